@@ -1,0 +1,109 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Every Swift target is built with these; a warning fails the build.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// A library of the distribution, reached through its module map; the only importers are named in the architecture page.
+func clibrary(_ name: String, pkgConfig: String? = nil, apt: String? = nil) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: apt.map { [.apt([$0])] })
+}
+
+func library(_ name: String, _ dependencies: [Target.Dependency], resources: [Resource]? = nil) -> Target {
+    .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
+}
+
+func command(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+let package = Package(
+    name: "martlet",
+    products: [
+        .executable(name: "martlet", targets: ["martlet"]),
+        .executable(name: "apns-simulator", targets: ["apns-simulator"]),
+        .executable(name: "martlet-bench", targets: ["martlet-bench"]),
+    ],
+    targets: [
+        // C libraries of the distribution
+        clibrary("CLinux"),
+        clibrary("CRabbitMQ", pkgConfig: "librabbitmq", apt: "librabbitmq-dev"),
+        clibrary("CNGHTTP2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev"),
+        clibrary("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
+        clibrary("CPCRE2", pkgConfig: "libpcre2-8", apt: "libpcre2-dev"),
+        clibrary("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
+
+        // The lane's foundation
+        library("EventLoop", ["CLinux"]),
+        library("Telemetry", ["CLinux"]),
+        library("Crypto", ["COpenSSL"]),
+        library("TLS", ["EventLoop", "Crypto", "COpenSSL"]),
+
+        // Protocols
+        library("AMQP", ["EventLoop", "CRabbitMQ"]),
+        library("HTTP2", ["EventLoop", "CNGHTTP2"]),
+
+        // Documents
+        library("JSON", []),
+        library("JSONSchema", ["JSON", "CPCRE2"]),
+        library("YAML", ["JSON", "CYAML"]),
+
+        // Apple Push Notification service
+        library("APNSProtocol", ["JSON"]),
+        library("APNS", ["APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "Telemetry"]),
+
+        // The worker
+        library(
+            "Delivery", ["EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "TLS", "Crypto", "Telemetry"],
+            resources: [.embedInCode("Schemas/notification.schema.json")]),
+        library(
+            "Operations",
+            [
+                "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "YAML", "TLS", "Crypto",
+                "Telemetry", "CLinux",
+            ],
+            resources: [.embedInCode("Schemas/config.schema.json")]),
+        command("martlet", ["Operations"]),
+
+        // The other end, for tests and producers
+        library(
+            "APNSSimulator", ["APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "YAML", "Telemetry"]),
+        command("apns-simulator", ["APNSSimulator", "EventLoop", "Crypto", "Telemetry", "CLinux"]),
+
+        // Tests and benchmarks
+        library(
+            "TestKit",
+            [
+                "EventLoop", "AMQP", "HTTP2", "TLS", "Crypto", "JSON", "YAML", "APNSProtocol", "APNS", "Delivery",
+                "APNSSimulator", "Telemetry", "CLinux",
+            ]),
+        command("martlet-bench", ["TestKit", "EventLoop", "AMQP", "JSON", "CLinux"]),
+        .executableTarget(name: "floor-relay", dependencies: ["CRabbitMQ"]),
+
+        tests("EventLoopTests", ["EventLoop", "TestKit", "CLinux"]),
+        tests("TelemetryTests", ["Telemetry", "CLinux"]),
+        tests("CryptoTests", ["Crypto"]),
+        tests("TLSTests", ["TLS", "Crypto", "EventLoop", "TestKit"]),
+        tests("AMQPTests", ["AMQP", "EventLoop", "TestKit"]),
+        tests("HTTP2Tests", ["HTTP2", "EventLoop", "TestKit"]),
+        tests("JSONTests", ["JSON"]),
+        tests("JSONSchemaTests", ["JSONSchema", "JSON"]),
+        tests("YAMLTests", ["YAML", "JSON"]),
+        tests("APNSTests", ["APNS", "APNSProtocol", "EventLoop", "HTTP2", "Crypto", "JSON", "TestKit"]),
+        tests("APNSSimulatorTests", ["APNSSimulator", "APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "TestKit"]),
+        tests("DeliveryTests", ["Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "Crypto", "TestKit"]),
+        tests("OperationsTests", ["Operations", "Delivery", "EventLoop", "JSON", "YAML", "TestKit"]),
+        tests("SystemTests", ["TestKit", "EventLoop", "AMQP", "APNS", "Delivery", "JSON", "JSONSchema", "CLinux"]),
+    ]
+)
