@@ -65,7 +65,8 @@ let package = Package(
 
         // The worker
         library(
-            "Delivery", ["EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "TLS", "Crypto", "Telemetry"],
+            "Delivery",
+            ["EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "TLS", "Crypto", "Telemetry"],
             resources: [.embedInCode("Schemas/notification.schema.json")]),
         library(
             "Operations",
@@ -100,9 +101,14 @@ let package = Package(
         tests("JSONTests", ["JSON"]),
         tests("JSONSchemaTests", ["JSONSchema", "JSON"]),
         tests("YAMLTests", ["YAML", "JSON"]),
+        tests("APNSProtocolTests", ["APNSProtocol"]),
         tests("APNSTests", ["APNS", "APNSProtocol", "EventLoop", "HTTP2", "Crypto", "JSON", "TestKit"]),
-        tests("APNSSimulatorTests", ["APNSSimulator", "APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "TestKit"]),
-        tests("DeliveryTests", ["Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "Crypto", "TestKit"]),
+        tests(
+            "APNSSimulatorTests",
+            ["APNSSimulator", "APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "TestKit"]),
+        tests(
+            "DeliveryTests",
+            ["Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "Crypto", "TestKit"]),
         tests("OperationsTests", ["Operations", "Delivery", "EventLoop", "JSON", "YAML", "TestKit"]),
         tests("SystemTests", ["TestKit", "EventLoop", "AMQP", "APNS", "Delivery", "JSON", "JSONSchema", "CLinux"]),
     ]

@@ -1,0 +1,49 @@
+/// What is known of a device token's form: opaque bytes of no fixed size, written in hexadecimal of either case.
+public enum DeviceToken {
+    /// Sane upper bound; 160 digits were seen, and Apple once spoke of 100 bytes.
+    public static let hexDigitsMax = 400
+
+    /// The only check that is safe before sending: some hexadecimal digits, an even number, at most ``hexDigitsMax``.
+    /// ASCII is read from bytes, so that digits of other scripts do not pass.
+    @inlinable public static func isWellFormed(_ bytes: some Collection<UInt8>) -> Bool {
+        let count = bytes.count
+        return count > 0 && count <= hexDigitsMax && count % 2 == 0 && bytes.allSatisfy(isHexDigit)
+    }
+
+    /// A form for logs and error texts which cannot be pushed to: at most the first eight digits and how many follow.
+    public static func shortened(_ bytes: some Collection<UInt8>) -> String {
+        // A token of a few digits shows half of them, so that it is never told whole.
+        let shown = min(8, bytes.count / 2)
+        let printable = bytes.prefix(shown).map { isHexDigit($0) ? $0 : UInt8(ascii: "?") }
+        return String(decoding: printable, as: UTF8.self) + "…+\(bytes.count - shown)"
+    }
+
+    @inlinable static func isHexDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default: false
+        }
+    }
+}
+
+/// The form of `apns-id` and `apns-request-id`.
+public enum RequestID {
+    /// Characters of an id.
+    public static let byteCount = 36
+
+    /// Whether the bytes are a UUID written 8-4-4-4-12 in hexadecimal of either case.
+    @inlinable public static func isWellFormed(_ bytes: some Collection<UInt8>) -> Bool {
+        guard bytes.count == byteCount else { return false }
+        var position = 0
+        for byte in bytes {
+            switch position {
+            case 8, 13, 18, 23: guard byte == UInt8(ascii: "-") else { return false }
+            default: guard DeviceToken.isHexDigit(byte) else { return false }
+            }
+            position += 1
+        }
+        return true
+    }
+}

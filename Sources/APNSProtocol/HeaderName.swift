@@ -1,0 +1,37 @@
+/// Names of the request and response headers, in the lower case that HTTP/2 demands.
+public enum HeaderName {
+    public static let method: StaticString = ":method"
+    public static let scheme: StaticString = ":scheme"
+    public static let path: StaticString = ":path"
+    public static let authority: StaticString = ":authority"
+    public static let status: StaticString = ":status"
+    public static let host: StaticString = "host"
+    public static let authorization: StaticString = "authorization"
+    public static let contentType: StaticString = "content-type"
+    public static let contentEncoding: StaticString = "content-encoding"
+    public static let retryAfter: StaticString = "retry-after"
+    public static let apnsTopic: StaticString = "apns-topic"
+    public static let apnsPushType: StaticString = "apns-push-type"
+    public static let apnsID: StaticString = "apns-id"
+    public static let apnsExpiration: StaticString = "apns-expiration"
+    public static let apnsPriority: StaticString = "apns-priority"
+    public static let apnsCollapseID: StaticString = "apns-collapse-id"
+    /// In answers to device pushes of the sandbox, and to broadcasts.
+    public static let apnsUniqueID: StaticString = "apns-unique-id"
+    /// Of broadcast sends and channel management only.
+    public static let apnsChannelID: StaticString = "apns-channel-id"
+    /// Takes the place of `apns-id` in broadcast sends and channel management.
+    public static let apnsRequestID: StaticString = "apns-request-id"
+}
+
+/// Beginnings of request paths.
+public enum RequestPath {
+    /// A device push: the device token in hexadecimal follows.
+    public static let devicePrefix: StaticString = "/3/device/"
+    /// A broadcast send: the bundle ID follows.
+    public static let broadcastPrefix: StaticString = "/4/broadcasts/apps/"
+    /// Channel management: the bundle ID follows, then ``channels`` or ``allChannels``.
+    public static let channelPrefix: StaticString = "/1/apps/"
+    public static let channels: StaticString = "/channels"
+    public static let allChannels: StaticString = "/all-channels"
+}

@@ -1,0 +1,160 @@
+/// Why APNs refused a request: `reason` of its answer's body, or of a GOAWAY's debug data.
+///
+/// The union of Apple's tables for device pushes and for broadcast, and of what was seen on the wire beside them.
+public enum Reason: Sendable, Hashable {
+    case badCertificate
+    case badCertificateEnvironment
+    case badChannelID
+    case badCollapseID
+    case badDeviceToken
+    /// Two spellings: documented with `KeyIdInToken`, seen with `KeyInToken`.
+    case badEnvironmentKeyIDInToken
+    case badExpirationDate
+    case badMessageID
+    case badPath
+    case badPriority
+    case badRequestParams
+    case badRequestPayload
+    case badTopic
+    case cannotCreateChannelConfig
+    case channelNotRegistered
+    case deviceTokenNotForTopic
+    case duplicateHeaders
+    case expiredProviderToken
+    case expiredToken
+    case featureNotEnabled
+    case forbidden
+    case idleTimeout
+    case internalServerError
+    case invalidProviderToken
+    case invalidPushType
+    case methodNotAllowed
+    case missingChannelID
+    /// Undocumented, seen when a channel is created without a valid storage policy.
+    case missingChannelQueueSize
+    case missingDeviceToken
+    case missingProviderToken
+    case missingPushType
+    case missingTopic
+    case payloadEmpty
+    case payloadTooLarge
+    /// Two spellings: with and without a space.
+    case serviceUnavailable
+    case shutdown
+    case tooManyProviderTokenUpdates
+    case tooManyRequests
+    case topicDisallowed
+    case topicMismatch
+    case unregistered
+    case unrelatedKeyIDInToken
+    /// A reason that this table does not list, made printable ASCII and cut to ``textBytesMax``.
+    case unknown(String)
+
+    /// How much of an unknown reason is kept.
+    public static let textBytesMax = 64
+
+    /// Reads a reason as APNs writes it. Known ones cost no allocation.
+    public init(_ bytes: UnsafeRawBufferPointer) {
+        for reason in Self.known where bytes.equals(reason.knownText) {
+            self = reason
+            return
+        }
+        if bytes.equals("BadEnvironmentKeyInToken") {
+            self = .badEnvironmentKeyIDInToken
+        } else if bytes.equals("Service Unavailable") {
+            self = .serviceUnavailable
+        } else {
+            let printable = bytes.prefix(Self.textBytesMax).map { 0x20...0x7E ~= $0 ? $0 : UInt8(ascii: "?") }
+            self = .unknown(String(decoding: printable, as: UTF8.self))
+        }
+    }
+
+    /// The reason as Apple documents it, or as it came if it is unknown.
+    public var text: String {
+        if case .unknown(let text) = self { text } else { knownText.description }
+    }
+
+    /// Every reason but ``unknown(_:)``.
+    public static let known: [Reason] = [
+        .badCertificate, .badCertificateEnvironment, .badChannelID, .badCollapseID, .badDeviceToken,
+        .badEnvironmentKeyIDInToken, .badExpirationDate, .badMessageID, .badPath, .badPriority, .badRequestParams,
+        .badRequestPayload, .badTopic, .cannotCreateChannelConfig, .channelNotRegistered, .deviceTokenNotForTopic,
+        .duplicateHeaders, .expiredProviderToken, .expiredToken, .featureNotEnabled, .forbidden, .idleTimeout,
+        .internalServerError, .invalidProviderToken, .invalidPushType, .methodNotAllowed, .missingChannelID,
+        .missingChannelQueueSize, .missingDeviceToken, .missingProviderToken, .missingPushType, .missingTopic,
+        .payloadEmpty, .payloadTooLarge, .serviceUnavailable, .shutdown, .tooManyProviderTokenUpdates, .tooManyRequests,
+        .topicDisallowed, .topicMismatch, .unregistered, .unrelatedKeyIDInToken,
+    ]
+
+    /// The documented spelling; empty for ``unknown(_:)``.
+    public var knownText: StaticString {
+        switch self {
+        case .badCertificate: "BadCertificate"
+        case .badCertificateEnvironment: "BadCertificateEnvironment"
+        case .badChannelID: "BadChannelId"
+        case .badCollapseID: "BadCollapseId"
+        case .badDeviceToken: "BadDeviceToken"
+        case .badEnvironmentKeyIDInToken: "BadEnvironmentKeyIdInToken"
+        case .badExpirationDate: "BadExpirationDate"
+        case .badMessageID: "BadMessageId"
+        case .badPath: "BadPath"
+        case .badPriority: "BadPriority"
+        case .badRequestParams: "BadRequestParams"
+        case .badRequestPayload: "BadRequestPayload"
+        case .badTopic: "BadTopic"
+        case .cannotCreateChannelConfig: "CannotCreateChannelConfig"
+        case .channelNotRegistered: "ChannelNotRegistered"
+        case .deviceTokenNotForTopic: "DeviceTokenNotForTopic"
+        case .duplicateHeaders: "DuplicateHeaders"
+        case .expiredProviderToken: "ExpiredProviderToken"
+        case .expiredToken: "ExpiredToken"
+        case .featureNotEnabled: "FeatureNotEnabled"
+        case .forbidden: "Forbidden"
+        case .idleTimeout: "IdleTimeout"
+        case .internalServerError: "InternalServerError"
+        case .invalidProviderToken: "InvalidProviderToken"
+        case .invalidPushType: "InvalidPushType"
+        case .methodNotAllowed: "MethodNotAllowed"
+        case .missingChannelID: "MissingChannelId"
+        case .missingChannelQueueSize: "MissingChannelQueueSize"
+        case .missingDeviceToken: "MissingDeviceToken"
+        case .missingProviderToken: "MissingProviderToken"
+        case .missingPushType: "MissingPushType"
+        case .missingTopic: "MissingTopic"
+        case .payloadEmpty: "PayloadEmpty"
+        case .payloadTooLarge: "PayloadTooLarge"
+        case .serviceUnavailable: "ServiceUnavailable"
+        case .shutdown: "Shutdown"
+        case .tooManyProviderTokenUpdates: "TooManyProviderTokenUpdates"
+        case .tooManyRequests: "TooManyRequests"
+        case .topicDisallowed: "TopicDisallowed"
+        case .topicMismatch: "TopicMismatch"
+        case .unregistered: "Unregistered"
+        case .unrelatedKeyIDInToken: "UnrelatedKeyIdInToken"
+        case .unknown: ""
+        }
+    }
+
+    /// The status that APNs sends with this reason; nil for ``unknown(_:)``.
+    public var status: Int? {
+        switch self {
+        case .badChannelID, .badCollapseID, .badDeviceToken, .badExpirationDate, .badMessageID, .badPriority,
+            .badRequestParams, .badRequestPayload, .badTopic, .cannotCreateChannelConfig, .channelNotRegistered,
+            .deviceTokenNotForTopic, .duplicateHeaders, .featureNotEnabled, .idleTimeout, .invalidPushType,
+            .missingChannelID, .missingChannelQueueSize, .missingDeviceToken, .missingPushType, .missingTopic,
+            .payloadEmpty, .topicDisallowed:
+            400
+        case .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyIDInToken, .expiredProviderToken,
+            .forbidden, .invalidProviderToken, .missingProviderToken, .topicMismatch, .unrelatedKeyIDInToken:
+            403
+        case .badPath: 404
+        case .methodNotAllowed: 405
+        case .expiredToken, .unregistered: 410
+        case .payloadTooLarge: 413
+        case .tooManyProviderTokenUpdates, .tooManyRequests: 429
+        case .internalServerError: 500
+        case .serviceUnavailable, .shutdown: 503
+        case .unknown: nil
+        }
+    }
+}

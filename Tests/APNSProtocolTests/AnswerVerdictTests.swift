@@ -1,0 +1,88 @@
+import APNSProtocol
+import Testing
+
+/// Both tables of the protocol's description, written out: status, reason as on the wire, what becomes of the message.
+private let documented: [(Int, String, AnswerVerdict.Action)] = [
+    // Device pushes
+    (400, "BadCollapseId", .deadLetter), (400, "BadDeviceToken", .suspect), (400, "BadExpirationDate", .deadLetter),
+    (400, "BadMessageId", .deadLetter), (400, "BadPriority", .deadLetter), (400, "BadTopic", .deadLetter),
+    (400, "DeviceTokenNotForTopic", .suspect), (400, "DuplicateHeaders", .deadLetter), (400, "IdleTimeout", .reconnect),
+    (400, "InvalidPushType", .deadLetter), (400, "MissingDeviceToken", .deadLetter),
+    (400, "MissingTopic", .deadLetter), (400, "PayloadEmpty", .deadLetter), (400, "TopicDisallowed", .configuration),
+    (403, "BadCertificate", .configuration), (403, "BadCertificateEnvironment", .configuration),
+    (403, "ExpiredProviderToken", .refresh), (403, "Forbidden", .deadLetter),
+    (403, "InvalidProviderToken", .configuration), (403, "MissingProviderToken", .configuration),
+    (403, "UnrelatedKeyIdInToken", .reconnect), (403, "BadEnvironmentKeyIdInToken", .configuration),
+    (403, "BadEnvironmentKeyInToken", .configuration), (404, "BadPath", .deadLetter),
+    (405, "MethodNotAllowed", .deadLetter), (410, "ExpiredToken", .prune), (410, "Unregistered", .prune),
+    (413, "PayloadTooLarge", .deadLetter), (429, "TooManyProviderTokenUpdates", .backOff),
+    (429, "TooManyRequests", .backOff), (500, "InternalServerError", .backOff), (503, "ServiceUnavailable", .backOff),
+    (503, "Shutdown", .backOff),
+    // Broadcast sends and channel management, where they differ
+    (400, "FeatureNotEnabled", .configuration), (400, "MissingChannelId", .deadLetter),
+    (400, "BadChannelId", .deadLetter), (400, "ChannelNotRegistered", .deadLetter),
+    (400, "BadRequestParams", .deadLetter), (400, "BadRequestPayload", .deadLetter),
+    (400, "MissingPushType", .deadLetter), (400, "CannotCreateChannelConfig", .deadLetter),
+    (400, "MissingChannelQueueSize", .deadLetter), (403, "TopicMismatch", .configuration),
+    (503, "Service Unavailable", .backOff),
+]
+
+@Suite struct AnswerVerdictTests {
+    @Test(arguments: documented)
+    func documentedAnswer(status: Int, word: String, action: AnswerVerdict.Action) {
+        let reason = withBytes(word) { Reason($0) }
+        if case .unknown = reason { Issue.record("\(word) is not known") }
+        #expect(reason.status == status)
+        #expect(AnswerVerdict(status: status, reason: reason).action == action)
+    }
+
+    @Test func theTableAboveIsWhole() {
+        let reasons = Set(documented.map { row in withBytes(row.1) { Reason($0) } })
+        #expect(reasons == Set(Reason.known))
+        #expect(Reason.known.count == 42)
+    }
+
+    @Test func reasonsAreWrittenAsTheyAreRead() {
+        let aliases = ["BadEnvironmentKeyInToken", "Service Unavailable"]
+        for (_, word, _) in documented where !aliases.contains(word) {
+            #expect(withBytes(word) { Reason($0) }.text == word)
+        }
+    }
+
+    @Test func withoutAReasonTheStatusDecides() {
+        let byStatus: [(Int, AnswerVerdict.Action)] = [
+            (200, .ok), (201, .ok), (204, .ok), (400, .deadLetter), (403, .configuration), (404, .deadLetter),
+            (408, .backOff), (410, .prune), (418, .deadLetter), (429, .backOff), (500, .backOff), (502, .backOff),
+            (503, .backOff), (599, .backOff), (0, .backOff), (302, .backOff), (-7, .backOff), (Int.max, .backOff),
+        ]
+        for (status, action) in byStatus {
+            #expect(AnswerVerdict(status: status, reason: nil).action == action, "\(status)")
+            #expect(AnswerVerdict(status: status, reason: .unknown("FooBar")).action == action, "\(status)")
+        }
+    }
+
+    @Test func aReasonOfAnotherStatusClassDoesNotDecide() {
+        #expect(AnswerVerdict(status: 500, reason: .unregistered).action == .backOff)
+        #expect(AnswerVerdict(status: 200, reason: .badDeviceToken).action == .ok)
+        #expect(AnswerVerdict(status: 400, reason: .expiredToken).action == .prune)
+    }
+
+    @Test func whatReachesBeyondTheMessage() {
+        func verdict(_ reason: Reason) -> AnswerVerdict { AnswerVerdict(status: reason.status ?? 0, reason: reason) }
+        #expect(verdict(.topicDisallowed).scope == .topic)
+        #expect(verdict(.invalidProviderToken).scope == .credential)
+        #expect(verdict(.tooManyRequests).scope == .target)
+        #expect(verdict(.badCollapseID).scope == .message)
+        #expect(verdict(.shutdown).replacesConnection && verdict(.expiredProviderToken).replacesConnection)
+        #expect(!verdict(.tooManyRequests).replacesConnection)
+        #expect(verdict(.badPath).alertsOperator && !verdict(.unregistered).alertsOperator)
+        #expect(AnswerVerdict(status: 400, reason: .unknown("FooBar")).alertsOperator)
+    }
+
+    @Test func unknownReasonsAreCutAndPrintable() {
+        #expect(withBytes("FooBar") { Reason($0) } == .unknown("FooBar"))
+        #expect(withBytes("a\n\u{1B}[31mé") { Reason($0) }.text == "a??[31m??")
+        #expect(withBytes(String(repeating: "x", count: 5000)) { Reason($0) }.text == String(repeating: "x", count: 64))
+        #expect(withBytes("") { Reason($0) } == .unknown(""))
+    }
+}
