@@ -1,0 +1,154 @@
+import CLinux
+import Glibc
+
+/// The real loop: epoll for sockets and signals, an eventfd that other threads wake it by.
+public final class EpollLoop: EventLoop, @unchecked Sendable {
+    /// Events taken from the kernel in one turn.
+    private static let eventsPerTurnMax = 256
+    /// Bytes read from one socket in one go; all sockets share the one buffer.
+    static let readBytesMax = 128 * 1024
+
+    private let epoll: Int32
+    private let wakeUp: Int32
+    private var watches: [FileWatch?] = []
+    private var freeWatches: [Int] = []
+    private var lastGeneration: UInt32 = 0
+    private var isStopping = false
+    private var events = [epoll_event](repeating: epoll_event(), count: eventsPerTurnMax)
+    let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: readBytesMax, alignment: 16)
+
+    /// Turns since the loop began, for a watchdog on another thread.
+    public let turns = TurnCounter()
+
+    /// Throws `resources` when the process is out of descriptors.
+    public init() throws(TransportError) {
+        // A write to a socket that the peer has closed is an error to handle, never the end of the process.
+        signal(SIGPIPE, SIG_IGN)
+        epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        wakeUp = eventfd(0, Int32(EFD_NONBLOCK) | Int32(EFD_CLOEXEC))
+        guard epoll >= 0, wakeUp >= 0 else {
+            throw TransportError(.resources, "cannot make an event loop: \(errorText(errno))", underlying: errno)
+        }
+        super.init(now: Self.readClocks())
+        var event = epoll_event(events: UInt32(EPOLLIN.rawValue), data: epoll_data_t(u64: UInt64.max))
+        epoll_ctl(epoll, EPOLL_CTL_ADD, wakeUp, &event)
+    }
+
+    deinit {
+        close(epoll)
+        close(wakeUp)
+        readBuffer.deallocate()
+    }
+
+    /// Runs on the calling thread until `stop()`. May be run again.
+    public func run() {
+        enterThread()
+        defer { leaveThread() }
+        isStopping = false
+        while !isStopping {
+            wait()
+            finishTurn()
+            turns.advance()
+        }
+    }
+
+    /// Ends `run()` after the turn. From any thread.
+    public func stop() {
+        post { self.isStopping = true }
+    }
+
+    private func wait() {
+        let count: Int32
+        if let nanoseconds = waitNanoseconds {
+            var wait = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+            count = epoll_pwait2(epoll, &events, Int32(events.count), &wait, nil)
+        } else {
+            count = epoll_pwait2(epoll, &events, Int32(events.count), nil, nil)
+        }
+        now = Self.readClocks()
+        guard count > 0 else { return }
+        for index in 0..<Int(count) {
+            let event = events[index]
+            if event.data.u64 == .max {
+                var value: UInt64 = 0
+                read(wakeUp, &value, 8)
+            } else if let watch = watches[Int(event.data.u64 & 0xffff_ffff)],
+                watch.generation == UInt32(truncatingIfNeeded: event.data.u64 >> 32)
+            {
+                watch.action(event.events)
+            }
+        }
+    }
+
+    /// How long the loop may sleep; `nil` when only an event can wake it.
+    private var waitNanoseconds: Int64? {
+        if hasWork { return 0 }
+        guard let next = nextTimer else { return nil }
+        return max(0, next.nanoseconds &- Self.readClocks().monotonic.nanoseconds)
+    }
+
+    override func wake() {
+        var one: UInt64 = 1
+        write(wakeUp, &one, 8)
+    }
+
+    static func readClocks() -> Now {
+        var monotonic = timespec()
+        var wall = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &monotonic)
+        clock_gettime(CLOCK_REALTIME, &wall)
+        return Now(
+            monotonic: MonotonicTime(nanoseconds: Int64(monotonic.tv_sec) * 1_000_000_000 + Int64(monotonic.tv_nsec)),
+            unixNanoseconds: Int64(wall.tv_sec) * 1_000_000_000 + Int64(wall.tv_nsec))
+    }
+
+    // MARK: Descriptors
+
+    /// Calls `action` with the epoll events of `descriptor` until the watch is ended.
+    func watch(_ descriptor: Int32, for events: EPOLL_EVENTS, _ action: @escaping (UInt32) -> Void) -> FileWatch? {
+        assertOnLoop()
+        let slot = freeWatches.popLast() ?? watches.endIndex
+        lastGeneration &+= 1
+        let watch = FileWatch(
+            descriptor: descriptor, slot: slot, generation: lastGeneration, events: events.rawValue, action: action)
+        var event = epoll_event(events: watch.events, data: epoll_data_t(u64: watch.key))
+        guard epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) == 0 else {
+            freeWatches.append(slot)
+            if slot == watches.endIndex { watches.append(nil) }
+            return nil
+        }
+        if slot == watches.endIndex { watches.append(watch) } else { watches[slot] = watch }
+        return watch
+    }
+
+    func change(_ watch: FileWatch, to events: UInt32) {
+        guard watch.events != events else { return }
+        watch.events = events
+        var event = epoll_event(events: events, data: epoll_data_t(u64: watch.key))
+        epoll_ctl(epoll, EPOLL_CTL_MOD, watch.descriptor, &event)
+    }
+
+    /// To be called before the descriptor is closed.
+    func end(_ watch: FileWatch) {
+        guard watches[watch.slot] === watch else { return }
+        epoll_ctl(epoll, EPOLL_CTL_DEL, watch.descriptor, nil)
+        watches[watch.slot] = nil
+        freeWatches.append(watch.slot)
+    }
+
+    // MARK: Streams
+
+    public override func connect(to endpoint: Endpoint, handler: ByteStreamHandler) -> ByteTransport {
+        assertOnLoop()
+        let transport = TCPTransport(loop: self, handler: handler)
+        transport.connect(to: endpoint)
+        return transport
+    }
+
+    public override func listen(
+        on endpoint: Endpoint, backlog: Int = 512, accept: @escaping (ByteTransport) -> Void
+    ) throws(TransportError) -> ByteListener {
+        assertOnLoop()
+        return try TCPListener(loop: self, endpoint: endpoint, backlog: backlog, accept: accept)
+    }
+}

@@ -1,0 +1,23 @@
+import CLinux
+import Glibc
+
+/// The system's words for an `errno`.
+func errorText(_ code: Int32) -> String {
+    strerror(code).map { String(cString: $0) } ?? "error \(code)"
+}
+
+extension TransportError {
+    /// What a socket call's `errno` means for the stream to `place`.
+    init(errno code: Int32, _ place: String) {
+        let kind: Code =
+            switch code {
+            case ECONNREFUSED: .refused
+            case ETIMEDOUT: .timedOut
+            case ECONNRESET, EPIPE, ECONNABORTED: .reset
+            case EMFILE, ENFILE, ENOBUFS, ENOMEM: .resources
+            case EADDRINUSE, EADDRNOTAVAIL, EACCES: .addressUnavailable
+            default: .unreachable
+            }
+        self.init(kind, "\(place): \(errorText(code))", underlying: code)
+    }
+}

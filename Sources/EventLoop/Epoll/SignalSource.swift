@@ -1,0 +1,44 @@
+import CLinux
+import Glibc
+
+/// Signals as events of a loop, through a signalfd.
+public final class SignalSource {
+    private let loop: EpollLoop
+    private let descriptor: Int32
+    private var watch: FileWatch?
+
+    /// Keeps `signals` from interrupting any thread. To be called first in `main`, before other threads start: they
+    /// inherit it.
+    public static func block(_ signals: [Int32]) {
+        var set = mask(of: signals)
+        pthread_sigmask(SIG_BLOCK, &set, nil)
+    }
+
+    /// Calls `action` on the loop with the number of each of `signals` that arrives; they must be blocked.
+    public init(loop: EpollLoop, signals: [Int32], _ action: @escaping (Int32) -> Void) throws(TransportError) {
+        self.loop = loop
+        var set = Self.mask(of: signals)
+        descriptor = signalfd(-1, &set, Int32(SFD_NONBLOCK | SFD_CLOEXEC))
+        guard descriptor >= 0 else { throw TransportError(errno: errno, "signalfd") }
+        let descriptor = descriptor
+        watch = loop.watch(descriptor, for: EPOLLIN) { _ in
+            var info = signalfd_siginfo()
+            while read(descriptor, &info, MemoryLayout<signalfd_siginfo>.size) == MemoryLayout<signalfd_siginfo>.size {
+                action(Int32(bitPattern: info.ssi_signo))
+            }
+        }
+    }
+
+    public func close() {
+        if let watch { loop.end(watch) }
+        watch = nil
+        Glibc.close(descriptor)
+    }
+
+    private static func mask(of signals: [Int32]) -> sigset_t {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for signal in signals { sigaddset(&set, signal) }
+        return set
+    }
+}

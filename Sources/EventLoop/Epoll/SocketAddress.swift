@@ -1,0 +1,41 @@
+import CLinux
+
+/// An IPv4 or IPv6 address with a port, as the kernel wants it.
+struct SocketAddress: Sendable {
+    private var storage = sockaddr_storage()
+    private let length: socklen_t
+
+    init?(_ address: UnsafePointer<sockaddr>, length: socklen_t) {
+        guard Int(length) <= MemoryLayout<sockaddr_storage>.size else { return nil }
+        self.length = length
+        withUnsafeMutableBytes(of: &storage) {
+            $0.copyMemory(from: UnsafeRawBufferPointer(start: address, count: Int(length)))
+        }
+    }
+
+    var family: Int32 { Int32(storage.ss_family) }
+
+    var port: UInt16 {
+        withUnsafeBytes(of: storage) { bytes in
+            // The port stands at the same place in both families, in network order.
+            UInt16(bytes[2]) << 8 | UInt16(bytes[3])
+        }
+    }
+
+    func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+        withUnsafePointer(to: storage) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
+        }
+    }
+
+    /// The address that `descriptor` is bound to.
+    static func local(of descriptor: Int32) -> SocketAddress? {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutablePointer(to: &storage) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                getsockname(descriptor, address, &length) == 0 ? SocketAddress(address, length: length) : nil
+            }
+        }
+    }
+}

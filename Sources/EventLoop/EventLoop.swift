@@ -1,0 +1,201 @@
+import CLinux
+import Synchronization
+
+/// One thread's event loop: runs the Swift jobs, timers and byte streams of a lane, one at a time.
+///
+/// It is the lane's serial executor and the task executor of everything on the data path, so that a resumed
+/// continuation goes to a plain queue of this thread and never through the global pool. `EpollLoop` is the real one,
+/// `VirtualLoop` runs the same code on virtual time.
+///
+/// Unless a method says otherwise it may be called on the loop's thread only.
+///
+/// `@unchecked Sendable`: what other threads may touch is the inbox, which has a lock, and the owner, which is atomic;
+/// all else is guarded by `assertOnLoop()`.
+open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
+    /// Jobs run in one turn before sockets are looked at again.
+    static let jobsPerTurnMax = 16_384
+
+    /// The time of this turn: read once, before the turn's events are handled.
+    public final var now: Now
+    private let owner = Atomic<UInt>(0)
+    let inbox = Inbox()
+    private var ready = JobQueue()
+    private var timers = TimerQueue()
+    private var deferred: [() -> Void] = []
+    private var unflushed: [ByteStreamHandler] = []
+    private var serialExecutor: UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+    private var taskExecutor: UnownedTaskExecutor { UnownedTaskExecutor(ordinary: self) }
+
+    init(now: Now) {
+        self.now = now
+    }
+
+    // MARK: What a kind of loop provides
+
+    /// Ends the wait for events; called from any thread.
+    func wake() {}
+
+    /// A random number for jitter and shuffling; follows the seed in a virtual loop.
+    open func nextRandom() -> UInt64 {
+        UInt64.random(in: .min ... .max)
+    }
+
+    /// Opens a connection; the outcome arrives at `handler` as `connected` or `closed`.
+    open func connect(to endpoint: Endpoint, handler: ByteStreamHandler) -> ByteTransport {
+        fatalError("a kind of loop provides this")
+    }
+
+    /// Accepts connections at `endpoint`, port 0 being any free one. `accept` gives each its handler before it returns.
+    ///
+    /// Throws when the address cannot be bound.
+    open func listen(
+        on endpoint: Endpoint, backlog: Int = 512, accept: @escaping (ByteTransport) -> Void
+    ) throws(TransportError) -> ByteListener {
+        fatalError("a kind of loop provides this")
+    }
+
+    // MARK: Timers
+
+    /// Calls `action` on the loop at `time`, or in the next turn when that has passed.
+    @discardableResult
+    public final func schedule(at time: MonotonicTime, _ action: @escaping () -> Void) -> TimerToken {
+        assertOnLoop()
+        return timers.add(at: time, action)
+    }
+
+    /// Calls `action` on the loop after `delay`, counted from the start of this turn.
+    @discardableResult
+    public final func schedule(after delay: Duration, _ action: @escaping () -> Void) -> TimerToken {
+        schedule(at: now.monotonic + delay, action)
+    }
+
+    /// Forgets a timer; harmless when it has fired.
+    public final func cancel(_ token: TimerToken) {
+        assertOnLoop()
+        timers.cancel(token)
+    }
+
+    /// Waits for `delay`. Does not end early when the task is cancelled: waits that may be broken off are timers.
+    public final func sleep(for delay: Duration) async {
+        await withUnsafeContinuation { continuation in
+            schedule(after: delay) { continuation.resume() }
+        }
+    }
+
+    // MARK: The turn
+
+    /// Calls `handler.flush()` once at the end of this turn, however often it is asked for.
+    public final func flushAtEndOfTurn(_ handler: ByteStreamHandler) {
+        assertOnLoop()
+        guard !handler.isAwaitingFlush else { return }
+        handler.isAwaitingFlush = true
+        unflushed.append(handler)
+    }
+
+    /// Calls `action` later in this turn, after what is running now has returned.
+    final func later(_ action: @escaping () -> Void) {
+        deferred.append(action)
+    }
+
+    /// Calls `work` on the loop. From any thread.
+    public final func post(_ work: @escaping @Sendable () -> Void) {
+        if inbox.add(work) { wake() }
+    }
+
+    /// Whether a turn has work that does not wait for events.
+    final var hasWork: Bool {
+        !ready.isEmpty || !deferred.isEmpty || !unflushed.isEmpty || !inbox.isEmpty
+    }
+
+    final var nextTimer: MonotonicTime? { timers.next }
+
+    /// Everything of a turn after its events: posted work, timers, jobs, then one flush for each stream that has bytes.
+    final func finishTurn() {
+        inbox.take(jobs: &ready, work: &deferred)
+        fireTimers()
+        var jobsLeft = Self.jobsPerTurnMax
+        repeat {
+            runDeferred()
+            runJobs(&jobsLeft)
+        } while jobsLeft > 0 && !(ready.isEmpty && deferred.isEmpty)
+        flush()
+    }
+
+    private func fireTimers() {
+        let newest = timers.newest
+        while let action = timers.popDue(until: now.monotonic, newest: newest) { action() }
+    }
+
+    private func runDeferred() {
+        while !deferred.isEmpty {
+            var actions: [() -> Void] = []
+            swap(&actions, &deferred)
+            for action in actions { action() }
+        }
+    }
+
+    private func runJobs(_ left: inout Int) {
+        let (serialExecutor, taskExecutor) = (serialExecutor, taskExecutor)
+        while left > 0, let job = ready.popFirst() {
+            left -= 1
+            job.runSynchronously(isolatedTo: serialExecutor, taskExecutor: taskExecutor)
+        }
+    }
+
+    private func flush() {
+        var handlers: [ByteStreamHandler] = []
+        swap(&handlers, &unflushed)
+        for handler in handlers {
+            handler.isAwaitingFlush = false
+            handler.flush()
+        }
+        guard unflushed.isEmpty else { return }
+        handlers.removeAll(keepingCapacity: true)
+        swap(&handlers, &unflushed)
+    }
+
+    // MARK: The thread
+
+    /// Makes the calling thread the loop's until `leaveThread()`.
+    final func enterThread() {
+        let taken = owner.compareExchange(expected: 0, desired: Self.currentThread, ordering: .acquiringAndReleasing)
+        precondition(taken.exchanged, "a loop runs on one thread at a time")
+    }
+
+    final func leaveThread() {
+        owner.store(0, ordering: .releasing)
+    }
+
+    public final var isOnLoop: Bool {
+        owner.load(ordering: .relaxed) == Self.currentThread
+    }
+
+    /// Traps when called from another thread, or while the loop does not run.
+    public final func assertOnLoop(_ function: StaticString = #function) {
+        precondition(isOnLoop, "called off its loop's thread")
+    }
+
+    private static var currentThread: UInt { UInt(pthread_self()) }
+
+    // MARK: Executor
+
+    /// Jobs that another thread enqueued since the loop was made. The data path causes none.
+    public final var jobsFromOtherThreads: Int { inbox.jobsAdded }
+
+    public final func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        if isOnLoop {
+            ready.append(job)
+        } else if inbox.add(job) {
+            wake()
+        }
+    }
+
+    public final func asUnownedSerialExecutor() -> UnownedSerialExecutor { serialExecutor }
+
+    public final func asUnownedTaskExecutor() -> UnownedTaskExecutor { taskExecutor }
+
+    public final func isIsolatingCurrentContext() -> Bool? { isOnLoop }
+
+    public final func checkIsolated() { assertOnLoop() }
+}

@@ -1,0 +1,43 @@
+/// What other threads hand to a loop: jobs and work. A wake-up is asked for by the first to add after each take.
+///
+/// `@unchecked Sendable`: every access to the stored state holds the lock.
+final class Inbox: @unchecked Sendable {
+    private let lock = ThreadLock()
+    private var jobs: [UnownedJob] = []
+    private var work: [@Sendable () -> Void] = []
+    private var total = 0
+
+    /// Returns whether the loop has to be woken.
+    func add(_ job: UnownedJob) -> Bool {
+        lock.withLock {
+            let first = jobs.isEmpty && work.isEmpty
+            jobs.append(job)
+            total += 1
+            return first
+        }
+    }
+
+    /// Returns whether the loop has to be woken.
+    func add(_ item: @escaping @Sendable () -> Void) -> Bool {
+        lock.withLock {
+            let first = jobs.isEmpty && work.isEmpty
+            work.append(item)
+            return first
+        }
+    }
+
+    var isEmpty: Bool { lock.withLock { jobs.isEmpty && work.isEmpty } }
+
+    /// Jobs added since the loop was made.
+    var jobsAdded: Int { lock.withLock { total } }
+
+    /// Moves all that was added to the loop's own queues.
+    func take(jobs ready: inout JobQueue, work deferred: inout [() -> Void]) {
+        lock.withLock {
+            for job in jobs { ready.append(job) }
+            for item in work { deferred.append(item) }
+            jobs.removeAll(keepingCapacity: true)
+            work.removeAll(keepingCapacity: true)
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import CLinux
+
+/// A pthread mutex. `Synchronization.Mutex` reports false races under the thread sanitizer with this toolchain.
+///
+/// `@unchecked Sendable`: the mutex lives at one address for as long as the object and is made for several threads.
+final class ThreadLock: @unchecked Sendable {
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+
+    init() {
+        mutex = .allocate(capacity: 1)
+        pthread_mutex_init(mutex, nil)
+    }
+
+    deinit {
+        pthread_mutex_destroy(mutex)
+        mutex.deallocate()
+    }
+
+    func withLock<Result: ~Copyable>(_ body: () -> Result) -> Result {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return body()
+    }
+}

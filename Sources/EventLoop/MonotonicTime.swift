@@ -1,0 +1,44 @@
+/// A point on the monotonic clock, in nanoseconds from an arbitrary start. Never goes back.
+public struct MonotonicTime: Sendable, Hashable, Comparable {
+    public var nanoseconds: Int64
+
+    public init(nanoseconds: Int64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    public static let distantFuture = MonotonicTime(nanoseconds: .max)
+
+    public static func < (left: Self, right: Self) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+
+    public static func + (time: Self, duration: Duration) -> Self {
+        MonotonicTime(nanoseconds: time.nanoseconds.addingSaturated(duration.nanosecondsSaturated))
+    }
+
+    public static func - (time: Self, duration: Duration) -> Self {
+        MonotonicTime(nanoseconds: time.nanoseconds.addingSaturated(-duration.nanosecondsSaturated))
+    }
+
+    /// How long from this time to `later`; negative when `later` came before.
+    public func duration(to later: MonotonicTime) -> Duration {
+        .nanoseconds(later.nanoseconds &- nanoseconds)
+    }
+}
+
+extension Duration {
+    /// Whole nanoseconds; durations beyond 292 years are cut to the largest value.
+    public var nanosecondsSaturated: Int64 {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        if overflow { return seconds < 0 ? -Int64.max : .max }
+        return product.addingSaturated(attoseconds / 1_000_000_000)
+    }
+}
+
+extension Int64 {
+    fileprivate func addingSaturated(_ other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? (other < 0 ? .min : .max) : sum
+    }
+}

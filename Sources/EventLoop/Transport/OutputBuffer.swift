@@ -1,0 +1,78 @@
+/// The bytes that a protocol has made and the transport has not taken yet. Grows to what is needed and keeps its
+/// memory; whoever fills it looks at `isFull` before making more, so it holds at most its limit and one message.
+public struct OutputBuffer: ~Copyable {
+    /// Bytes at which `isFull` holds.
+    public let bytesMax: Int
+    private var storage: UnsafeMutableRawBufferPointer
+    private var head = 0
+    private var end = 0
+
+    public init(bytesMax: Int, initialCapacity: Int = 4096) {
+        self.bytesMax = bytesMax
+        storage = .allocate(byteCount: max(initialCapacity, 64), alignment: 16)
+    }
+
+    deinit {
+        storage.deallocate()
+    }
+
+    /// Bytes waiting.
+    public var count: Int { end - head }
+    public var isEmpty: Bool { head == end }
+    public var isFull: Bool { count >= bytesMax }
+
+    public mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        guard !bytes.isEmpty else { return }
+        append(upTo: bytes.count) { space in
+            space.copyMemory(from: bytes)
+            return bytes.count
+        }
+    }
+
+    /// Has `body` write at most `count` bytes at the end; `body` returns how many it wrote.
+    public mutating func append(upTo count: Int, _ body: (UnsafeMutableRawBufferPointer) throws -> Int) rethrows {
+        reserve(count)
+        let written = try body(UnsafeMutableRawBufferPointer(rebasing: storage[end..<(end + count)]))
+        precondition(written >= 0 && written <= count, "more bytes than there was room for")
+        end += written
+    }
+
+    /// Writes to `transport` as much as it takes; whether all went.
+    public mutating func write(to transport: ByteTransport) -> Bool {
+        while head < end {
+            let taken = transport.write(UnsafeRawBufferPointer(rebasing: storage[head..<end]))
+            guard taken > 0 else { return false }
+            head += taken
+        }
+        head = 0
+        end = 0
+        return true
+    }
+
+    /// Hands what waits to `body`, which returns how many bytes it has taken.
+    public mutating func consume(_ body: (UnsafeRawBufferPointer) -> Int) {
+        head += min(count, max(0, body(UnsafeRawBufferPointer(rebasing: storage[head..<end]))))
+        if head == end { removeAll() }
+    }
+
+    public mutating func removeAll() {
+        head = 0
+        end = 0
+    }
+
+    private mutating func reserve(_ extra: Int) {
+        guard end + extra > storage.count else { return }
+        let count = count
+        if count + extra <= storage.count, head >= storage.count / 2 {
+            storage.baseAddress!.copyMemory(from: storage.baseAddress! + head, byteCount: count)
+        } else {
+            let larger = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: max(storage.count * 2, count + extra), alignment: 16)
+            larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: storage[head..<end]))
+            storage.deallocate()
+            storage = larger
+        }
+        head = 0
+        end = count
+    }
+}

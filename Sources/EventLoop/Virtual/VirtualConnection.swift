@@ -1,0 +1,63 @@
+/// One connection of a virtual network, as a test sees it from outside.
+public final class VirtualConnection {
+    public enum Direction: Sendable, Hashable { case toServer, toClient }
+
+    /// Counted from 0 in the order of opening.
+    public let number: Int
+    /// What the client connected to.
+    public let endpoint: Endpoint
+    /// Bytes handed over so far.
+    public internal(set) var deliveredToServer = 0
+    public internal(set) var deliveredToClient = 0
+    public internal(set) var isOpen = true
+    /// Called at each piece that is about to be handed over, before it is; may cut the connection.
+    public var onDelivery: (Direction, _ bytes: Int) -> Void = { _, _ in }
+
+    private let client: VirtualTransport
+    private let server: VirtualTransport
+    private var cutToServerAt = Int.max
+    private var cutToClientAt = Int.max
+
+    init(number: Int, endpoint: Endpoint, client: VirtualTransport, server: VirtualTransport) {
+        self.number = number
+        self.endpoint = endpoint
+        self.client = client
+        self.server = server
+    }
+
+    /// Ends the connection for both sides at once; what is on the way is lost.
+    public func cut() {
+        guard isOpen else { return }
+        isOpen = false
+        let error = TransportError(.reset, "\(endpoint): connection reset by peer")
+        client.end(error)
+        server.end(error)
+    }
+
+    /// Cuts the connection once `bytes` more were handed over in `direction`, in the midst of a piece if need be.
+    public func cut(after bytes: Int, _ direction: Direction) {
+        switch direction {
+        case .toServer: cutToServerAt = min(cutToServerAt, deliveredToServer + bytes)
+        case .toClient: cutToClientAt = min(cutToClientAt, deliveredToClient + bytes)
+        }
+    }
+
+    func direction(to receiver: VirtualTransport) -> Direction {
+        receiver === server ? .toServer : .toClient
+    }
+
+    /// How many of `bytes` may still be handed over before the connection is cut.
+    func allowance(_ bytes: Int, _ direction: Direction) -> Int {
+        switch direction {
+        case .toServer: min(bytes, cutToServerAt - deliveredToServer)
+        case .toClient: min(bytes, cutToClientAt - deliveredToClient)
+        }
+    }
+
+    func count(_ bytes: Int, _ direction: Direction) {
+        switch direction {
+        case .toServer: deliveredToServer += bytes
+        case .toClient: deliveredToClient += bytes
+        }
+    }
+}

@@ -1,0 +1,148 @@
+/// One end of a connection in memory.
+final class VirtualTransport: ByteTransport {
+    enum State { case connecting, open, ended }
+
+    private(set) var state = State.connecting
+    private let network: VirtualNetwork
+    private weak var peer: VirtualTransport?
+    private weak var connection: VirtualConnection?
+    private var isReading = true
+    private var isWaitingForRoom = false
+    private var hasFinishedWriting = false
+    private var bytesOnTheWay = 0
+    /// What has arrived and is not handed over yet, because reading is paused; `nil` is the peer's end.
+    private var arrived: [[UInt8]?] = []
+    private var lastArrival = MonotonicTime(nanoseconds: 0)
+
+    init(loop: EventLoop, network: VirtualNetwork, handler: ByteStreamHandler?) {
+        self.network = network
+        super.init(loop: loop, handler: handler)
+    }
+
+    func join(_ connection: VirtualConnection, to peer: VirtualTransport) {
+        self.connection = connection
+        self.peer = peer
+    }
+
+    func open() {
+        loop.later { [self] in
+            guard state == .connecting else { return }
+            state = .open
+            handler?.connected(self)
+        }
+    }
+
+    // MARK: Sending
+
+    override func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+        loop.assertOnLoop()
+        guard state == .open, !hasFinishedWriting else { return 0 }
+        let taken = min(bytes.count, VirtualNetwork.windowBytes - bytesOnTheWay)
+        isWaitingForRoom = taken < bytes.count
+        var rest = bytes[..<taken]
+        while !rest.isEmpty {
+            let whole = network.random.chance(percent: network.wholePiecesPercent)
+            let count = whole ? rest.count : 1 + network.random.below(rest.count)
+            send([UInt8](rest.prefix(count)))
+            rest = rest.dropFirst(count)
+        }
+        return taken
+    }
+
+    override func finishWriting() {
+        guard state == .open, !hasFinishedWriting else { return }
+        hasFinishedWriting = true
+        send(nil)
+    }
+
+    /// A piece, or `nil` for the end, arrives after the latency and after all that was sent before it.
+    private func send(_ piece: [UInt8]?) {
+        guard let peer else { return }
+        bytesOnTheWay += piece?.count ?? 0
+        lastArrival = max(lastArrival, loop.now.monotonic + network.latency())
+        loop.schedule(at: lastArrival) { [weak self] in
+            peer.arrive(piece)
+            self?.pieceLeft(piece?.count ?? 0)
+        }
+    }
+
+    private func pieceLeft(_ count: Int) {
+        bytesOnTheWay -= count
+        guard isWaitingForRoom, state == .open, bytesOnTheWay < VirtualNetwork.windowBytes else { return }
+        isWaitingForRoom = false
+        handler?.writable()
+    }
+
+    // MARK: Receiving
+
+    private func arrive(_ piece: [UInt8]?) {
+        guard state == .open else { return }
+        arrived.append(piece)
+        handOver()
+    }
+
+    private func handOver() {
+        while isReading, state == .open, !arrived.isEmpty {
+            let piece = arrived.removeFirst()
+            guard let piece else {
+                handler?.peerFinished()
+                continue
+            }
+            receive(piece)
+        }
+    }
+
+    private func receive(_ piece: [UInt8]) {
+        guard let connection else { return }
+        let direction = connection.direction(to: self)
+        connection.onDelivery(direction, piece.count)
+        guard state == .open else { return }
+        let allowed = connection.allowance(piece.count, direction)
+        connection.count(allowed, direction)
+        network.history.mix(loop.now.monotonic, connection.number, piece[..<allowed])
+        if allowed > 0 {
+            piece.withUnsafeBytes { handler?.received(UnsafeRawBufferPointer(rebasing: $0[..<allowed])) }
+        }
+        if connection.allowance(1, direction) < 1 { connection.cut() }
+    }
+
+    override func pauseReading() {
+        isReading = false
+    }
+
+    override func resumeReading() {
+        guard !isReading else { return }
+        isReading = true
+        loop.later { [self] in handOver() }
+    }
+
+    // MARK: Ending
+
+    override func close() {
+        guard state != .ended else { return }
+        finishWriting()
+        end(nil)
+    }
+
+    override func reset() {
+        guard state != .ended else { return }
+        let peer = peer
+        connection?.isOpen = false
+        end(nil)
+        loop.schedule(after: network.latency()) {
+            peer?.end(TransportError(.reset, "connection reset by peer"))
+        }
+    }
+
+    func end(_ error: TransportError?) {
+        guard state != .ended else { return }
+        state = .ended
+        arrived = []
+        if let connection { network.history.mix(loop.now.monotonic, connection.number, []) }
+        loop.later { [self] in
+            let handler = handler
+            self.handler = nil
+            handler?.closed(error)
+        }
+    }
+}
