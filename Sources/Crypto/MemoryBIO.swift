@@ -1,0 +1,23 @@
+internal import COpenSSL
+
+/// OpenSSL reads and writes PEM through BIOs; these two hold one over memory for the length of a call.
+package enum MemoryBIO {
+    /// Runs `body` with a read-only BIO over `bytes`. The BIO is valid during the call only.
+    package static func reading<Result>(_ bytes: [UInt8], _ body: (OpaquePointer) -> Result?) -> Result? {
+        guard let length = Int32(exactly: bytes.count), let buffer = BIO_new(BIO_s_mem()) else { return nil }
+        defer { BIO_free(buffer) }
+        guard BIO_write(buffer, bytes, length) == length || length == 0 else { return nil }
+        return body(buffer)
+    }
+
+    /// What `body` wrote into a BIO, or nil when it returned false.
+    package static func text(_ body: (OpaquePointer) -> Bool) -> String? {
+        guard let buffer = BIO_new(BIO_s_mem()) else { return nil }
+        defer { BIO_free(buffer) }
+        guard body(buffer) else { return nil }
+        let length = BIO_ctrl_pending(buffer)
+        return String(unsafeUninitializedCapacity: length) { bytes in
+            Int(max(0, BIO_read(buffer, bytes.baseAddress, Int32(clamping: bytes.count))))
+        }
+    }
+}

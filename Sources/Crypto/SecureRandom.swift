@@ -1,0 +1,27 @@
+internal import COpenSSL
+
+/// Random bytes that nobody can foretell.
+public enum SecureRandom {
+    /// - Throws: `failed` when the system has no entropy to give, which on a running Linux does not happen.
+    public static func bytes(count: Int) throws(CryptoError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: max(0, count))
+        guard bytes.withUnsafeMutableBytes({ isFilled($0) }) else { throw failure() }
+        return bytes
+    }
+
+    /// Fills `buffer`, without allocation.
+    ///
+    /// - Throws: `failed`, as `bytes(count:)`.
+    public static func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(CryptoError) {
+        guard isFilled(buffer) else { throw failure() }
+    }
+
+    private static func isFilled(_ buffer: UnsafeMutableRawBufferPointer) -> Bool {
+        guard let count = Int32(exactly: buffer.count) else { return false }
+        return count == 0 || RAND_bytes(buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), count) == 1
+    }
+
+    private static func failure() -> CryptoError {
+        CryptoError(.failed, drainingOpenSSLAfter: "the system gives no random bytes")
+    }
+}

@@ -1,0 +1,115 @@
+internal import COpenSSL
+
+/// A UUID (RFC 9562): 16 bytes by value. Reading and writing its text allocates nothing, since every message has one.
+public struct UUIDValue: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// Bytes of the text form, `8-4-4-4-12` hexadecimal digits.
+    public static let textBytes = 36
+
+    /// The first and the last eight bytes, each read as a big-endian number.
+    public let high: UInt64
+    public let low: UInt64
+
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// Reads the canonical text, digits in either case.
+    ///
+    /// - Returns: nil for everything else: braces, `urn:uuid:`, missing hyphens, white space.
+    public init?(_ text: UnsafeRawBufferPointer) {
+        guard text.count == Self.textBytes else { return nil }
+        var halves: (high: UInt64, low: UInt64) = (0, 0)
+        var digits = 0
+        for (index, character) in text.enumerated() {
+            if index == 8 || index == 13 || index == 18 || index == 23 {
+                guard character == UInt8(ascii: "-") else { return nil }
+                continue
+            }
+            guard let digit = Self.digit(character) else { return nil }
+            if digits < 16 { halves.high = halves.high << 4 | digit } else { halves.low = halves.low << 4 | digit }
+            digits += 1
+        }
+        self.init(high: halves.high, low: halves.low)
+    }
+
+    /// As `init` of bytes.
+    public init?(_ text: some StringProtocol) {
+        let parsed = text.utf8.withContiguousStorageIfAvailable { UUIDValue(UnsafeRawBufferPointer($0)) }
+        guard let value = parsed ?? Array(text.utf8).withUnsafeBytes({ UUIDValue($0) }) else { return nil }
+        self = value
+    }
+
+    /// A random one (version 4).
+    ///
+    /// - Throws: `failed` when there is no randomness to be had.
+    public static func random() throws(CryptoError) -> UUIDValue {
+        var halves: (UInt64, UInt64) = (0, 0)
+        try withUnsafeMutableBytes(of: &halves) { (buffer) throws(CryptoError) in try SecureRandom.fill(buffer) }
+        return UUIDValue(high: halves.0, low: halves.1).stamped(version: 4)
+    }
+
+    /// The one that belongs to `name` within `namespace` (version 5, SHA-1): the same for ever, everywhere.
+    public init(name: UnsafeRawBufferPointer, namespace: UUIDValue) {
+        self = withUnsafeTemporaryAllocation(byteCount: 16 + name.count, alignment: 8) { buffer in
+            buffer.storeBytes(of: namespace.high.bigEndian, as: UInt64.self)
+            buffer.storeBytes(of: namespace.low.bigEndian, toByteOffset: 8, as: UInt64.self)
+            UnsafeMutableRawBufferPointer(rebasing: buffer[16...]).copyMemory(from: name)
+            var digest: (UInt64, UInt64, UInt32) = (0, 0, 0)
+            withUnsafeMutableBytes(of: &digest) { digest in
+                _ = COpenSSL.SHA1(
+                    buffer.baseAddress?.assumingMemoryBound(to: UInt8.self), buffer.count,
+                    digest.baseAddress?.assumingMemoryBound(to: UInt8.self))
+            }
+            return UUIDValue(high: UInt64(bigEndian: digest.0), low: UInt64(bigEndian: digest.1)).stamped(version: 5)
+        }
+    }
+
+    /// As `init(name:namespace:)` of bytes.
+    public init(name: String, namespace: UUIDValue) {
+        var name = name
+        self = name.withUTF8 { UUIDValue(name: UnsafeRawBufferPointer($0), namespace: namespace) }
+    }
+
+    /// Writes the 36 bytes of the text, in lower case, to the start of `buffer`.
+    ///
+    /// - Returns: how many bytes were written: 36, or 0 when `buffer` is too small for them.
+    @discardableResult
+    public func write(to buffer: UnsafeMutableRawBufferPointer) -> Int {
+        guard buffer.count >= Self.textBytes else { return 0 }
+        var position = 0
+        for digit in 0..<32 {
+            if digit == 8 || digit == 12 || digit == 16 || digit == 20 {
+                buffer[position] = UInt8(ascii: "-")
+                position += 1
+            }
+            let half = digit < 16 ? high : low
+            let value = UInt8(truncatingIfNeeded: half >> UInt64(60 - (digit & 15) * 4)) & 15
+            buffer[position] = value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
+            position += 1
+        }
+        return position
+    }
+
+    /// The text, in lower case.
+    public var description: String {
+        String(unsafeUninitializedCapacity: Self.textBytes) { write(to: UnsafeMutableRawBufferPointer($0)) }
+    }
+
+    public static func < (left: UUIDValue, right: UUIDValue) -> Bool { (left.high, left.low) < (right.high, right.low) }
+
+    private func stamped(version: UInt64) -> UUIDValue {
+        UUIDValue(
+            high: high & ~0xF000 | version << 12,
+            low: low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
+    }
+
+    private static func digit(_ character: UInt8) -> UInt64? {
+        switch character {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(character &- UInt8(ascii: "0"))
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(character &- UInt8(ascii: "a") &+ 10)
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt64(character &- UInt8(ascii: "A") &+ 10)
+        default: nil
+        }
+    }
+}

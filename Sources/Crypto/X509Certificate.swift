@@ -1,0 +1,67 @@
+internal import COpenSSL
+
+/// A signed certificate in OpenSSL's hands.
+final class X509Certificate {
+    private let pointer: OpaquePointer
+
+    /// - Parameter extensions: by OpenSSL's number and in the words of its configuration files.
+    init(
+        subject: String, key: P256Key, issuer: String, issuerKey: P256Key, validity: CertificateAuthority.Validity,
+        extensions: [(Int32, String)]
+    ) throws(CryptoError) {
+        OpenSSLErrors.clear()
+        guard let pointer = X509_new() else {
+            throw CryptoError(.failed, drainingOpenSSLAfter: "cannot make a certificate")
+        }
+        self.pointer = pointer
+        let isFilled =
+            X509_set_version(pointer, 2) == 1  // counted from 0: version 3
+            && Self.setRandomSerial(pointer)
+            && X509_gmtime_adj(X509_getm_notBefore(pointer), validity.fromSeconds) != nil
+            && X509_gmtime_adj(X509_getm_notAfter(pointer), validity.untilSeconds) != nil
+            && Self.setCommonName(subject, of: X509_get_subject_name(pointer))
+            && Self.setCommonName(issuer, of: X509_get_issuer_name(pointer))
+            && X509_set_pubkey(pointer, key.pointer) == 1
+        guard isFilled else {
+            throw CryptoError(
+                .invalidArgument, drainingOpenSSLAfter: "cannot make a certificate for the name \(subject)")
+        }
+        for (number, value) in extensions {
+            var context = X509V3_CTX()
+            X509V3_set_ctx(&context, pointer, pointer, nil, nil, 0)
+            guard let entry = X509V3_EXT_conf_nid(nil, &context, number, value) else {
+                throw CryptoError(.invalidArgument, drainingOpenSSLAfter: "cannot put \(value) into a certificate")
+            }
+            defer { X509_EXTENSION_free(entry) }
+            guard X509_add_ext(pointer, entry, -1) == 1 else {
+                throw CryptoError(.failed, drainingOpenSSLAfter: "cannot make a certificate")
+            }
+        }
+        guard X509_sign(pointer, issuerKey.pointer, EVP_sha256()) > 0 else {
+            throw CryptoError(.failed, drainingOpenSSLAfter: "cannot sign a certificate")
+        }
+    }
+
+    deinit { X509_free(pointer) }
+
+    func pem() throws(CryptoError) -> String {
+        guard let text = MemoryBIO.text({ PEM_write_bio_X509($0, pointer) == 1 }) else {
+            throw CryptoError(.failed, drainingOpenSSLAfter: "cannot write a certificate")
+        }
+        return text
+    }
+
+    /// RFC 5280, 4.1.2.2: positive, at most 20 bytes, and unlike any other of the same issuer.
+    private static func setRandomSerial(_ certificate: OpaquePointer) -> Bool {
+        guard let number = BN_new() else { return false }
+        defer { BN_free(number) }
+        return BN_rand(number, 127, BN_RAND_TOP_ONE, BN_RAND_BOTTOM_ANY) == 1
+            && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != nil
+    }
+
+    private static func setCommonName(_ name: String, of subject: OpaquePointer?) -> Bool {
+        X509_NAME_add_entry_by_NID(
+            subject, NID_commonName, MBSTRING_UTF8, Array(name.utf8), Int32(clamping: name.utf8.count), -1, 0)
+            == 1
+    }
+}

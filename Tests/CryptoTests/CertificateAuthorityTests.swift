@@ -1,0 +1,32 @@
+import Crypto
+import Testing
+
+/// That the certificates hold in a handshake, and only then, is shown by the tests of TLS.
+@Suite struct CertificateAuthorityTests {
+    @Test func `Certificates come with their keys`() throws {
+        let authority = try CertificateAuthority.make(name: "Tests")
+        let server = try authority.issueServer(
+            dnsNames: ["localhost", "*.example.com"], ipAddresses: ["127.0.0.1", "::1"])
+        let client = try authority.issueClient(name: "a client, with = and / in its name")
+        for text in [authority.certificatePEM, server.certificatePEM, client.certificatePEM] {
+            #expect(text.hasPrefix("-----BEGIN CERTIFICATE-----\n"))
+        }
+        #expect(throws: Never.self) { try ES256PrivateKey(pem: server.privateKeyPEM) }
+        #expect(throws: Never.self) { try ES256PrivateKey(pem: client.privateKeyPEM) }
+    }
+
+    @Test(arguments: ["", "a,DNS:b", "a b", "a\nb", "ä.example"])
+    func `A host name that would be read as something else is refused`(name: String) throws {
+        let authority = try CertificateAuthority.make()
+        #expect(throws: CryptoError.self) { try authority.issueServer(dnsNames: [name]) }
+        #expect(throws: CryptoError.self) { try authority.issueServer(dnsNames: [], ipAddresses: [name]) }
+    }
+
+    @Test func `Names beyond X.520's limit and servers without a name are refused`() throws {
+        let authority = try CertificateAuthority.make()
+        #expect(throws: CryptoError.self) { try authority.issueClient(name: String(repeating: "n", count: 65)) }
+        #expect(throws: CryptoError.self) { try authority.issueClient(name: "") }
+        #expect(throws: CryptoError.self) { try authority.issueServer(dnsNames: []) }
+        #expect(throws: CryptoError.self) { try authority.issueServer(dnsNames: [], ipAddresses: ["1.2.3"]) }
+    }
+}

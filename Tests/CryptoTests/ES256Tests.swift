@@ -1,0 +1,126 @@
+import Crypto
+import Testing
+
+@Suite struct ES256Tests {
+    @Test func `A signature is verified by the other half, as 64 raw bytes and as DER`() throws {
+        let key = try ES256PrivateKey(pem: SampleKeys.p256)
+        let publicKey = try ES256PublicKey(pem: SampleKeys.p256Public)
+        let signature = try key.sign(Array("eyJhbGciOiJFUzI1NiJ9.e30".utf8))
+
+        #expect(signature.count == 64)
+        #expect(publicKey.verify(signature: signature, of: Array("eyJhbGciOiJFUzI1NiJ9.e30".utf8)))
+        #expect(!publicKey.verify(signature: signature, of: Array("eyJhbGciOiJFUzI1NiJ9.e31".utf8)))
+        #expect(publicKey.verify(signature: bytes(hex: SampleKeys.signatureOfMartlet), of: Array("martlet".utf8)))
+        #expect(!publicKey.verify(signature: bytes(hex: SampleKeys.signatureOfMartlet), of: Array("marlet".utf8)))
+    }
+
+    /// RFC 7515, A.3.
+    @Test func `The example of the JWS standard verifies`() throws {
+        let x = try #require(Base64URL.decode("f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU"))
+        let y = try #require(Base64URL.decode("x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"))
+        let header = bytes(hex: "3059301306072a8648ce3d020106082a8648ce3d03010703420004")
+        let key = try ES256PublicKey(pem: pem("PUBLIC KEY", header + x + y))
+        let input =
+            "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ"
+        let signature = try #require(
+            Base64URL.decode("DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q"))
+        #expect(key.verify(signature: signature, of: Array(input.utf8)))
+    }
+
+    @Test func `Signatures are 64 bytes however small r and s happen to be`() throws {
+        let key = try ES256PrivateKey.generate()
+        let publicKey = try key.publicKey()
+        for round in 0..<600 {
+            let input = Array("round \(round)".utf8)
+            let signature = try key.sign(input)
+            #expect(signature.count == 64 && publicKey.verify(signature: signature, of: input))
+        }
+    }
+
+    @Test func `A signature with any bit changed, and any text that is none, is refused`() throws {
+        let key = try ES256PrivateKey(pem: SampleKeys.p256)
+        let publicKey = try key.publicKey()
+        let signature = try key.sign([1, 2, 3])
+        for index in signature.indices {
+            var changed = signature
+            changed[index] ^= 1
+            #expect(!publicKey.verify(signature: changed, of: [1, 2, 3]))
+        }
+        let der = bytes(hex: SampleKeys.signatureOfMartlet)
+        for length in 0..<der.count {
+            #expect(!publicKey.verify(signature: Array(der[..<length]), of: Array("martlet".utf8)))
+        }
+        for length in 0...130 {
+            #expect(!publicKey.verify(signature: [UInt8](repeating: 0, count: length), of: [1, 2, 3]))
+            #expect(!publicKey.verify(signature: [UInt8](repeating: 0xFF, count: length), of: [1, 2, 3]))
+        }
+    }
+
+    @Test func `A generated key survives its PEM`() throws {
+        let key = try ES256PrivateKey.generate()
+        let again = try ES256PrivateKey(pem: key.pkcs8PEM())
+        let signature = try again.sign([7])
+        #expect(try key.publicKey().verify(signature: signature, of: [7]))
+        #expect(try key.publicKeyPEM() == again.publicKeyPEM())
+        #expect(
+            try ES256PrivateKey(pem: "Apple says:\r\n\r\n" + key.pkcs8PEM() + "\n").publicKeyPEM() == key.publicKeyPEM()
+        )
+    }
+
+    /// A text that is no key for us; printed by its name, so that no key stands in the output of the tests.
+    struct OtherKey: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let pem: String
+        let code: CryptoError.Code
+        let word: String
+
+        init(_ name: String, _ pem: String, _ code: CryptoError.Code, _ word: String) {
+            (testDescription, self.pem, self.code, self.word) = (name, pem, code, word)
+        }
+    }
+
+    @Test(arguments: [
+        OtherKey("P-384", SampleKeys.p384, .unsupported, "secp384r1"),
+        OtherKey("Ed25519", SampleKeys.ed25519, .unsupported, "no elliptic-curve key"),
+        OtherKey("SEC 1", SampleKeys.p256SEC1, .unsupported, "SEC 1"),
+        OtherKey("encrypted", SampleKeys.p256Encrypted, .unsupported, "encrypted"),
+        OtherKey("public", SampleKeys.p256Public, .malformed, "PUBLIC KEY"),
+        OtherKey("nothing", "", .malformed, "no whole PEM block"),
+        OtherKey(
+            "half a key", "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49AgEG\n-----END PRIVATE KEY-----\n",
+            .malformed,
+            "no PKCS#8 key"),
+        OtherKey(
+            "empty block", "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", .malformed, "no whole PEM block"),
+    ])
+    func `Other keys are refused by name`(key: OtherKey) throws {
+        let error = try #require(throws: CryptoError.self) { try ES256PrivateKey(pem: key.pem) }
+        #expect(error.code == key.code)
+        #expect(error.message.contains(key.word))
+        for line in key.pem.split(separator: "\n") where line.count > 20 && !line.hasPrefix("-") {
+            #expect(!error.message.contains(line), "key material in the message")
+        }
+    }
+
+    @Test func `A key cut off or damaged anywhere is an error or a whole key, never a crash`() throws {
+        let pem = Array(SampleKeys.p256.utf8)
+        let whole = try ES256PrivateKey(pem: pem).publicKeyPEM()
+        for length in 0..<pem.count - 1 {
+            #expect(throws: CryptoError.self) { try ES256PrivateKey(pem: Array(pem[..<length])) }
+        }
+        for index in pem.indices {
+            var damaged = pem
+            damaged[index] ^= 0x04
+            guard let key = try? ES256PrivateKey(pem: damaged) else { continue }
+            #expect(try key.publicKeyPEM() == whole)
+        }
+    }
+
+    private func pem(_ label: String, _ bytes: [UInt8]) -> String {
+        // Base64URL's alphabet differs from PEM's in two characters and the padding.
+        var text = Base64URL.encode(bytes).map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }
+        while text.count % 4 != 0 { text.append("=") }
+        let lines = stride(from: 0, to: text.count, by: 64).map { String(text[$0..<min($0 + 64, text.count)]) }
+        return "-----BEGIN \(label)-----\n\(lines.joined(separator: "\n"))\n-----END \(label)-----\n"
+    }
+}
