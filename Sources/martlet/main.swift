@@ -1,1 +1,4 @@
-print("placeholder")
+import Glibc
+import Operations
+
+exit(MartletCommand.run(Array(CommandLine.arguments.dropFirst())).rawValue)

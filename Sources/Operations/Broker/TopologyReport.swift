@@ -1,0 +1,33 @@
+import Delivery
+
+/// The topology as a page to read.
+enum TopologyReport {
+    static func table(_ topology: Topology) -> String {
+        let exchanges = topology.exchanges.map { [$0.name, $0.kind.rawValue, text($0.arguments)] }
+        let queues = topology.queues.map { [$0.name, text($0.arguments)] }
+        let bindings = topology.bindings.map { [$0.exchange, $0.queue, $0.routingKey] }
+        return [
+            section(["EXCHANGE", "KIND", "ARGUMENTS"], exchanges),
+            section(["QUEUE", "ARGUMENTS"], queues),
+            section(["FROM EXCHANGE", "TO QUEUE", "ROUTING KEY"], bindings),
+        ].joined(separator: "\n")
+    }
+
+    private static func section(_ titles: [String], _ rows: [[String]]) -> String {
+        let table = TextTable(titles: titles, fitting: rows)
+        return ([table.header] + rows.map(table.line)).map { $0 + "\n" }.joined()
+    }
+
+    private static func text(_ arguments: [Topology.Argument]) -> String {
+        arguments.map { "\($0.name)=\($0.value.text)" }.joined(separator: " ")
+    }
+}
+
+extension Topology.Argument.Value {
+    var text: String {
+        switch self {
+        case .text(let text): text.isEmpty ? "\"\"" : text
+        case .integer(let number): "\(number)"
+        }
+    }
+}

@@ -1,0 +1,130 @@
+/// Command-line arguments after parsing, still as text.
+struct ParsedArguments: Sendable, Equatable {
+    var command: String
+    /// By option name; a flag has the value "".
+    var options: [String: String] = [:]
+    var operands: [String] = []
+}
+
+/// What is wrong with a command line: one line, and where help is to be had.
+struct UsageError: Error, Equatable {
+    var message: String
+    /// The command whose help explains it; empty: `martlet` itself.
+    var command: String = ""
+}
+
+/// Turns arguments into a command with options and operands, by a table of what there is.
+///
+/// `--name value` and `--name=value` are the same, `--` ends the options, `-` alone is an operand.
+/// `--help`, `-h` and `--version` win over everything else on the line.
+struct ArgumentParser: Sendable {
+    enum Result: Equatable {
+        /// Help for the command; empty: for `martlet` itself.
+        case help(command: String)
+        case version
+        case command(ParsedArguments)
+    }
+
+    let commands: [CommandSyntax]
+
+    /// - Parameter arguments: without the program's own name.
+    func parse(_ arguments: [String]) throws(UsageError) -> Result {
+        let beforeTerminator = arguments.prefix { $0 != "--" }
+        let command = commands.first { arguments.starts(with: $0.path) }
+        if beforeTerminator.contains(where: { $0 == "--help" || $0 == "-h" }) || arguments.first == "help" {
+            return .help(command: command?.name ?? helpTopic(arguments))
+        }
+        if beforeTerminator.contains("--version") { return .version }
+        guard let command else { throw unknownCommand(arguments) }
+        return .command(try parse(arguments.dropFirst(command.path.count), of: command))
+    }
+
+    private func parse(
+        _ arguments: ArraySlice<String>, of command: CommandSyntax
+    ) throws(UsageError) -> ParsedArguments {
+        var parsed = ParsedArguments(command: command.name)
+        var rest = arguments
+        while let argument = rest.popFirst() {
+            if argument == "--" {
+                parsed.operands += rest
+                break
+            }
+            guard argument.hasPrefix("-"), argument != "-" else {
+                parsed.operands.append(argument)
+                continue
+            }
+            let (spelled, attached) = Self.split(argument)
+            guard let option = command.options.first(where: { "--\($0.name)" == spelled }) else {
+                throw unknownOption(spelled, of: command)
+            }
+            let value: String
+            if option.value == nil {
+                guard attached == nil else {
+                    throw UsageError(message: "option \(spelled) takes no value", command: command.name)
+                }
+                value = ""
+            } else {
+                guard let given = attached ?? Self.popValue(&rest), !given.isEmpty else {
+                    throw UsageError(message: "option \(option.spelling) needs a value", command: command.name)
+                }
+                value = given
+            }
+            guard parsed.options.updateValue(value, forKey: option.name) == nil else {
+                throw UsageError(message: "option \(spelled) is given twice", command: command.name)
+            }
+        }
+        for option in command.options where option.isRequired && parsed.options[option.name] == nil {
+            throw UsageError(message: "option \(option.spelling) is missing", command: command.name)
+        }
+        if let operand = parsed.operands.first, command.operands == nil {
+            throw UsageError(message: "unexpected argument '\(operand)'", command: command.name)
+        }
+        if parsed.operands.isEmpty, let operands = command.operands {
+            throw UsageError(message: "\(operands) is missing", command: command.name)
+        }
+        return parsed
+    }
+
+    private static func split(_ argument: String) -> (name: String, value: String?) {
+        guard let equals = argument.firstIndex(of: "=") else { return (argument, nil) }
+        return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
+    }
+
+    /// The next argument, unless it is an option: `--config --json` is a forgotten file, not one named `--json`.
+    private static func popValue(_ rest: inout ArraySlice<String>) -> String? {
+        guard let next = rest.first, !next.hasPrefix("--") else { return nil }
+        return rest.popFirst()
+    }
+
+    private func unknownOption(_ spelled: String, of command: CommandSyntax) -> UsageError {
+        let known = command.options.map { "--\($0.name)" } + ["--help", "--version"]
+        let hint = Suggestion.nearest(to: spelled, among: known).map { "; did you mean \($0)?" } ?? ""
+        return UsageError(message: "unknown option \(spelled)\(hint)", command: command.name)
+    }
+
+    private func unknownCommand(_ arguments: [String]) -> UsageError {
+        guard let first = arguments.first else { return UsageError(message: "no command is given") }
+        if first.hasPrefix("-") {
+            let hint = Suggestion.nearest(to: first, among: ["--help", "--version"])
+            return UsageError(message: "unknown option \(first)\(hint.map { "; did you mean \($0)?" } ?? "")")
+        }
+        let group = commands.filter { $0.path.count > 1 && $0.path.first == first }
+        guard !group.isEmpty else {
+            let hint = Suggestion.nearest(to: first, among: commands.compactMap(\.path.first))
+            return UsageError(message: "unknown command '\(first)'\(hint.map { "; did you mean '\($0)'?" } ?? "")")
+        }
+        let second = group.map { $0.path.dropFirst().joined(separator: " ") }
+        let choice = "'\(first)' is followed by one of: \(second.joined(separator: ", "))"
+        guard arguments.count > 1, !arguments[1].hasPrefix("-") else { return UsageError(message: choice) }
+        let hint = Suggestion.nearest(to: arguments[1], among: second)
+        return UsageError(
+            message: "unknown command '\(first) \(arguments[1])'"
+                + (hint.map { "; did you mean '\(first) \($0)'?" } ?? "; \(choice)"))
+    }
+
+    /// `martlet help topology apply`; whatever is no command is helped with the whole.
+    private func helpTopic(_ arguments: [String]) -> String {
+        let words = Array(arguments.drop { $0 == "help" })
+        return commands.first { words.starts(with: $0.path) }?.name ?? ""
+    }
+}

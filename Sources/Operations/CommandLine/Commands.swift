@@ -1,0 +1,64 @@
+extension Invocation {
+    /// Every command with its options, in the order in which help lists them.
+    static let commands: [CommandSyntax] = [
+        CommandSyntax(
+            path: ["worker"],
+            summary: "Take messages from RabbitMQ, send them to APNs, publish what became of them.",
+            discussion: """
+                Runs until SIGTERM or SIGINT, then takes no more messages and settles those it holds, for at most
+                limits.drain_deadline_seconds; a second signal ends it at once. Logs JSON lines to standard error.
+                The schema of the file is schemas/config.schema.json.
+                """,
+            options: [.config(isRequired: true)]),
+        CommandSyntax(
+            path: ["topology", "apply"],
+            summary: "Declare the exchanges, queues and bindings at the broker.",
+            discussion: """
+                Declares what is missing and leaves alone what is there; run it as often as you like. Something that
+                exists with other arguments is an error: the broker cannot change it, only delete and declare anew.
+                """,
+            options: [.config(isRequired: true)]),
+        CommandSyntax(
+            path: ["topology", "print"],
+            summary: "Show the exchanges, queues and bindings, without connecting.",
+            options: [.config(), .json]),
+        CommandSyntax(
+            path: ["publish"],
+            summary: "Publish files as requests, each file's bytes as they are.",
+            discussion: """
+                Waits for the broker's confirmation of each, and prints its id and what became of it. The message-id
+                is the body's own id where it has one, otherwise a new UUID.
+                """,
+            operands: "FILE…",
+            options: [
+                .config(), .url, .prefix, .json,
+                OptionSyntax(name: "message-id", value: "ID", help: "this message-id; for a single file"),
+                OptionSyntax(name: "timeout", value: "SECONDS", help: "give up after so long; default 30"),
+            ]),
+        CommandSyntax(
+            path: ["watch"],
+            summary: "Show results and dead letters as they come.",
+            discussion: """
+                Listens with queues of its own, which end with it: consumers of results miss nothing. Only what is
+                published after it says that it is listening is seen.
+                """,
+            options: [
+                .config(), .url, .prefix, .json,
+                OptionSyntax(name: "count", value: "N", help: "end after N of them"),
+                OptionSyntax(name: "timeout", value: "SECONDS", help: "end after so long; exit code 4 with --count"),
+                OptionSyntax(name: "ready-file", value: "FILE", help: "create FILE when it is listening"),
+            ]),
+    ]
+}
+
+extension OptionSyntax {
+    fileprivate static func config(isRequired: Bool = false) -> OptionSyntax {
+        OptionSyntax(name: "config", value: "FILE", help: "the configuration file (YAML)", isRequired: isRequired)
+    }
+    fileprivate static let json = OptionSyntax(name: "json", help: "print JSON lines")
+    fileprivate static let url = OptionSyntax(
+        name: "url", value: "URL", help: "the broker, without --config; default amqp://127.0.0.1:5672; may hold ${NAME}"
+    )
+    fileprivate static let prefix = OptionSyntax(
+        name: "prefix", value: "WORD", help: "first part of all names at the broker, without --config; default push")
+}

@@ -1,0 +1,104 @@
+/// What a command line asks for, fully parsed: everything that can be wrong with it has been found.
+enum Invocation: Equatable, Sendable {
+    /// The text to print.
+    case help(String)
+    case version
+    case worker(configPath: String)
+    case topologyApply(configPath: String)
+    case topologyPrint(configPath: String?, asJSON: Bool)
+    case publish(PublishOptions)
+    case watch(WatchOptions)
+
+    /// Where the broker is, for commands that work without a configuration file too.
+    struct Broker: Equatable, Sendable {
+        var configPath: String?
+        /// Without a configuration: where to connect; may hold `${NAME}`.
+        var url = "amqp://127.0.0.1:5672"
+        /// Without a configuration: first part of all names at the broker.
+        var prefix = "push"
+    }
+
+    struct PublishOptions: Equatable, Sendable {
+        var broker = Broker()
+        /// `-` is standard input.
+        var files: [String]
+        var messageID: String?
+        var isJSON = false
+        var timeoutSeconds = 30
+    }
+
+    struct WatchOptions: Equatable, Sendable {
+        var broker = Broker()
+        var isJSON = false
+        /// End after so many; nil: go on.
+        var count: Int?
+        /// End after so long; nil: go on.
+        var timeoutSeconds: Int?
+        /// Created once everything published from now on will be seen.
+        var readyFile: String?
+    }
+
+    /// - Parameter arguments: without the program's own name.
+    static func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
+        switch try ArgumentParser(commands: commands).parse(arguments) {
+        case .help(let command): return .help(HelpText(commands: commands).text(for: command))
+        case .version: return .version
+        case .command(let parsed): return try Invocation(parsed)
+        }
+    }
+
+    private init(_ parsed: ParsedArguments) throws(UsageError) {
+        let options = parsed.options
+        switch parsed.command {
+        case "worker":
+            self = .worker(configPath: options["config"] ?? "")
+        case "topology apply":
+            self = .topologyApply(configPath: options["config"] ?? "")
+        case "topology print":
+            self = .topologyPrint(configPath: options["config"], asJSON: options["json"] != nil)
+        case "publish":
+            if options["message-id"] != nil, parsed.operands.count > 1 {
+                throw UsageError(message: "option --message-id goes with one file only", command: parsed.command)
+            }
+            if let id = options["message-id"], id.utf8.count > 255 {
+                throw UsageError(message: "option --message-id is longer than 255 bytes", command: parsed.command)
+            }
+            self = .publish(
+                PublishOptions(
+                    broker: try Broker(parsed), files: parsed.operands, messageID: options["message-id"],
+                    isJSON: options["json"] != nil, timeoutSeconds: try parsed.integer("timeout", upTo: 86_400) ?? 30))
+        case "watch":
+            self = .watch(
+                WatchOptions(
+                    broker: try Broker(parsed), isJSON: options["json"] != nil,
+                    count: try parsed.integer("count", upTo: .max),
+                    timeoutSeconds: try parsed.integer("timeout", upTo: 31_536_000), readyFile: options["ready-file"]))
+        case let other:
+            throw UsageError(message: "unknown command '\(other)'")
+        }
+    }
+}
+
+extension Invocation.Broker {
+    fileprivate init(_ parsed: ParsedArguments) throws(UsageError) {
+        self.init()
+        configPath = parsed.options["config"]
+        for name in ["url", "prefix"] where configPath != nil && parsed.options[name] != nil {
+            throw UsageError(
+                message: "option --\(name) does not go with --config, which says it already", command: parsed.command)
+        }
+        url = parsed.options["url"] ?? url
+        prefix = parsed.options["prefix"] ?? prefix
+    }
+}
+
+extension ParsedArguments {
+    fileprivate func integer(_ option: String, upTo limit: Int) throws(UsageError) -> Int? {
+        guard let text = options[option] else { return nil }
+        guard let number = Int(text), number > 0, number <= limit else {
+            let range = limit == .max ? "a whole number above 0" : "a whole number from 1 to \(limit)"
+            throw UsageError(message: "option --\(option) takes \(range), not '\(text)'", command: command)
+        }
+        return number
+    }
+}

@@ -1,0 +1,65 @@
+import CLinux
+import Glibc
+
+/// Standard output and standard error of a command (a worker's log goes through Telemetry instead).
+struct Terminal: Sendable {
+    private let descriptor: Int32
+    /// Whether colours are shown: a person's terminal, and `NO_COLOR` is not set (https://no-color.org).
+    let hasColors: Bool
+
+    static let output = Terminal(STDOUT_FILENO)
+    static let error = Terminal(STDERR_FILENO)
+
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+        let isDumb = Environment.value("TERM") == "dumb"
+        hasColors = isatty(descriptor) == 1 && !isDumb && (Environment.value("NO_COLOR") ?? "").isEmpty
+    }
+
+    /// Writes all of the line, waiting for a slow reader.
+    /// - Returns: false when nobody reads it any more (`martlet watch | head`).
+    @discardableResult
+    func line(_ text: String) -> Bool { write(text + "\n") }
+
+    @discardableResult
+    func write(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { utf8 in
+            var rest = UnsafeRawBufferPointer(utf8)
+            while let base = rest.baseAddress, rest.count > 0 {
+                let written = Glibc.write(descriptor, base, rest.count)
+                if written > 0 {
+                    rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(written))
+                } else if written < 0, errno == EINTR {
+                    continue
+                } else if written < 0, errno == EAGAIN {
+                    // Somebody made the terminal non-blocking, and it is theirs as well as ours: wait.
+                    var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    poll(&waiting, 1, -1)
+                } else {
+                    return false
+                }
+            }
+            return true
+        }
+    }
+}
+
+/// Colours of meaning, not of taste: what went well, what needs a look, what went wrong.
+enum Tint: String, Sendable {
+    case good = "32"
+    case warning = "33"
+    case bad = "31"
+    case faint = "2"
+    case heading = "1"
+
+    func applied(to text: String, if enabled: Bool) -> String {
+        enabled ? "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" : text
+    }
+}
+
+enum Environment {
+    static func value(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }
+    }
+}

@@ -1,0 +1,64 @@
+/// Rows in columns, for people at a terminal. Lines are printed as they come: widths are given, not measured.
+struct TextTable: Sendable {
+    struct Column: Sendable {
+        var title: String
+        /// Wider cells are cut with `…`, except in the last column.
+        var width: Int
+    }
+
+    let columns: [Column]
+
+    /// Columns as wide as the widest cell, for tables that are known as a whole.
+    init(titles: [String], fitting rows: [[String]]) {
+        columns = titles.enumerated().map { index, title in
+            let cells = rows.compactMap { index < $0.count ? $0[index].count : nil }
+            return Column(title: title, width: max(title.count, cells.max() ?? 0))
+        }
+    }
+
+    init(columns: [Column]) { self.columns = columns }
+
+    var header: String { line(columns.map(\.title)) }
+
+    func line(_ cells: [String]) -> String {
+        var line = ""
+        for (index, column) in columns.enumerated() {
+            let cell = (index < cells.count ? cells[index] : "").printable
+            if index == columns.count - 1 {
+                line += cell
+            } else {
+                line += cell.shortened(to: column.width).padded(to: column.width) + "  "
+            }
+        }
+        while line.last == " " { line.removeLast() }
+        return line
+    }
+}
+
+extension String {
+    func padded(to width: Int) -> String {
+        let missing = width - count
+        return missing > 0 ? self + String(repeating: " ", count: missing) : self
+    }
+
+    /// At most `width` characters; what is cut is shown as `…`.
+    func shortened(to width: Int) -> String {
+        guard count > width else { return self }
+        return width > 0 ? prefix(width - 1) + "…" : ""
+    }
+
+    /// Without control characters: text from a message must not steer the terminal that it is shown on.
+    var printable: String {
+        guard unicodeScalars.contains(where: \.isControl) else { return self }
+        return String(String.UnicodeScalarView(unicodeScalars.map { $0.isControl ? "\u{FFFD}" : $0 }))
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var isControl: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate: true
+        default: false
+        }
+    }
+}

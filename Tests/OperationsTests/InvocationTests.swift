@@ -1,0 +1,118 @@
+import Testing
+
+@testable import Operations
+
+@Suite struct InvocationTests {
+    @Test func commandsWithTheirOptions() throws {
+        #expect(try parse("worker --config a.yaml") == .worker(configPath: "a.yaml"))
+        #expect(try parse("worker --config=a=b.yaml") == .worker(configPath: "a=b.yaml"))
+        #expect(try parse("topology apply --config a.yaml") == .topologyApply(configPath: "a.yaml"))
+        #expect(try parse("topology print") == .topologyPrint(configPath: nil, asJSON: false))
+        #expect(
+            try parse("topology print --json --config a") == .topologyPrint(configPath: "a", asJSON: true))
+        #expect(try parse("publish a.json") == .publish(Invocation.PublishOptions(files: ["a.json"])))
+        #expect(
+            try parse("publish --url amqp://b --message-id x --prefix p -")
+                == .publish(
+                    Invocation.PublishOptions(
+                        broker: Invocation.Broker(url: "amqp://b", prefix: "p"), files: ["-"], messageID: "x")))
+        #expect(
+            try parse("publish --timeout 5 --json -- --odd b.json")
+                == .publish(Invocation.PublishOptions(files: ["--odd", "b.json"], isJSON: true, timeoutSeconds: 5)))
+        #expect(
+            try parse("watch --count 7 --json --config c --timeout 60 --ready-file r")
+                == .watch(
+                    Invocation.WatchOptions(
+                        broker: Invocation.Broker(configPath: "c"), isJSON: true, count: 7, timeoutSeconds: 60,
+                        readyFile: "r")))
+        #expect(try parse("--version") == .version)
+        #expect(try parse("worker --version") == .version)
+    }
+
+    @Test(arguments: [
+        ("", "no command is given"),
+        ("wrker", "unknown command 'wrker'; did you mean 'worker'?"),
+        ("something", "unknown command 'something'"),
+        ("--confg", "unknown option --confg"),
+        ("--versoin", "unknown option --versoin; did you mean --version?"),
+        ("worker", "option --config FILE is missing"),
+        ("worker --config", "option --config FILE needs a value"),
+        ("worker --config=", "option --config FILE needs a value"),
+        ("worker --confg a", "unknown option --confg; did you mean --config?"),
+        ("worker --config a --config b", "option --config is given twice"),
+        ("worker --config a b", "unexpected argument 'b'"),
+        ("worker -c a", "unknown option -c"),
+        ("topology", "'topology' is followed by one of: apply, print"),
+        ("topology --json", "'topology' is followed by one of: apply, print"),
+        ("topology aply", "unknown command 'topology aply'; did you mean 'topology apply'?"),
+        ("topology delete", "unknown command 'topology delete'; 'topology' is followed by one of: apply, print"),
+        ("publish", "FILE… is missing"),
+        ("publish --json=1 a", "option --json takes no value"),
+        ("publish --config --json a", "option --config FILE needs a value"),
+        ("publish --config c --url u a", "option --url does not go with --config, which says it already"),
+        ("publish --message-id x a b", "option --message-id goes with one file only"),
+        ("publish --timeout 0 a", "option --timeout takes a whole number from 1 to 86400, not '0'"),
+        ("watch --count -1", "option --count takes a whole number above 0, not '-1'"),
+        (
+            "watch --count 99999999999999999999",
+            "option --count takes a whole number above 0, not '99999999999999999999'"
+        ),
+    ])
+    func mistakesAreToldInOneLine(line: String, message: String) {
+        #expect {
+            try parse(line)
+        } throws: { error in
+            (error as? UsageError)?.message == message
+        }
+    }
+
+    @Test func helpIsThereForEveryCommandAndWinsOverMistakes() throws {
+        for command in Invocation.commands {
+            let text = try help("\(command.name) --help --nonsense")
+            #expect(text.contains("Usage: martlet \(command.name) "))
+            for option in command.options { #expect(text.contains(option.help), "\(option.name)") }
+            #expect(try help("help \(command.name)") == text)
+        }
+        let overview = try help("--help")
+        for command in Invocation.commands { #expect(overview.contains(command.summary)) }
+        for code in ExitCode.allCases { #expect(overview.contains("  \(code.rawValue)")) }
+        #expect(try help("help") == overview)
+        #expect(try help("topology -h") == overview)
+    }
+
+    private func parse(_ line: String) throws(UsageError) -> Invocation {
+        try Invocation.parse(line.split(separator: " ").map(String.init))
+    }
+
+    private func help(_ line: String) throws -> String {
+        guard case .help(let text) = try parse(line) else {
+            Issue.record("no help for: \(line)")
+            return ""
+        }
+        return text
+    }
+}
+
+@Suite struct SuggestionTests {
+    @Test(arguments: [
+        ("prefetch", "prefetch", 0), ("prefecth", "prefetch", 1), ("", "ab", 2), ("ab", "", 2),
+        ("kitten", "sitting", 3),
+        ("ca", "abc", 3),
+    ])
+    func distance(a: String, b: String, distance: Int) {
+        #expect(Suggestion.editDistance(Array(a.unicodeScalars), Array(b.unicodeScalars)) == distance)
+    }
+
+    @Test(
+        arguments: [
+            ("heartbeat_second", "heartbeat_seconds"), ("Prefetch", "prefetch"), ("urll", "urls"), ("xyz", nil),
+            ("", nil),
+        ] as [(String, String?)])
+    func nearest(word: String, expected: String?) {
+        #expect(Suggestion.nearest(to: word, among: ["urls", "prefetch", "heartbeat_seconds", "tls"]) == expected)
+    }
+
+    @Test func wordsOfAnyLengthAreAnsweredAtOnce() {
+        #expect(Suggestion.nearest(to: String(repeating: "u", count: 1_000_000), among: ["urls"]) == nil)
+    }
+}
