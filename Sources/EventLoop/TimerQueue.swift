@@ -56,6 +56,9 @@ struct TimerQueue {
         }
     }
 
+    /// Timers that take memory, the cancelled among them.
+    var capacityInUse: Int { heap.count }
+
     /// Names the newest timer, for `popDue`.
     var newest: UInt64 { lastGeneration }
 

@@ -189,11 +189,7 @@ final class TCPTransport: ByteTransport {
         guard case .open = state, !isWaitingForRoom, !bytes.isEmpty else { return 0 }
         let count = send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
         if count < 0, errno != EAGAIN, errno != EINTR {
-            let error = TransportError(errno: errno, place)
-            loop.later { [self] in
-                guard case .open = state else { return }
-                end(error)
-            }
+            end(TransportError(errno: errno, place))
             return 0
         }
         let taken = max(count, 0)

@@ -60,13 +60,10 @@ final class VirtualTransport: ByteTransport {
         guard let peer else { return }
         bytesOnTheWay += piece?.count ?? 0
         lastArrival = max(lastArrival, loop.now.monotonic + network.latency())
-        loop.schedule(at: lastArrival) { [weak self] in
-            peer.arrive(piece)
-            self?.pieceLeft(piece?.count ?? 0)
-        }
+        loop.schedule(at: lastArrival) { peer.arrive(piece) }
     }
 
-    private func pieceLeft(_ count: Int) {
+    private func pieceWasTaken(_ count: Int) {
         bytesOnTheWay -= count
         guard isWaitingForRoom, state == .open, bytesOnTheWay < VirtualNetwork.windowBytes else { return }
         isWaitingForRoom = false
@@ -89,6 +86,7 @@ final class VirtualTransport: ByteTransport {
                 continue
             }
             receive(piece)
+            peer?.pieceWasTaken(piece.count)
         }
     }
 

@@ -1,0 +1,82 @@
+import Testing
+
+@testable import EventLoop
+
+/// An actor whose executor is the loop, as the lane is.
+private actor Owner {
+    nonisolated let loop: EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+    private var waiting: [UnsafeContinuation<Void, Never>] = []
+    private(set) var finished = 0
+
+    init(loop: EventLoop) {
+        self.loop = loop
+    }
+
+    /// What a delivery does: waits twice for something that the loop brings.
+    func handle() async {
+        await turn()
+        await turn()
+        finished += 1
+    }
+
+    private func turn() async {
+        await withUnsafeContinuation { continuation in
+            waiting.append(continuation)
+            if waiting.count == 1 { loop.schedule(after: .zero) { self.assumeIsolated { $0.resumeAll() } } }
+        }
+    }
+
+    private func resumeAll() {
+        let all = waiting
+        waiting = []
+        for continuation in all { continuation.resume() }
+    }
+}
+
+@Suite struct ExecutorTests {
+    private func run(tasks: Int, preference: Bool) async throws -> (finished: Int, foreign: Int) {
+        let loop = try EpollLoop()
+        let owner = Owner(loop: loop)
+        let thread = Task.detached { await LoopThread.run { loop.run() } }
+        await withUnsafeContinuation { (started: UnsafeContinuation<Void, Never>) in loop.post { started.resume() } }
+        let before = loop.jobsFromOtherThreads
+        await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
+            loop.post {
+                for _ in 0..<tasks {
+                    if preference {
+                        Task(executorPreference: loop) { await owner.handle() }
+                    } else {
+                        Task { await owner.handle() }
+                    }
+                }
+                func check() {
+                    let finished = owner.assumeIsolated { $0.finished }
+                    if finished == tasks { done.resume() } else { loop.schedule(after: .milliseconds(1)) { check() } }
+                }
+                check()
+            }
+        }
+        let foreign = loop.jobsFromOtherThreads - before
+        loop.stop()
+        await thread.value
+        return (tasks, foreign)
+    }
+
+    @Test func tasksWithThePreferenceNeverLeaveTheThread() async throws {
+        let result = try await run(tasks: 2_000, preference: true)
+        #expect(result.foreign == 0)
+    }
+
+    @Test func tasksWithoutItDo() async throws {
+        let result = try await run(tasks: 2_000, preference: false)
+        #expect(result.foreign > 0)
+    }
+
+    @Test func assertOnLoopTrapsOffTheLoop() async {
+        await #expect(processExitsWith: .failure) {
+            let loop = try EpollLoop()
+            loop.assertOnLoop()
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import Testing
+
+@testable import EventLoop
+
+@Suite struct OutputBufferTests {
+    /// Takes what it is told to.
+    private final class Miser: ByteTransport {
+        var taken: [UInt8] = []
+        var allowance = 0
+
+        override func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+            let count = min(allowance, bytes.count)
+            taken += bytes.prefix(count)
+            allowance -= count
+            return count
+        }
+    }
+
+    @Test func bytesLeaveInOrderHoweverLittleIsTaken() {
+        let transport = Miser(loop: VirtualLoop(seed: 0), handler: nil)
+        var buffer = OutputBuffer(bytesMax: 1000, initialCapacity: 1)
+        var random = SeededRandom(seed: 5)
+        var appended: [UInt8] = []
+        for round in 0..<2_000 {
+            let piece = (0..<random.below(300)).map { UInt8(truncatingIfNeeded: $0 &+ round) }
+            if !buffer.isFull {
+                piece.withUnsafeBytes { buffer.append($0) }
+                appended += piece
+            }
+            transport.allowance = random.below(400)
+            _ = buffer.write(to: transport)
+            #expect(buffer.count < 1300)
+        }
+        transport.allowance = .max
+        let isDrained = buffer.write(to: transport)
+        #expect(isDrained)
+        #expect(transport.taken == appended)
+    }
+}

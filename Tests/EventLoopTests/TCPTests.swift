@@ -1,0 +1,139 @@
+import Testing
+
+@testable import EventLoop
+
+@Suite struct TCPTests {
+    /// Sends back what it receives; ends when the peer does.
+    private final class Echo: ByteStreamHandler {
+        var transport: ByteTransport?
+        var output = OutputBuffer(bytesMax: 1 << 20)
+        var finished = false
+
+        override func connected(_ transport: ByteTransport) { self.transport = transport }
+        override func received(_ bytes: UnsafeRawBufferPointer) {
+            output.append(bytes)
+            if output.isFull { transport?.pauseReading() }
+            transport?.loop.flushAtEndOfTurn(self)
+        }
+        override func flush() { drain() }
+        override func writable() { drain() }
+        override func peerFinished() {
+            finished = true
+            drain()
+        }
+
+        private func drain() {
+            guard let transport, output.write(to: transport) else { return }
+            transport.resumeReading()
+            if finished { transport.close() }
+        }
+    }
+
+    /// Sends `count` bytes, ends its direction and collects what comes back.
+    private final class Sender: ByteStreamHandler {
+        var transport: ByteTransport?
+        var output = OutputBuffer(bytesMax: .max)
+        var receivedBytes = 0
+        var mismatch = false
+        var end: (Sender, TransportError?) -> Void
+
+        init(count: Int, _ end: @escaping (Sender, TransportError?) -> Void) {
+            self.end = end
+            super.init()
+            output.append(upTo: count) { space in
+                for index in space.indices { space[index] = UInt8(truncatingIfNeeded: index &* 31) }
+                return count
+            }
+        }
+
+        override func connected(_ transport: ByteTransport) {
+            self.transport = transport
+            writable()
+        }
+        override func writable() {
+            guard let transport else { return }
+            if output.write(to: transport) { transport.finishWriting() }
+        }
+        override func received(_ bytes: UnsafeRawBufferPointer) {
+            for byte in bytes {
+                if byte != UInt8(truncatingIfNeeded: receivedBytes &* 31) { mismatch = true }
+                receivedBytes += 1
+            }
+        }
+        override func peerFinished() { transport?.close() }
+        override func closed(_ error: TransportError?) { end(self, error) }
+    }
+
+    @Test(arguments: [0, 1, 100_000, 20_000_000])
+    func everyByteComesBack(count: Int) async throws {
+        let outcome = await LoopThread.run { () -> (Int, Bool, TransportError?) in
+            guard let loop = try? EpollLoop() else { return (-1, true, nil) }
+            nonisolated(unsafe) var result = (-1, true, TransportError?.none)
+            loop.post {
+                let listener = try? loop.listen(on: Endpoint(host: "127.0.0.1", port: 0)) { $0.handler = Echo() }
+                guard let listener else { return loop.stop() }
+                let sender = Sender(count: count) { sender, error in
+                    result = (sender.receivedBytes, sender.mismatch, error)
+                    listener.close()
+                    loop.stop()
+                }
+                _ = loop.connect(to: listener.endpoint, handler: sender)
+            }
+            loop.run()
+            return result
+        }
+        #expect(outcome.0 == count)
+        #expect(!outcome.1)
+        #expect(outcome.2 == nil)
+    }
+
+    private func errorOfConnecting(to endpoint: Endpoint) async -> TransportError? {
+        await LoopThread.run {
+            guard let loop = try? EpollLoop() else { return nil }
+            nonisolated(unsafe) var result: TransportError?
+            loop.post {
+                let sender = Sender(count: 1) { _, error in
+                    result = error
+                    loop.stop()
+                }
+                _ = loop.connect(to: endpoint, handler: sender)
+            }
+            loop.run()
+            return result
+        }
+    }
+
+    @Test func aPortWithoutListenerRefuses() async throws {
+        let error = await errorOfConnecting(to: Endpoint(host: "127.0.0.1", port: 1))
+        #expect(error?.code == .refused)
+    }
+
+    @Test func anUnknownNameIsToldWithItsHost() async throws {
+        let error = await errorOfConnecting(to: Endpoint(host: "no-such-host.invalid", port: 1))
+        #expect(error?.code == .resolve)
+        #expect(error?.message.contains("no-such-host.invalid") == true)
+    }
+
+    @Test func aResetPeerIsToldAndNoSignalEndsTheProcess() async throws {
+        final class Resetter: ByteStreamHandler {
+            override func connected(_ transport: ByteTransport) { transport.reset() }
+        }
+        let error = await LoopThread.run { () -> TransportError? in
+            guard let loop = try? EpollLoop() else { return nil }
+            nonisolated(unsafe) var result: TransportError?
+            loop.post {
+                let listener = try? loop.listen(on: Endpoint(host: "127.0.0.1", port: 0)) { $0.handler = Resetter() }
+                guard let listener else { return loop.stop() }
+                let sender = Sender(count: 50_000_000) { _, error in
+                    result = error
+                    listener.close()
+                    loop.stop()
+                }
+                _ = loop.connect(to: listener.endpoint, handler: sender)
+            }
+            loop.run()
+            return result
+        }
+        #expect(error?.code == .reset)
+    }
+}

@@ -1,0 +1,96 @@
+import Testing
+
+@testable import EventLoop
+
+@Suite struct VirtualLoopTests {
+    /// Greets, counts what comes, and answers each piece with its length until told to stop.
+    private final class Talker: ByteStreamHandler {
+        var transport: ByteTransport?
+        var received = 0
+        var ended: [TransportError?] = []
+        let rounds: Int
+        var sent = 0
+
+        init(rounds: Int) { self.rounds = rounds }
+
+        override func connected(_ transport: ByteTransport) {
+            self.transport = transport
+            say()
+        }
+        override func received(_ bytes: UnsafeRawBufferPointer) {
+            received += bytes.count
+            say()
+        }
+        override func peerFinished() { transport?.close() }
+        override func closed(_ error: TransportError?) { ended.append(error) }
+
+        private func say() {
+            guard let transport else { return }
+            guard sent < rounds else { return transport.close() }
+            sent += 1
+            let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: sent), count: 100 + sent)
+            _ = bytes.withUnsafeBytes { transport.write($0) }
+        }
+    }
+
+    private func history(seed: UInt64, cutAfter: Int?) -> (hash: UInt64, clientEnds: [TransportError?], received: Int) {
+        let loop = VirtualLoop(seed: seed)
+        let client = Talker(rounds: 50)
+        loop.enter {
+            if let cutAfter { loop.network.onConnect = { $0.cut(after: cutAfter, .toServer) } }
+            let listener = try? loop.listen(on: Endpoint(host: "server", port: 1)) { $0.handler = Talker(rounds: 50) }
+            #expect(listener != nil)
+            _ = loop.connect(to: Endpoint(host: "server", port: 1), handler: client)
+        }
+        #expect(loop.run(limit: .seconds(60), until: { !client.ended.isEmpty }) == .done)
+        return (loop.network.history.value, client.ended, loop.network.connections[0].deliveredToServer)
+    }
+
+    @Test func theSameSeedGivesTheSameHistoryAndAnotherDoesNot() {
+        #expect(history(seed: 1, cutAfter: nil).hash == history(seed: 1, cutAfter: nil).hash)
+        #expect(history(seed: 1, cutAfter: nil).hash != history(seed: 2, cutAfter: nil).hash)
+    }
+
+    @Test(arguments: [1, 101, 777, 2_000])
+    func aCutLosesAllAfterItsByte(bytes: Int) {
+        let result = history(seed: 3, cutAfter: bytes)
+        #expect(result.received == bytes)
+        #expect(result.clientEnds.first??.code == .reset)
+        #expect(result.clientEnds.count == 1)
+    }
+
+    @Test func timePassesOnlyWhenNothingElseIsLeft() {
+        let loop = VirtualLoop(seed: 1)
+        var fired: [Duration] = []
+        loop.enter {
+            let start = loop.now.monotonic
+            for seconds in [3600, 1, 86_400] {
+                loop.schedule(after: .seconds(seconds)) { fired.append(start.duration(to: loop.now.monotonic)) }
+            }
+        }
+        #expect(loop.run(limit: .seconds(100_000), until: { fired.count == 3 }) == .done)
+        #expect(fired == [.seconds(1), .seconds(3600), .seconds(86_400)])
+        #expect(loop.run(limit: .seconds(1), until: { false }) == .idle)
+    }
+
+    @Test func aWindowThatIsFullHoldsTheWriterUp() {
+        final class Silent: ByteStreamHandler {
+            override func connected(_ transport: ByteTransport) { transport.pauseReading() }
+        }
+        final class Flood: ByteStreamHandler {
+            var taken = 0
+            override func connected(_ transport: ByteTransport) {
+                let bytes = [UInt8](repeating: 0, count: 1 << 20)
+                taken = bytes.withUnsafeBytes { transport.write($0) }
+            }
+        }
+        let loop = VirtualLoop(seed: 1)
+        let flood = Flood()
+        loop.enter {
+            _ = try? loop.listen(on: Endpoint(host: "server", port: 1)) { $0.handler = Silent() }
+            _ = loop.connect(to: Endpoint(host: "server", port: 1), handler: flood)
+        }
+        _ = loop.run(limit: .seconds(1), until: { flood.taken > 0 })
+        #expect(flood.taken == VirtualNetwork.windowBytes)
+    }
+}
