@@ -1,0 +1,81 @@
+import Synchronization
+
+/// Lines of JSON on standard error, for an operator. Usable from every thread; never waits for a reader.
+///
+/// ```swift
+/// log.warning("APNs connection lost", [.apnsHost: .describing(endpoint), .error: .describing(error)])
+/// ```
+/// The message is constant, so that it can be searched for and counted; what varies stands beside it under a `LogKey`.
+public final class Log: Sendable {
+    /// Bytes of lines that wait for the writer; at it, further lines are dropped, counted, and told of later.
+    public static let queueBytesMax = 256 * 1024
+    /// How long `flush` waits for a reader that has stalled.
+    public static let flushDeadlineMilliseconds = 1000
+
+    /// Says nothing.
+    public static let silent = Log(level: nil)
+
+    private let queue: LogQueue
+    /// The raw value of the least level that is written; 255 for none.
+    private let threshold: Atomic<UInt8>
+
+    /// - Parameters:
+    ///   - level: the least that is written; nil for nothing at all.
+    ///   - descriptor: where to, standard error unless told otherwise; not closed by this.
+    public init(level: LogLevel?, descriptor: Int32 = 2, queueBytesMax: Int = Log.queueBytesMax) {
+        queue = LogQueue(descriptor: descriptor, bytesMax: queueBytesMax)
+        threshold = Atomic(level?.rawValue ?? .max)
+    }
+
+    deinit {
+        queue.close()
+    }
+
+    /// Changes what is written from now on.
+    public func setLevel(_ level: LogLevel?) {
+        threshold.store(level?.rawValue ?? .max, ordering: .relaxed)
+    }
+
+    /// Whether a line of `level` would be written.
+    public func isEnabled(_ level: LogLevel) -> Bool {
+        level.rawValue >= threshold.load(ordering: .relaxed)
+    }
+
+    /// Writes one line; `metadata` is not evaluated when `level` is not written.
+    public func write(
+        _ level: LogLevel, _ message: StaticString, _ metadata: @autoclosure () -> KeyValuePairs<LogKey, LogValue> = [:]
+    ) {
+        guard isEnabled(level) else { return }
+        var line = LogLine(level: level, message: message)
+        for (key, value) in metadata() { line.append(key, value) }
+        line.end()
+        queue.append(line.bytes)
+    }
+
+    public func debug(_ message: StaticString, _ metadata: @autoclosure () -> KeyValuePairs<LogKey, LogValue> = [:]) {
+        write(.debug, message, metadata())
+    }
+
+    public func info(_ message: StaticString, _ metadata: @autoclosure () -> KeyValuePairs<LogKey, LogValue> = [:]) {
+        write(.info, message, metadata())
+    }
+
+    public func warning(_ message: StaticString, _ metadata: @autoclosure () -> KeyValuePairs<LogKey, LogValue> = [:]) {
+        write(.warning, message, metadata())
+    }
+
+    public func error(_ message: StaticString, _ metadata: @autoclosure () -> KeyValuePairs<LogKey, LogValue> = [:]) {
+        write(.error, message, metadata())
+    }
+
+    /// Waits until all lines are written, for the end of the process; blocks the calling thread.
+    ///
+    /// - Returns: false when the deadline passed before.
+    @discardableResult
+    public func flush(withinMilliseconds milliseconds: Int = Log.flushDeadlineMilliseconds) -> Bool {
+        queue.flush(withinMilliseconds: milliseconds)
+    }
+
+    /// Lines that were dropped and not told of yet.
+    public var droppedCount: Int { queue.droppedCount }
+}

@@ -1,0 +1,95 @@
+import CLinux
+
+/// One line of JSON as it is put together.
+struct LogLine {
+    /// Bytes of one value that are kept; a longer one ends in `…`.
+    static let valueBytesMax = 4096
+
+    private(set) var bytes: [UInt8] = []
+
+    /// Begins with the time, the level and the message.
+    init(level: LogLevel, message: StaticString) {
+        bytes.reserveCapacity(256)
+        append(#"{"time":""#)
+        appendTime()
+        append(#"","level":""#)
+        append(level.description)
+        append(#"","message":"#)
+        appendQuoted(message.description)
+    }
+
+    mutating func append(_ key: LogKey, _ value: LogValue) {
+        append(",")
+        appendQuoted(key.rawValue)
+        append(":")
+        switch value {
+        case .string(let text): appendQuoted(text)
+        case .integer(let number): append(String(number))
+        // JSON has no infinity.
+        case .number(let number): number.isFinite ? append(String(number)) : appendQuoted(String(number))
+        case .boolean(let truth): append(truth ? "true" : "false")
+        }
+    }
+
+    mutating func end() {
+        append("}\n")
+    }
+
+    private mutating func append(_ text: String) {
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    /// Escapes what JSON wants escaped, and all that a terminal would take as a command (the C1 controls too).
+    private mutating func appendQuoted(_ text: String) {
+        bytes.append(UInt8(ascii: "\""))
+        var isCut = false
+        let start = bytes.count
+        for scalar in text.unicodeScalars {
+            guard bytes.count - start < Self.valueBytesMax else {
+                isCut = true
+                break
+            }
+            switch scalar {
+            case "\"": append(#"\""#)
+            case "\\": append(#"\\"#)
+            case "\n": append(#"\n"#)
+            case "\t": append(#"\t"#)
+            case "\u{0}"..<" ", "\u{7F}"..."\u{9F}": appendEscaped(scalar.value)
+            default: bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
+            }
+        }
+        append(isCut ? "…\"" : "\"")
+    }
+
+    private mutating func appendEscaped(_ value: UInt32) {
+        let digits = String(value, radix: 16)
+        append(#"\u"# + String(repeating: "0", count: 4 - digits.utf8.count) + digits)
+    }
+
+    /// RFC 3339, UTC, in milliseconds.
+    private mutating func appendTime() {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        var parts = tm()
+        gmtime_r(&now.tv_sec, &parts)
+        appendPadded(Int(parts.tm_year) + 1900, 4)
+        append("-")
+        appendPadded(Int(parts.tm_mon) + 1, 2)
+        append("-")
+        appendPadded(Int(parts.tm_mday), 2)
+        append("T")
+        appendPadded(Int(parts.tm_hour), 2)
+        append(":")
+        appendPadded(Int(parts.tm_min), 2)
+        append(":")
+        appendPadded(Int(parts.tm_sec), 2)
+        append(".")
+        appendPadded(now.tv_nsec / 1_000_000, 3)
+        append("Z")
+    }
+
+    private mutating func appendPadded(_ number: Int, _ width: Int) {
+        let digits = String(number)
+        append(String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits)
+    }
+}

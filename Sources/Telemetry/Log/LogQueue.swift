@@ -1,0 +1,130 @@
+import CLinux
+import Glibc
+
+/// Lines on their way to a descriptor, and the thread that writes them.
+///
+/// Whoever logs takes a lock for the length of a copy of a few hundred bytes, never for a write: a stalled reader of
+/// standard error fills the queue, and then lines are dropped and counted. That the lock is there at all is fine because
+/// no message of the normal course logs anything.
+///
+/// `@unchecked Sendable`: the lock guards all that changes.
+final class LogQueue: @unchecked Sendable {
+    private let descriptor: Int32
+    private let bytesMax: Int
+    private let lock = ThreadCondition()
+    private var waiting: [UInt8] = []
+    private var dropped = 0
+    private var isWriting = false
+    private var hasThread = false
+    private var isClosed = false
+
+    init(descriptor: Int32, bytesMax: Int) {
+        self.descriptor = descriptor
+        self.bytesMax = bytesMax
+    }
+
+    func append(_ line: [UInt8]) {
+        lock.locked {
+            guard !isClosed, waiting.count + line.count <= bytesMax else {
+                dropped += 1
+                return
+            }
+            waiting.append(contentsOf: line)
+            if !hasThread {
+                hasThread = startThread()
+            }
+            lock.wakeAll()
+        }
+    }
+
+    /// Lines dropped since that was last told.
+    var droppedCount: Int { lock.locked { dropped } }
+
+    /// Waits until all is written; false when `deadline` passed before.
+    func flush(withinMilliseconds milliseconds: Int) -> Bool {
+        lock.locked {
+            lock.wait(atMostMilliseconds: milliseconds) { waiting.isEmpty && !isWriting }
+        }
+    }
+
+    /// Lets the thread end after what waits.
+    func close() {
+        lock.locked {
+            isClosed = true
+            lock.wakeAll()
+        }
+    }
+
+    // MARK: The thread
+
+    private func startThread() -> Bool {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+        defer { pthread_attr_destroy(&attributes) }
+        // The thread inherits this mask: no signal is its business, and a closed pipe shall be an error, not SIGPIPE.
+        var all = sigset_t()
+        var before = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        var thread = pthread_t()
+        let queue = Unmanaged.passRetained(self)
+        guard pthread_create(&thread, &attributes, runLogQueue, queue.toOpaque()) == 0 else {
+            queue.release()
+            return false
+        }
+        return true
+    }
+
+    fileprivate func run() {
+        var batch: [UInt8] = []
+        while takeBatch(&batch) { write(batch) }
+    }
+
+    /// Waits for lines; false when there will be none any more.
+    private func takeBatch(_ batch: inout [UInt8]) -> Bool {
+        lock.locked {
+            isWriting = false
+            lock.wakeAll()
+            lock.wait { !waiting.isEmpty || isClosed }
+            guard !waiting.isEmpty else { return false }
+            isWriting = true
+            batch.removeAll(keepingCapacity: true)
+            swap(&batch, &waiting)
+            if dropped > 0 {
+                var line = LogLine(
+                    level: .warning, message: "log lines were dropped, since they were not taken in time")
+                line.append(.logDropped, .integer(dropped))
+                line.end()
+                batch.append(contentsOf: line.bytes)
+                dropped = 0
+            }
+            return true
+        }
+    }
+
+    /// Writes all, however long it takes; gives up when nobody can ever read it.
+    private func write(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let part = UnsafeRawBufferPointer(rebasing: rest)
+                let count = Glibc.write(descriptor, part.baseAddress, part.count)
+                if count > 0 {
+                    rest = rest.dropFirst(count)
+                } else if count < 0, errno == EAGAIN {
+                    var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    poll(&wait, 1, -1)
+                } else if count == 0 || errno != EINTR {
+                    return
+                }
+            }
+        }
+    }
+}
+
+private func runLogQueue(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    if let argument { Unmanaged<LogQueue>.fromOpaque(argument).takeRetainedValue().run() }
+    return nil
+}

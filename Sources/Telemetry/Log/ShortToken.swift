@@ -1,0 +1,19 @@
+/// What of a device token may be told: enough to find it in one's own database, too little to send to it.
+public struct ShortToken: Sendable, Hashable, CustomStringConvertible {
+    /// Characters of a token that are told, and never more than a quarter of it.
+    public static let charactersMax = 8
+
+    public let description: String
+
+    /// - Parameter token: in hexadecimal; what is no hexadecimal digit is shown as `?`.
+    public init(_ token: some StringProtocol) {
+        let shown = token.utf8.prefix(min(Self.charactersMax, token.utf8.count / 4))
+        description =
+            String(
+                decoding: shown.map { byte in
+                    let isDigit = UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+                    let isLetter = UInt8(ascii: "a")...UInt8(ascii: "f") ~= byte | 0x20
+                    return isDigit || isLetter ? byte : UInt8(ascii: "?")
+                }, as: UTF8.self) + "…"
+    }
+}

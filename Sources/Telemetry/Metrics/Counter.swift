@@ -1,0 +1,12 @@
+import Synchronization
+
+/// Counts what happens; only grows. A relaxed atomic: usable from every thread, orders nothing.
+public final class Counter: Sendable {
+    private let total = Atomic<Int>(0)
+
+    public init() {}
+
+    public func add(_ count: Int = 1) { total.wrappingAdd(count, ordering: .relaxed) }
+
+    public var value: Int { total.load(ordering: .relaxed) }
+}

@@ -1,0 +1,119 @@
+import CLinux
+import Glibc
+import Telemetry
+import Testing
+
+@Suite struct LogTests {
+    @Test func `A line is one JSON object with time, level, message and metadata in order`() throws {
+        let pipe = try Pipe()
+        let log = Log(level: .info, descriptor: pipe.writing)
+        log.info(
+            "ready",
+            [.lanes: 2, .app: "com.example.app", .accepted: .integer(-7), .metrics: .number(0.5), .unknown: true])
+        #expect(log.flush())
+
+        let line = pipe.read()
+        #expect(
+            line.hasSuffix(
+                #"","level":"info","message":"ready","lanes":2,"message.app":"com.example.app","message.accepted":-7,"#
+                    + #""metrics":0.5,"message.unknown":true}"# + "\n"))
+        let time = try #require(
+            line.wholeMatch(of: /\{"time":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"[^\n]*\n/)?.output.1)
+        #expect(time > "2026-01-01" && time < "2200")
+    }
+
+    @Test func `Whatever a peer said stays within its string`() throws {
+        let pipe = try Pipe()
+        let log = Log(level: .debug, descriptor: pipe.writing)
+        log.error("peer", [.error: "a\"b\\c\nd\te\u{0}f\u{1B}[31mg\u{7F}h\u{9B}iüj\u{1F426}"])
+        log.error("not a number", [.metrics: .number(.infinity)])
+        log.flush()
+        let text = pipe.read()
+        #expect(text.contains(#""error":"a\"b\\c\nd\te\u0000f\u001b[31mg\u007fh\u009biüj🐦"}"#))
+        #expect(text.contains(#""metrics":"inf"}"#))
+        #expect(text.split(separator: "\n").count == 2)
+    }
+
+    @Test func `A long value is cut`() throws {
+        let pipe = try Pipe()
+        let log = Log(level: .debug, descriptor: pipe.writing)
+        log.error("long", [.error: .string(String(repeating: "ü", count: 50_000))])
+        log.flush()
+        let line = pipe.read()
+        #expect(line.hasSuffix("ü…\"}\n") && line.utf8.count < 4300)
+    }
+
+    @Test func `Metadata of a line that is not written is not made`() throws {
+        let pipe = try Pipe()
+        let log = Log(level: .warning, descriptor: pipe.writing)
+        func touched() -> LogValue {
+            Issue.record("evaluated")
+            return 1
+        }
+        log.debug("no", [.count: touched()])
+        log.info("no", [.count: touched()])
+        Log.silent.error("no", [.count: touched()])
+        log.setLevel(.info)
+        log.info("yes")
+        log.flush()
+        #expect(pipe.read().hasSuffix(#""message":"yes"}"# + "\n"))
+    }
+
+    @Test func `A stalled reader costs lines, not time, and hears how many`() throws {
+        let pipe = try Pipe()
+        pipe.fill()
+        let log = Log(level: .info, descriptor: pipe.writing, queueBytesMax: 10_000)
+        for number in 0..<5_000 { log.info("line", [.count: .integer(number)]) }
+        let dropped = log.droppedCount
+        #expect(dropped > 4_000)
+        #expect(!log.flush(withinMilliseconds: 20))
+
+        let text = pipe.drain(until: "log.dropped")
+        #expect(log.flush())
+        let told = try #require(text.firstMatch(of: /"level":"warning"[^\n]*"log\.dropped":(\d+)/)).output.1
+        #expect(Int(told) == dropped && log.droppedCount == 0)
+        #expect(text.split(separator: "\n").filter { $0.contains(#""message":"line""#) }.count == 5_000 - dropped)
+    }
+
+    @Test func `A reader that has gone, or was never there, harms nobody`() throws {
+        let pipe = try Pipe()
+        pipe.closeReading()
+        for descriptor in [pipe.writing, -1] {
+            let log = Log(level: .info, descriptor: descriptor)
+            for _ in 0..<100 { log.info("into the void") }
+            #expect(log.flush())
+        }
+    }
+
+    @Test func `Lines from many threads stay whole`() async throws {
+        let pipe = try Pipe()
+        let log = Log(level: .info, descriptor: pipe.writing)
+        await withTaskGroup { group in
+            for writer in 0..<8 {
+                group.addTask {
+                    for number in 0..<50 { log.info("line", [.lane: .integer(writer), .count: .integer(number)]) }
+                }
+            }
+        }
+        let text = pipe.drain(lines: 400)
+        for writer in 0..<8 {
+            let mine = text.split(separator: "\n").filter { $0.contains(#""lane":\#(writer),"#) }
+            #expect(mine.count == 50)
+            for (number, line) in mine.enumerated() { #expect(line.hasSuffix(#""count":\#(number)}"#)) }
+        }
+    }
+
+    @Test(arguments: [
+        ("00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0", "00fc13ad…"),
+        ("ABCDEF0123456789", "ABCD…"),
+        ("secret", "?…"), ("abc", "…"), ("", "…"), ("xyz{\"}0000000000000000000000000000", "??????00…"),
+    ])
+    func `No whole token is told`(token: String, shown: String) {
+        #expect(ShortToken(token).description == shown)
+    }
+
+    @Test func `Levels have words`() {
+        #expect(LogLevel.allCases.map(\.description) == ["debug", "info", "warning", "error"])
+        #expect(LogLevel("warning") == .warning && LogLevel("loud") == nil)
+    }
+}
