@@ -1,0 +1,103 @@
+/// Finds a key that stands twice in an object: pairs of fingerprints for a small one, a hash table for a large one, so
+/// that the time grows with the object and not with its square.
+struct DuplicateKeys {
+    private var fingerprints: [UInt64] = Array(repeating: 0, count: DuplicateKeys.smallMax)
+    /// Indices of key nodes; 0 is free, since the node 0 is never a key.
+    private var table: [UInt32] = []
+
+    static let smallMax = 16
+    /// Slots of the table that are kept from one text to the next.
+    static let tableKeptMax = 1 << 16
+
+    /// The second of two equal keys of the object at `object`, whose members have all been read.
+    mutating func firstDuplicate(in object: Int, of tape: JSONTape) -> Int? {
+        let count = Int(tape.nodes[object].count)
+        guard count > 1 else { return nil }
+        return count <= Self.smallMax
+            ? duplicateOfFew(in: object, count: count, of: tape) : duplicateOfMany(in: object, count: count, of: tape)
+    }
+
+    private mutating func duplicateOfFew(in object: Int, count: Int, of tape: JSONTape) -> Int? {
+        fingerprints.withUnsafeMutableBufferPointer { seen in
+            var key = object + 1
+            for position in 0..<count {
+                let fingerprint = KeyWords(tape: tape, key: key).fingerprint
+                for earlier in 0..<position where seen[earlier] == fingerprint {
+                    if Self.isEqual(key, Self.key(earlier, of: object, tape), tape) { return key }
+                }
+                seen[position] = fingerprint
+                key = tape.next(after: key + 1)
+            }
+            return nil
+        }
+    }
+
+    private mutating func duplicateOfMany(in object: Int, count: Int, of tape: JSONTape) -> Int? {
+        let size = 1 << (Int.bitWidth - (2 * count - 1).leadingZeroBitCount)
+        if table.count < size || (table.count > Self.tableKeptMax && size <= Self.tableKeptMax) {
+            table = Array(repeating: 0, count: size)
+        }
+        return table.withUnsafeMutableBufferPointer { slots in
+            for slot in 0..<size { slots[slot] = 0 }
+            var key = object + 1
+            for _ in 0..<count {
+                // The standard library's hash is keyed anew in each process: nobody can send keys that collide.
+                var hasher = Hasher()
+                hasher.combine(bytes: tape.text(of: key))
+                var slot = hasher.finalize() & (size - 1)
+                while slots[slot] != 0 {
+                    if Self.isEqual(key, Int(slots[slot]), tape) { return key }
+                    slot = (slot + 1) & (size - 1)
+                }
+                slots[slot] = UInt32(truncatingIfNeeded: key)
+                key = tape.next(after: key + 1)
+            }
+            return nil
+        }
+    }
+
+    private static func key(_ position: Int, of object: Int, _ tape: JSONTape) -> Int {
+        var key = object + 1
+        for _ in 0..<position { key = tape.next(after: key + 1) }
+        return key
+    }
+
+    private static func isEqual(_ left: Int, _ right: Int, _ tape: JSONTape) -> Bool {
+        tape.text(of: left).elementsEqual(tape.text(of: right))
+    }
+}
+
+/// The length and the first and last eight bytes of a key: all there is to know of one of up to 16 bytes, and a good
+/// start with a longer one.
+@frozen package struct KeyWords: Equatable {
+    package var count: UInt32
+    package var first: UInt64
+    package var last: UInt64
+
+    @inlinable package init(count: UInt32, first: UInt64, last: UInt64) {
+        self.count = count
+        self.first = first
+        self.last = last
+    }
+
+    /// Loads words from a key's text, which has `JSONTape.padding` bytes behind it.
+    @inline(__always) package init(tape: JSONTape, key: Int) {
+        self.init(padded: tape.bytes + Int(tape.nodes[key].link), count: tape.nodes[key].count)
+    }
+
+    /// `text` must have eight readable bytes from its start, whatever its count.
+    @inlinable package init(padded text: UnsafePointer<UInt8>, count: UInt32) {
+        let word = UInt64(littleEndian: UnsafeRawPointer(text).loadUnaligned(as: UInt64.self))
+        if count < 8 {
+            self.init(count: count, first: word & ~(~0 << (UInt64(count) * 8)), last: 0)
+        } else {
+            let end = UnsafeRawPointer(text) + (Int(count) - 8)
+            self.init(count: count, first: word, last: UInt64(littleEndian: end.loadUnaligned(as: UInt64.self)))
+        }
+    }
+
+    @inlinable package var fingerprint: UInt64 {
+        let mixed = (first &+ UInt64(count)) &* 0x9E37_79B9_7F4A_7C15 ^ (last &* 0xC2B2_AE3D_27D4_EB4F)
+        return mixed ^ mixed >> 32
+    }
+}

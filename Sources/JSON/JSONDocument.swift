@@ -1,0 +1,35 @@
+/// A parsed text that owns its memory: schemas, configurations, tests. Messages go through a `JSONParser`, which uses
+/// its memory again.
+public final class JSONDocument: @unchecked Sendable {
+    // Sendable: the tape is filled before the initialiser returns and never changed again.
+    private let tape: JSONTape
+
+    private init(tape: JSONTape) {
+        self.tape = tape
+    }
+
+    public convenience init(_ text: UnsafeRawBufferPointer, limits: JSONLimits = JSONLimits()) throws(JSONError) {
+        let parser = JSONParser(limits: limits)
+        self.init(tape: try parser.parse(text).tape)
+    }
+
+    public convenience init(_ text: [UInt8], limits: JSONLimits = JSONLimits()) throws(JSONError) {
+        let parser = JSONParser(limits: limits)
+        self.init(tape: try parser.parse(text).tape)
+    }
+
+    public convenience init(_ text: String, limits: JSONLimits = JSONLimits()) throws(JSONError) {
+        try self.init(Array(text.utf8), limits: limits)
+    }
+
+    public var root: JSONValue { JSONValue(tape: tape, index: 0) }
+
+    /// Where a value or key begins.
+    public func position(of value: JSONValue) -> JSONPosition { position(ofNode: value.nodeIndex) }
+
+    /// As for a value, by its `nodeIndex`; one that is not of this text counts as the root.
+    public func position(ofNode index: Int) -> JSONPosition {
+        let index = (0..<tape.nodeCount).contains(index) ? index : 0
+        return JSONPosition(offset: tape.nodes[index].start, in: tape.source)
+    }
+}

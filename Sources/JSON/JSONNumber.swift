@@ -1,0 +1,155 @@
+/// A JSON number by its value, of any size and precision: `0.digits × 10^exponent`. It borrows the bytes that it was
+/// made from, so it lives as long as they do.
+package struct JSONNumber {
+    package let isNegative: Bool
+    /// The significant digits in ASCII, possibly with a point among them; neither begins nor ends with a zero.
+    private let digits: UnsafeRawBufferPointer
+    /// Digits of the whole part: how many of the significant digits stand before the decimal point, negative when
+    /// zeros stand between. Saturates far beyond what any text could mean.
+    private let exponent: Int64
+
+    private static let exponentMax: Int64 = 1 << 60
+
+    /// `text` must be a number as RFC 8259 writes it.
+    package init(_ text: UnsafeRawBufferPointer) {
+        var place = 0
+        let isNegative = !text.isEmpty && text[0] == UInt8(ascii: "-")
+        if isNegative { place = 1 }
+        var point: Int?
+        var first: Int?
+        var last = place
+        while place < text.count {
+            let byte = text[place]
+            if byte == UInt8(ascii: ".") {
+                point = place
+            } else if byte &- UInt8(ascii: "0") < 10 {
+                if byte != UInt8(ascii: "0") {
+                    if first == nil { first = place }
+                    last = place
+                }
+            } else {
+                break
+            }
+            place += 1
+        }
+        guard let first else {
+            // Zero; a sign makes no difference to its value.
+            self.isNegative = false
+            digits = UnsafeRawBufferPointer(rebasing: text[0..<0])
+            exponent = 0
+            return
+        }
+        let wholeEnd = point ?? place
+        let whole = first < wholeEnd ? wholeEnd - first : wholeEnd - first + 1
+        self.isNegative = isNegative
+        digits = UnsafeRawBufferPointer(rebasing: text[first...last])
+        exponent = Int64(whole) + Self.writtenExponent(text[min(place + 1, text.count)...])
+    }
+
+    private static func writtenExponent(_ text: Slice<UnsafeRawBufferPointer>) -> Int64 {
+        var value: Int64 = 0
+        for byte in text where byte &- UInt8(ascii: "0") < 10 {
+            value = min(value * 10 + Int64(byte &- UInt8(ascii: "0")), exponentMax / 16)
+        }
+        return text.first == UInt8(ascii: "-") ? -value : value
+    }
+}
+
+extension JSONNumber {
+    private var hasPoint: Bool { digits.contains(UInt8(ascii: ".")) }
+    private var digitCount: Int { digits.count - (hasPoint ? 1 : 0) }
+
+    package var isZero: Bool { digits.isEmpty }
+
+    /// Whether it is a whole number, however it is written.
+    package var isInteger: Bool { isZero || exponent >= Int64(digitCount) }
+
+    /// Its value when it is a whole number of 64 bits.
+    package var int64: Int64? {
+        guard !isZero else { return 0 }
+        guard exponent <= 19, isInteger else { return nil }
+        var value: Int64 = 0
+        var left = Int(exponent)
+        for byte in digits where byte != UInt8(ascii: ".") {
+            guard let next = Self.shifted(value, by: Int64(byte &- UInt8(ascii: "0")), isNegative) else { return nil }
+            value = next
+            left -= 1
+        }
+        while left > 0 {
+            guard let next = Self.shifted(value, by: 0, isNegative) else { return nil }
+            value = next
+            left -= 1
+        }
+        return value
+    }
+
+    private static func shifted(_ value: Int64, by digit: Int64, _ isNegative: Bool) -> Int64? {
+        let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+        let (sum, overflow2) =
+            isNegative ? product.subtractingReportingOverflow(digit) : product.addingReportingOverflow(digit)
+        return overflow || overflow2 ? nil : sum
+    }
+
+    /// Whether it is a whole multiple of `divisor`, which is above zero and has at most 18 significant digits; other
+    /// divisors have no multiples here. The time does not depend on the exponents.
+    package func isMultiple(of divisor: JSONNumber) -> Bool {
+        guard !divisor.isNegative, !divisor.isZero, divisor.digitCount <= 18 else { return false }
+        guard !isZero else { return true }
+        // d × 10^a over e × 10^b: d ends in no zero, so a negative power of ten is never divided away.
+        let power = (exponent - Int64(digitCount)) - (divisor.exponent - Int64(divisor.digitCount))
+        guard power >= 0 else { return false }
+        let modulus = divisor.digits.lazy.filter { $0 != UInt8(ascii: ".") }
+            .reduce(UInt64(0)) { $0 &* 10 &+ UInt64($1 &- UInt8(ascii: "0")) }
+        var rest: UInt64 = 0
+        for byte in digits where byte != UInt8(ascii: ".") {
+            rest = (Self.product(rest, 10, modulus) + UInt64(byte &- UInt8(ascii: "0"))) % modulus
+        }
+        var factor = 10 % modulus
+        var exponentLeft = power
+        while exponentLeft > 0 {
+            if exponentLeft & 1 == 1 { rest = Self.product(rest, factor, modulus) }
+            factor = Self.product(factor, factor, modulus)
+            exponentLeft >>= 1
+        }
+        return rest == 0
+    }
+
+    private static func product(_ left: UInt64, _ right: UInt64, _ modulus: UInt64) -> UInt64 {
+        // Both are below the modulus, or ten: so is the high word of their product, and the division cannot trap.
+        let (high, low) = (left % modulus).multipliedFullWidth(by: right % modulus)
+        return modulus.dividingFullWidth((high, low)).remainder
+    }
+}
+
+extension JSONNumber: Comparable {
+    package static func == (left: JSONNumber, right: JSONNumber) -> Bool {
+        left.isNegative == right.isNegative && compareMagnitude(left, right) == 0
+    }
+
+    package static func < (left: JSONNumber, right: JSONNumber) -> Bool {
+        guard left.isNegative == right.isNegative else { return left.isNegative }
+        let order = compareMagnitude(left, right)
+        return left.isNegative ? order > 0 : order < 0
+    }
+
+    private static func compareMagnitude(_ left: JSONNumber, _ right: JSONNumber) -> Int {
+        guard !left.isZero, !right.isZero else { return (left.isZero ? 0 : 1) - (right.isZero ? 0 : 1) }
+        guard left.exponent == right.exponent else { return left.exponent < right.exponent ? -1 : 1 }
+        var leftDigits = left.digits.makeIterator()
+        var rightDigits = right.digits.makeIterator()
+        while true {
+            switch (nextDigit(&leftDigits), nextDigit(&rightDigits)) {
+            case (nil, nil): return 0
+            case (nil, _): return -1
+            case (_, nil): return 1
+            case (let a?, let b?) where a != b: return a < b ? -1 : 1
+            default: continue
+            }
+        }
+    }
+
+    private static func nextDigit(_ digits: inout UnsafeRawBufferPointer.Iterator) -> UInt8? {
+        let byte = digits.next()
+        return byte == UInt8(ascii: ".") ? digits.next() : byte
+    }
+}

@@ -1,0 +1,89 @@
+/// JSON pointers, RFC 6901: `/aps/alert/title`, the empty one for the whole text.
+extension JSONValue {
+    /// The value that a pointer names, from this one on; nil when there is none.
+    public func at(pointer: String) -> JSONValue? {
+        guard !pointer.isEmpty else { return self }
+        guard pointer.hasPrefix("/") else { return nil }
+        var value = self
+        for token in pointer.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+            guard let child = value.child(token) else { return nil }
+            value = child
+        }
+        return value
+    }
+
+    private func child(_ token: Substring) -> JSONValue? {
+        switch kind {
+        case .object:
+            return self[key: Self.unescaped(token)]
+        case .array:
+            let isIndex = token == "0" || (token.first.map { ("1"..."9").contains($0) } ?? false)
+            guard isIndex, let position = Int(token), position < count else { return nil }
+            return elements.dropFirst(position).first { _ in true }
+        default:
+            return nil
+        }
+    }
+
+    private static func unescaped(_ token: Substring) -> String {
+        var text = ""
+        var escape = false
+        for character in token.unicodeScalars {
+            switch (escape, character) {
+            case (true, "0"): text.unicodeScalars.append("~")
+            case (true, "1"): text.unicodeScalars.append("/")
+            case (false, "~"): break
+            default: text.unicodeScalars.append(character)
+            }
+            escape = !escape && character == "~"
+        }
+        return text
+    }
+
+    /// One step of a pointer, `~` and `/` escaped.
+    public static func pointerToken(_ key: String) -> String {
+        guard key.utf8.contains(where: { $0 == UInt8(ascii: "~") || $0 == UInt8(ascii: "/") }) else { return key }
+        return key.unicodeScalars.reduce(into: "") { text, character in
+            switch character {
+            case "~": text += "~0"
+            case "/": text += "~1"
+            default: text.unicodeScalars.append(character)
+            }
+        }
+    }
+}
+
+extension JSONTape {
+    /// The pointer to a value, or for a key to its member, found from the root down: the time is that of the siblings
+    /// passed over, so this is for errors only.
+    package func pointer(to target: Int) -> String {
+        var pointer = ""
+        var container = 0
+        while container != target, nodes[container].isContainer {
+            let isObject = nodes[container].kind == .object
+            let end = Int(nodes[container].link)
+            var child = container + 1
+            var position = 0
+            while child < end {
+                let value = isObject ? child + 1 : child
+                let after = next(after: value)
+                if target < after {
+                    let key = isObject ? String(decoding: text(of: child), as: UTF8.self) : String(position)
+                    pointer += "/" + JSONValue.pointerToken(key)
+                    guard target != child else { return pointer }
+                    container = value
+                    break
+                }
+                child = after
+                position += 1
+            }
+            guard child < end else { return pointer }
+        }
+        return pointer
+    }
+}
+
+extension JSONValue {
+    /// The pointer from the root of the text to this value.
+    public var pointer: String { tape.pointer(to: index) }
+}

@@ -1,0 +1,120 @@
+public enum JSONKind: UInt8, Sendable {
+    case null
+    case boolean
+    case number
+    case string
+    case array
+    case object
+}
+
+/// One value or key of a parsed text. An object's members follow it as key, value, key, value; an array's elements
+/// follow it one after the other; each with all that is inside it.
+@frozen package struct JSONNode {
+    /// Offset of the first source byte, times 16, plus the kind.
+    @usableFromInline var head: UInt32
+    /// Offset behind the last source byte.
+    package var end: UInt32
+    /// Array, object: index of the node behind everything inside (while it is being read: of its parent).
+    /// String: offset of its text, without quotes and with escapes decoded, in the tape's bytes.
+    package var link: UInt32
+    /// Array, object: how many elements or members. String: bytes of its text. Boolean: 0 or 1.
+    package var count: UInt32
+
+    @inlinable init(_ kind: JSONKind, start: Int, end: Int, link: UInt32 = 0, count: UInt32 = 0) {
+        self.head = UInt32(truncatingIfNeeded: start) << 4 | UInt32(kind.rawValue)
+        self.end = UInt32(truncatingIfNeeded: end)
+        self.link = link
+        self.count = count
+    }
+
+    @inlinable package var kind: JSONKind { unsafeBitCast(UInt8(truncatingIfNeeded: head & 15), to: JSONKind.self) }
+    @inlinable package var start: Int { Int(head >> 4) }
+    @inlinable package var isContainer: Bool { head & 15 >= UInt32(JSONKind.array.rawValue) }
+}
+
+/// The memory behind the values of one text: a copy of its bytes, zeros behind them, the texts of strings that had
+/// escapes, and the nodes. A parser fills the same tape again and again; a document's is filled once.
+///
+/// The pointers are for `JSONSchema`, which walks nodes by index without paying a reference count for each. They
+/// are valid until the next `prepare` and as long as the tape lives.
+package final class JSONTape {
+    package private(set) var nodes: UnsafeMutablePointer<JSONNode>
+    package private(set) var bytes: UnsafeMutablePointer<UInt8>
+    package internal(set) var nodeCount = 0
+    package private(set) var byteCount = 0
+    /// Tells a value of this text from one of the text before.
+    package private(set) var generation: UInt32 = 0
+    /// Where the next string with escapes is decoded to.
+    var decodedEnd = 0
+
+    private var nodeCapacity: Int
+    private var byteCapacity: Int
+
+    /// Zeros behind the source: a scan stops at them, and words of eight bytes can be loaded from any byte of a string.
+    package static let padding = 16
+    /// A tape that grew beyond this for one text shrinks again for the next.
+    static let keptBytesMax = 256 << 10
+
+    init() {
+        nodeCapacity = 64
+        byteCapacity = 2048
+        nodes = .allocate(capacity: nodeCapacity)
+        bytes = .allocate(capacity: byteCapacity)
+    }
+
+    deinit {
+        nodes.deallocate()
+        bytes.deallocate()
+    }
+
+    /// Takes a copy of a text that is no longer than `limits.bytesMax` and makes room for all of its nodes.
+    func prepare(_ source: UnsafeRawBufferPointer, limits: JSONLimits) {
+        generation &+= 1
+        nodeCount = 0
+        byteCount = source.count
+        // No decoded string is longer than its source.
+        let byteNeed = 2 * byteCount + 2 * Self.padding
+        // Each value and key but the first of a container has a separator of a byte before it and is at least a byte
+        // itself, a closed container two. So N nodes, of which O are containers still open, have taken at least
+        // 2N - O - 1 bytes.
+        let nodeNeed = (byteCount + limits.depthMax + 2) / 2 + 2
+        if byteNeed > byteCapacity || (byteCapacity > Self.keptBytesMax && byteNeed <= Self.keptBytesMax) {
+            bytes.deallocate()
+            byteCapacity = max(byteNeed, 2048)
+            bytes = .allocate(capacity: byteCapacity)
+        }
+        if nodeNeed > nodeCapacity || (nodeCapacity > Self.keptBytesMax && nodeNeed <= Self.keptBytesMax) {
+            nodes.deallocate()
+            nodeCapacity = max(nodeNeed, 64)
+            nodes = .allocate(capacity: nodeCapacity)
+        }
+        let target = UnsafeMutableRawBufferPointer(start: bytes, count: byteCount)
+        target.copyMemory(from: source)
+        (bytes + byteCount).initialize(repeating: 0, count: Self.padding)
+        decodedEnd = byteCount + Self.padding
+    }
+
+    @inline(__always) func append(_ node: JSONNode) {
+        assert(nodeCount < nodeCapacity)
+        (nodes + nodeCount).initialize(to: node)
+        nodeCount &+= 1
+    }
+
+    var source: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: bytes, count: byteCount) }
+
+    /// The node behind this one and everything inside it.
+    @inline(__always) package func next(after index: Int) -> Int {
+        nodes[index].isContainer ? Int(nodes[index].link) : index &+ 1
+    }
+
+    /// The text of a string or key; valid as the pointers are.
+    @inline(__always) package func text(of index: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: bytes + Int(nodes[index].link), count: Int(nodes[index].count))
+    }
+
+    /// The number at `index`; valid as the pointers are.
+    @inline(__always) package func number(at index: Int) -> JSONNumber {
+        let node = nodes[index]
+        return JSONNumber(UnsafeRawBufferPointer(start: bytes + node.start, count: Int(node.end) - node.start))
+    }
+}

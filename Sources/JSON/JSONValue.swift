@@ -1,0 +1,131 @@
+/// A value in a parsed text: where it stands, nothing more. It can be used until its parser reads the next text (that
+/// is checked); a value of a `JSONDocument` keeps the document's memory alive.
+public struct JSONValue {
+    package let tape: JSONTape
+    /// Index on the tape.
+    package let index: Int
+    private let generation: UInt32
+
+    package init(tape: JSONTape, index: Int) {
+        self.tape = tape
+        self.index = index
+        self.generation = tape.generation
+    }
+
+    var node: JSONNode {
+        precondition(generation == tape.generation, "a JSON value was used after its parser had read the next text")
+        return tape.nodes[index]
+    }
+
+    /// A number for this value among the values and keys of its text, in the order of their first bytes.
+    public var nodeIndex: Int { index }
+
+    public var kind: JSONKind { node.kind }
+
+    /// Where the value stands in the bytes that were parsed.
+    public var sourceRange: Range<Int> {
+        let node = node
+        return node.start..<Int(node.end)
+    }
+
+    /// The value exactly as it was written.
+    public var sourceBytes: [UInt8] { Array(tape.source[sourceRange]) }
+
+    public var isNull: Bool { node.kind == .null }
+
+    public var bool: Bool? {
+        let node = node
+        return node.kind == .boolean ? node.count == 1 : nil
+    }
+}
+
+// MARK: - Strings
+
+extension JSONValue {
+    /// The text of a string, its escapes decoded.
+    public var string: String? {
+        node.kind == .string ? String(decoding: tape.text(of: index), as: UTF8.self) : nil
+    }
+
+    /// The text of a string in UTF-8, its escapes decoded, without a copy; the pointer is valid during the call only.
+    public func withUTF8<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result? {
+        guard node.kind == .string else { return nil }
+        return try body(tape.text(of: index))
+    }
+
+    /// Whether this is a string with just this text.
+    public func isString(_ text: StaticString) -> Bool {
+        let node = node
+        return node.kind == .string && tape.isEqual(node, text.utf8Start, text.utf8CodeUnitCount)
+    }
+}
+
+// MARK: - Numbers
+
+extension JSONValue {
+    /// The number without any loss; it borrows the tape's bytes.
+    package var number: JSONNumber? { node.kind == .number ? tape.number(at: index) : nil }
+
+    /// A number that is a whole one of 64 bits, also when written as `1.0` or `1e3`.
+    public var int64: Int64? { number?.int64 }
+
+    public var int: Int? { int64.flatMap(Int.init(exactly:)) }
+
+    /// The nearest double; a number too large for one is infinite.
+    public var double: Double? {
+        node.kind == .number ? Double(String(decoding: tape.source[sourceRange], as: UTF8.self)) : nil
+    }
+}
+
+// MARK: - Arrays and objects
+
+extension JSONValue {
+    /// Elements of an array, members of an object, 0 for the rest.
+    public var count: Int {
+        let node = node
+        return node.isContainer ? Int(node.count) : 0
+    }
+
+    /// The elements of an array; empty for the rest.
+    public var elements: JSONElements { JSONElements(self) }
+
+    /// The members of an object in the order of the text; empty for the rest.
+    public var members: JSONMembers { JSONMembers(self) }
+
+    /// The value of an object's member; nil when there is none or this is no object.
+    public subscript(_ key: StaticString) -> JSONValue? {
+        member(key.utf8Start, key.utf8CodeUnitCount)
+    }
+
+    /// As with a literal key, for a key known at run time only.
+    public subscript(key key: String) -> JSONValue? {
+        var key = key
+        return key.withUTF8 { text in
+            guard let start = text.baseAddress else { return self[""] }
+            return member(start, text.count)
+        }
+    }
+
+    private func member(_ text: UnsafePointer<UInt8>, _ count: Int) -> JSONValue? {
+        let node = node
+        guard node.kind == .object else { return nil }
+        var key = index + 1
+        let end = Int(node.link)
+        while key < end {
+            if tape.isEqual(tape.nodes[key], text, count) { return JSONValue(tape: tape, index: key + 1) }
+            key = tape.next(after: key + 1)
+        }
+        return nil
+    }
+}
+
+extension JSONTape {
+    @inline(__always) fileprivate func isEqual(_ node: JSONNode, _ text: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+        guard Int(node.count) == count else { return false }
+        let own = bytes + Int(node.link)
+        for offset in 0..<count where own[offset] != text[offset] { return false }
+        return true
+    }
+}
