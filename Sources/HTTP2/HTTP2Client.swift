@@ -1,0 +1,149 @@
+internal import CNGHTTP2
+public import EventLoop
+
+/// The client side of an HTTP/2 connection.
+///
+///     let client = HTTP2Client(loop: loop, delegate: delegate)
+///     client.connect(through: connector)
+public final class HTTP2Client: HTTP2Session {
+    private var delegate: HTTP2ClientDelegate?
+    /// What the peer has announced; nil before its first SETTINGS.
+    public private(set) var peerSettings: HTTP2Settings?
+
+    /// - Parameter delegate: kept until `closed` was delivered.
+    public init(
+        loop: EventLoop, delegate: HTTP2ClientDelegate,
+        settings: HTTP2Settings = HTTP2Settings(headerTableBytes: 4096, maxHeaderListBytes: 16_384),
+        limits: HTTP2Limits = HTTP2Limits()
+    ) {
+        self.delegate = delegate
+        super.init(loop: loop, settings: settings, limits: limits, isServer: false)
+    }
+
+    /// Streams that may be opened now: up to our own limit and what the peer has announced, one before it has. 0 when the
+    /// connection takes no more at all.
+    public var streamsFree: Int {
+        guard isOpen, nghttp2_session_check_request_allowed(session) != 0 else { return 0 }
+        let announced = peerSettings.map { $0.maxConcurrentStreams.map { Int($0) } ?? .max } ?? 1
+        return max(0, min(announced, limits.streamsMax) - openStreams)
+    }
+
+    /// Sends a request at the end of this turn.
+    ///
+    /// - Parameters:
+    ///   - headers: all fields, with the pseudo-header fields first. Copied here.
+    ///   - body: kept, not copied, until the stream has ended; `range` of it is sent.
+    /// - Returns: the stream, whose end the delegate is told exactly once; nil when none is free (``streamsFree``).
+    public func request(_ headers: HeaderBlock, body: [UInt8] = [], range: Range<Int>? = nil) -> HTTP2Stream? {
+        loop.assertOnLoop()
+        guard streamsFree > 0 else { return nil }
+        let range = range ?? body.indices
+        precondition(range.upperBound <= body.count, "the range lies outside of the body")
+        let id = nghttp2_session_get_next_stream_id(session)
+        guard let id = Int32(exactly: id) else { return nil }
+        let stream = streams.add(id: id, body: body, range: range)
+        let submitted = fields.with(headers) { fields, count in
+            withUnsafePointer(to: SessionFactory.body(slot: stream.slot)) { source in
+                nghttp2_submit_request(
+                    session, nil, fields, count, range.isEmpty ? nil : source,
+                    UnsafeMutableRawPointer(bitPattern: stream.slot + 1))
+            }
+        }
+        guard submitted == id else {
+            _ = streams.remove(stream)
+            return nil
+        }
+        requestFlush()
+        return stream
+    }
+
+    // MARK: From the session
+
+    override func sessionOpened() {
+        delegate?.connected()
+    }
+
+    override func settingsReceived(isAcknowledgement: Bool) {
+        guard !isAcknowledgement else { return }
+        func value(_ id: nghttp2_settings_id) -> UInt32 { nghttp2_session_get_remote_settings(session, id) }
+        func limit(_ value: UInt32) -> UInt32? { value == .max ? nil : value }
+        let settings = HTTP2Settings(
+            maxConcurrentStreams: limit(value(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)),
+            initialWindowBytes: value(NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE),
+            headerTableBytes: value(NGHTTP2_SETTINGS_HEADER_TABLE_SIZE),
+            maxHeaderListBytes: limit(value(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE)))
+        peerSettings = settings
+        delegate?.settingsReceived(settings)
+    }
+
+    override func headersBegan(streamID: Int32, slot: Int) {
+        headerStream = streams.stream(slot: slot)
+    }
+
+    override func headerReceived(
+        name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, neverIndexed: Bool
+    ) -> Bool {
+        guard let stream = headerStream, streams.contains(stream) else { return true }
+        streams[stream].hasResponse = true
+        if name.first == UInt8(ascii: ":") {
+            // nghttp2 lets nothing but `:status` with three digits through.
+            delegate?.responseStatus(stream, value.reduce(0) { $0 * 10 + Int($1 &- UInt8(ascii: "0")) })
+            return true
+        }
+        streams[stream].headerBytes += name.count + value.count
+        if streams[stream].headerBytes <= limits.headerBytesMax {
+            delegate?.responseHeader(stream, name: name, value: value)
+        }
+        return true
+    }
+
+    override func bodyReceived(slot: Int, _ bytes: UnsafeRawBufferPointer) {
+        guard let stream = streams.stream(slot: slot) else { return }
+        let room = limits.responseBodyBytesMax - streams[stream].bodyBytes
+        guard room > 0 else { return }
+        streams[stream].bodyBytes += bytes.count
+        delegate?.responseBody(stream, UnsafeRawBufferPointer(rebasing: bytes[..<min(room, bytes.count)]))
+    }
+
+    override func messagePartEnded(slot: Int, isHeaders: Bool, isEnd: Bool) {
+        guard isEnd, let stream = streams.stream(slot: slot) else { return }
+        streams[stream].hasEnded = true
+    }
+
+    override func headersSent(slot: Int) {
+        guard let stream = streams.stream(slot: slot) else { return }
+        streams[stream].headersEnd = outputPosition
+    }
+
+    override func streamClosed(slot: Int, _ code: HTTP2ErrorCode) {
+        guard let stream = streams.stream(slot: slot), let entry = streams.remove(stream) else { return }
+        let end: StreamEnd
+        if entry.hasEnded && code == .noError {
+            end = .complete
+        } else if entry.headersEnd == nil || code == .refusedStream && !entry.hasResponse {
+            end = .refusedUnprocessed
+        } else {
+            end = .reset(code)
+        }
+        delegate?.streamEnded(stream, end)
+    }
+
+    override func pingAcknowledged(_ number: UInt64) {
+        delegate?.pingAcknowledged(number)
+    }
+
+    override func goAwayReceived(lastStreamID: Int32, _ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {
+        delegate?.goAwayReceived(lastStreamID: lastStreamID, code, debug: debug)
+    }
+
+    override func sessionClosed(_ error: TransportError?) {
+        for slot in streams.entries.indices {
+            guard let stream = streams.stream(slot: slot), let entry = streams.remove(stream) else { continue }
+            let mayHaveArrived = entry.headersEnd.map { wasWritten($0) } ?? false
+            delegate?.streamEnded(stream, mayHaveArrived ? .connectionLost : .refusedUnprocessed)
+        }
+        let delegate = delegate
+        self.delegate = nil
+        delegate?.closed(error)
+    }
+}

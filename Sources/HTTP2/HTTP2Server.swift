@@ -1,0 +1,181 @@
+internal import CNGHTTP2
+public import EventLoop
+
+/// The server side of an HTTP/2 connection. Set it as the handler of a transport that was accepted.
+///
+/// nghttp2 answers a client that exceeds the announced number of streams with an error of its choice. Here the number
+/// that is announced is not told to nghttp2; the delegate hears of streams above it and does what it likes.
+public final class HTTP2Server: HTTP2Session {
+    private var delegate: HTTP2ServerDelegate?
+    /// Stream limits of SETTINGS frames that are not sent yet, not acknowledged yet; nil where a frame had none.
+    private var limitsUnsent: [UInt32?] = []
+    private var limitsUnacknowledged: [UInt32?] = []
+    /// The stream limit that the client was told last; nil when it was told none.
+    public private(set) var announcedStreamsMax: Int?
+    /// The stream limit that the client has acknowledged; nil when it has acknowledged none.
+    public private(set) var acknowledgedStreamsMax: Int?
+    private var settingsLeave = false
+    private var isPaused = false
+
+    /// - Parameter delegate: kept until `closed` was delivered.
+    public init(
+        loop: EventLoop, delegate: HTTP2ServerDelegate,
+        settings: HTTP2Settings = HTTP2Settings(maxConcurrentStreams: 1000, initialWindowBytes: 65_535),
+        limits: HTTP2Limits = HTTP2Limits(connectionWindowBytes: 16_777_216)
+    ) {
+        self.delegate = delegate
+        limitsUnsent = [settings.maxConcurrentStreams]
+        super.init(loop: loop, settings: Self.told(settings), limits: limits, isServer: true)
+    }
+
+    /// Announces new settings.
+    public func update(_ settings: HTTP2Settings) {
+        loop.assertOnLoop()
+        guard phase == .open || phase == .connecting else { return }
+        limitsUnsent.append(settings.maxConcurrentStreams)
+        submit(Self.told(settings))
+        if phase == .open { requestFlush() }
+    }
+
+    /// Answers a request; with an empty body the header fields end the stream.
+    ///
+    /// - Parameters:
+    ///   - status: 200 to 599.
+    ///   - headers: without `:status`. Copied here.
+    ///   - body: kept, not copied, until the stream has ended.
+    public func respond(_ stream: HTTP2Stream, status: Int, headers: HeaderBlock = HeaderBlock(), body: [UInt8] = []) {
+        loop.assertOnLoop()
+        precondition((200..<600).contains(status), "a final status has three digits")
+        guard phase == .open, streams.contains(stream) else { return }
+        streams[stream].body = body
+        streams[stream].bodyRest = body.indices
+        let digits = [status / 100, status / 10 % 10, status % 10].map { UInt8(ascii: "0") + UInt8($0) }
+        _ = fields.with(headers, status: digits) { fields, count in
+            withUnsafePointer(to: SessionFactory.body(slot: stream.slot)) { source in
+                nghttp2_submit_response(session, stream.id, fields, count, body.isEmpty ? nil : source)
+            }
+        }
+        requestFlush()
+    }
+
+    /// The settings with a stream limit that nghttp2 never finds exceeded.
+    private static func told(_ settings: HTTP2Settings) -> HTTP2Settings {
+        var told = settings
+        if told.maxConcurrentStreams != nil { told.maxConcurrentStreams = .max }
+        return told
+    }
+
+    // MARK: From the session
+
+    override func sessionOpened() {
+        delegate?.connected()
+    }
+
+    override func settingsAboutToLeave() {
+        settingsLeave = true
+    }
+
+    override func frameMade(_ bytes: UnsafeMutableRawBufferPointer) {
+        guard settingsLeave else { return }
+        settingsLeave = false
+        guard !limitsUnsent.isEmpty else { return }
+        let limit = limitsUnsent.removeFirst()
+        limitsUnacknowledged.append(limit)
+        guard let limit else { return }
+        announcedStreamsMax = Int(limit)
+        // Nine bytes of frame header, then six bytes an entry: identifier and value.
+        for entry in stride(from: 9, to: bytes.count - 5, by: 6) {
+            let id = UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: entry, as: UInt16.self))
+            guard id == UInt16(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue) else { continue }
+            bytes.storeBytes(of: limit.bigEndian, toByteOffset: entry + 2, as: UInt32.self)
+        }
+    }
+
+    override func settingsReceived(isAcknowledgement: Bool) {
+        guard isAcknowledgement, !limitsUnacknowledged.isEmpty else { return }
+        if let limit = limitsUnacknowledged.removeFirst() { acknowledgedStreamsMax = Int(limit) }
+        delegate?.settingsAcknowledged()
+    }
+
+    override func headersBegan(streamID: Int32, slot: Int) {
+        guard slot < 0 else {
+            // Trailers of a request that is known.
+            headerStream = streams.stream(slot: slot)
+            return
+        }
+        headerStream = nil
+        guard openStreams < limits.streamsMax else {
+            nghttp2_submit_rst_stream(
+                session, UInt8(NGHTTP2_FLAG_NONE.rawValue), streamID, HTTP2ErrorCode.refusedStream.rawValue)
+            return
+        }
+        let stream = streams.add(id: streamID)
+        nghttp2_session_set_stream_user_data(session, streamID, UnsafeMutableRawPointer(bitPattern: stream.slot + 1))
+        headerStream = stream
+        delegate?.requestBegan(stream, excess: excess)
+    }
+
+    /// How the newest stream stands to what was announced.
+    private var excess: StreamExcess {
+        guard let announced = announcedStreamsMax, openStreams > announced else { return .none }
+        guard let acknowledged = acknowledgedStreamsMax, openStreams > acknowledged else { return .unacknowledged }
+        return .acknowledged
+    }
+
+    override func headerReceived(
+        name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, neverIndexed: Bool
+    ) -> Bool {
+        guard let stream = headerStream, streams.contains(stream) else { return true }
+        streams[stream].headerBytes += name.count + value.count
+        guard streams[stream].headerBytes <= limits.headerBytesMax else {
+            reset(stream, .enhanceYourCalm)
+            return false
+        }
+        delegate?.requestHeader(
+            stream, name: name, value: value, representation: HeaderRepresentation(neverIndexed: neverIndexed))
+        return true
+    }
+
+    override func bodyReceived(slot: Int, _ bytes: UnsafeRawBufferPointer) {
+        guard let stream = streams.stream(slot: slot) else { return }
+        delegate?.requestBody(stream, bytes)
+    }
+
+    override func messagePartEnded(slot: Int, isHeaders: Bool, isEnd: Bool) {
+        guard let stream = streams.stream(slot: slot) else { return }
+        if isHeaders && !streams[stream].hasResponse {
+            // The field serves the server as "the header block was complete".
+            streams[stream].hasResponse = true
+            delegate?.requestHeadersEnded(stream)
+        }
+        guard isEnd, streams.contains(stream) else { return }
+        delegate?.requestEnded(stream)
+    }
+
+    override func streamClosed(slot: Int, _ code: HTTP2ErrorCode) {
+        guard let stream = streams.stream(slot: slot), streams.remove(stream) != nil else { return }
+        delegate?.streamClosed(stream, code)
+    }
+
+    override func pingAcknowledged(_ number: UInt64) {
+        delegate?.pingAcknowledged(number)
+    }
+
+    override func goAwayReceived(lastStreamID: Int32, _ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {
+        delegate?.goAwayReceived(code, debug: debug)
+    }
+
+    /// A client that does not read its answers is not read either, so that they do not pile up.
+    override func outputChanged(_ transport: ByteTransport) {
+        let isFull = outputWaiting >= limits.outputBytesMax
+        guard isFull != isPaused else { return }
+        isPaused = isFull
+        if isFull { transport.pauseReading() } else { transport.resumeReading() }
+    }
+
+    override func sessionClosed(_ error: TransportError?) {
+        let delegate = delegate
+        self.delegate = nil
+        delegate?.closed(error)
+    }
+}

@@ -1,0 +1,56 @@
+public import EventLoop
+
+/// How a new stream stands to the number of streams that the server has announced.
+public enum StreamExcess: Sendable, Hashable {
+    case none
+    /// Above what was announced last, but the client has not acknowledged that yet.
+    case unacknowledged
+    /// Above what the client has acknowledged.
+    case acknowledged
+}
+
+/// How a header field was written on the wire, as far as nghttp2 tells.
+public struct HeaderRepresentation: Sendable, Hashable {
+    /// Literal and never to be indexed (RFC 7541, 6.2.3).
+    public var neverIndexed: Bool
+}
+
+/// What a server's events go to: a base class, so that an event costs one virtual call. All calls come on the loop; every
+/// method of the server may be called from them. A delegate serves one connection.
+open class HTTP2ServerDelegate {
+    public init() {}
+
+    open func connected() {}
+
+    /// The client has acknowledged the oldest settings that it had not yet.
+    open func settingsAcknowledged() {}
+
+    /// A request begins.
+    open func requestBegan(_ stream: HTTP2Stream, excess: StreamExcess) {}
+
+    /// A header or trailer field, in the order of the wire; the memory is valid during the call.
+    open func requestHeader(
+        _ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer,
+        representation: HeaderRepresentation
+    ) {}
+
+    /// All header fields have come; body, if any, follows.
+    open func requestHeadersEnded(_ stream: HTTP2Stream) {}
+
+    /// Part of the body; the memory is valid during the call. How much of it is kept is the delegate's matter.
+    open func requestBody(_ stream: HTTP2Stream, _ bytes: UnsafeRawBufferPointer) {}
+
+    /// The whole request has come.
+    open func requestEnded(_ stream: HTTP2Stream) {}
+
+    /// The stream has ended, with `noError` after a whole answer; its slot is free afterwards. Called exactly once for
+    /// each that began, unless the connection ends first.
+    open func streamClosed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {}
+
+    open func pingAcknowledged(_ number: UInt64) {}
+
+    open func goAwayReceived(_ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {}
+
+    /// The connection has ended, and with it all of its streams; nil when it was closed in order. Called exactly once.
+    open func closed(_ error: TransportError?) {}
+}

@@ -1,0 +1,123 @@
+/// Header fields in the order in which they are sent, in storage that is meant to be used again: the bytes are laid out
+/// one after another, so that a request costs no allocation once the storage has grown.
+public struct HeaderBlock: Sendable {
+    /// How a field is written by HPACK (RFC 7541, 6.2).
+    public enum Indexing: Sendable {
+        /// May enter the peer's table, after which it takes one byte: for values that stay the same.
+        case indexed
+        /// Literal and never indexed: for values that differ with each request, which would only push others out of
+        /// the table.
+        case never
+    }
+
+    /// One field: its name and, right behind, its value.
+    struct Field {
+        var start: Int
+        var nameCount: Int
+        var valueCount: Int
+        var indexing: Indexing
+    }
+
+    private(set) var bytes: [UInt8] = []
+    private(set) var fields: [Field] = []
+
+    public init() {}
+
+    public var count: Int { fields.count }
+
+    /// Takes all fields out and keeps the storage.
+    public mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        fields.removeAll(keepingCapacity: true)
+    }
+
+    /// Adds a field. The name is lower case, as HTTP/2 demands.
+    public mutating func append(
+        _ name: StaticString, _ value: UnsafeRawBufferPointer, indexing: Indexing = .indexed
+    ) {
+        append(UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), value, indexing)
+    }
+
+    public mutating func append(_ name: StaticString, _ value: [UInt8], indexing: Indexing = .indexed) {
+        value.withUnsafeBytes { append(name, $0, indexing: indexing) }
+    }
+
+    public mutating func append(_ name: StaticString, _ value: StaticString, indexing: Indexing = .indexed) {
+        append(
+            name, UnsafeRawBufferPointer(start: value.utf8Start, count: value.utf8CodeUnitCount), indexing: indexing)
+    }
+
+    /// Adds a field whose name is known at run time only, off the hot path.
+    public mutating func append(name: String, value: String, indexing: Indexing = .indexed) {
+        let (name, value) = (Array(name.utf8), Array(value.utf8))
+        name.withUnsafeBytes { name in value.withUnsafeBytes { append(name, $0, indexing) } }
+    }
+
+    /// Adds a field whose value is the decimal number.
+    public mutating func append(_ name: StaticString, _ value: Int64, indexing: Indexing = .indexed) {
+        append(name, valueBytesMax: 20, indexing: indexing) { space in
+            var magnitude = value.magnitude
+            var start = space.count
+            repeat {
+                start -= 1
+                space[start] = UInt8(ascii: "0") + UInt8(magnitude % 10)
+                magnitude /= 10
+            } while magnitude > 0
+            if value < 0 {
+                start -= 1
+                space[start] = UInt8(ascii: "-")
+            }
+            let count = space.count - start
+            for index in 0..<count { space[index] = space[start + index] }
+            return count
+        }
+    }
+
+    /// Adds a field whose value `write` puts together in place, in at most `valueBytesMax` bytes; it returns how many
+    /// it wrote.
+    public mutating func append(
+        _ name: StaticString, valueBytesMax: Int, indexing: Indexing = .indexed,
+        _ write: (UnsafeMutableRawBufferPointer) -> Int
+    ) {
+        let start = bytes.count
+        bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+        let valueStart = bytes.count
+        bytes.append(contentsOf: repeatElement(0, count: valueBytesMax))
+        let count = bytes.withUnsafeMutableBytes {
+            write(UnsafeMutableRawBufferPointer(rebasing: $0[valueStart...]))
+        }
+        precondition(count >= 0 && count <= valueBytesMax, "more bytes than there was room for")
+        bytes.removeLast(valueBytesMax - count)
+        fields.append(
+            Field(start: start, nameCount: name.utf8CodeUnitCount, valueCount: count, indexing: indexing))
+    }
+
+    /// Adds all fields of another block, such as one that was prepared for an app.
+    public mutating func append(_ other: HeaderBlock) {
+        let offset = bytes.count
+        bytes.append(contentsOf: other.bytes)
+        for var field in other.fields {
+            field.start += offset
+            fields.append(field)
+        }
+    }
+
+    private mutating func append(
+        _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ indexing: Indexing
+    ) {
+        fields.append(
+            Field(start: bytes.count, nameCount: name.count, valueCount: value.count, indexing: indexing))
+        bytes.append(contentsOf: name)
+        bytes.append(contentsOf: value)
+    }
+
+    /// Whether a peer takes these bytes as a field's value: no control characters other than tab, no white space at the
+    /// ends (RFC 9113, 8.2.1). A value from outside is checked before it is sent, since the peer would only reset the
+    /// stream.
+    public static func isWellFormedValue(_ value: UnsafeRawBufferPointer) -> Bool {
+        let space = UInt8(ascii: " ")
+        let tab = UInt8(ascii: "\t")
+        guard value.first != space, value.first != tab, value.last != space, value.last != tab else { return false }
+        return value.allSatisfy { $0 >= space && $0 != 0x7F || $0 == tab }
+    }
+}

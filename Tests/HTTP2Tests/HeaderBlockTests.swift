@@ -1,0 +1,55 @@
+import Testing
+
+@testable import HTTP2
+
+@Suite struct HeaderBlockTests {
+    private func fields(_ block: HeaderBlock) -> [String] {
+        block.fields.map { field in
+            let value = field.start + field.nameCount
+            return String(decoding: block.bytes[field.start..<value], as: UTF8.self) + "="
+                + String(decoding: block.bytes[value..<(value + field.valueCount)], as: UTF8.self)
+        }
+    }
+
+    @Test func fieldsKeepTheirOrder() {
+        var block = HeaderBlock()
+        block.append(":method", "POST")
+        block.append("empty", "")
+        block.append("topic", Array("com.example".utf8))
+        block.append(name: "x", value: "y")
+        block.append("path", valueBytesMax: 10, indexing: .never) { space in
+            space[0] = UInt8(ascii: "/")
+            return 1
+        }
+        #expect(fields(block) == [":method=POST", "empty=", "topic=com.example", "x=y", "path=/"])
+        #expect(block.fields.map(\.indexing) == [.indexed, .indexed, .indexed, .indexed, .never])
+    }
+
+    @Test(arguments: [0, 7, -1, 10, 1_767_225_600, .max, .min] as [Int64])
+    func numbersAreWrittenInDecimal(number: Int64) {
+        var block = HeaderBlock()
+        block.append("n", number)
+        #expect(fields(block) == ["n=\(number)"])
+    }
+
+    @Test func aPreparedBlockIsAdded() {
+        var prepared = HeaderBlock()
+        prepared.append("a", "1")
+        prepared.append("b", "2")
+        var block = HeaderBlock()
+        block.append("first", "0")
+        block.append(prepared)
+        #expect(fields(block) == ["first=0", "a=1", "b=2"])
+        block.removeAll()
+        #expect(fields(block) == [])
+    }
+
+    @Test(arguments: [
+        ("plain", true), ("", true), ("two words", true), ("tab\tinside", true), ("grüße", true), (" lead", false),
+        ("trail ", false), ("\ttab", false), ("new\nline", false), ("return\r", false), ("nul\0", false),
+        ("del\u{7F}", false), ("bell\u{7}", false),
+    ])
+    func valuesThatAPeerWouldRefuseAreKnown(value: String, isWellFormed: Bool) {
+        #expect(Array(value.utf8).withUnsafeBytes { HeaderBlock.isWellFormedValue($0) } == isWellFormed)
+    }
+}

@@ -1,0 +1,183 @@
+import EventLoop
+import HTTP2
+import Testing
+
+/// Windows, limits, and peers that keep to neither.
+@Suite struct LimitTests {
+    /// Bodies many times larger than the windows, in both directions.
+    @Test func smallWindowsSlowDownAndLoseNothing() throws {
+        let body = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let rig = try Rig(
+            serverSettings: HTTP2Settings(maxConcurrentStreams: 10, initialWindowBytes: 1000),
+            clientLimits: HTTP2Limits(responseBodyBytesMax: 1_000_000, outputBytesMax: 500),
+            serverLimits: HTTP2Limits(outputBytesMax: 500, connectionWindowBytes: 70_000),
+            onRequest: { server, stream in
+                server.server.respond(stream, status: 200, body: server.requests[stream.id]?.body ?? [])
+            })
+        #expect(rig.open())
+        let streams = (0..<5).compactMap { _ in rig.request(body: body) }
+        #expect(rig.run(until: { rig.client.ended == 5 }) == .done)
+        for stream in streams {
+            #expect(rig.client.responses[stream.id]?.body == body)
+            #expect(rig.client.responses[stream.id]?.end == .complete)
+        }
+    }
+
+    @Test func aResponseBodyIsKeptUpToItsLimit() throws {
+        let rig = try Rig(
+            clientLimits: HTTP2Limits(responseBodyBytesMax: 100),
+            onRequest: { server, stream in
+                server.server.respond(stream, status: 500, body: [UInt8](repeating: 9, count: 200_000))
+            })
+        #expect(rig.open())
+        let stream = try #require(rig.request())
+        #expect(rig.run(until: { rig.client.ended == 1 }) == .done)
+        #expect(
+            rig.client.responses[stream.id]
+                == RecordingClient.Response(status: 500, body: [UInt8](repeating: 9, count: 100), end: .complete))
+    }
+
+    @Test func aResponsesHeadersAreKeptUpToTheirLimit() throws {
+        let rig = try Rig(
+            clientLimits: HTTP2Limits(headerBytesMax: 1000),
+            onRequest: { server, stream in
+                var headers = HeaderBlock()
+                for number in 0..<20 {
+                    headers.append("field", [UInt8](repeating: UInt8(ascii: "a") + UInt8(number), count: 100))
+                }
+                server.server.respond(stream, status: 200, headers: headers)
+            })
+        #expect(rig.open())
+        let stream = try #require(rig.request())
+        #expect(rig.run(until: { rig.client.ended == 1 }) == .done)
+        #expect(rig.client.responses[stream.id]?.headers.count == 9)
+        #expect(rig.client.responses[stream.id]?.end == .complete)
+    }
+
+    @Test func aRequestWithTooManyHeaderBytesIsReset() throws {
+        let rig = try Rig(serverLimits: HTTP2Limits(headerBytesMax: 1000))
+        #expect(rig.open())
+        rig.request("/" + String(repeating: "a", count: 2000))
+        rig.request("/ok")
+        #expect(rig.run(until: { rig.client.ended == 2 }) == .done)
+        #expect(rig.client.responses[1]?.end == .reset(.enhanceYourCalm))
+        #expect(rig.client.responses[3]?.end == .complete)
+    }
+
+    /// nghttp2 makes no header block above 64 KiB: the request fails without having been sent.
+    @Test func aHugeHeaderIsNotSent() throws {
+        let rig = try Rig()
+        #expect(rig.open())
+        rig.request("/" + String(repeating: "a", count: 100_000))
+        rig.request("/ok")
+        #expect(rig.run(until: { rig.client.ended == 2 }) == .done)
+        #expect(rig.client.responses[1]?.end == .refusedUnprocessed)
+        #expect(rig.client.responses[3]?.end == .complete)
+    }
+
+    @Test func theServerRefusesStreamsAboveItsOwnLimit() throws {
+        let rig = try Rig(
+            serverSettings: HTTP2Settings(), serverLimits: HTTP2Limits(streamsMax: 5), onRequest: { _, _ in })
+        #expect(rig.open())
+        for _ in 0..<8 { rig.request() }
+        #expect(rig.run(until: { rig.client.ended == 3 }) == .done)
+        #expect(rig.client.responses.values.allSatisfy { $0.end == .refusedUnprocessed })
+        #expect(rig.server.requests.count == 5)
+    }
+
+    /// A client that asks for much and reads nothing: the server stops reading it, and holds at most one answer more
+    /// than its limit.
+    @Test func aClientThatDoesNotReadIsNotServedForEver() throws {
+        let rig = try Rig(
+            serverSettings: HTTP2Settings(maxConcurrentStreams: 4000),
+            serverLimits: HTTP2Limits(outputBytesMax: 20_000),
+            onRequest: { server, stream in
+                server.server.respond(stream, status: 200, body: [UInt8](repeating: 1, count: 1000))
+            }, wrap: { $0 is HTTP2Client ? Deaf($0) : $0 })
+        #expect(rig.run(until: { rig.client.client.isOpen }) == .done)
+        #expect(rig.open())
+        for _ in 0..<2000 { rig.request() }
+        rig.settle()
+        #expect(rig.client.ended == 0)
+        #expect(rig.server.server.outputWaiting <= 20_000 + 16_500)
+        #expect(rig.server.requests.count <= 2000)
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 400 Bad Request\r\n\r\n", "", "\0\0\0\0\0\0\0\0\0\0\0\0", String(repeating: "\u{FF}", count: 100),
+    ])
+    func aPeerThatIsNoHTTP2ServerIsAnError(bytes: String) throws {
+        let loop = VirtualLoop(seed: 1)
+        let client = RecordingClient()
+        let peer = RawPeer(Array(bytes.utf8))
+        try loop.enter {
+            _ = try loop.listen(on: Rig.endpoint) { $0.handler = peer }
+            client.client = HTTP2Client(loop: loop, delegate: client)
+            _ = loop.connect(to: Rig.endpoint, handler: client.client)
+        }
+        let ending = loop.run(limit: .seconds(60), until: { !client.closes.isEmpty && peer.hasClosed })
+        if bytes.isEmpty {
+            #expect(ending == .idle, "waiting is the caller's matter")
+        } else {
+            #expect(client.closes.first??.code == .protocolViolation)
+            #expect(peer.received.contains(7), "GOAWAY, frame type 7")
+        }
+    }
+
+    @Test func aPeerThatIsNoHTTP2ClientIsAnError() throws {
+        let loop = VirtualLoop(seed: 1)
+        let server = ScriptedServer { _, _ in }
+        let peer = RawPeer(Array("GET / HTTP/1.1\r\nHost: server\r\n\r\n".utf8))
+        try loop.enter {
+            _ = try loop.listen(on: Rig.endpoint) { transport in
+                server.server = HTTP2Server(loop: loop, delegate: server)
+                transport.handler = server.server
+            }
+            _ = loop.connect(to: Rig.endpoint, handler: peer)
+        }
+        #expect(loop.run(limit: .seconds(60), until: { !server.closes.isEmpty && peer.hasClosed }) == .done)
+        #expect(server.closes[0]?.code == .protocolViolation)
+    }
+
+    /// A hundred thousand PINGs at once are more than may wait to be answered.
+    @Test func aFloodEndsTheConnection() throws {
+        let loop = VirtualLoop(seed: 1)
+        let server = ScriptedServer { _, _ in }
+        let ping: [UInt8] = [0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]
+        let settings: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0]
+        let flood =
+            Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + settings
+            + (0..<3000).flatMap { _ in ping }
+        let peer = RawPeer(flood)
+        try loop.enter {
+            loop.network.wholePiecesPercent = 100
+            _ = try loop.listen(on: Rig.endpoint) { transport in
+                server.server = HTTP2Server(loop: loop, delegate: server)
+                transport.handler = server.server
+            }
+            _ = loop.connect(to: Rig.endpoint, handler: peer)
+        }
+        #expect(loop.run(limit: .seconds(60), until: { !server.closes.isEmpty }) == .done)
+        #expect(server.closes[0]?.code == .protocolViolation)
+    }
+}
+
+/// Reads its peer's first bytes and then no more.
+private final class Deaf: ByteStreamHandler {
+    private let inner: ByteStreamHandler
+    private var transport: ByteTransport?
+
+    init(_ inner: ByteStreamHandler) { self.inner = inner }
+
+    override func connected(_ transport: ByteTransport) {
+        self.transport = transport
+        inner.connected(transport)
+    }
+    override func received(_ bytes: UnsafeRawBufferPointer) {
+        inner.received(bytes)
+        transport?.pauseReading()
+    }
+    override func writable() { inner.writable() }
+    override func peerFinished() { inner.peerFinished() }
+    override func closed(_ error: TransportError?) { inner.closed(error) }
+}

@@ -1,0 +1,175 @@
+import EventLoop
+import HTTP2
+
+/// A client and a server of ours at the two ends of a connection on virtual time.
+final class Rig {
+    let loop: VirtualLoop
+    let client: RecordingClient
+    private(set) var servers: [ScriptedServer] = []
+    static let endpoint = Endpoint(host: "server", port: 443)
+
+    /// - Parameter wrap: puts another handler between the network and a side's session.
+    init(
+        seed: UInt64 = 1, serverSettings: HTTP2Settings = HTTP2Settings(maxConcurrentStreams: 1000),
+        clientLimits: HTTP2Limits = HTTP2Limits(), serverLimits: HTTP2Limits = HTTP2Limits(),
+        onRequest: @escaping (ScriptedServer, HTTP2Stream) -> Void = { server, stream in
+            server.server.respond(stream, status: 200)
+        },
+        wrap: @escaping (ByteStreamHandler) -> ByteStreamHandler = { $0 }
+    ) throws {
+        let loop = VirtualLoop(seed: seed)
+        self.loop = loop
+        client = RecordingClient()
+        var accepted: (ScriptedServer) -> Void = { _ in }
+        try loop.enter {
+            _ = try loop.listen(on: Self.endpoint) { transport in
+                let server = ScriptedServer(onRequest: onRequest)
+                server.server = HTTP2Server(
+                    loop: loop, delegate: server, settings: serverSettings, limits: serverLimits)
+                transport.handler = wrap(server.server)
+                accepted(server)
+            }
+            client.client = HTTP2Client(loop: loop, delegate: client, limits: clientLimits)
+            _ = loop.connect(to: Self.endpoint, handler: wrap(client.client))
+        }
+        accepted = { [unowned self] in servers.append($0) }
+    }
+
+    var server: ScriptedServer { servers[0] }
+
+    func run(until isDone: () -> Bool) -> VirtualLoop.Ending { loop.run(limit: .seconds(600), until: isDone) }
+
+    /// Runs until the peer's settings have come.
+    func open() -> Bool { run(until: { !client.settings.isEmpty }) == .done }
+
+    /// Runs until nothing more happens.
+    func settle() { _ = run(until: { false }) }
+
+    @discardableResult
+    func request(_ path: String = "/", body: [UInt8] = [], range: Range<Int>? = nil) -> HTTP2Stream? {
+        loop.enter { client.request(path, body: body, range: range) }
+    }
+}
+
+/// Notes all that it is told.
+final class RecordingClient: HTTP2ClientDelegate {
+    struct Response: Equatable {
+        var status = 0
+        var headers: [String] = []
+        var body: [UInt8] = []
+        var end: StreamEnd?
+    }
+
+    var client: HTTP2Client!
+    var responses: [Int32: Response] = [:]
+    var settings: [HTTP2Settings] = []
+    var goAways: [(last: Int32, code: HTTP2ErrorCode, debug: String)] = []
+    var pings: [UInt64] = []
+    var closes: [TransportError?] = []
+    var ended = 0
+    var onEnd: (HTTP2Stream, StreamEnd) -> Void = { _, _ in }
+
+    func request(_ path: String, body: [UInt8] = [], range: Range<Int>? = nil) -> HTTP2Stream? {
+        var headers = HeaderBlock()
+        headers.append(":method", "POST")
+        headers.append(":scheme", "https")
+        headers.append(":path", Array(path.utf8), indexing: .never)
+        headers.append(":authority", "server")
+        headers.append("number", 42)
+        return client.request(headers, body: body, range: range)
+    }
+
+    override func settingsReceived(_ settings: HTTP2Settings) { self.settings.append(settings) }
+    override func responseStatus(_ stream: HTTP2Stream, _ status: Int) {
+        responses[stream.id, default: Response()].status = status
+    }
+    override func responseHeader(_ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        responses[stream.id, default: Response()].headers.append(text(name) + ": " + text(value))
+    }
+    override func responseBody(_ stream: HTTP2Stream, _ bytes: UnsafeRawBufferPointer) {
+        responses[stream.id, default: Response()].body += bytes
+    }
+    override func streamEnded(_ stream: HTTP2Stream, _ end: StreamEnd) {
+        precondition(responses[stream.id]?.end == nil, "a stream ended twice")
+        responses[stream.id, default: Response()].end = end
+        ended += 1
+        onEnd(stream, end)
+    }
+    override func goAwayReceived(lastStreamID: Int32, _ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {
+        goAways.append((lastStreamID, code, text(debug)))
+    }
+    override func pingAcknowledged(_ number: UInt64) { pings.append(number) }
+    override func closed(_ error: TransportError?) { closes.append(error) }
+}
+
+/// Notes requests and answers them as a test says.
+final class ScriptedServer: HTTP2ServerDelegate {
+    struct Request: Equatable {
+        var headers: [String] = []
+        var neverIndexed: [String] = []
+        var body: [UInt8] = []
+        var excess = StreamExcess.none
+        var closed: HTTP2ErrorCode?
+    }
+
+    var server: HTTP2Server!
+    let onRequest: (ScriptedServer, HTTP2Stream) -> Void
+    var requests: [Int32: Request] = [:]
+    var acknowledgements = 0
+    var closes: [TransportError?] = []
+
+    init(onRequest: @escaping (ScriptedServer, HTTP2Stream) -> Void) { self.onRequest = onRequest }
+
+    override func settingsAcknowledged() { acknowledgements += 1 }
+    override func requestBegan(_ stream: HTTP2Stream, excess: StreamExcess) {
+        requests[stream.id] = Request(excess: excess)
+    }
+    override func requestHeader(
+        _ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer,
+        representation: HeaderRepresentation
+    ) {
+        requests[stream.id]?.headers.append(text(name) + ": " + text(value))
+        if representation.neverIndexed { requests[stream.id]?.neverIndexed.append(text(name)) }
+    }
+    override func requestBody(_ stream: HTTP2Stream, _ bytes: UnsafeRawBufferPointer) {
+        requests[stream.id]?.body += bytes
+    }
+    override func requestEnded(_ stream: HTTP2Stream) { onRequest(self, stream) }
+    override func streamClosed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) { requests[stream.id]?.closed = code }
+    override func closed(_ error: TransportError?) { closes.append(error) }
+}
+
+/// Hands on what it receives one byte at a time.
+final class ByteByByte: ByteStreamHandler {
+    private let inner: ByteStreamHandler
+
+    init(_ inner: ByteStreamHandler) { self.inner = inner }
+
+    override func connected(_ transport: ByteTransport) { inner.connected(transport) }
+    override func received(_ bytes: UnsafeRawBufferPointer) {
+        for index in bytes.indices { inner.received(UnsafeRawBufferPointer(rebasing: bytes[index..<(index + 1)])) }
+    }
+    override func writable() { inner.writable() }
+    override func peerFinished() { inner.peerFinished() }
+    override func closed(_ error: TransportError?) { inner.closed(error) }
+}
+
+/// Sends what it is given and notes what comes: a peer that need not speak HTTP/2.
+final class RawPeer: ByteStreamHandler {
+    var transport: ByteTransport?
+    var received: [UInt8] = []
+    var hasClosed = false
+    private let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    override func connected(_ transport: ByteTransport) {
+        self.transport = transport
+        _ = bytes.withUnsafeBytes { transport.write($0) }
+    }
+    override func received(_ bytes: UnsafeRawBufferPointer) { received += bytes }
+    override func peerFinished() { transport?.close() }
+    override func closed(_ error: TransportError?) { hasClosed = true }
+}
+
+func text(_ bytes: UnsafeRawBufferPointer) -> String { String(decoding: bytes, as: UTF8.self) }

@@ -1,0 +1,250 @@
+import EventLoop
+import HTTP2
+import Testing
+
+/// Client and server of ours against each other.
+@Suite struct SessionTests {
+    @Test func aRequestArrivesAsItWasSentAndItsAnswerToo() throws {
+        let rig = try Rig { server, stream in
+            var headers = HeaderBlock()
+            headers.append("apns-id", "abc")
+            server.server.respond(stream, status: 400, headers: headers, body: Array("{\"reason\":\"x\"}".utf8))
+        }
+        #expect(rig.open())
+        let stream = try #require(rig.request("/3/device/00ff", body: Array("--payload--".utf8), range: 2..<9))
+        #expect(rig.run(until: { rig.client.ended == 1 }) == .done)
+        #expect(
+            rig.client.responses[stream.id]
+                == RecordingClient.Response(
+                    status: 400, headers: ["apns-id: abc"], body: Array("{\"reason\":\"x\"}".utf8), end: .complete))
+        let request = try #require(rig.server.requests[stream.id])
+        #expect(
+            request.headers == [
+                ":method: POST", ":scheme: https", ":path: /3/device/00ff", ":authority: server", "number: 42",
+            ])
+        #expect(request.neverIndexed == [":path"])
+        #expect(request.body == Array("payload".utf8))
+        #expect(request.closed == .noError)
+    }
+
+    @Test func anEmptyBodyEndsTheStreamWithItsHeaders() throws {
+        let rig = try Rig()
+        #expect(rig.open())
+        let stream = try #require(rig.request(body: [1, 2, 3], range: 1..<1))
+        #expect(rig.run(until: { rig.client.ended == 1 }) == .done)
+        #expect(rig.server.requests[stream.id]?.body == [])
+        #expect(rig.client.responses[stream.id] == RecordingClient.Response(status: 200, end: .complete))
+    }
+
+    /// Each answer carries the request's body, so that a mix-up shows. Slots are used again.
+    @Test(arguments: [false, true]) func thousandsOfRequestsAtOnce(byteByByte: Bool) throws {
+        let total = byteByByte ? 500 : 5_000
+        let rig = try Rig(
+            serverSettings: HTTP2Settings(maxConcurrentStreams: 300),
+            onRequest: { server, stream in
+                server.server.respond(stream, status: 200, body: server.requests[stream.id]?.body ?? [])
+            }, wrap: { byteByByte ? ByteByByte($0) : $0 })
+        #expect(rig.open())
+        var sent = 0
+        var slotsMax = 0
+        var bodies: [Int32: [UInt8]] = [:]
+        func fill() {
+            while sent < total {
+                let body = Array("body \(sent) ".utf8) + [UInt8](repeating: 7, count: sent % 700)
+                guard let stream = rig.client.request("/\(sent)", body: body) else { break }
+                bodies[stream.id] = body
+                slotsMax = max(slotsMax, stream.slot)
+                sent += 1
+            }
+        }
+        rig.client.onEnd = { _, _ in fill() }
+        rig.loop.enter { fill() }
+        #expect(sent == 300)
+        #expect(rig.run(until: { rig.client.ended == total }) == .done)
+        #expect(slotsMax < 301)
+        for (id, response) in rig.client.responses {
+            #expect(response.status == 200 && response.end == .complete && response.body == bodies[id])
+        }
+        #expect(rig.client.client.openStreams == 0)
+    }
+
+    @Test func oneStreamUntilTheSettingsHaveComeAndAsManyAsTheySayAfterwards() throws {
+        let rig = try Rig(serverSettings: HTTP2Settings(maxConcurrentStreams: 3), onRequest: { _, _ in })
+        #expect(rig.request() == nil, "not connected yet")
+        #expect(rig.run(until: { rig.client.client.isOpen }) == .done)
+        #expect(rig.client.settings.isEmpty)
+        #expect(rig.request() != nil)
+        #expect(rig.request() == nil)
+        #expect(rig.run(until: { !rig.client.settings.isEmpty }) == .done)
+        #expect(
+            rig.client.settings == [
+                HTTP2Settings(
+                    maxConcurrentStreams: 3, initialWindowBytes: 65_535, headerTableBytes: 4096)
+            ])
+        #expect(rig.request() != nil)
+        #expect(rig.request() != nil)
+        #expect(rig.request() == nil)
+    }
+
+    @Test func settingsWithoutAStreamLimitLeaveOurOwn() throws {
+        let rig = try Rig(
+            serverSettings: HTTP2Settings(), clientLimits: HTTP2Limits(streamsMax: 7), onRequest: { _, _ in })
+        #expect(rig.open())
+        #expect(rig.client.settings.first?.maxConcurrentStreams == nil)
+        #expect(rig.client.client.streamsFree == 7)
+    }
+
+    @Test func theStreamLimitChangesWhileTheConnectionLives() throws {
+        let rig = try Rig(serverSettings: HTTP2Settings(maxConcurrentStreams: 4), onRequest: { _, _ in })
+        #expect(rig.open())
+        let streams = (0..<4).map { _ in rig.request() }
+        #expect(rig.run(until: { rig.server.requests.count == 4 }) == .done)
+        rig.loop.enter { rig.server.server.update(HTTP2Settings(maxConcurrentStreams: 1)) }
+        #expect(rig.run(until: { rig.server.acknowledgements == 2 }) == .done)
+        #expect(rig.server.server.acknowledgedStreamsMax == 1)
+        #expect(rig.client.client.streamsFree == 0)
+        rig.loop.enter { for stream in streams.compacted() { rig.server.server.respond(stream, status: 200) } }
+        #expect(rig.run(until: { rig.client.ended == 4 }) == .done)
+        #expect(rig.client.client.streamsFree == 1)
+        rig.loop.enter { rig.server.server.update(HTTP2Settings(maxConcurrentStreams: 900)) }
+        #expect(rig.run(until: { rig.client.client.streamsFree == 900 }) == .done)
+    }
+
+    @Test func theServerHearsOfStreamsAboveWhatItAnnounced() throws {
+        let rig = try Rig(serverSettings: HTTP2Settings(maxConcurrentStreams: 3), onRequest: { _, _ in })
+        #expect(rig.open())
+        rig.loop.enter {
+            // The limit falls while two more are on their way, so that the client cannot know.
+            _ = rig.client.request("/1")
+            _ = rig.client.request("/2")
+            rig.server.server.update(HTTP2Settings(maxConcurrentStreams: 1))
+        }
+        #expect(rig.run(until: { rig.server.requests.count == 2 }) == .done)
+        #expect(rig.server.requests.values.map(\.excess).sorted { "\($0)" < "\($1)" } == [.none, .unacknowledged])
+        #expect(rig.run(until: { rig.server.acknowledgements == 2 }) == .done)
+        #expect(rig.server.closes.isEmpty, "the connection lives")
+    }
+
+    @Test func refusedStreamsCountAsUnprocessedAndOtherResetsDoNot() throws {
+        let codes: [Int32: HTTP2ErrorCode] = [1: .refusedStream, 3: .cancel, 5: .internalError, 7: .noError]
+        let rig = try Rig { server, stream in server.server.reset(stream, codes[stream.id] ?? .noError) }
+        #expect(rig.open())
+        for _ in codes { rig.request() }
+        #expect(rig.run(until: { rig.client.ended == 4 }) == .done)
+        #expect(rig.client.responses[1]?.end == .refusedUnprocessed)
+        #expect(rig.client.responses[3]?.end == .reset(.cancel))
+        #expect(rig.client.responses[5]?.end == .reset(.internalError))
+        #expect(rig.client.responses[7]?.end == .reset(.noError))
+        #expect(rig.client.closes.isEmpty)
+    }
+
+    @Test func goAwaySplitsTheStreamsAtItsLastID() throws {
+        let rig = try Rig(onRequest: { _, _ in })
+        #expect(rig.open())
+        let streams = (0..<10).compactMap { _ in rig.request() }
+        #expect(rig.run(until: { rig.server.requests.count == 10 }) == .done)
+        rig.loop.enter {
+            rig.server.server.goAway(.noError, lastStreamID: 9, debug: Array("{\"reason\":\"Shutdown\"}".utf8))
+        }
+        #expect(rig.run(until: { !rig.client.goAways.isEmpty }) == .done)
+        #expect(rig.client.goAways[0] == (9, .noError, "{\"reason\":\"Shutdown\"}"))
+        #expect(rig.client.ended == 5)
+        #expect(streams[5...].allSatisfy { rig.client.responses[$0.id]?.end == .refusedUnprocessed })
+        #expect(!rig.client.client.isOpen)
+        #expect(rig.request() == nil)
+        // The others are still answered; then the connection closes by itself.
+        rig.loop.enter { for stream in streams[..<5] { rig.server.server.respond(stream, status: 200) } }
+        #expect(rig.run(until: { rig.client.closes.count == 1 && rig.server.closes.count == 1 }) == .done)
+        #expect(streams[..<5].allSatisfy { rig.client.responses[$0.id]?.end == .complete })
+        #expect(rig.client.closes == [nil])
+    }
+
+    @Test func twoGoAwaysLowerTheLastID() throws {
+        let rig = try Rig(onRequest: { _, _ in })
+        #expect(rig.open())
+        for _ in 0..<4 { rig.request() }
+        #expect(rig.run(until: { rig.server.requests.count == 4 }) == .done)
+        rig.loop.enter {
+            rig.server.server.goAway(lastStreamID: 5)
+            rig.server.server.goAway(lastStreamID: 1)
+        }
+        #expect(rig.run(until: { rig.client.goAways.count == 2 }) == .done)
+        #expect(rig.client.ended == 3)
+        #expect(rig.client.responses[1]?.end == nil)
+    }
+
+    @Test func ourGoAwayClosesOnceAllIsAnswered() throws {
+        var held: [HTTP2Stream] = []
+        let rig = try Rig(onRequest: { _, stream in held.append(stream) })
+        #expect(rig.open())
+        rig.request()
+        #expect(rig.run(until: { held.count == 1 }) == .done)
+        rig.loop.enter { rig.client.client.goAway() }
+        #expect(rig.request() == nil)
+        rig.settle()
+        #expect(rig.client.closes.isEmpty)
+        rig.loop.enter { rig.server.server.respond(held[0], status: 200) }
+        #expect(rig.run(until: { rig.client.closes.count == 1 }) == .done)
+        #expect(rig.client.responses[1]?.end == .complete)
+    }
+
+    @Test func aLostConnectionLeavesWhatWasSentUnknownAndTheRestUnprocessed() throws {
+        let rig = try Rig(onRequest: { _, _ in })
+        #expect(rig.open())
+        rig.request()
+        #expect(rig.run(until: { rig.server.requests.count == 1 }) == .done)
+        rig.loop.enter {
+            _ = rig.client.request("/never-written")
+            rig.client.client.abort()
+        }
+        #expect(rig.run(until: { rig.client.closes.count == 1 }) == .done)
+        #expect(rig.client.responses[1]?.end == .connectionLost)
+        #expect(rig.client.responses[3]?.end == .refusedUnprocessed)
+    }
+
+    @Test func theEndOfTheStreamInMidFlightIsAnError() throws {
+        let rig = try Rig(onRequest: { server, _ in server.server.abort() })
+        #expect(rig.open())
+        rig.request()
+        #expect(rig.run(until: { rig.client.closes.count == 1 }) == .done)
+        #expect(rig.client.responses[1]?.end == .connectionLost)
+        #expect(rig.client.closes[0]?.code == .reset)
+        #expect(rig.request() == nil)
+    }
+
+    @Test func aRequestCanBeBrokenOff() throws {
+        let rig = try Rig(onRequest: { _, _ in })
+        #expect(rig.open())
+        let stream = try #require(rig.request())
+        #expect(rig.run(until: { rig.server.requests.count == 1 }) == .done)
+        rig.loop.enter { rig.client.client.reset(stream, .cancel) }
+        #expect(rig.run(until: { rig.client.ended == 1 }) == .done)
+        #expect(rig.client.responses[1]?.end == .reset(.cancel))
+        rig.loop.enter { rig.client.client.reset(stream, .cancel) }
+        #expect(rig.run(until: { rig.server.requests[1]?.closed == .cancel }) == .done)
+        #expect(rig.request() != nil)
+    }
+
+    @Test func aRequestBrokenOffBeforeItWasWrittenIsUnprocessed() throws {
+        let rig = try Rig()
+        #expect(rig.open())
+        rig.loop.enter {
+            let stream = rig.client.request("/")
+            if let stream { rig.client.client.reset(stream, .cancel) }
+        }
+        #expect(rig.run(until: { rig.client.ended == 1 }) == .done)
+        #expect(rig.client.responses[1]?.end == .refusedUnprocessed)
+    }
+
+    @Test func pingsAreAnswered() throws {
+        let rig = try Rig()
+        #expect(rig.open())
+        rig.loop.enter { rig.client.client.ping(0x0123_4567_89AB_CDEF) }
+        #expect(rig.run(until: { !rig.client.pings.isEmpty }) == .done)
+        #expect(rig.client.pings == [0x0123_4567_89AB_CDEF])
+    }
+}
+
+extension Sequence {
+    func compacted<Wrapped>() -> [Wrapped] where Element == Wrapped? { compactMap { $0 } }
+}
