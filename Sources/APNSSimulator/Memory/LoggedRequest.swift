@@ -1,0 +1,78 @@
+public import APNSProtocol
+public import Crypto
+
+/// One request and its answer, as the log keeps it: nothing in it can be pushed with.
+public struct LoggedRequest: Sendable {
+    /// Counts from 1, in the order of the answers.
+    public internal(set) var number = 0
+    /// When the request had arrived whole.
+    public var unixMilliseconds: Int64
+    /// Counts from 1, in the order in which they were accepted.
+    public var connection: Int
+    public var stream: Int32
+    /// nil when the request had none, or not a UUID.
+    public var apnsID: UUIDValue?
+    public var shortDeviceToken: ShortDeviceToken
+    /// nil when the request had none, or not the form of one.
+    public var topic: String?
+    public var pushType: PushType?
+    public var priority: Priority?
+    public var payloadByteCount: Int
+    /// Of the body's bytes as sent; nil unless the log is told to keep it.
+    public var payloadHash: SHA256Value?
+    public var answer: Answer
+
+    /// Adds one JSON object on one line.
+    func appendJSONLine(to line: inout [UInt8]) {
+        line.append(contentsOf: #"{"number":\#(number),"unix_ms":\#(unixMilliseconds)"#.utf8)
+        line.append(contentsOf: #","connection":\#(connection),"stream":\#(stream)"#.utf8)
+        if let apnsID { line.append(contentsOf: #","apns_id":"\#(apnsID)""#.utf8) }
+        line.append(contentsOf: #","device_token":"\#(shortDeviceToken)""#.utf8)
+        // Topics have no character that JSON escapes: those that have are not kept.
+        if let topic { line.append(contentsOf: #","topic":"\#(topic)""#.utf8) }
+        if let pushType { line.append(contentsOf: #","push_type":"\#(pushType.rawValue)""#.utf8) }
+        if let priority { line.append(contentsOf: #","priority":\#(priority.rawValue)"#.utf8) }
+        line.append(contentsOf: #","payload_bytes":\#(payloadByteCount)"#.utf8)
+        if let payloadHash { line.append(contentsOf: #","payload_sha256":"\#(payloadHash)""#.utf8) }
+        line.append(contentsOf: #","status":\#(answer.status)"#.utf8)
+        if let reason = answer.reason { line.append(contentsOf: #","reason":"\#(reason.text)""#.utf8) }
+        line.append(contentsOf: "}\n".utf8)
+    }
+}
+
+/// A SHA-256 digest by value.
+public struct SHA256Value: Sendable, Hashable, CustomStringConvertible {
+    private let first: UInt64, second: UInt64, third: UInt64, fourth: UInt64
+
+    public init(of bytes: UnsafeRawBufferPointer) {
+        let digest = Digest.sha256(bytes)
+        func word(_ index: Int) -> UInt64 { digest[(index * 8)..<(index * 8 + 8)].reduce(0) { $0 << 8 | UInt64($1) } }
+        (first, second, third, fourth) = (word(0), word(1), word(2), word(3))
+    }
+
+    /// 64 digits of lower case hexadecimal.
+    public var description: String {
+        [first, second, third, fourth].map {
+            let digits = String($0, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+    }
+}
+
+/// The first digits of a device token and its length, kept without allocation.
+public struct ShortDeviceToken: Sendable, CustomStringConvertible {
+    private var digits: UInt64 = 0
+    private let count: Int
+
+    init(_ token: UnsafeRawBufferPointer) {
+        count = token.count
+        for digit in token.prefix(8) { digits = digits << 8 | UInt64(digit) }
+    }
+
+    /// As by `DeviceToken.shortened`.
+    public var description: String {
+        let kept = min(count, 8)
+        let first = (0..<kept).map { UInt8(truncatingIfNeeded: digits >> UInt64((kept - 1 - $0) * 8)) }
+        return DeviceToken.shortened(first + repeatElement(0, count: count - kept))
+    }
+}

@@ -1,0 +1,55 @@
+public import EventLoop
+import Glibc
+
+/// A file that takes one JSON line a request, written out once a turn of the loop.
+public final class RecordFile: ByteStreamHandler {
+    /// Bytes kept for one write at most; beyond it they are written before the turn ends.
+    private static let waitingBytesMax = 65_536
+
+    private let loop: EventLoop
+    private var descriptor: Int32
+    private var waiting: [UInt8] = []
+    /// Set when the file took no more; what came after is not in it.
+    public private(set) var failure: String?
+
+    /// Makes the file, or empties it.
+    ///
+    /// - Throws: `resources` with the system's words.
+    public init(path: String, loop: EventLoop) throws(TransportError) {
+        self.loop = loop
+        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0o644)
+        guard descriptor >= 0 else {
+            let code = errno
+            throw TransportError(
+                .resources, "cannot write \(path): \(String(cString: strerror(code)))", underlying: code)
+        }
+        super.init()
+    }
+
+    func append(_ request: LoggedRequest) {
+        request.appendJSONLine(to: &waiting)
+        if waiting.count >= Self.waitingBytesMax { flush() } else { loop.flushAtEndOfTurn(self) }
+    }
+
+    public override func flush() {
+        var rest = waiting[...]
+        while !rest.isEmpty, descriptor >= 0 {
+            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if errno != EINTR {
+                failure = "the record ends early: \(String(cString: strerror(errno)))"
+                close()
+            }
+        }
+        waiting.removeAll(keepingCapacity: true)
+    }
+
+    /// Writes what waits and takes no more.
+    func close() {
+        guard descriptor >= 0 else { return }
+        if failure == nil { flush() }
+        Glibc.close(descriptor)
+        descriptor = -1
+    }
+}

@@ -1,0 +1,15 @@
+import JSON
+
+/// Whether bodies are JSON objects, with one parser's memory for all of them.
+struct PayloadForm {
+    private let parser = JSONParser(limits: JSONLimits(bytesMax: Request.bodyBytesKeptMax, depthMax: 1024))
+
+    func isJSONObject(_ body: UnsafeRawBufferPointer) -> Bool {
+        do throws(JSONError) {
+            return try parser.parse(body).kind == .object
+        } catch {
+            // Stricter than what is known of APNs: lax readers take the last of equal keys.
+            return error.code == .duplicateKey
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import APNSProtocol
+import Crypto
+import JSON
+
+/// A provider token as APNs reads it: a JSON Web Token signed with ES256 (Apple, "Establishing a token-based connection
+/// to APNs"). Its age is not looked at here, since that changes while a connection lives.
+struct ProviderToken {
+    /// Longer ones are refused unread; Apple's have about 200 bytes.
+    static let bytesMax = 4096
+
+    /// Team of the key that signed it.
+    var teamID: String
+    var keyID: String
+    var issuedAtSeconds: Int64
+
+    struct Refusal: Error { var reason: Reason }
+
+    /// The token in the value of an `authorization` header; nil when there is none. The scheme's case does not matter.
+    static func text(ofAuthorization value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        let scheme: StaticString = "bearer "
+        guard value.count > scheme.utf8CodeUnitCount, zip(value, scheme.bytes).allSatisfy({ lowercased($0) == $1 })
+        else { return nil }
+        return UnsafeRawBufferPointer(rebasing: value[scheme.utf8CodeUnitCount...])
+    }
+
+    /// Checks form, key and signature.
+    static func verify(_ text: UnsafeRawBufferPointer, state: SimulatorState) -> Result<ProviderToken, Refusal> {
+        let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard text.count <= bytesMax, parts.count == 3, let header = object(parts[0]), let claims = object(parts[1]),
+            let signature = Base64URL.decode(UnsafeRawBufferPointer(rebasing: parts[2])),
+            header["alg"]?.isString("ES256") == true, let keyID = header["kid"]?.string,
+            // A whole number of seconds: Apple's printed sample, a text in milliseconds, is none.
+            let teamID = claims["iss"]?.string, let issuedAt = claims["iat"]?.int64,
+            let key = state.key(id: keyID), !key.isRevoked, key.teamID == teamID,
+            key.publicKey.verify(signature: signature, of: Array(text[..<parts[1].endIndex]))
+        else { return .failure(Refusal(reason: .invalidProviderToken)) }
+        guard key.environments.contains(state.environment) else {
+            return .failure(Refusal(reason: .badEnvironmentKeyIDInToken))
+        }
+        return .success(ProviderToken(teamID: teamID, keyID: keyID, issuedAtSeconds: issuedAt))
+    }
+
+    private static func object(_ part: Slice<UnsafeRawBufferPointer>) -> JSONValue? {
+        guard let bytes = Base64URL.decode(UnsafeRawBufferPointer(rebasing: part)) else { return nil }
+        return try? JSONDocument(bytes, limits: JSONLimits(bytesMax: bytesMax, depthMax: 8)).root
+    }
+}

@@ -1,0 +1,45 @@
+/// How many streams a connection may have open: one until a push with a valid provider token was answered, then more
+/// (Apple, "Sending notification requests to APNs"). One for each connection.
+public struct StreamGate: Sendable {
+    public enum Mode: String, CaseIterable, Sendable {
+        /// Announce the limit and refuse streams beyond it with REFUSED_STREAM.
+        case enforce
+        /// Announce the limit, but serve what comes.
+        case announce
+        /// Announce the full number from the start.
+        case off
+    }
+
+    private let mode: Mode
+    private let streamsMax: Int
+    private var isOpen: Bool
+    private var streams = 0
+
+    /// - Parameter streamsMax: what is announced after the first authenticated push.
+    public init(mode: Mode, streamsMax: Int) {
+        self.mode = mode
+        self.streamsMax = max(1, streamsMax)
+        isOpen = mode == .off
+    }
+
+    /// What SETTINGS_MAX_CONCURRENT_STREAMS has to say now.
+    public var announced: Int { isOpen ? streamsMax : 1 }
+
+    /// A stream was opened by the client; false when it must be refused. Every stream is ended by `closed()`.
+    public mutating func opened() -> Bool {
+        streams += 1
+        return mode != .enforce || streams <= announced
+    }
+
+    /// A stream ended, served or refused.
+    public mutating func closed() {
+        streams -= 1
+    }
+
+    /// A push with a valid provider token is being answered. True the first time: ``announced`` is to be told.
+    public mutating func authenticated() -> Bool {
+        guard !isOpen else { return false }
+        isOpen = true
+        return true
+    }
+}

@@ -1,0 +1,116 @@
+import APNSProtocol
+import Crypto
+import EventLoop
+import HTTP2
+
+/// One provider's connection: gathers its requests, asks the rules, sends the answers.
+final class SimulatorConnection: HTTP2ServerDelegate {
+    /// A stream's request, in a slot that is used again.
+    private struct Slot {
+        var request = Request()
+        /// 0 when the slot serves no request: it is free, or its stream was refused.
+        var streamID: Int32 = 0
+        var isAnswered = true
+    }
+
+    /// Counts from 1, in the order in which connections are accepted.
+    let number: Int
+    /// What is remembered of it by the rules.
+    var memory = ConnectionMemory()
+    private let server: SimulatorServer
+    private var session: HTTP2Server?
+    private var gate: StreamGate
+    private var slots: [Slot] = []
+
+    init(number: Int, server: SimulatorServer) {
+        self.number = number
+        self.server = server
+        gate = StreamGate(mode: server.configuration.gate, streamsMax: server.configuration.streamsMax)
+        super.init()
+        session = HTTP2Server(
+            loop: server.loop, delegate: self, settings: settings,
+            limits: HTTP2Limits(headerBytesMax: Request.headerBytesMax, connectionWindowBytes: 16_777_216))
+    }
+
+    /// What the transport's bytes go to.
+    var handler: ByteStreamHandler? { session }
+
+    private var settings: HTTP2Settings {
+        HTTP2Settings(
+            maxConcurrentStreams: UInt32(clamping: gate.announced), initialWindowBytes: 65_535,
+            maxHeaderListBytes: UInt32(APNSLimits.headerListBytesMax))
+    }
+
+    /// Takes no more requests; ends when the streams that are open have.
+    func shutDown() {
+        session?.goAway(.noError, debug: Array(#"{"reason":"Shutdown"}"#.utf8))
+    }
+
+    /// Ends at once.
+    func abort() { session?.abort() }
+
+    // MARK: Requests
+
+    override func requestBegan(_ stream: HTTP2Stream, excess: StreamExcess) {
+        while slots.count <= stream.slot { slots.append(Slot()) }
+        guard gate.opened() else {
+            slots[stream.slot].streamID = 0
+            server.streamRefused()
+            session?.reset(stream, .refusedStream)
+            return
+        }
+        slots[stream.slot].request.reset()
+        slots[stream.slot].streamID = stream.id
+        slots[stream.slot].isAnswered = true
+    }
+
+    override func requestHeader(
+        _ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer,
+        representation: HeaderRepresentation
+    ) {
+        guard serves(stream) else { return }
+        slots[stream.slot].request.addHeader(name: name, value: value)
+    }
+
+    override func requestBody(_ stream: HTTP2Stream, _ bytes: UnsafeRawBufferPointer) {
+        guard serves(stream) else { return }
+        slots[stream.slot].request.addBody(bytes)
+    }
+
+    override func requestEnded(_ stream: HTTP2Stream) {
+        guard serves(stream) else { return }
+        slots[stream.slot].isAnswered = false
+        server.requestEnded(slots[stream.slot].request, stream, on: self)
+    }
+
+    override func streamClosed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
+        gate.closed()
+        guard serves(stream) else { return }
+        slots[stream.slot].streamID = 0
+        if !slots[stream.slot].isAnswered { server.requestAbandoned() }
+    }
+
+    override func closed(_ error: TransportError?) {
+        for slot in slots where slot.streamID != 0 && !slot.isAnswered { server.requestAbandoned() }
+        slots = []
+        session = nil
+        server.closed(self)
+    }
+
+    private func serves(_ stream: HTTP2Stream) -> Bool {
+        stream.slot < slots.count && slots[stream.slot].streamID == stream.id
+    }
+
+    // MARK: Answers
+
+    /// Sends an answer; does nothing when the stream has ended meanwhile.
+    func send(_ answer: Answer, isAuthenticated: Bool, on stream: HTTP2Stream) {
+        guard let session, serves(stream), !slots[stream.slot].isAnswered else { return }
+        slots[stream.slot].isAnswered = true
+        session.respond(
+            stream, status: answer.status, headers: server.headers(of: answer, to: slots[stream.slot].request),
+            body: answer.body)
+        if isAuthenticated, gate.authenticated() { session.update(settings) }
+        server.answered(answer)
+    }
+}

@@ -1,0 +1,213 @@
+import APNSProtocol
+public import Crypto
+public import EventLoop
+import HTTP2
+
+/// An APNs of one environment on one loop. Everything is called on the loop, and everything it knows may be looked at and
+/// changed there.
+///
+///     let server = SimulatorServer(loop: loop, configuration: SimulatorConfiguration(), state: state)
+///     let port = try server.listen(on: Endpoint(host: "127.0.0.1", port: 0)).port
+public final class SimulatorServer {
+    public let loop: EventLoop
+    public let configuration: SimulatorConfiguration
+    /// What it knows of the world; may be changed at any time.
+    public var state: SimulatorState
+    public private(set) var counters = Counters()
+
+    /// Told of each request when its answer is decided, with the payload's bytes, which are valid during the call.
+    public var onRequest: ((LoggedRequest, _ payload: UnsafeRawBufferPointer) -> Void)?
+
+    private let rules: DevicePushRules
+    private var ids: IDSet
+    private var log: RequestLog
+    private var record: RecordFile?
+    private var listeners: [ByteListener] = []
+    private var connections: [Int: SimulatorConnection] = [:]
+    private var waiting = AnswerQueue()
+    private var isTimerSet = false
+    /// Cheaper than the system's, and the same sequence on a virtual loop with the same seed.
+    private var random: SeededRandom
+    private var headers = HeaderBlock()
+
+    public init(
+        loop: EventLoop, configuration: SimulatorConfiguration = SimulatorConfiguration(), state: SimulatorState,
+        record: RecordFile? = nil
+    ) {
+        self.loop = loop
+        self.configuration = configuration
+        self.state = state
+        self.record = record
+        rules = DevicePushRules(options: configuration.rules)
+        ids = IDSet(idsMax: configuration.idsRememberedMax)
+        log = RequestLog(requestsMax: configuration.requestsLoggedMax)
+        random = SeededRandom(seed: loop.nextRandom())
+    }
+
+    // MARK: Connections
+
+    /// Serves connections at an endpoint, port 0 being any free one, without TLS: HTTP/2 with prior knowledge.
+    ///
+    /// - Returns: where it listens.
+    /// - Throws: when the address cannot be had.
+    @discardableResult
+    public func listen(on endpoint: Endpoint) throws(TransportError) -> Endpoint {
+        let listener = try loop.listen(on: endpoint) { [unowned self] transport in accept(transport) }
+        listeners.append(listener)
+        return listener.endpoint
+    }
+
+    /// Serves a connection that was accepted elsewhere.
+    public func accept(_ transport: ByteTransport) {
+        loop.assertOnLoop()
+        guard connections.count < configuration.connectionsMax else { return transport.reset() }
+        counters.connections += 1
+        let connection = SimulatorConnection(number: counters.connections, server: self)
+        connections[connection.number] = connection
+        counters.connectionsOpen = connections.count
+        counters.connectionsOpenMax = max(counters.connectionsOpenMax, connections.count)
+        transport.handler = connection.handler
+    }
+
+    func closed(_ connection: SimulatorConnection) {
+        connections[connection.number] = nil
+        counters.connectionsOpen = connections.count
+    }
+
+    /// Accepts no more connections and no more requests on those that are open; these end when their requests are
+    /// answered.
+    public func shutDown() {
+        loop.assertOnLoop()
+        closeListeners()
+        for number in connections.keys.sorted() { connections[number]?.shutDown() }
+    }
+
+    /// Ends at once: every connection is reset.
+    public func abort() {
+        loop.assertOnLoop()
+        closeListeners()
+        for number in connections.keys.sorted() { connections[number]?.abort() }
+        record?.close()
+        record = nil
+    }
+
+    private func closeListeners() {
+        for listener in listeners { listener.close() }
+        listeners = []
+    }
+
+    // MARK: Requests
+
+    func streamRefused() { counters.streamsRefused += 1 }
+
+    func requestAbandoned() {
+        counters.inFlight -= 1
+        counters.requestsAbandoned += 1
+    }
+
+    func answered(_ answer: Answer) {
+        counters.inFlight -= 1
+        counters.count(answer)
+    }
+
+    /// Decides about a whole request. What it decides holds even if the stream ends before the answer is sent, as with
+    /// the real service.
+    func requestEnded(_ request: Request, _ stream: HTTP2Stream, on connection: SimulatorConnection) {
+        counters.requests += 1
+        counters.bodyBytes += request.bodyByteCount
+        counters.inFlight += 1
+        counters.inFlightMax = max(counters.inFlightMax, counters.inFlight)
+        let verifiedBefore = connection.memory.tokensVerified
+        let (answer, isAuthenticated) = rules.answer(to: request, on: &connection.memory, state: state, now: loop.now)
+        counters.tokensVerified += connection.memory.tokensVerified - verifiedBefore
+        remember(request, stream, on: connection, answer: answer)
+        guard configuration.answerDelay > .zero else {
+            return connection.send(answer, isAuthenticated: isAuthenticated, on: stream)
+        }
+        waiting.append(
+            AnswerQueue.Waiting(
+                due: loop.now.monotonic + configuration.answerDelay, connection: connection, stream: stream,
+                answer: answer, isAuthenticated: isAuthenticated))
+        setTimer()
+    }
+
+    private func setTimer() {
+        guard !isTimerSet, let due = waiting.nextDue else { return }
+        isTimerSet = true
+        loop.schedule(at: due) { [weak self] in
+            guard let self else { return }
+            isTimerSet = false
+            while let next = waiting.popDue(loop.now.monotonic) {
+                next.connection.send(next.answer, isAuthenticated: next.isAuthenticated, on: next.stream)
+            }
+            setTimer()
+        }
+    }
+
+    /// The answer's header fields; valid until the next answer.
+    func headers(of answer: Answer, to request: Request) -> HeaderBlock {
+        headers.removeAll()
+        if let id = request[.apnsID], RequestID.isWellFormed(id) {
+            headers.append(HeaderName.apnsID, id, indexing: .never)
+        } else {
+            // Ids that APNs makes are in upper case.
+            let id = makeID()
+            headers.append(HeaderName.apnsID, valueBytesMax: RequestID.byteCount, indexing: .never) { space in
+                let count = id.write(to: space)
+                for index in 0..<count where UInt8(ascii: "a")...UInt8(ascii: "f") ~= space[index] {
+                    space[index] &= ~0x20
+                }
+                return count
+            }
+        }
+        if state.environment == .sandbox {
+            let id = makeID()
+            headers.append(HeaderName.apnsUniqueID, valueBytesMax: RequestID.byteCount, indexing: .never) {
+                id.write(to: $0)
+            }
+        }
+        if answer.reason != nil { headers.append(HeaderName.contentType, "application/json") }
+        return headers
+    }
+
+    /// A random UUID; nobody has to be unable to foretell it.
+    private func makeID() -> UUIDValue {
+        UUIDValue(
+            high: random.next() & ~0xF000 | 0x4000, low: random.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
+    }
+
+    // MARK: Memory
+
+    /// The newest requests with their answers, the oldest first.
+    public var loggedRequests: [LoggedRequest] { log.requests }
+
+    /// Whether a request with this `apns-id` came.
+    public func hasSeen(_ id: UUIDValue) -> Bool { ids.contains(id) }
+
+    private func remember(
+        _ request: Request, _ stream: HTTP2Stream, on connection: SimulatorConnection, answer: Answer
+    ) {
+        let id = request[.apnsID].flatMap { UUIDValue($0) }
+        if let id {
+            switch ids.insert(id) {
+            case .new: counters.distinctIDs += 1
+            case .seenBefore: counters.duplicateIDs += 1
+            case .full: counters.idsNotRemembered += 1
+            }
+        } else {
+            counters.requestsWithoutID += 1
+        }
+        guard configuration.requestsLoggedMax > 0 || record != nil || onRequest != nil else { return }
+        var logged = LoggedRequest(
+            unixMilliseconds: loop.now.unixMilliseconds, connection: connection.number, stream: stream.id, apnsID: id,
+            shortDeviceToken: ShortDeviceToken(request.deviceToken),
+            topic: request[.apnsTopic].flatMap { connection.memory.text(ofTopic: $0) },
+            pushType: request[.apnsPushType].flatMap { PushType($0) },
+            priority: request[.apnsPriority].flatMap { Priority($0) }, payloadByteCount: request.bodyByteCount,
+            payloadHash: configuration.hashesPayloads && request.isBodyWhole ? SHA256Value(of: request.bodyBytes) : nil,
+            answer: answer)
+        log.append(&logged)
+        record?.append(logged)
+        onRequest?(logged, request.bodyBytes)
+    }
+}

@@ -1,0 +1,50 @@
+import APNSProtocol
+
+/// The registered devices, found by their token's bytes in either case without making a key.
+struct DeviceTable: Sendable {
+    private struct Entry: Sendable {
+        var device: Device
+        /// Index of another device whose token has the same hash; -1 for none.
+        var next: Int
+    }
+
+    private var entries: [Entry] = []
+    private var firstByHash: [UInt64: Int] = [:]
+
+    var count: Int { entries.count }
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// Adds a device, or takes the place of the one with the same token.
+    mutating func insert(_ device: Device) {
+        let hash = device.token.withUnsafeBytes(Self.hash)
+        if let index = device.token.withUnsafeBytes({ index(of: $0, hash: hash) }) {
+            entries[index].device = device
+        } else {
+            entries.append(Entry(device: device, next: firstByHash[hash] ?? -1))
+            firstByHash[hash] = entries.count - 1
+        }
+    }
+
+    /// The device of this token, given in hexadecimal of either case.
+    subscript(token: UnsafeRawBufferPointer) -> Device? {
+        guard !entries.isEmpty else { return nil }
+        return index(of: token, hash: Self.hash(token)).map { entries[$0].device }
+    }
+
+    private func index(of token: UnsafeRawBufferPointer, hash: UInt64) -> Int? {
+        var index = firstByHash[hash] ?? -1
+        while index >= 0 {
+            let candidate = entries[index].device.token
+            if candidate.count == token.count, zip(candidate, token).allSatisfy({ $0 == lowercased($1) }) {
+                return index
+            }
+            index = entries[index].next
+        }
+        return nil
+    }
+
+    /// FNV-1a over the lower case bytes.
+    private static func hash(_ token: UnsafeRawBufferPointer) -> UInt64 {
+        token.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64(lowercased($1))) &* 1_099_511_628_211 }
+    }
+}

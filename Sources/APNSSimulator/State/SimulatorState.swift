@@ -1,0 +1,62 @@
+public import APNSProtocol
+
+/// What this APNs knows of the world: teams with their apps and keys, and devices. Of one environment.
+public struct SimulatorState: Sendable {
+    public let environment: APNSEnvironment
+    private var keys: [String: ProviderKey] = [:]
+    private var teamOfBundleID: [String: String] = [:]
+    private var devices = DeviceTable()
+    /// Asked in order for device tokens that are not registered.
+    public var deviceRules: [DeviceRule] = []
+    /// What device tokens are that neither are registered nor fall under a rule.
+    public var unknownDevices = DeviceCondition.bad
+    /// Whether every well-formed topic belongs to every team.
+    public var acceptsUnknownTopics = false { didSet { generation += 1 } }
+
+    /// Rises with every change of keys and apps, so that what a connection has verified is verified again.
+    private(set) var generation = 0
+
+    public init(environment: APNSEnvironment) {
+        self.environment = environment
+    }
+
+    public mutating func add(_ key: ProviderKey) {
+        keys[key.id] = key
+        generation += 1
+    }
+
+    /// Tokens of this key are refused from now on.
+    public mutating func revokeKey(id: String) {
+        keys[id]?.isRevoked = true
+        generation += 1
+    }
+
+    public mutating func addApp(bundleID: String, teamID: String) {
+        teamOfBundleID[bundleID] = teamID
+        generation += 1
+    }
+
+    /// Registers a device, or takes the place of the one with the same token.
+    public mutating func add(_ device: Device) {
+        devices.insert(device)
+    }
+
+    public var deviceCount: Int { devices.count }
+
+    func key(id: String) -> ProviderKey? { keys[id] }
+
+    func allows(teamID: String, bundleID: String) -> Bool {
+        acceptsUnknownTopics || teamOfBundleID[bundleID] == teamID
+    }
+
+    /// What a push to this token for this app meets.
+    func condition(ofToken token: UnsafeRawBufferPointer, bundleID: String) -> DeviceCondition {
+        if let device = devices[token] {
+            // A token of the other environment is as good as none.
+            guard device.environment == environment else { return .bad }
+            return device.bundleID == bundleID ? device.condition : .notForTopic
+        }
+        for rule in deviceRules where rule.covers(token) { return rule.condition }
+        return unknownDevices
+    }
+}

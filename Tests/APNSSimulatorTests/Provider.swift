@@ -1,0 +1,93 @@
+import APNSProtocol
+import Crypto
+import EventLoop
+
+@testable import APNSSimulator
+
+/// A provider's team with its key and app, and the simulator's state that knows them.
+struct Provider {
+    static let now = Now(
+        monotonic: MonotonicTime(nanoseconds: 5_000_000_000), unixNanoseconds: 1_760_000_000_000_000_000)
+
+    let teamID: String
+    let keyID: String
+    let key: ES256PrivateKey
+
+    init(teamID: String = "TEAM000001", keyID: String = "KEY0000001") throws {
+        self.teamID = teamID
+        self.keyID = keyID
+        key = try ES256PrivateKey.generate()
+    }
+
+    func registered(environments: Set<APNSEnvironment> = [.production, .sandbox]) throws -> ProviderKey {
+        ProviderKey(id: keyID, teamID: teamID, publicKey: try key.publicKey(), environments: environments)
+    }
+
+    func state(environment: APNSEnvironment = .sandbox) throws -> SimulatorState {
+        var state = SimulatorState(environment: environment)
+        state.add(try registered())
+        state.addApp(bundleID: "com.example.app", teamID: teamID)
+        state.unknownDevices = .active
+        return state
+    }
+
+    /// A provider token; every part can be bent.
+    func token(
+        header: String? = nil, claims: String? = nil, ageSeconds: Int64 = 60, signature: [UInt8]? = nil,
+        signedBy signer: ES256PrivateKey? = nil
+    ) throws -> String {
+        let issuedAt = Self.now.unixSeconds - ageSeconds
+        let header = Base64URL.encode(Array((header ?? #"{"alg":"ES256","kid":"\#(keyID)"}"#).utf8))
+        let claims = Base64URL.encode(Array((claims ?? #"{"iss":"\#(teamID)","iat":\#(issuedAt)}"#).utf8))
+        let signed = "\(header).\(claims)"
+        let signature = try signature ?? (signer ?? key).sign(Array(signed.utf8))
+        return "\(signed).\(Base64URL.encode(signature))"
+    }
+}
+
+/// One connection to the rules, spoken to in header lists.
+struct Conversation {
+    let rules: DevicePushRules
+    var state: SimulatorState
+    var connection = ConnectionMemory()
+    var now = Provider.now
+    /// Sent with every push unless a push says otherwise.
+    var token: String
+
+    init(_ provider: Provider, options: RuleOptions = RuleOptions()) throws {
+        rules = DevicePushRules(options: options)
+        state = try provider.state()
+        token = try provider.token()
+    }
+
+    static let deviceToken = String(repeating: "0123456789abcdef", count: 4)
+
+    /// The answer to a good alert push in which `changes` were made: a nil value takes the header out.
+    mutating func push(
+        _ changes: [String: String?] = [:], more: [(String, String)] = [], body: String = #"{"aps":{"alert":"Hi"}}"#
+    ) -> String {
+        var headers = [
+            ":method": "POST", ":path": "/3/device/\(Self.deviceToken)", "authorization": "bearer \(token)",
+            "apns-topic": "com.example.app", "apns-push-type": "alert",
+            "apns-id": "eabeae54-14a8-11e5-b60b-1697f925ec7b",
+        ]
+        for (name, value) in changes { headers[name] = value }
+        let request = Request()
+        for (name, value) in headers.sorted(by: { $0.key < $1.key }) + more {
+            withBytes(name) { name in withBytes(value) { request.addHeader(name: name, value: $0) } }
+        }
+        withBytes(body) { request.addBody($0) }
+        let (answer, _) = rules.answer(to: request, on: &connection, state: state, now: now)
+        guard answer.reason != nil else { return "\(answer.status)" }
+        return "\(answer.status) \(String(decoding: answer.body, as: UTF8.self))"
+    }
+
+    /// As `push`, for a push that has another topic, such as of another type.
+    mutating func push(type: String?, topic: String, body: String = #"{"aps":{"alert":"Hi"}}"#) -> String {
+        push(["apns-push-type": type, "apns-topic": topic], body: body)
+    }
+}
+
+func withBytes<Result>(_ text: String, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    Array(text.utf8).withUnsafeBytes { body($0) }
+}
