@@ -110,6 +110,7 @@ let package = Package(
             "DeliveryTests",
             ["Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "Crypto", "TestKit"]),
         tests("OperationsTests", ["Operations", "Delivery", "EventLoop", "JSON", "YAML", "TestKit"]),
+        tests("TestKitTests", ["TestKit"]),
         tests("SystemTests", ["TestKit", "EventLoop", "AMQP", "APNS", "Delivery", "JSON", "JSONSchema", "CLinux"]),
     ]
 )

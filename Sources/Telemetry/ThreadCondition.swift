@@ -3,11 +3,11 @@ import CLinux
 /// A lock with a condition, from pthread: `Synchronization.Mutex` makes the thread sanitizer report races that are none.
 ///
 /// `@unchecked Sendable`: that is what a lock is for.
-final class ThreadCondition: @unchecked Sendable {
+package final class ThreadCondition: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
-    init() {
+    package init() {
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
@@ -23,24 +23,24 @@ final class ThreadCondition: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    func locked<Result>(_ body: () throws -> Result) rethrows -> Result {
+    package func locked<Result>(_ body: () throws -> Result) rethrows -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return try body()
     }
 
     /// Within `locked`: has all who wait look again.
-    func wakeAll() {
+    package func wakeAll() {
         pthread_cond_broadcast(condition)
     }
 
     /// Within `locked`: gives the lock up until `holds` does.
-    func wait(until holds: () -> Bool) {
+    package func wait(until holds: () -> Bool) {
         while !holds() { pthread_cond_wait(condition, mutex) }
     }
 
     /// Within `locked`: the same, at most for so long; whether it holds.
-    func wait(atMostMilliseconds milliseconds: Int, until holds: () -> Bool) -> Bool {
+    package func wait(atMostMilliseconds milliseconds: Int, until holds: () -> Bool) -> Bool {
         var deadline = timespec()
         clock_gettime(CLOCK_MONOTONIC, &deadline)
         let nanoseconds = deadline.tv_nsec + milliseconds % 1000 * 1_000_000

@@ -1,0 +1,25 @@
+import Glibc
+
+/// Ports for servers that cannot be told to choose one themselves.
+public enum FreePort {
+    /// A port of 127.0.0.1 that nobody listens on, below those that the kernel hands to outgoing connections, so that it
+    /// is still free when a server comes back to it.
+    public static func choose() throws(ProcessError) -> UInt16 {
+        for _ in 0..<100 {
+            let port = UInt16.random(in: 10240..<30720)
+            let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            guard socket >= 0 else { break }
+            defer { close(socket) }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+            let isFree = withUnsafeBytes(of: &address) {
+                bind(
+                    socket, $0.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count)) == 0
+            }
+            if isFree { return port }
+        }
+        throw ProcessError("no free port found")
+    }
+}

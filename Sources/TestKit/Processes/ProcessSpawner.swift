@@ -1,0 +1,41 @@
+import EventLoop
+import Glibc
+import Telemetry
+
+/// The thread that starts all child processes. It never ends, because the kernel takes its end for that of their parent.
+///
+/// `@unchecked Sendable`: what changes is behind `state`.
+final class ProcessSpawner: @unchecked Sendable {
+    static let shared = ProcessSpawner()
+    private let state = ThreadCondition()
+    private var waiting: [@Sendable () -> Void] = []
+
+    private init() {
+        // Writing to a child that has gone is an error, not the end of this process.
+        signal(SIGPIPE, SIG_IGN)
+        LoopThread.detach { [self] in
+            while true {
+                let next = state.locked {
+                    state.wait { !waiting.isEmpty }
+                    return waiting.removeFirst()
+                }
+                next()
+            }
+        }
+    }
+
+    /// Runs `start` on this thread.
+    func run<Result: Sendable>(
+        _ start: @escaping @Sendable () throws(ProcessError) -> Result
+    ) async throws(ProcessError) -> Result {
+        let started = await withUnsafeContinuation { continuation in
+            state.locked {
+                waiting.append {
+                    continuation.resume(returning: Swift.Result { () throws(ProcessError) in try start() })
+                }
+                state.wakeAll()
+            }
+        }
+        return try started.get()
+    }
+}

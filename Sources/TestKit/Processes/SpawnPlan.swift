@@ -1,0 +1,87 @@
+import Glibc
+
+/// Everything that is needed to start a process; made and used on the thread of `ProcessSpawner`.
+struct SpawnPlan {
+    /// A process whose starting thread ends is killed: not even a runner that crashes leaves one behind.
+    private static let dieWithParent = ["/usr/bin/setpriv", "--pdeathsig", "KILL", "--"]
+
+    let name: String
+    let arguments: [String]
+    let environment: [String]
+    /// Our ends of the pipes to standard input, from output and from errors.
+    private(set) var parentEnds: [Int32?] = [nil, nil, nil]
+    private(set) var childEnds: [Int32?] = [nil, nil, nil]
+
+    init(_ command: [String], environment: [String: String]?, streams: [ChildProcess.Stream]) throws(ProcessError) {
+        name = command.first.flatMap { $0.split(separator: "/").last.map(String.init) } ?? "(no command)"
+        arguments = Self.dieWithParent + command
+        self.environment = (environment ?? Self.ownEnvironment()).sorted { $0.key < $1.key }.map { "\($0)=\($1)" }
+        for (number, stream) in streams.enumerated() {
+            let isInput = number == 0
+            switch stream {
+            case .inherited: break
+            case .nothing: childEnds[number] = open("/dev/null", (isInput ? O_RDONLY : O_WRONLY) | O_CLOEXEC)
+            case .file(let path):
+                childEnds[number] = open(
+                    path, (isInput ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC) | O_CLOEXEC, 0o644)
+            case .pipe:
+                // Closed on exec: a pipe that another child held open as well would never end. No child is started in
+                // between, because one thread does both.
+                var ends: [Int32] = [-1, -1]
+                guard pipe(&ends) == 0 else { throw ProcessError("no pipe for \(name)") }
+                for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+                childEnds[number] = isInput ? ends[0] : ends[1]
+                parentEnds[number] = isInput ? ends[1] : ends[0]
+            }
+            if childEnds[number] == -1 { throw ProcessError("cannot open \(stream) for \(name)") }
+        }
+    }
+
+    private func closeChildEnds() {
+        for end in childEnds { if let end { close(end) } }
+    }
+
+    /// Starts the process; blocks only as long as that takes.
+    ///
+    /// - Throws: `ProcessError` when it cannot be started.
+    func start() throws(ProcessError) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for (number, end) in childEnds.enumerated() {
+            if let end { posix_spawn_file_actions_adddup2(&actions, end, Int32(number)) }
+        }
+        // Signals that we block or ignore, as loops do, are the child's own affair.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        let argumentPointers = arguments.map { strdup($0) } + [nil]
+        let environmentPointers = environment.map { strdup($0) } + [nil]
+        defer { for pointer in argumentPointers + environmentPointers { free(pointer) } }
+        var pid: pid_t = 0
+        let status = posix_spawnp(&pid, arguments[0], &actions, &attributes, argumentPointers, environmentPointers)
+        closeChildEnds()
+        guard status == 0 else {
+            for end in parentEnds { if let end { close(end) } }
+            throw ProcessError("cannot start \(name): \(String(cString: strerror(status)))")
+        }
+        return pid
+    }
+
+    private static func ownEnvironment() -> [String: String] {
+        var found: [String: String] = [:]
+        var next = environ
+        while let entry = next.pointee {
+            let words = String(cString: entry).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            if words.count == 2 { found[String(words[0])] = String(words[1]) }
+            next += 1
+        }
+        return found
+    }
+}

@@ -1,0 +1,43 @@
+import Glibc
+
+/// A folder that is there until this value is gone, with all that is in it.
+public final class TemporaryDirectory: Sendable {
+    public let path: String
+
+    public init(_ name: String = "test") throws(ProcessError) {
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(parent)/martlet-\(name).XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw ProcessError("cannot make a folder in \(parent)") }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit { Self.remove(path) }
+
+    /// The path of `name` in it.
+    public func file(_ name: String) -> String { "\(path)/\(name)" }
+
+    /// Writes a file in it; its path.
+    @discardableResult
+    public func write(_ name: String, _ text: String) throws(ProcessError) -> String {
+        let file = file(name)
+        guard let handle = fopen(file, "w") else { throw ProcessError("cannot write \(file)") }
+        let bytes = Array(text.utf8)
+        let written = fwrite(bytes, 1, bytes.count, handle)
+        guard fclose(handle) == 0, written == bytes.count else { throw ProcessError("cannot write \(file)") }
+        return file
+    }
+
+    private static func remove(_ path: String) {
+        // A link is removed, not followed.
+        if unlink(path) == 0 { return }
+        guard let folder = opendir(path) else { return }
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != "." && name != ".." { remove("\(path)/\(name)") }
+        }
+        closedir(folder)
+        rmdir(path)
+    }
+}

@@ -1,0 +1,82 @@
+import Glibc
+import Testing
+
+@testable import TestKit
+
+@Suite struct ChildProcessTests {
+    @Test func `tells lines, exit status and resources`() async throws {
+        let (exit, output, errors) = try await ChildProcess.run([
+            "sh", "-c", "echo one; echo two >&2; printf three; exit 7",
+        ])
+        #expect(exit.status == .exited(7))
+        #expect(output == ["one", "three"])
+        #expect(errors == ["two"])
+        #expect(exit.usage.peakResidentBytes > 100_000)
+    }
+
+    @Test func `talks to a child line by line`() async throws {
+        let child = try await ChildProcess(["cat"], input: .pipe)
+        try child.write(line: "first")
+        #expect(try await child.output.line() == "first")
+        try child.write(line: "second")
+        try child.write(line: "third")
+        #expect(try await child.output.line { $0.hasPrefix("th") } == "third")
+        child.closeInput()
+        #expect(try await child.exit(within: .seconds(10)).status == .exited(0))
+        #expect(throws: ProcessError.self) { try child.write(line: "too late") }
+    }
+
+    @Test func `tells the signal that ended it`() async throws {
+        let child = try await ChildProcess(["sleep", "1000"])
+        #expect(child.isRunning)
+        #expect(try await child.terminate().status == .signalled(SIGTERM))
+        #expect(!child.isRunning)
+    }
+
+    @Test func `kills what does not end in time`() async throws {
+        let child = try await ChildProcess(["sh", "-c", "trap '' TERM; echo up; while true; do sleep 1; done"])
+        _ = try await child.output.line()
+        await #expect(throws: ProcessError.self) { try await child.terminate(within: .milliseconds(50)) }
+        #expect(try await child.exit(within: .seconds(10)).status == .signalled(SIGKILL))
+    }
+
+    @Test func `says when a line does not come`() async throws {
+        let child = try await ChildProcess(["echo", "something else"])
+        let error = await #expect(throws: ProcessError.self) { try await child.output.line { $0 == "ready" } }
+        #expect(error?.description.contains("something else") == true)
+    }
+
+    @Test func `says when there is no such command`() async throws {
+        let (exit, _, errors) = try await ChildProcess.run(["/nowhere/at-all"])
+        #expect(exit.status == .exited(127))
+        #expect(errors.joined().contains("/nowhere/at-all"))
+    }
+
+    @Test func `measures the processor time of a running child`() async throws {
+        let child = try await ChildProcess(
+            ["sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo done; cat"], input: .pipe)
+        _ = try await child.output.line()
+        #expect(child.processorTime > .zero)
+        child.closeInput()
+        let exit = try await child.exit(within: .seconds(10))
+        #expect(child.processorTime == exit.usage.userTime + exit.usage.systemTime)
+    }
+}
+
+@Suite struct TemporaryDirectoryTests {
+    @Test func `is gone with all that is in it`() throws {
+        var directory: TemporaryDirectory? = try TemporaryDirectory()
+        let path = try #require(directory?.path)
+        #expect(mkdir("\(path)/below", 0o755) == 0)
+        try directory?.write("below/file", "text")
+        #expect(access("\(path)/below/file", F_OK) == 0)
+        directory = nil
+        #expect(access(path, F_OK) == -1)
+    }
+}
+
+@Suite struct FreePortTests {
+    @Test func `hands out ports that can be bound`() throws {
+        #expect(try (10240..<30720).contains(FreePort.choose()))
+    }
+}
