@@ -59,21 +59,16 @@ public struct ES256PrivateKey: Sendable {
         }
     }
 
-    /// Signs SHA-256 of `bytes`; 16 µs.
+    /// Signs SHA-256 of `bytes`: the same signature for the same bytes, everywhere (RFC 6979). About 80 µs.
     ///
     /// - Returns: r and s, 32 bytes each, big-endian, as JWS wants them (not DER).
     /// - Throws: `failed`.
     public func sign(_ bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
         OpenSSLErrors.clear()
-        guard let context = EVP_MD_CTX_new() else { throw CryptoError(.failed, drainingOpenSSLAfter: "cannot sign") }
-        defer { EVP_MD_CTX_free(context) }
-        var der = [UInt8](repeating: 0, count: ES256Signature.derBytesMax)
-        var count = der.count
-        guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key.pointer) == 1,
-            EVP_DigestSign(context, &der, &count, bytes, bytes.count) == 1,
-            let raw = ES256Signature.raw(fromDER: der[..<count])
-        else { throw CryptoError(.failed, drainingOpenSSLAfter: "cannot sign") }
-        return raw
+        guard let signature = DeterministicECDSA.sign(bytes, with: key) else {
+            throw CryptoError(.failed, drainingOpenSSLAfter: "cannot sign")
+        }
+        return signature
     }
 
     /// The other half.

@@ -6,21 +6,6 @@ enum ES256Signature {
     /// Two integers of 33 bytes with tag and length each, in a sequence.
     static let derBytesMax = 72
 
-    static func raw(fromDER der: ArraySlice<UInt8>) -> [UInt8]? {
-        der.withUnsafeBufferPointer { bytes in
-            var position = bytes.baseAddress
-            guard let signature = d2i_ECDSA_SIG(nil, &position, bytes.count) else { return nil }
-            defer { ECDSA_SIG_free(signature) }
-            var raw = [UInt8](repeating: 0, count: rawBytes)
-            let written = raw.withUnsafeMutableBufferPointer { raw -> Bool in
-                guard let base = raw.baseAddress else { return false }
-                return BN_bn2binpad(ECDSA_SIG_get0_r(signature), base, 32) == 32
-                    && BN_bn2binpad(ECDSA_SIG_get0_s(signature), base + 32, 32) == 32
-            }
-            return written ? raw : nil
-        }
-    }
-
     static func der(fromRaw raw: [UInt8]) -> [UInt8]? {
         guard raw.count == rawBytes, let signature = ECDSA_SIG_new() else { return nil }
         defer { ECDSA_SIG_free(signature) }

@@ -27,6 +27,32 @@ import Testing
         #expect(key.verify(signature: signature, of: Array(input.utf8)))
     }
 
+    /// RFC 6979, A.2.5, with SHA-256.
+    @Test(arguments: [
+        (
+            "sample",
+            "EFD48B2AACB6A8FD1140DD9CD45E81D69D2C877B56AAF991C34D0EA84EAF3716",
+            "F7CB1C942D657C41D436C7A1B6E29F65F3E900DBB9AFF4064DC4AB2F843ACDA8"
+        ),
+        (
+            "test",
+            "F1ABB023518351CD71D881567B1EA663ED3EFCF6C5132B354F28D3B0B7D38367",
+            "019F4113742A2B14BD25926B49C649155F267E60D3814B4C0CC84250E46F0083"
+        ),
+    ])
+    func `The nonce follows from key and message as the standard's examples say`(
+        message: String, r: String, s: String
+    ) throws {
+        let der =
+            bytes(hex: "308187020100301306072a8648ce3d020106082a8648ce3d030107046d306b0201010420")
+            + bytes(hex: "C9AFA9D845BA75166B5C215767B1D6934E50C3DB36E89B127B8A622B120F6721")
+            + bytes(hex: "a14403420004")
+            + bytes(hex: "60FED4BA255A9D31C961EB74C6356D68C049B8923B61FA6CE669622E60F29FB6")
+            + bytes(hex: "7903FE1008B8BC99A41AE9E95628BC64F2F1B20C2D7E9F5177A3C294D4462299")
+        let key = try ES256PrivateKey(pem: pem("PRIVATE KEY", der))
+        #expect(try key.sign(Array(message.utf8)) == bytes(hex: r + s))
+    }
+
     @Test func `Signatures are 64 bytes however small r and s happen to be`() throws {
         let key = try ES256PrivateKey.generate()
         let publicKey = try key.publicKey()
