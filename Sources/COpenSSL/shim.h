@@ -25,4 +25,27 @@ static inline int martlet_no_passphrase(char *buffer, int size, int writing, voi
     return -1;
 }
 
+// The SSL_OP constants are casts within macros, which Swift does not see.
+static inline void martlet_ctx_disable_extras(SSL_CTX *context) {
+    SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_NO_TICKET);
+}
+
+// The rest are macros over SSL_ctrl, SSL_CTX_ctrl and BIO_set_flags, which Swift does not see either.
+
+static inline int martlet_ctx_set_versions(SSL_CTX *context, int min, int max) {
+    return SSL_CTX_set_min_proto_version(context, min) && SSL_CTX_set_max_proto_version(context, max);
+}
+static inline void martlet_ctx_disable_session_cache(SSL_CTX *context) {
+    SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+}
+// Takes over the reference to the certificate when it returns 1.
+static inline int martlet_ctx_add0_chain_cert(SSL_CTX *context, X509 *certificate) {
+    return (int)SSL_CTX_add0_chain_cert(context, certificate);
+}
+static inline int martlet_ssl_set_server_name(SSL *ssl, const char *name) {
+    return (int)SSL_set_tlsext_host_name(ssl, name);
+}
+static inline void martlet_bio_set_retry_read(BIO *bio) { BIO_set_retry_read(bio); }
+static inline void martlet_bio_clear_retry_flags(BIO *bio) { BIO_clear_retry_flags(bio); }
+
 #endif

@@ -1,0 +1,44 @@
+public import EventLoop
+
+/// Opens TLS connections to one place.
+public final class TLSConnector: ByteConnector {
+    private let below: ByteConnector
+    private let context: TLSContext
+    private let name: String
+
+    /// - Parameters:
+    ///   - serverName: the host name or address that the certificate must be for, when it is not the endpoint's.
+    ///   - context: a client's.
+    public convenience init(loop: EventLoop, endpoint: Endpoint, context: TLSContext, serverName: String? = nil) {
+        self.init(over: ByteConnector(loop: loop, endpoint: endpoint), context: context, serverName: serverName)
+    }
+
+    /// TLS over what `below` opens.
+    public init(over below: ByteConnector, context: TLSContext, serverName: String? = nil) {
+        precondition(!context.isServer, "a server's context cannot open connections")
+        self.below = below
+        self.context = context
+        name = serverName ?? below.endpoint.host
+        super.init(loop: below.loop, endpoint: below.endpoint)
+    }
+
+    public override func connect(_ handler: ByteStreamHandler) -> ByteTransport {
+        do {
+            return try TLSTransport.connect(over: below, context: context, name: name, handler: handler)
+        } catch {
+            return FailedTransport(loop: loop, handler: handler, error: error)
+        }
+    }
+}
+
+/// A stream that never was: tells why in the next turn.
+private final class FailedTransport: ByteTransport {
+    init(loop: EventLoop, handler: ByteStreamHandler, error: TransportError) {
+        super.init(loop: loop, handler: handler)
+        loop.schedule(after: .zero) { [self] in
+            let handler = self.handler
+            self.handler = nil
+            handler?.closed(error)
+        }
+    }
+}

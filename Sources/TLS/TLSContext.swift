@@ -1,0 +1,189 @@
+internal import COpenSSL
+public import Crypto
+
+/// Certificates, keys and rules, read and checked once, for any number of connections in one direction.
+///
+/// `@unchecked Sendable`: nothing is changed after `init`, and OpenSSL allows connections to be made from one `SSL_CTX` on
+/// several threads. Each lane still does better with a context of its own: the count of references is contended otherwise.
+public final class TLSContext: @unchecked Sendable {
+    /// Forward secrecy and authenticated encryption only, as HTTP/2 wants it (RFC 9113, 9.2.2).
+    private static let ciphersOfTLS12 = "ECDHE+AESGCM:ECDHE+CHACHA20"
+    /// AES-128 first: as unbreakable as 256 today and a quarter faster.
+    private static let ciphersOfTLS13 = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256"
+
+    let isServer: Bool
+    let applicationProtocols: [String]
+    let requiresApplicationProtocol: Bool
+    /// An `SSL_CTX`; valid as long as this object lives.
+    let pointer: OpaquePointer
+    /// What the callback that chooses a protocol reads; lives as long as this object.
+    private let protocolChoice: ProtocolChoice
+
+    /// Reads and checks what a client needs; may read files, so not on a lane.
+    ///
+    /// - Throws: what is wrong with which certificate or key.
+    public convenience init(client configuration: TLSClientConfiguration) throws(CryptoError) {
+        try self.init(
+            method: TLS_client_method(), isServer: false, applicationProtocols: configuration.applicationProtocols,
+            requiresApplicationProtocol: configuration.requiresApplicationProtocol,
+            versions: (configuration.versionMin, configuration.versionMax))
+        SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
+        try load(configuration.trust)
+        if let identity = configuration.identity { try load(identity) }
+        let names = protocolChoice.wireFormat
+        // Unlike all others, this function returns 0 when it has done its work.
+        guard names.isEmpty || SSL_CTX_set_alpn_protos(pointer, names, UInt32(names.count)) == 0 else {
+            throw CryptoError(.failed, drainingOpenSSLAfter: "cannot set the ALPN names")
+        }
+    }
+
+    /// Reads and checks what a server needs; may read files, so not on a lane.
+    ///
+    /// - Throws: what is wrong with which certificate or key.
+    public convenience init(server configuration: TLSServerConfiguration) throws(CryptoError) {
+        try self.init(
+            method: TLS_server_method(), isServer: true, applicationProtocols: configuration.applicationProtocols,
+            requiresApplicationProtocol: configuration.requiresApplicationProtocol,
+            versions: (configuration.versionMin, configuration.versionMax))
+        try load(configuration.identity)
+        if let trust = configuration.clientTrust {
+            let required = configuration.requiresClientCertificate ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0
+            SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER | required, nil)
+            try load(trust)
+        }
+        if !protocolChoice.wireFormat.isEmpty {
+            let argument = Unmanaged.passUnretained(protocolChoice).toOpaque()
+            SSL_CTX_set_alpn_select_cb(pointer, chooseProtocol, argument)
+        }
+    }
+
+    private init(
+        method: OpaquePointer?, isServer: Bool, applicationProtocols: [String], requiresApplicationProtocol: Bool,
+        versions: (min: TLSVersion, max: TLSVersion)
+    ) throws(CryptoError) {
+        for name in applicationProtocols where !(1...255).contains(name.utf8.count) {
+            throw CryptoError(.invalidArgument, "an ALPN name has 1 to 255 bytes")
+        }
+        OpenSSLErrors.clear()
+        guard let pointer = SSL_CTX_new(method) else {
+            throw CryptoError(.failed, drainingOpenSSLAfter: "cannot set TLS up")
+        }
+        self.pointer = pointer
+        self.isServer = isServer
+        self.applicationProtocols = applicationProtocols
+        self.requiresApplicationProtocol = requiresApplicationProtocol
+        protocolChoice = ProtocolChoice(applicationProtocols, isRequired: requiresApplicationProtocol)
+
+        // Connections live for hours, so nothing is gained by resuming sessions; tickets would only be sent and stored.
+        martlet_ctx_disable_extras(pointer)
+        martlet_ctx_disable_session_cache(pointer)
+        guard SSL_CTX_set_num_tickets(pointer, 0) == 1,
+            martlet_ctx_set_versions(pointer, versions.min.rawValue, versions.max.rawValue) == 1,
+            SSL_CTX_set_cipher_list(pointer, Self.ciphersOfTLS12) == 1,
+            SSL_CTX_set_ciphersuites(pointer, Self.ciphersOfTLS13) == 1
+        else { throw CryptoError(.failed, drainingOpenSSLAfter: "cannot set TLS up") }
+    }
+
+    deinit { SSL_CTX_free(pointer) }
+
+    // MARK: Certificates and keys
+
+    private func load(_ trust: TLSTrust) throws(CryptoError) {
+        OpenSSLErrors.clear()
+        switch trust {
+        case .system:
+            guard SSL_CTX_set_default_verify_paths(pointer) == 1 else {
+                throw CryptoError(.failed, drainingOpenSSLAfter: "cannot read the machine's certificate authorities")
+            }
+        case .file(let path):
+            guard SSL_CTX_load_verify_file(pointer, path) == 1 else {
+                throw CryptoError(.malformed, drainingOpenSSLAfter: "cannot read certificate authorities from \(path)")
+            }
+        case .pem(let text):
+            let store = SSL_CTX_get_cert_store(pointer)
+            let count = try forEachCertificate(in: text, "the certificate authorities") { _, certificate in
+                X509_STORE_add_cert(store, certificate) == 1
+            }
+            guard count > 0 else {
+                throw CryptoError(.malformed, "the certificate authorities' PEM holds no CERTIFICATE")
+            }
+        }
+    }
+
+    private func load(_ identity: TLSIdentity) throws(CryptoError) {
+        let count = try forEachCertificate(in: identity.certificateChainPEM, "the certificate chain") {
+            index, certificate in
+            guard index > 0 else { return SSL_CTX_use_certificate(pointer, certificate) == 1 }
+            guard X509_up_ref(certificate) == 1 else { return false }
+            if martlet_ctx_add0_chain_cert(pointer, certificate) == 1 { return true }
+            X509_free(certificate)
+            return false
+        }
+        guard count > 0 else { throw CryptoError(.malformed, "the certificate chain's PEM holds no CERTIFICATE") }
+
+        OpenSSLErrors.clear()
+        let key = MemoryBIO.reading(Array(identity.privateKeyPEM.utf8)) {
+            PEM_read_bio_PrivateKey($0, nil, martlet_no_passphrase, nil)
+        }
+        guard let key else {
+            throw CryptoError(.malformed, drainingOpenSSLAfter: "the private key cannot be read, or has a passphrase")
+        }
+        defer { EVP_PKEY_free(key) }
+        guard SSL_CTX_use_PrivateKey(pointer, key) == 1, SSL_CTX_check_private_key(pointer) == 1 else {
+            throw CryptoError(.malformed, drainingOpenSSLAfter: "the private key does not belong to the certificate")
+        }
+    }
+
+    /// Hands each certificate to `body`, which borrows it; returns their number.
+    private func forEachCertificate(
+        in pem: String, _ what: String, _ body: (Int, OpaquePointer) -> Bool
+    ) throws(CryptoError) -> Int {
+        OpenSSLErrors.clear()
+        let count = MemoryBIO.reading(Array(pem.utf8)) { input -> Int? in
+            var count = 0
+            while let certificate = PEM_read_bio_X509(input, nil, martlet_no_passphrase, nil) {
+                defer { X509_free(certificate) }
+                guard body(count, certificate) else { return nil }
+                count += 1
+            }
+            // The end of the text is told as an error, "no start line"; anything else is a broken block.
+            guard let error = OpenSSLErrors.drain(), error.reason == PEM_R_NO_START_LINE else { return nil }
+            return count
+        }
+        guard let count else { throw CryptoError(.malformed, drainingOpenSSLAfter: "\(what) cannot be read") }
+        return count
+    }
+}
+
+/// The server's choice of a protocol, for OpenSSL's callback.
+private final class ProtocolChoice {
+    /// Each name after its length in one byte.
+    let wireFormat: [UInt8]
+    let isRequired: Bool
+
+    init(_ names: [String], isRequired: Bool) {
+        wireFormat = names.flatMap { [UInt8(truncatingIfNeeded: $0.utf8.count)] + Array($0.utf8) }
+        self.isRequired = isRequired
+    }
+}
+
+/// The server's first name that the client offers. `chosen` may point into the client's list, which OpenSSL keeps for the
+/// length of this call and copies from.
+private func chooseProtocol(
+    _ ssl: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+    _ chosenLength: UnsafeMutablePointer<UInt8>?,
+    _ offered: UnsafePointer<UInt8>?, _ offeredLength: UInt32, _ argument: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let argument, let chosen, let chosenLength, let offered else { return SSL_TLSEXT_ERR_NOACK }
+    let choice = Unmanaged<ProtocolChoice>.fromOpaque(argument).takeUnretainedValue()
+    var name: UnsafeMutablePointer<UInt8>?
+    let status = choice.wireFormat.withUnsafeBufferPointer { ours in
+        // On success `name` points into the client's list or ours; the client's holds the same bytes and outlives the call.
+        SSL_select_next_proto(&name, chosenLength, ours.baseAddress, UInt32(ours.count), offered, offeredLength)
+    }
+    guard status == OPENSSL_NPN_NEGOTIATED, let name else {
+        return choice.isRequired ? SSL_TLSEXT_ERR_ALERT_FATAL : SSL_TLSEXT_ERR_NOACK
+    }
+    chosen.pointee = UnsafePointer(name)
+    return SSL_TLSEXT_ERR_OK
+}

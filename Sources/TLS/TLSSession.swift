@@ -1,0 +1,177 @@
+internal import COpenSSL
+internal import Crypto
+internal import EventLoop
+
+/// One end of a TLS connection without any I/O: ciphertext in and out on one side, plaintext on the other.
+final class TLSSession {
+    /// Ciphertext that may wait for the transport below; at it, no more plaintext is taken.
+    static let ciphertextBytesMax = 128 * 1024
+    /// What can come on top: the last record, and what OpenSSL answers by itself (handshake, alerts, new keys). A peer that
+    /// asks for more than this and does not read is dropped.
+    static let answersBytesMax = 64 * 1024
+    /// A TLS record's plaintext (RFC 8446, 5.1).
+    static let recordBytesMax = 16 * 1024
+
+    enum Progress {
+        case done
+        /// Nothing goes on before more ciphertext has arrived.
+        case needsInput
+        case failed(TransportError)
+    }
+
+    enum ReadProgress {
+        case bytes(Int)
+        case needsInput
+        /// The peer's close_notify.
+        case finished
+        case failed(TransportError)
+    }
+
+    /// Who the peer is, for messages.
+    let place: String
+    /// Ciphertext for the transport below.
+    var output = OutputBuffer(bytesMax: ciphertextBytesMax)
+    /// Whether no ciphertext follows what `input` holds.
+    private(set) var hasInputEnded = false
+
+    private let context: TLSContext
+    private let ssl: OpaquePointer
+    private let name: String?
+    private var input = UnsafeRawBufferPointer(start: nil, count: 0)
+
+    /// - Parameter name: the host name or address that a server's certificate must be for; nil on a server.
+    /// - Throws: `resources`, or `tls` for a name that can stand in no certificate.
+    init(_ context: TLSContext, name: String?, place: String) throws(TransportError) {
+        self.context = context
+        self.place = place
+        self.name = name
+        OpenSSLErrors.clear()
+        guard let ssl = SSL_new(context.pointer) else {
+            throw TransportError(.resources, "\(place): no memory for TLS")
+        }
+        self.ssl = ssl
+        guard let bio = SessionBIO.make(for: self) else {
+            throw TransportError(.resources, "\(place): no memory for TLS")
+        }
+        SSL_set_bio(ssl, bio, bio)
+        if context.isServer {
+            SSL_set_accept_state(ssl)
+            return
+        }
+        SSL_set_connect_state(ssl)
+        guard expect(name ?? "") else {
+            throw TransportError(.tls, "\(place): \(name ?? "") can be the name of no server")
+        }
+    }
+
+    deinit { SSL_free(ssl) }
+
+    /// Sets what the certificate must be for, and names the host in the ClientHello (RFC 6066, 3: never an address).
+    private func expect(_ name: String) -> Bool {
+        defer { OpenSSLErrors.clear() }
+        if X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name) == 1 { return true }
+        guard !name.isEmpty, !name.utf8.contains(0) else { return false }
+        SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+        return SSL_set1_host(ssl, name) == 1 && martlet_ssl_set_server_name(ssl, name) == 1
+    }
+
+    // MARK: Ciphertext in
+
+    /// Lets `body` work on `bytes`; returns how many of them OpenSSL has not taken, which are the last.
+    func withInput(_ bytes: UnsafeRawBufferPointer, hasEnded: Bool, _ body: () -> Void) -> Int {
+        input = bytes
+        if hasEnded { hasInputEnded = true }
+        body()
+        defer { input = UnsafeRawBufferPointer(start: nil, count: 0) }
+        return input.count
+    }
+
+    /// For the BIO: moves bytes out of what has arrived.
+    func takeInput(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let count = min(buffer.count, input.count)
+        guard count > 0 else { return 0 }
+        buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: input[..<count]))
+        input = UnsafeRawBufferPointer(rebasing: input[count...])
+        return count
+    }
+
+    /// For the BIO: takes ciphertext. False when a peer that does not read makes OpenSSL answer without end.
+    func giveOutput(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard output.count < Self.ciphertextBytesMax + Self.answersBytesMax else { return false }
+        output.append(bytes)
+        return true
+    }
+
+    // MARK: Steps
+
+    func handshake() -> Progress {
+        OpenSSLErrors.clear()
+        let result = SSL_do_handshake(ssl)
+        if result == 1 {
+            guard !context.requiresApplicationProtocol || applicationProtocol != nil else {
+                return .failed(TLSFailure.protocolMissing(context.applicationProtocols, place: place))
+            }
+            return .done
+        }
+        if SSL_get_error(ssl, result) == SSL_ERROR_WANT_READ { return .needsInput }
+        return .failed(failure(isHandshaking: true))
+    }
+
+    /// Decrypts into `buffer`, at most one record.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadProgress {
+        OpenSSLErrors.clear()
+        let result = SSL_read(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
+        if result > 0 { return .bytes(Int(result)) }
+        switch SSL_get_error(ssl, result) {
+        case SSL_ERROR_WANT_READ: return .needsInput
+        case SSL_ERROR_ZERO_RETURN: return .finished
+        default: return .failed(failure(isHandshaking: false))
+        }
+    }
+
+    /// Encrypts as many of `bytes` as `output` has room for; `taken` grows by their number.
+    func write(_ bytes: UnsafeRawBufferPointer, taken: inout Int) -> TransportError? {
+        OpenSSLErrors.clear()
+        while taken < bytes.count, !output.isFull {
+            let record = bytes[taken...].prefix(Self.recordBytesMax)
+            let result = SSL_write(
+                ssl, UnsafeRawBufferPointer(rebasing: record).baseAddress, Int32(clamping: record.count))
+            // Writing to memory never has to wait, so whatever is not taken has failed.
+            guard result > 0 else { return failure(isHandshaking: false) }
+            taken += Int(result)
+        }
+        return nil
+    }
+
+    /// Appends close_notify to the output. The peer may go on sending.
+    func finishWriting() {
+        OpenSSLErrors.clear()
+        SSL_shutdown(ssl)
+        OpenSSLErrors.clear()
+    }
+
+    private func failure(isHandshaking: Bool) -> TransportError {
+        let error = OpenSSLErrors.drain()
+        let verification = SSL_get_verify_result(ssl)
+        if isHandshaking, error?.reason == SSL_R_CERTIFICATE_VERIFY_FAILED, verification != Int(X509_V_OK) {
+            return TLSFailure.certificate(verification, place: place, name: name)
+        }
+        return TLSFailure.session(error, place: place, isHandshaking: isHandshaking)
+    }
+
+    // MARK: What was agreed
+
+    var version: TLSVersion? { TLSVersion(rawValue: SSL_version(ssl)) }
+
+    var applicationProtocol: String? {
+        var name: UnsafePointer<UInt8>?
+        var length: UInt32 = 0
+        SSL_get0_alpn_selected(ssl, &name, &length)
+        guard let name, length > 0 else { return nil }
+        return String(decoding: UnsafeBufferPointer(start: name, count: Int(length)), as: UTF8.self)
+    }
+
+    var hasVerifiedPeerCertificate: Bool {
+        SSL_get0_peer_certificate(ssl) != nil && SSL_get_verify_result(ssl) == Int(X509_V_OK)
+    }
+}

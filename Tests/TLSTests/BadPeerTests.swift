@@ -1,0 +1,107 @@
+import EventLoop
+import TLS
+import Testing
+
+/// Whatever a peer sends, or ceases to send, ends in an error of its own stream.
+@Suite struct BadPeerTests {
+    @Test(arguments: [TLSVersion.tls12, .tls13], [true, false])
+    func `A handshake cut off at any byte`(version: TLSVersion, towardsClient: Bool) throws {
+        var client = TLSClientConfiguration.trusting
+        client.versionMax = version
+        let (clientContext, serverContext) = try (TLSContext(client: client), TLSContext(server: .trusted))
+        let whole = try Wire(clientContext, serverContext)
+        #expect(whole.start { whole.areConnected } == .done)
+        let connection = try #require(whole.loop.network.connections.first)
+        let length = towardsClient ? connection.deliveredToClient : connection.deliveredToServer
+        whole.close()
+        #expect(length > 100)
+
+        for count in 0..<length {
+            var ways = Wire.Ways()
+            if towardsClient { ways.clientInputEndsAfter = count } else { ways.serverInputEndsAfter = count }
+            let wire = try Wire(clientContext, serverContext, ways)
+            #expect(wire.start { wire.areClosed } == .done, "after \(count) bytes")
+            let end = towardsClient ? wire.client : wire.server
+            #expect(end.error != nil, "after \(count) bytes")
+            // A signature may be some bytes shorter than that of the whole handshake.
+            #expect(!end.isConnected || count > length - 12, "after \(count) bytes")
+        }
+    }
+
+    @Test(arguments: [
+        "AMQP\u{0}\u{0}\u{9}\u{1}", "HTTP/1.1 400 Bad Request\r\n\r\n", "", "\u{16}\u{3}\u{1}",
+        "\u{15}\u{3}\u{3}\u{0}\u{2}\u{2}\u{28}",
+        "\u{16}\u{3}\u{3}\u{7F}\u{7F}aaaaaaa",
+    ])
+    func `A server that speaks something else`(words: String) throws {
+        let (client, error) = try meet(serverSays: Array(words.utf8))
+        #expect(!client.isConnected)
+        #expect(error != nil)
+        if words.hasPrefix("AMQP") || words.hasPrefix("HTTP") {
+            #expect(error?.message.contains("does not speak TLS there") == true && error?.code == .tls)
+        }
+    }
+
+    @Test(arguments: 0..<200)
+    func `A server and a client that send noise`(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        // As much noise behind a good record header as without one.
+        let header: [UInt8] = seed % 2 == 0 ? [22, 3, 3, 0, UInt8(random.below(200))] : []
+        let noise = header + (0..<random.below(2_000)).map { _ in UInt8(random.below(256)) }
+        let (client, clientError) = try meet(serverSays: noise)
+        #expect(!client.isConnected && clientError != nil)
+        let (server, serverError) = try meet(clientSays: noise)
+        #expect(!server.isConnected && serverError != nil)
+    }
+
+    @Test func `A client that speaks HTTP is told apart`() throws {
+        let (_, error) = try meet(clientSays: Array("GET / HTTP/1.1\r\n\r\n".utf8))
+        #expect(error?.message.contains("does not speak TLS there") == true)
+    }
+
+    @Test func `A peer that says nothing is given up`() throws {
+        let (_, clientError) = try meet(serverSays: nil)
+        #expect(clientError?.code == .timedOut && clientError?.isRetriable == true)
+        #expect(clientError?.message == "localhost:443: no TLS handshake within 10 s")
+        let (_, serverError) = try meet(clientSays: nil)
+        #expect(serverError?.code == .timedOut)
+    }
+
+    /// A TLS client against a server that says something and then ends, or says nothing for ever.
+    private func meet(serverSays words: [UInt8]?) throws -> (End, TransportError?) {
+        let loop = VirtualLoop(seed: 1)
+        let (client, server) = (End(), End())
+        let endpoint = Endpoint(host: "localhost", port: 443)
+        let context = try TLSContext(client: .trusting)
+        server.onConnected = { end in
+            guard let words else { return }
+            end.send(words)
+            end.transport?.finishWriting()
+        }
+        try loop.enter {
+            _ = try loop.listen(on: endpoint) { $0.handler = server }
+            client.transport = TLSConnector(loop: loop, endpoint: endpoint, context: context).connect(client)
+        }
+        #expect(loop.run(limit: .seconds(60)) { client.isClosed && server.isClosed } == .done)
+        return (client, client.error)
+    }
+
+    /// A TLS server against such a client.
+    private func meet(clientSays words: [UInt8]?) throws -> (End, TransportError?) {
+        let loop = VirtualLoop(seed: 1)
+        let (client, server) = (End(), End())
+        let endpoint = Endpoint(host: "localhost", port: 443)
+        let context = try TLSContext(server: .trusted)
+        client.onConnected = { end in
+            guard let words else { return }
+            end.send(words)
+            end.transport?.finishWriting()
+        }
+        try loop.enter {
+            _ = try loop.listen(on: endpoint) { _ = try? TLSTransport.accept($0, context: context, handler: server) }
+            client.transport = loop.connect(to: endpoint, handler: client)
+        }
+        #expect(loop.run(limit: .seconds(60)) { client.isClosed && server.isClosed } == .done)
+        return (server, server.error)
+    }
+}

@@ -1,0 +1,204 @@
+import Crypto
+import EventLoop
+import TLS
+import Testing
+
+@Suite struct HandshakeTests {
+    @Test(arguments: [TLSVersion.tls12, .tls13])
+    func `Both versions carry bytes both ways`(version: TLSVersion) throws {
+        var client = TLSClientConfiguration.trusting
+        client.versionMax = version
+        client.applicationProtocols = ["h2", "http/1.1"]
+        client.requiresApplicationProtocol = true
+        var server = TLSServerConfiguration.trusted
+        server.applicationProtocols = ["h2"]
+        server.requiresApplicationProtocol = true
+        let wire = try Wire(client: client, server: server)
+        wire.server.onReceived = { $0.send($0.received.count == 4 ? "pong" : "") }
+        wire.client.onConnected = { $0.send("ping") }
+
+        #expect(wire.start { wire.client.received.count == 4 } == .done)
+        #expect(wire.server.received == Array("ping".utf8) && wire.client.received == Array("pong".utf8))
+        for end in [wire.client, wire.server] {
+            #expect(end.tls?.version == version)
+            #expect(end.tls?.applicationProtocol == "h2")
+        }
+        #expect(wire.client.tls?.hasVerifiedPeerCertificate == true)
+        #expect(wire.server.tls?.hasVerifiedPeerCertificate == false)
+        wire.close()
+        #expect(wire.client.error == nil && wire.server.error == nil && wire.server.hasPeerFinished)
+    }
+
+    @Test func `A version below the least is refused by name`() throws {
+        var client = TLSClientConfiguration.trusting
+        client.versionMax = .tls12
+        var server = TLSServerConfiguration.trusted
+        server.versionMin = .tls13
+        let wire = try Wire(client: client, server: server)
+        #expect(wire.start { wire.areClosed } == .done)
+        #expect(wire.client.error?.code == .tls)
+        #expect(wire.client.error?.message.contains("no version of TLS in common") == true)
+        #expect(wire.server.error?.message.contains("no version of TLS in common") == true)
+    }
+
+    // MARK: Certificates
+
+    @Test func `A certificate for another host is refused by name`() throws {
+        let wire = try Wire(Wire.Ways(serverName: "api.push.apple.com"))
+        #expect(wire.start { wire.areClosed } == .done)
+        #expect(wire.client.error?.code == .certificate && !wire.client.isConnected && !wire.server.isConnected)
+        #expect(
+            wire.client.error?.message
+                == "server.test:443: the server's certificate is for another host name than api.push.apple.com")
+        #expect(wire.server.error?.message.contains("does not accept our certificate") == true)
+    }
+
+    @Test(arguments: [("127.0.0.1", nil), ("127.0.0.2", "another address than 127.0.0.2"), ("::1", "another address")])
+    func `Addresses are verified as addresses`(name: String, complaint: String?) throws {
+        let wire = try Wire(Wire.Ways(serverName: name))
+        #expect(wire.start { wire.areConnected || wire.areClosed } == .done)
+        #expect(wire.client.isConnected == (complaint == nil))
+        if let complaint { #expect(wire.client.error?.message.contains(complaint) == true) }
+        if complaint == nil { wire.close() }
+    }
+
+    @Test(arguments: ["", "a\u{0}b"])
+    func `What can be no name is an error in the next turn`(name: String) throws {
+        let wire = try Wire(Wire.Ways(serverName: name))
+        #expect(wire.start { wire.client.isClosed } == .done)
+        #expect(wire.client.error?.code == .tls)
+    }
+
+    @Test func `An authority that is not trusted is named as the reason`() throws {
+        let wire = try Wire(client: TLSClientConfiguration(trust: .pem(Certificates.stranger.certificatePEM)))
+        #expect(wire.start { wire.areClosed } == .done)
+        #expect(wire.client.error?.code == .certificate && wire.client.error?.isRetriable == false)
+        #expect(wire.client.error?.message.contains("authority that is not trusted") == true)
+    }
+
+    @Test func `The machine's authorities do not know a certificate of ours`() throws {
+        let wire = try Wire(client: TLSClientConfiguration(trust: .system))
+        #expect(wire.start { wire.areClosed } == .done)
+        #expect(wire.client.error?.message.contains("authority that is not trusted") == true)
+    }
+
+    @Test(arguments: [(-7200, -3600, "has expired"), (3600, 7200, "not valid yet")])
+    func `Certificates out of their time are refused by name`(from: Int, until: Int, words: String) throws {
+        let issued = try Certificates.authority.issueServer(
+            dnsNames: ["localhost"], validity: .init(fromSeconds: from, untilSeconds: until))
+        let wire = try Wire(server: TLSServerConfiguration(identity: Certificates.identity(issued)))
+        #expect(wire.start { wire.areClosed } == .done)
+        #expect(wire.client.error?.code == .certificate)
+        #expect(wire.client.error?.message.contains(words) == true)
+    }
+
+    @Test(arguments: [TLSVersion.tls12, .tls13])
+    func `A client that has to show a certificate does`(version: TLSVersion) throws {
+        var client = TLSClientConfiguration.trusting
+        client.versionMax = version
+        client.identity = Certificates.client
+        var server = TLSServerConfiguration.trusted
+        server.clientTrust = .pem(Certificates.authority.certificatePEM)
+        server.requiresClientCertificate = true
+        let wire = try Wire(client: client, server: server)
+        #expect(wire.start { wire.areConnected } == .done)
+        #expect(wire.server.tls?.hasVerifiedPeerCertificate == true)
+        wire.close()
+    }
+
+    @Test func `A client without the certificate hears what is missing`() throws {
+        var server = TLSServerConfiguration.trusted
+        server.clientTrust = .pem(Certificates.authority.certificatePEM)
+        server.requiresClientCertificate = true
+        let wire = try Wire(server: server)
+        #expect(wire.start { wire.areClosed } == .done)
+        #expect(wire.client.error?.message.contains("wants a certificate of ours") == true)
+        #expect(wire.server.error?.code == .certificate && !wire.server.isConnected)
+
+        server.requiresClientCertificate = false
+        let second = try Wire(server: server)
+        #expect(second.start { second.areConnected } == .done)
+        #expect(second.server.tls?.hasVerifiedPeerCertificate == false)
+        second.close()
+    }
+
+    @Test func `A client's certificate from somebody else is refused`() throws {
+        var client = TLSClientConfiguration.trusting
+        client.identity = Certificates.identity(try Certificates.stranger.issueClient(name: "intruder"))
+        var server = TLSServerConfiguration.trusted
+        server.clientTrust = .pem(Certificates.authority.certificatePEM)
+        let wire = try Wire(client: client, server: server)
+        #expect(wire.start { wire.areClosed } == .done)
+        #expect(wire.server.error?.code == .certificate)
+        #expect(wire.server.error?.message.contains("the client's certificate is signed by an authority") == true)
+        #expect(wire.client.error?.message.contains("does not accept our certificate") == true)
+    }
+
+    // MARK: ALPN
+
+    @Test(arguments: [([String](), ["h2"]), (["http/1.1"], ["h2"]), (["http/1.1", "h3"], ["h2", "h2c"])])
+    func `Without the protocol in common there is no connection`(offered: [String], wanted: [String]) throws {
+        var client = TLSClientConfiguration.trusting
+        client.applicationProtocols = offered
+        var server = TLSServerConfiguration.trusted
+        server.applicationProtocols = wanted
+        server.requiresApplicationProtocol = true
+        let wire = try Wire(client: client, server: server)
+        #expect(wire.start { wire.areClosed } == .done)
+        #expect(wire.server.error?.code == .tls && !wire.server.isConnected)
+        #expect(wire.server.error?.message.contains("ALPN") == true)
+    }
+
+    @Test func `A server that knows nothing of ALPN is refused by a client that wants h2`() throws {
+        var client = TLSClientConfiguration.trusting
+        client.applicationProtocols = ["h2"]
+        client.requiresApplicationProtocol = true
+        let wire = try Wire(client: client)
+        #expect(wire.start { wire.client.isClosed } == .done)
+        #expect(wire.client.error?.message == "server.test:443: the peer did not agree to h2 (ALPN)")
+        #expect(!wire.client.isConnected)
+    }
+
+    // MARK: Contexts
+
+    @Test func `A context names what is wrong with its certificates`() throws {
+        let other = try Certificates.authority.issueClient(name: "other")
+        func message(_ make: () throws -> TLSContext) -> String {
+            do {
+                _ = try make()
+                return ""
+            } catch let error as CryptoError {
+                return error.message
+            } catch {
+                return "\(error)"
+            }
+        }
+        let chain = Certificates.server.certificateChainPEM
+        #expect(
+            message {
+                try TLSContext(
+                    server: .init(identity: .init(certificateChainPEM: chain, privateKeyPEM: other.privateKeyPEM)))
+            }.contains("does not belong"))
+        #expect(
+            message { try TLSContext(server: .init(identity: .init(certificateChainPEM: chain, privateKeyPEM: ""))) }
+                .contains("private key cannot be read"))
+        #expect(
+            message { try TLSContext(server: .init(identity: .init(certificateChainPEM: "", privateKeyPEM: ""))) }
+                .contains("no CERTIFICATE"))
+        let broken = String(chain.prefix(300)) + "\n-----END CERTIFICATE-----\n"
+        #expect(message { try TLSContext(client: .init(trust: .pem(broken))) }.contains("cannot be read"))
+        #expect(message { try TLSContext(client: .init(trust: .pem("nothing"))) }.contains("no CERTIFICATE"))
+        #expect(message { try TLSContext(client: .init(trust: .file("/nowhere/ca.pem"))) }.contains("/nowhere/ca.pem"))
+        #expect(message { try TLSContext(client: .init(applicationProtocols: [""])) }.contains("ALPN"))
+    }
+
+    @Test func `A chain through an intermediate authority in one file, and two roots in another, hold`() throws {
+        var client = TLSClientConfiguration.trusting
+        client.trust = .pem(Certificates.stranger.certificatePEM + Certificates.authority.certificatePEM)
+        var server = TLSServerConfiguration.trusted
+        server.identity.certificateChainPEM += Certificates.authority.certificatePEM
+        let wire = try Wire(client: client, server: server)
+        #expect(wire.start { wire.areConnected } == .done)
+        wire.close()
+    }
+}

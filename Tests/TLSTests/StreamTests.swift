@@ -1,0 +1,236 @@
+import EventLoop
+import TLS
+import Testing
+
+@Suite struct StreamTests {
+    @Test(arguments: [TLSVersion.tls12, .tls13])
+    func `Everything arrives when all bytes come one by one`(version: TLSVersion) throws {
+        var client = TLSClientConfiguration.trusting
+        client.versionMax = version
+        let wire = try Wire(client: client, Wire.Ways(clientPieceBytes: 1, serverPieceBytes: 1))
+        let request = pattern(40_000)
+        let answer = pattern(20_001)
+        wire.client.onConnected = { $0.send(request) }
+        wire.server.onReceived = { if $0.received.count == request.count { $0.send(answer) } }
+        #expect(wire.start { wire.client.received.count == answer.count } == .done)
+        #expect(wire.server.received == request && wire.client.received == answer)
+        wire.close()
+        #expect(wire.client.error == nil && wire.server.error == nil)
+    }
+
+    @Test(arguments: 0..<20)
+    func `Pieces of any size and writers without end change nothing`(seed: UInt64) throws {
+        let wire = try Wire(Wire.Ways(seed: seed))
+        wire.loop.network.wholePiecesPercent = 10
+        let request = pattern(300_000)
+        let answer = pattern(200_000)
+        wire.client.onConnected = { $0.send(request) }
+        wire.server.onConnected = { $0.send(answer) }
+        #expect(
+            wire.start { wire.client.received.count == answer.count && wire.server.received.count == request.count }
+                == .done)
+        #expect(wire.server.received == request && wire.client.received == answer)
+        wire.close()
+    }
+
+    @Test func `A flush becomes full records and one write below`() throws {
+        let wire = try Wire()
+        wire.loop.network.wholePiecesPercent = 100
+        var pieces: [Int] = []
+        #expect(wire.start { wire.areConnected } == .done)
+        let connection = try #require(wire.loop.network.connections.first)
+        connection.onDelivery = { direction, bytes in if direction == .toServer { pieces.append(bytes) } }
+        wire.loop.enter { wire.client.send(pattern(48 * 1024)) }
+        #expect(wire.run { wire.server.received.count == 48 * 1024 } == .done)
+        // A record of TLS 1.3 costs 5 bytes of header, 1 of type and 16 of tag.
+        #expect(pieces == [3 * (16 * 1024 + 22)])
+        wire.close()
+    }
+
+    @Test func `A slow reader holds the writer up within bounded memory`() throws {
+        let loop = VirtualLoop(seed: 0)
+        let valve = Valve(loop: loop, handler: nil)
+        var ways = Wire.Ways()
+        ways.clientValve = valve
+        let wire = try Wire(ways)
+        let bytes = pattern(4_000_000)
+        #expect(wire.start { wire.areConnected } == .done)
+        wire.loop.enter {
+            valve.allow(0)
+            wire.client.send(bytes)
+        }
+        // What waits is 128 KiB of ciphertext and the record that goes beyond.
+        #expect(bytes.count - wire.client.unsent.count <= (128 + 16) * 1024)
+        var round = 0
+        while wire.server.received.count < bytes.count, round < 1000 {
+            round += 1
+            wire.loop.enter { valve.allow(50_000) }
+            wire.run(limit: .milliseconds(20)) { false }
+            #expect(bytes.count - wire.client.unsent.count <= (128 + 16) * 1024 + round * 50_000)
+        }
+        #expect(wire.server.received == bytes)
+        #expect(wire.client.writableCount > 10)
+        wire.close()
+    }
+
+    @Test func `Plaintext within OpenSSL is handed over after a pause though nothing more arrives`() throws {
+        let wire = try Wire()
+        wire.client.onConnected = { $0.send(pattern(60_000)) }
+        var pauses = 0
+        wire.server.onReceived = { end in
+            pauses += 1
+            end.transport?.pauseReading()
+        }
+        wire.server.onPeerFinished = { _ in }
+        #expect(wire.start { wire.server.received.count > 0 } == .done)
+        wire.loop.enter { wire.client.transport?.finishWriting() }
+        while !wire.server.hasPeerFinished, pauses < 1000 {
+            let before = wire.server.received.count
+            // Nothing comes while reading is paused.
+            wire.run(limit: .milliseconds(50)) { false }
+            #expect(wire.server.received.count == before && !wire.server.hasPeerFinished)
+            wire.loop.enter { wire.server.transport?.resumeReading() }
+            #expect(wire.run { wire.server.received.count > before || wire.server.hasPeerFinished } == .done)
+        }
+        #expect(wire.server.received == pattern(60_000) && pauses > 1)
+        wire.loop.enter { wire.server.transport?.close() }
+        wire.close()
+    }
+
+    // MARK: Ends
+
+    @Test(arguments: [TLSVersion.tls12, .tls13])
+    func `One direction may end before the other`(version: TLSVersion) throws {
+        var client = TLSClientConfiguration.trusting
+        client.versionMax = version
+        let wire = try Wire(client: client)
+        wire.client.onConnected = { end in
+            end.send("question")
+            end.transport?.finishWriting()
+            #expect(end.transport?.write(UnsafeRawBufferPointer(start: nil, count: 0)) == 0)
+        }
+        wire.server.onPeerFinished = { end in
+            end.send(pattern(100_000))
+            end.transport?.finishWriting()
+        }
+        #expect(wire.start { wire.client.hasPeerFinished } == .done)
+        #expect(wire.client.received == pattern(100_000) && wire.server.received == Array("question".utf8))
+        wire.loop.enter { wire.server.transport?.close() }
+        #expect(wire.run { wire.areClosed } == .done)
+        #expect(wire.client.error == nil && wire.server.error == nil)
+    }
+
+    @Test func `What was taken before close still arrives`() throws {
+        let wire = try Wire()
+        var taken = 0
+        wire.client.onConnected = { end in
+            taken = pattern(500_000).withUnsafeBytes { end.transport?.write($0) ?? 0 }
+            end.transport?.close()
+            end.transport?.close()
+            #expect(end.transport?.write(UnsafeRawBufferPointer(start: nil, count: 0)) == 0)
+        }
+        #expect(wire.start { wire.areClosed } == .done)
+        #expect(taken > 100_000 && wire.server.received == Array(pattern(500_000)[..<taken]))
+        #expect(wire.server.hasPeerFinished && wire.client.error == nil && wire.server.error == nil)
+    }
+
+    @Test func `Close gives up on a peer that takes nothing`() throws {
+        let wire = try Wire()
+        wire.server.onConnected = { $0.transport?.pauseReading() }
+        wire.client.onConnected = { end in
+            end.send(pattern(500_000))
+            end.transport?.close()
+        }
+        #expect(wire.start { wire.client.isClosed } == .done)
+        #expect(wire.client.error == nil)
+        wire.loop.enter { wire.server.transport?.reset() }
+        wire.run { wire.areClosed }
+    }
+
+    @Test func `A stream that ends without close_notify is an error`() throws {
+        let wire = try Wire(Wire.Ways(serverInputEndsAfter: 4_000))
+        wire.client.onConnected = { $0.send(pattern(10_000)) }
+        #expect(wire.start { wire.server.isClosed } == .done)
+        #expect(wire.server.error?.code == .reset && !wire.server.hasPeerFinished)
+        #expect(wire.server.error?.message.contains("close_notify") == true)
+        wire.run { wire.areClosed }
+    }
+
+    @Test func `A cut connection is told to both sides`() throws {
+        let wire = try Wire()
+        #expect(wire.start { wire.areConnected } == .done)
+        wire.loop.enter { wire.loop.network.connections.first?.cut() }
+        #expect(wire.run { wire.areClosed } == .done)
+        #expect(wire.client.error?.code == .reset && wire.server.error?.code == .reset)
+    }
+
+    @Test func `A damaged record ends the stream`() throws {
+        let loop = VirtualLoop(seed: 3)
+        let (server, client) = (End(), End())
+        let context = try TLSContext(server: .trusted)
+        let clientContext = try TLSContext(client: .trusting)
+        let endpoint = Endpoint(host: "localhost", port: 443)
+        try loop.enter {
+            _ = try loop.listen(on: endpoint) { accepted in
+                _ = try? TLSTransport.accept(accepted, context: context, handler: server)
+                if let handler = accepted.handler { accepted.handler = Damage(handler, at: 3_000) }
+            }
+            client.transport = TLSConnector(loop: loop, endpoint: endpoint, context: clientContext).connect(client)
+            client.onConnected = { $0.send(pattern(10_000)) }
+        }
+        #expect(loop.run(limit: .seconds(60)) { server.isClosed && client.isClosed } == .done)
+        #expect(server.error?.code == .tls && server.received.isEmpty)
+        #expect(client.error != nil)
+    }
+
+    @Test func `A handler may end the stream from within any event`() throws {
+        for reset in [false, true] {
+            for event in 0..<3 {
+                let wire = try Wire()
+                func end(_ end: End) {
+                    if reset { end.transport?.reset() } else { end.transport?.close() }
+                    #expect(!end.isClosed)
+                }
+                wire.client.onConnected = { $0.send(pattern(100_000)) }
+                switch event {
+                case 0: wire.client.onConnected = end
+                case 1: wire.server.onReceived = end
+                default:
+                    wire.client.onConnected = { client in
+                        client.send("x")
+                        client.transport?.finishWriting()
+                    }
+                    wire.server.onPeerFinished = end
+                }
+                #expect(wire.start { wire.areClosed } == .done)
+            }
+        }
+    }
+}
+
+/// Flips one bit of what passes.
+private final class Damage: ByteStreamHandler {
+    private let next: ByteStreamHandler
+    private var bytesBefore: Int
+
+    init(_ next: ByteStreamHandler, at position: Int) {
+        self.next = next
+        bytesBefore = position
+    }
+
+    override func connected(_ transport: ByteTransport) { next.connected(transport) }
+    override func received(_ bytes: UnsafeRawBufferPointer) {
+        var copy = Array(bytes)
+        if copy.indices.contains(bytesBefore) { copy[bytesBefore] ^= 1 }
+        bytesBefore -= copy.count
+        copy.withUnsafeBytes { next.received($0) }
+    }
+    override func writable() { next.writable() }
+    override func peerFinished() { next.peerFinished() }
+    override func closed(_ error: TransportError?) { next.closed(error) }
+}
+
+/// Bytes that are wrong anywhere but at their place.
+func pattern(_ count: Int) -> [UInt8] {
+    (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
+}
