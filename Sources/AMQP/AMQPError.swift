@@ -1,0 +1,71 @@
+import EventLoop
+
+/// Why an operation on the broker failed, or why a connection to it ended.
+public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
+    public enum Code: String, Sendable {
+        /// The connection could not be opened, or was lost.
+        case connectionLost
+        /// The broker did not answer in time, or fell silent for two heartbeats.
+        case timedOut
+        /// The login was refused, or the user may not do this (403).
+        case accessRefused
+        /// The virtual host, exchange or queue does not exist (404, or 530 for a virtual host).
+        case notFound
+        /// Somebody else uses the queue exclusively (405).
+        case resourceLocked
+        /// It exists with other arguments, or an argument is wrong (406).
+        case preconditionFailed
+        /// An operator closed the connection, or the broker shuts down (320).
+        case connectionForced
+        /// The broker ended the consumer: the queue was deleted or lost its leader.
+        case consumerCancelled
+        /// The broker refused for another reason; `replyCode` and `message` hold its words.
+        case refused
+        /// What the peer sent is not AMQP 0-9-1 as it was agreed.
+        case protocolViolation
+        /// Closed by this side.
+        case closed
+        /// The URL cannot be read.
+        case invalidURL
+    }
+
+    public var code: Code
+    /// The broker's reply code (AMQP 0-9-1, section 1.2), 0 where the error did not come from it.
+    public var replyCode: UInt16
+    /// What an operator can act on; holds no secret.
+    public var message: String
+    /// Whether trying again later can help without somebody changing a configuration.
+    public var isRetriable: Bool
+
+    init(_ code: Code, _ message: String, replyCode: UInt16 = 0, isRetriable: Bool = true) {
+        self.code = code
+        self.replyCode = replyCode
+        self.message = message
+        self.isRetriable = isRetriable
+    }
+
+    /// The stream to the broker failed.
+    init(_ error: TransportError) {
+        self.init(
+            error.code == .timedOut ? .timedOut : .connectionLost, error.message, isRetriable: error.isRetriable)
+    }
+
+    /// The broker closed a channel or the connection.
+    init(replyCode: UInt16, replyText: String) {
+        let (code, isRetriable): (Code, Bool) =
+            switch replyCode {
+            case 320: (.connectionForced, true)
+            case 403: (.accessRefused, false)
+            case 404: (.notFound, true)
+            case 405: (.resourceLocked, true)
+            case 406: (.preconditionFailed, false)
+            case 530: (.notFound, false)
+            default: (.refused, true)
+            }
+        self.init(code, replyText, replyCode: replyCode, isRetriable: isRetriable)
+    }
+
+    public var description: String {
+        replyCode == 0 ? message : "\(message) (\(replyCode))"
+    }
+}

@@ -1,0 +1,241 @@
+import CRabbitMQ
+public import EventLoop
+
+/// What a queue holds.
+public struct QueueStatus: Sendable, Hashable {
+    public var name: String
+    /// Messages that are ready: not those that consumers hold.
+    public var messages: Int
+    public var consumers: Int
+}
+
+/// The types of exchange that every broker has.
+public enum ExchangeKind: String, Sendable, Hashable {
+    case direct, fanout, topic, headers
+}
+
+/// Declares, inspects and empties exchanges and queues.
+///
+/// A refused operation throws and leaves the next ones unharmed. Operations wait for the connection.
+public final class BrokerAdmin: BrokerClient {
+    private enum Reply {
+        case done
+        case queue(QueueStatus)
+        case count(Int)
+        case message(IncomingMessage?)
+    }
+
+    private struct Call {
+        var continuation: UnsafeContinuation<Result<Reply, AMQPError>, Never>
+        /// For `get`.
+        var queue: String
+    }
+
+    private let deadlineSeconds: Int
+    private var pending = FIFO<Call>()
+    private var assembler: ContentAssembler
+    private var arriving = (tag: UInt64(0), isRedelivered: false)
+
+    /// - Parameters:
+    ///   - deadlineSeconds: how long an operation waits for the connection.
+    ///   - messageBytesMax: bodies that `get` keeps.
+    public init(
+        loop: EventLoop, connectors: [ByteConnector], connection: ConnectionConfiguration, deadlineSeconds: Int = 15,
+        messageBytesMax: Int = 16 << 20
+    ) {
+        self.deadlineSeconds = deadlineSeconds
+        assembler = ContentAssembler(bodyBytesMax: messageBytesMax)
+        super.init(loop: loop, connectors: connectors, configuration: connection)
+    }
+
+    // MARK: Operations
+
+    /// Declares a durable exchange. One that exists with other properties is an error (406).
+    public func declareExchange(
+        _ name: String, _ kind: ExchangeKind, arguments: FieldTable = FieldTable()
+    ) async throws(AMQPError) {
+        _ = try await call { pool in
+            amqp_exchange_declare_t(
+                ticket: 0, exchange: pool.bytes(name), type: pool.bytes(kind.rawValue), passive: 0, durable: 1,
+                auto_delete: 0, internal: 0, nowait: 0, arguments: pool.table(arguments))
+        }
+    }
+
+    /// Declares a durable queue. One that exists with other arguments is an error (406).
+    @discardableResult
+    public func declareQueue(_ name: String, arguments: FieldTable = FieldTable()) async throws(AMQPError)
+        -> QueueStatus
+    {
+        try await queueStatus(name, passive: false, arguments: arguments)
+    }
+
+    /// What the queue holds; 404 when there is none.
+    public func status(ofQueue name: String) async throws(AMQPError) -> QueueStatus {
+        try await queueStatus(name, passive: true, arguments: FieldTable())
+    }
+
+    private func queueStatus(
+        _ name: String, passive: Bool, arguments: FieldTable
+    ) async throws(AMQPError) -> QueueStatus {
+        let reply = try await call { pool in
+            amqp_queue_declare_t(
+                ticket: 0, queue: pool.bytes(name), passive: passive ? 1 : 0, durable: 1, exclusive: 0, auto_delete: 0,
+                nowait: 0, arguments: pool.table(arguments))
+        }
+        guard case .queue(let status) = reply else { throw Self.wrongReply }
+        return status
+    }
+
+    public func bindQueue(
+        _ queue: String, toExchange exchange: String, routingKey: String, arguments: FieldTable = FieldTable()
+    ) async throws(AMQPError) {
+        _ = try await call { pool in
+            amqp_queue_bind_t(
+                ticket: 0, queue: pool.bytes(queue), exchange: pool.bytes(exchange),
+                routing_key: pool.bytes(routingKey),
+                nowait: 0, arguments: pool.table(arguments))
+        }
+    }
+
+    public func unbindQueue(
+        _ queue: String, fromExchange exchange: String, routingKey: String, arguments: FieldTable = FieldTable()
+    ) async throws(AMQPError) {
+        _ = try await call { pool in
+            amqp_queue_unbind_t(
+                ticket: 0, queue: pool.bytes(queue), exchange: pool.bytes(exchange),
+                routing_key: pool.bytes(routingKey),
+                arguments: pool.table(arguments))
+        }
+    }
+
+    /// Has what `source` routes by `routingKey` go to `destination` too.
+    public func bindExchange(
+        _ destination: String, toExchange source: String, routingKey: String, arguments: FieldTable = FieldTable()
+    ) async throws(AMQPError) {
+        _ = try await call { pool in
+            amqp_exchange_bind_t(
+                ticket: 0, destination: pool.bytes(destination), source: pool.bytes(source),
+                routing_key: pool.bytes(routingKey), nowait: 0, arguments: pool.table(arguments))
+        }
+    }
+
+    /// Deletes an exchange; harmless when there is none.
+    public func deleteExchange(_ name: String) async throws(AMQPError) {
+        _ = try await call { pool in
+            amqp_exchange_delete_t(ticket: 0, exchange: pool.bytes(name), if_unused: 0, nowait: 0)
+        }
+    }
+
+    /// Deletes a queue with its messages and returns their number; 0 when there is no such queue.
+    @discardableResult
+    public func deleteQueue(_ name: String) async throws(AMQPError) -> Int {
+        let reply = try await call { pool in
+            amqp_queue_delete_t(ticket: 0, queue: pool.bytes(name), if_unused: 0, if_empty: 0, nowait: 0)
+        }
+        guard case .count(let count) = reply else { throw Self.wrongReply }
+        return count
+    }
+
+    /// Deletes the messages of a queue that no consumer holds and returns their number.
+    @discardableResult
+    public func purge(_ queue: String) async throws(AMQPError) -> Int {
+        let reply = try await call { pool in
+            amqp_queue_purge_t(ticket: 0, queue: pool.bytes(queue), nowait: 0)
+        }
+        guard case .count(let count) = reply else { throw Self.wrongReply }
+        return count
+    }
+
+    /// Takes one message out of a queue, for good; `nil` when it is empty.
+    public func get(from queue: String) async throws(AMQPError) -> IncomingMessage? {
+        let reply = try await call(queue) { pool in
+            amqp_basic_get_t(ticket: 0, queue: pool.bytes(queue), no_ack: 1)
+        }
+        guard case .message(let message) = reply else { throw Self.wrongReply }
+        return message
+    }
+
+    private static let wrongReply = AMQPError(.protocolViolation, "the broker gave another answer than asked for")
+
+    private func call<Method: ClientMethod>(
+        _ queue: String = "", _ make: (MemoryPool) -> Method
+    ) async throws(AMQPError) -> Reply {
+        try await waitUntilReady(deadlineSeconds: deadlineSeconds)
+        guard let connection, connection.isOpen else { throw AMQPError(.connectionLost, "not connected") }
+        guard connection.send(make) else {
+            throw AMQPError(
+                .preconditionFailed, "a name is longer than 255 bytes, or the arguments do not fit one frame",
+                isRetriable: false)
+        }
+        return try await withUnsafeContinuation { pending.append(Call(continuation: $0, queue: queue)) }.get()
+    }
+
+    // MARK: The channel
+
+    override var reopensChannelAtOnce: Bool { true }
+
+    override func channelOpened() {
+        becomeReady()
+    }
+
+    override func channelLost(_ error: AMQPError) {
+        assembler.reset()
+        while let call = pending.popFirst() { call.continuation.resume(returning: .failure(error)) }
+    }
+
+    override func channelReceived(_ method: ServerMethod) -> Bool {
+        guard !assembler.isBusy, !pending.isEmpty else { return false }
+        switch method {
+        case .exchangeDeclareOK, .exchangeDeleteOK, .exchangeBindOK, .queueBindOK, .queueUnbindOK:
+            answer(.done)
+        case .queueDeclareOK(let ok):
+            answer(
+                .queue(
+                    QueueStatus(
+                        name: ok.queue.string, messages: Int(ok.message_count), consumers: Int(ok.consumer_count))))
+        case .queueDeleteOK(let ok):
+            answer(.count(Int(ok.message_count)))
+        case .queuePurgeOK(let ok):
+            answer(.count(Int(ok.message_count)))
+        case .basicGetEmpty:
+            answer(.message(nil))
+        case .basicGetOK(let ok):
+            arriving.tag = ok.delivery_tag
+            arriving.isRedelivered = ok.redelivered != 0
+            assembler.begin(exchange: ok.exchange.buffer, routingKey: ok.routing_key.buffer)
+        default:
+            return false
+        }
+        return true
+    }
+
+    private func answer(_ reply: Reply) {
+        pending.popFirst()?.continuation.resume(returning: .success(reply))
+    }
+
+    override func receivedContentHeader(_ payload: UnsafeRawBufferPointer) -> Bool {
+        received(assembler.header(payload))
+    }
+
+    override func receivedContentBody(_ payload: UnsafeRawBufferPointer) -> Bool {
+        received(assembler.body(payload))
+    }
+
+    private func received(_ step: ContentAssembler.Step) -> Bool {
+        switch step {
+        case .incomplete: return true
+        case .violation: return false
+        case .complete: break
+        }
+        let content = assembler.take()
+        answer(
+            .message(
+                IncomingMessage(
+                    tag: DeliveryTag(number: arriving.tag, generation: 0, bodyBytes: 0),
+                    queue: pending.first?.queue ?? "",
+                    isRedelivered: arriving.isRedelivered, body: content.body, bodySize: content.bodySize,
+                    isOversized: content.isOversized, envelope: content.envelope, exchangeEnd: content.exchangeEnd,
+                    routingKeyEnd: content.routingKeyEnd)))
+        return true
+    }
+}

@@ -1,0 +1,39 @@
+package import EventLoop
+
+/// How long to wait before the next try: exponential with full jitter, so that many workers do not come back as one.
+package struct Backoff {
+    package let first: Duration
+    package let longest: Duration
+    package let healthyAfter: Duration
+    /// Failures since the last healthy time.
+    package private(set) var failures = 0
+    private var readySince: MonotonicTime?
+
+    package init(first: Duration, longest: Duration, healthyAfter: Duration) {
+        self.first = first
+        self.longest = max(first, longest)
+        self.healthyAfter = healthyAfter
+    }
+
+    package mutating func becameReady(now: MonotonicTime) {
+        readySince = now
+    }
+
+    /// The delay after a failure. When only somebody's hand can help (`isRetriable` is false) the delay is long at once.
+    package mutating func failed(isRetriable: Bool, now: MonotonicTime, random: UInt64) -> Duration {
+        if let since = readySince, since.duration(to: now) >= healthyAfter { failures = 0 }
+        readySince = nil
+        failures += 1
+        let longest = longest.nanosecondsSaturated
+        if !isRetriable {
+            return .nanoseconds(longest / 2 + Self.fraction(of: longest / 2, random))
+        }
+        let (doubled, overflow) = first.nanosecondsSaturated.multipliedReportingOverflow(
+            by: 1 << Int64(min(failures - 1, 30)))
+        return .nanoseconds(Self.fraction(of: overflow ? longest : min(longest, doubled), random))
+    }
+
+    private static func fraction(of whole: Int64, _ random: UInt64) -> Int64 {
+        Int64(UInt64(max(0, whole)).multipliedFullWidth(by: random).high)
+    }
+}

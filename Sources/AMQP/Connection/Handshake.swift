@@ -1,0 +1,92 @@
+/// The login of AMQP 0-9-1 (section 2.2.4) as the client sees it, from the protocol header to `open-ok`.
+///
+///     awaitingStart ─▶ awaitingTune ─▶ awaitingOpenOK ─▶ open
+///
+/// Anything out of order ends it.
+package struct Handshake {
+    package enum State: Equatable {
+        case awaitingStart
+        case awaitingTune
+        case awaitingOpenOK
+        case open
+        case failed
+    }
+
+    package enum Event {
+        case start(versionMajor: UInt8, versionMinor: UInt8, mechanisms: String)
+        case tune(Tuning)
+        case openOK
+    }
+
+    package enum Action: Equatable {
+        /// `connection.start-ok` with PLAIN and the capabilities.
+        case sendStartOK
+        /// `connection.tune-ok`, then `connection.open`.
+        case sendTuneOKAndOpen(Tuning)
+        case ready
+        case fail(AMQPError)
+    }
+
+    /// What both sides keep to; 0 means no limit, or no heartbeat.
+    package struct Tuning: Equatable {
+        package var channelMax: UInt16
+        package var frameBytesMax: UInt32
+        package var heartbeatSeconds: UInt16
+
+        package init(channelMax: UInt16, frameBytesMax: UInt32, heartbeatSeconds: UInt16) {
+            self.channelMax = channelMax
+            self.frameBytesMax = frameBytesMax
+            self.heartbeatSeconds = heartbeatSeconds
+        }
+    }
+
+    /// The least that a peer may offer (AMQP 0-9-1, section 4.2.3: FRAME-MIN-SIZE).
+    static let frameBytesMin: UInt32 = 4096
+
+    package private(set) var state = State.awaitingStart
+    private let wanted: Tuning
+
+    package init(wanted: Tuning) {
+        self.wanted = wanted
+    }
+
+    package mutating func handle(_ event: Event) -> Action {
+        switch (state, event) {
+        case (.awaitingStart, .start(let major, let minor, let mechanisms)):
+            guard major == 0, minor == 9 else {
+                return fail("the broker speaks AMQP \(major)-\(minor), not 0-9-1")
+            }
+            guard mechanisms.split(separator: " ").contains("PLAIN") else {
+                return fail("the broker does not offer the login mechanism PLAIN")
+            }
+            state = .awaitingTune
+            return .sendStartOK
+        case (.awaitingTune, .tune(let offered)):
+            let tuning = Tuning(
+                channelMax: Self.lower(wanted.channelMax, offered.channelMax),
+                frameBytesMax: Self.lower(wanted.frameBytesMax, offered.frameBytesMax),
+                heartbeatSeconds: wanted.heartbeatSeconds == 0
+                    ? 0 : Self.lower(wanted.heartbeatSeconds, offered.heartbeatSeconds))
+            guard tuning.frameBytesMax >= Self.frameBytesMin else {
+                return fail("the broker allows frames of \(tuning.frameBytesMax) bytes only; 4096 is the least")
+            }
+            state = .awaitingOpenOK
+            return .sendTuneOKAndOpen(tuning)
+        case (.awaitingOpenOK, .openOK):
+            state = .open
+            return .ready
+        case (.awaitingStart, _), (.awaitingTune, _), (.awaitingOpenOK, _), (.open, _), (.failed, _):
+            return fail("the broker broke the order of the login")
+        }
+    }
+
+    private mutating func fail(_ message: String) -> Action {
+        state = .failed
+        return .fail(AMQPError(.protocolViolation, message, isRetriable: false))
+    }
+
+    /// The lower limit, where 0 is none.
+    private static func lower<Number: FixedWidthInteger>(_ ours: Number, _ theirs: Number) -> Number {
+        ours == 0 ? theirs : theirs == 0 ? ours : min(ours, theirs)
+    }
+}

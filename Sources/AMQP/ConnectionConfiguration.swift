@@ -1,0 +1,41 @@
+/// How to log in at a broker and how to keep the connection.
+public struct ConnectionConfiguration: Sendable {
+    public var credentials: AMQPCredentials
+    public var virtualHost = "/"
+    /// What the broker's management shows for this connection.
+    public var connectionName = "martlet"
+    /// Something is sent every half of it; after two without a byte from the broker the connection counts as dead.
+    /// The broker may lower it. 0 turns heartbeats off.
+    public var heartbeatSeconds = 20
+    /// The largest frame in either direction; the broker may lower it. Brokers from 4.1 refuse less than 8192.
+    public var frameBytesMax = 131_072
+    /// From opening the stream until the client is ready to work.
+    public var openingDeadlineSeconds = 15
+    /// The largest first delay after a failure; it doubles with each further one, and a random part of it is waited.
+    public var retryDelayMilliseconds = 500
+    /// The largest delay. A refused login or a configuration fault waits between half of it and all.
+    public var retryDelayMillisecondsMax = 30_000
+    /// A connection that lived so long makes the delays start small again.
+    public var healthyAfterSeconds = 60
+    /// Bytes that may wait for the socket to take them; a broker that leaves more unread is disconnected.
+    public var outputBytesMax = 64 << 20
+
+    public init(credentials: AMQPCredentials) {
+        self.credentials = credentials
+    }
+}
+
+/// A user and its password. The password shows in no description.
+public struct AMQPCredentials: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var user: String
+    public var password: String
+
+    public init(user: String, password: String) {
+        self.user = user
+        self.password = password
+    }
+
+    public var description: String { user }
+    public var debugDescription: String { user }
+    public var customMirror: Mirror { Mirror(self, children: ["user": user]) }
+}

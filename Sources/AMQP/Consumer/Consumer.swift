@@ -1,0 +1,273 @@
+import CRabbitMQ
+public import EventLoop
+
+/// What a consumer takes, and how much of it at once.
+public struct ConsumerConfiguration: Sendable {
+    public var queue: String
+    /// Deliveries that may be unsettled at the same time, 1 to 65,535: the broker sends no more.
+    public var prefetch: Int
+    /// Larger bodies are not kept; see `IncomingMessage.isOversized`.
+    public var messageBytesMax = 1 << 20
+    /// Bytes of bodies that are not settled yet. At this many the connection is not read until some are.
+    public var bodyBytesInFlightMax = 64 << 20
+    /// An acknowledgement that waits for older deliveries leaves by itself after so long.
+    public var acknowledgeDelayMilliseconds = 250
+
+    public init(queue: String, prefetch: Int) {
+        self.queue = queue
+        self.prefetch = prefetch
+    }
+}
+
+/// Takes messages from one queue: connects, consumes, and does so again whenever the connection, the channel or the queue
+/// is lost.
+///
+/// A queue that does not exist (yet) is waited for. Acknowledgements are gathered and leave at the end of the turn.
+public final class Consumer: BrokerClient {
+    private enum Consumption {
+        case stopped
+        /// `basic.consume` was sent.
+        case starting
+        case running
+        /// `basic.cancel` was sent.
+        case stopping
+        /// The broker ended it; it is started again after a delay.
+        case cancelled
+    }
+
+    private static let consumerTag = "martlet"
+
+    /// Called on the loop for each delivery. Set it before `start`.
+    public var onDelivery: (IncomingMessage) -> Void = { _ in }
+    /// Bytes of bodies that were delivered and are not settled.
+    public private(set) var bodyBytesInFlight = 0
+    /// Settlements that came too late: the channel of the delivery is gone, and the broker delivers it again.
+    public private(set) var staleSettlements = 0
+
+    private let configuration: ConsumerConfiguration
+    private var generation: UInt32 = 0
+    private var window: AckWindow
+    private var assembler: ContentAssembler
+    private var consumption = Consumption.stopped
+    private var wantsToConsume = true
+    private var arriving = (tag: UInt64(0), isRedelivered: false)
+    private var isHeldUp = false
+    private var ackTimer: TimerToken?
+    private var stopWaiters: [UnsafeContinuation<Void, Never>] = []
+
+    public init(
+        loop: EventLoop, connectors: [ByteConnector], connection: ConnectionConfiguration,
+        configuration: ConsumerConfiguration
+    ) {
+        self.configuration = configuration
+        window = Self.newWindow(configuration)
+        assembler = ContentAssembler(bodyBytesMax: configuration.messageBytesMax)
+        super.init(loop: loop, connectors: connectors, configuration: connection)
+    }
+
+    private static func newWindow(_ configuration: ConsumerConfiguration) -> AckWindow {
+        AckWindow(
+            expected: configuration.prefetch, delayMax: .milliseconds(configuration.acknowledgeDelayMilliseconds))
+    }
+
+    /// Deliveries that are neither acknowledged, rejected nor released.
+    public var unsettledCount: Int { window.openCount }
+
+    // MARK: Settling
+
+    /// The delivery has been dealt with: the broker may forget it.
+    public func acknowledge(_ tag: DeliveryTag) {
+        guard isCurrent(tag), window.acknowledge(tag.number, now: loop.now.monotonic) else { return countStale() }
+        connection?.flushAtEndOfTurn()
+    }
+
+    /// The message did harm: it goes to the queue's dead-letter exchange or, with `requeue`, back to the queue, where it
+    /// counts as a failed delivery.
+    public func reject(_ tag: DeliveryTag, requeue: Bool) {
+        guard isCurrent(tag), window.settle(tag.number) else { return countStale() }
+        connection?.send(amqp_basic_reject_t(delivery_tag: tag.number, requeue: requeue ? 1 : 0))
+    }
+
+    /// The message is put back unharmed, for another worker; from RabbitMQ 4.3 on this is no failed delivery.
+    public func release(_ tag: DeliveryTag) {
+        guard isCurrent(tag), window.settle(tag.number) else { return countStale() }
+        connection?.send(amqp_basic_nack_t(delivery_tag: tag.number, multiple: 0, requeue: 1))
+    }
+
+    /// Gives back the bytes of a delivery; whether its channel is still there.
+    private func isCurrent(_ tag: DeliveryTag) -> Bool {
+        loop.assertOnLoop()
+        bodyBytesInFlight = max(0, bodyBytesInFlight - Int(tag.bodyBytes))
+        if isHeldUp, bodyBytesInFlight <= configuration.bodyBytesInFlightMax / 4 * 3 {
+            isHeldUp = false
+            connection?.resumeReading()
+        }
+        return tag.generation == generation && connection != nil
+    }
+
+    private func countStale() {
+        staleSettlements += 1
+    }
+
+    override func connectionWillFlush() {
+        window.decide(now: loop.now.monotonic)
+        for ack in window.acks {
+            connection?.send(amqp_basic_ack_t(delivery_tag: ack.tag, multiple: ack.multiple ? 1 : 0))
+        }
+        window.acks.removeAll(keepingCapacity: true)
+        guard ackTimer == nil, let deadline = window.deadline else { return }
+        ackTimer = loop.schedule(at: deadline) { [self] in
+            ackTimer = nil
+            connection?.flushAtEndOfTurn()
+        }
+    }
+
+    override func willClose() {
+        connectionWillFlush()
+    }
+
+    // MARK: Consuming
+
+    /// Asks the broker for no more deliveries, and returns when none can come any more. Those that came, also while this
+    /// waited, are to be settled as ever. Across a lost connection it stays stopped.
+    public func stopConsuming() async {
+        loop.assertOnLoop()
+        wantsToConsume = false
+        switch consumption {
+        case .stopped, .cancelled: return
+        case .running: sendCancel()
+        case .starting, .stopping: break
+        }
+        await withUnsafeContinuation { stopWaiters.append($0) }
+    }
+
+    /// Takes deliveries again after `stopConsuming`.
+    public func resumeConsuming() {
+        loop.assertOnLoop()
+        wantsToConsume = true
+        if isReady, case .stopped = consumption { sendConsume() }
+    }
+
+    private func sendConsume() {
+        consumption = .starting
+        expectReady()
+        let sent = connection?.send { pool in
+            amqp_basic_consume_t(
+                ticket: 0, queue: pool.bytes(configuration.queue), consumer_tag: pool.bytes(Self.consumerTag),
+                no_local: 0,
+                no_ack: 0, exclusive: 0, nowait: 0, arguments: amqp_table_t())
+        }
+        if sent == false {
+            connection?.fail(
+                AMQPError(.preconditionFailed, "the queue's name is longer than 255 bytes", isRetriable: false))
+        }
+    }
+
+    private func sendCancel() {
+        consumption = .stopping
+        expectReady()
+        _ = connection?.send { pool in
+            amqp_basic_cancel_t(consumer_tag: pool.bytes(Self.consumerTag), nowait: 0)
+        }
+    }
+
+    private func consumptionStopped() {
+        consumption = .stopped
+        let waiters = stopWaiters
+        stopWaiters = []
+        for waiter in waiters { waiter.resume() }
+    }
+
+    override func channelOpened() {
+        generation &+= 1
+        connection?.send(
+            amqp_basic_qos_t(
+                prefetch_size: 0, prefetch_count: UInt16(clamping: max(1, configuration.prefetch)), global: 0))
+    }
+
+    override func channelLost(_ error: AMQPError) {
+        generation &+= 1
+        window = Self.newWindow(configuration)
+        assembler.reset()
+        isHeldUp = false
+        consumptionStopped()
+    }
+
+    override func channelReceived(_ method: ServerMethod) -> Bool {
+        guard !assembler.isBusy else { return false }
+        switch method {
+        case .basicDeliver(let deliver):
+            guard window.delivered(deliver.delivery_tag) else { return false }
+            arriving = (deliver.delivery_tag, deliver.redelivered != 0)
+            assembler.begin(exchange: deliver.exchange.buffer, routingKey: deliver.routing_key.buffer)
+            return true
+        case .basicQosOK:
+            if wantsToConsume { sendConsume() } else { becomeReady() }
+            return true
+        case .basicConsumeOK:
+            guard case .starting = consumption else { return false }
+            consumption = .running
+            becomeReady()
+            if !wantsToConsume { sendCancel() }
+            return true
+        case .basicCancelOK:
+            guard case .stopping = consumption else { return false }
+            consumptionStopped()
+            becomeReady()
+            if wantsToConsume { sendConsume() }
+            return true
+        case .basicCancel:
+            consumptionCancelled()
+            return true
+        default:
+            return false
+        }
+    }
+
+    /// The queue was deleted, or its leader was lost: the channel stays, and with it what is unsettled.
+    private func consumptionCancelled() {
+        switch consumption {
+        case .stopping: return consumptionStopped()
+        case .stopped, .cancelled: return
+        case .starting, .running: break
+        }
+        consumption = .cancelled
+        retry(after: AMQPError(.consumerCancelled, "the broker ended the consumer of queue \(configuration.queue)")) {
+            [self] in
+            guard case .cancelled = consumption else { return }
+            if wantsToConsume { sendConsume() } else { consumptionStopped() }
+        }
+    }
+
+    // MARK: Deliveries
+
+    override func receivedContentHeader(_ payload: UnsafeRawBufferPointer) -> Bool {
+        delivered(assembler.header(payload))
+    }
+
+    override func receivedContentBody(_ payload: UnsafeRawBufferPointer) -> Bool {
+        delivered(assembler.body(payload))
+    }
+
+    private func delivered(_ step: ContentAssembler.Step) -> Bool {
+        switch step {
+        case .incomplete: return true
+        case .violation: return false
+        case .complete: break
+        }
+        let content = assembler.take()
+        bodyBytesInFlight += content.body.count
+        if !isHeldUp, bodyBytesInFlight >= configuration.bodyBytesInFlightMax {
+            isHeldUp = true
+            connection?.pauseReading()
+        }
+        onDelivery(
+            IncomingMessage(
+                tag: DeliveryTag(
+                    number: arriving.tag, generation: generation, bodyBytes: UInt32(clamping: content.body.count)),
+                queue: configuration.queue, isRedelivered: arriving.isRedelivered, body: content.body,
+                bodySize: content.bodySize, isOversized: content.isOversized, envelope: content.envelope,
+                exchangeEnd: content.exchangeEnd, routingKeyEnd: content.routingKeyEnd))
+        return true
+    }
+}

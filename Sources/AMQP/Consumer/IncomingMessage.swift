@@ -1,0 +1,65 @@
+/// One delivery of a message by the broker. It must be acknowledged, rejected or released exactly once.
+///
+/// Besides the body it holds one array with all else that came with it, read when it is asked for.
+public struct IncomingMessage: Sendable {
+    public let tag: DeliveryTag
+    /// The queue that it came from.
+    public let queue: String
+    /// The broker has delivered it before, to this worker or another.
+    public let isRedelivered: Bool
+    /// Empty when `isOversized`.
+    public let body: [UInt8]
+    /// The size of the body in bytes, as the publisher sent it.
+    public let bodySize: UInt64
+    /// The body exceeds `messageBytesMax` and was not kept.
+    public let isOversized: Bool
+
+    /// Exchange, routing key and property list, one after the other.
+    private let envelope: [UInt8]
+    private let exchangeEnd: Int
+    private let routingKeyEnd: Int
+
+    package init(
+        tag: DeliveryTag, queue: String, isRedelivered: Bool, body: [UInt8], bodySize: UInt64, isOversized: Bool,
+        envelope: [UInt8], exchangeEnd: Int, routingKeyEnd: Int
+    ) {
+        self.tag = tag
+        self.queue = queue
+        self.isRedelivered = isRedelivered
+        self.body = body
+        self.bodySize = bodySize
+        self.isOversized = isOversized
+        self.envelope = envelope
+        self.exchangeEnd = exchangeEnd
+        self.routingKeyEnd = routingKeyEnd
+    }
+
+    public var exchange: String { String(decoding: envelope[..<exchangeEnd], as: UTF8.self) }
+    public var routingKey: String { String(decoding: envelope[exchangeEnd..<routingKeyEnd], as: UTF8.self) }
+    public var properties: MessageProperties { MessageProperties(storage: envelope, start: routingKeyEnd) }
+
+    /// How often the broker counts it as delivered in vain; quorum queues only, 0 at the first delivery.
+    ///
+    /// From RabbitMQ 4.3 on `x-acquired-count` says that, and `x-delivery-count` counts rejections and crashes only.
+    public var deliveryCount: Int64 {
+        guard isRedelivered else { return 0 }
+        let count = properties.header("x-acquired-count") ?? properties.header("x-delivery-count")
+        return count?.integerValue ?? 0
+    }
+}
+
+/// Names a delivery to its consumer. One from a channel that is gone is known as such and ignored.
+public struct DeliveryTag: Sendable, Hashable {
+    /// The broker's number of the delivery, counted from 1 on each channel.
+    package var number: UInt64
+    /// Which of the consumer's channels it came on.
+    package var generation: UInt32
+    /// The bytes of body that are given back when the delivery is settled.
+    package var bodyBytes: UInt32
+
+    package init(number: UInt64, generation: UInt32, bodyBytes: UInt32) {
+        self.number = number
+        self.generation = generation
+        self.bodyBytes = bodyBytes
+    }
+}

@@ -1,0 +1,158 @@
+package import EventLoop
+
+/// The publishes of one channel that the broker has not confirmed, by sequence number.
+///
+/// Numbers run from 1 without a gap (RabbitMQ's publisher confirms). A returned message is told by `returned` before its
+/// confirm; it has no number, so it is found by message id, exchange and routing key, the oldest first.
+/// `Waiter` is whoever waits for the outcome: a continuation, or a name in tests.
+package struct ConfirmWindow<Waiter> {
+    private struct Entry {
+        /// `nil` once it was told that the confirm took too long.
+        var waiter: Waiter?
+        var bytes: Int
+        var sentAt: MonotonicTime
+        var messageID: String
+        var exchange: String
+        var routingKey: String
+        var returned: Return?
+    }
+
+    private struct Return {
+        var code: UInt16
+        var text: String
+    }
+
+    package let countMax: Int
+    package let bytesMax: Int
+
+    /// Unconfirmed bytes, with those whose waiter has been told that the confirm took too long.
+    package private(set) var bytes = 0
+    package private(set) var count = 0
+
+    /// Entries of the numbers from `head` to before `next`, at `number & mask`.
+    private var entries: [Entry?]
+    private let mask: UInt64
+    private var head: UInt64 = 1
+    private var next: UInt64 = 1
+    /// All numbers before this one have been told, or are looked at no more for being late.
+    private var lateHead: UInt64 = 1
+
+    package init(countMax: Int, bytesMax: Int) {
+        self.countMax = max(1, countMax)
+        self.bytesMax = bytesMax
+        var capacity = 1
+        while capacity < self.countMax { capacity *= 2 }
+        entries = Array(repeating: nil, count: capacity)
+        mask = UInt64(capacity - 1)
+    }
+
+    package var isEmpty: Bool { count == 0 }
+
+    /// Whether a message of `size` bytes may be sent. One that is larger than the limit goes alone.
+    package func hasRoom(for size: Int) -> Bool {
+        next - head < UInt64(countMax) && (bytes + size <= bytesMax || count == 0)
+    }
+
+    /// Notes a message that is being sent and returns its number. Ask `hasRoom` first.
+    package mutating func sent(
+        _ waiter: Waiter, size: Int, messageID: String, exchange: String, routingKey: String, now: MonotonicTime
+    ) -> UInt64 {
+        precondition(next - head <= mask, "more publishes than the window holds")
+        let number = next
+        self[number] = Entry(
+            waiter: waiter, bytes: size, sentAt: now, messageID: messageID, exchange: exchange, routingKey: routingKey)
+        next += 1
+        count += 1
+        bytes += size
+        return number
+    }
+
+    /// The broker could not route a message; its confirm follows. `false` when no such message is open.
+    package mutating func returned(
+        messageID: String, exchange: String, routingKey: String, code: UInt16, text: String
+    ) -> Bool {
+        for number in head..<next {
+            guard let entry = self[number], entry.returned == nil, entry.messageID == messageID,
+                entry.exchange == exchange, entry.routingKey == routingKey
+            else { continue }
+            self[number]?.returned = Return(code: code, text: text)
+            return true
+        }
+        return false
+    }
+
+    /// The broker's `basic.ack` (`positive`) or `basic.nack`. Calls `tell` for every waiter whose publish is over.
+    /// `false` when the number is not open, which no broker does.
+    package mutating func confirmed(
+        _ number: UInt64, multiple: Bool, positive: Bool, _ tell: (Waiter, PublishOutcome) -> Void
+    ) -> Bool {
+        // 0 with `multiple` means all.
+        let last = number == 0 && multiple ? next - 1 : number
+        guard last < next, last >= head, multiple || self[last] != nil else { return number == 0 && multiple }
+        if multiple {
+            while head <= last {
+                end(head, positive: positive, tell)
+                head += 1
+            }
+        } else {
+            end(last, positive: positive, tell)
+        }
+        while head < next, self[head] == nil { head += 1 }
+        return true
+    }
+
+    private mutating func end(_ number: UInt64, positive: Bool, _ tell: (Waiter, PublishOutcome) -> Void) {
+        guard let entry = self[number] else { return }
+        self[number] = nil
+        count -= 1
+        bytes -= entry.bytes
+        guard let waiter = entry.waiter else { return }
+        if !positive {
+            tell(waiter, .nacked)
+        } else if let returned = entry.returned {
+            tell(waiter, .returned(code: returned.code, text: returned.text))
+        } else {
+            tell(waiter, .confirmed)
+        }
+    }
+
+    /// When the oldest publish that still has a waiter was sent.
+    package mutating func oldestAwaitedSentAt() -> MonotonicTime? {
+        lateHead = max(lateHead, head)
+        while lateHead < next {
+            if let entry = self[lateHead], entry.waiter != nil { return entry.sentAt }
+            lateHead += 1
+        }
+        return nil
+    }
+
+    /// When the oldest unconfirmed publish was sent, with or without a waiter.
+    package var oldestSentAt: MonotonicTime? {
+        head < next ? self[head]?.sentAt : nil
+    }
+
+    /// Tells the waiters of what was sent at `time` or before that the outcome is unknown. Their room stays taken until
+    /// the confirm comes or the channel ends.
+    package mutating func giveUpWaiting(sentUntil time: MonotonicTime, _ tell: (Waiter) -> Void) {
+        while let sentAt = oldestAwaitedSentAt(), sentAt <= time {
+            if let waiter = self[lateHead]?.waiter { tell(waiter) }
+            self[lateHead]?.waiter = nil
+            lateHead += 1
+        }
+    }
+
+    /// The channel is gone: tells all waiters, and counts from 1 again.
+    package mutating func reset(_ tell: (Waiter) -> Void) {
+        for number in head..<next {
+            if let waiter = self[number]?.waiter { tell(waiter) }
+            self[number] = nil
+        }
+        (head, next, lateHead) = (1, 1, 1)
+        (count, bytes) = (0, 0)
+    }
+
+    private subscript(number: UInt64) -> Entry? {
+        get { entries[Int(truncatingIfNeeded: number & mask)] }
+        _modify { yield &entries[Int(truncatingIfNeeded: number & mask)] }
+    }
+}

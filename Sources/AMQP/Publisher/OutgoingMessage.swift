@@ -1,0 +1,31 @@
+/// A message to publish. It is always persistent and mandatory.
+public struct OutgoingMessage: Sendable {
+    /// At most 255 bytes, as are the routing key and all properties that are strings.
+    public var exchange: String
+    public var routingKey: String
+    public var body: [UInt8]
+    public var messageID: String
+    public var correlationID: String?
+    public var contentType: String?
+    public var contentEncoding: String?
+    public var type: String?
+    public var replyTo: String?
+    public var appID: String?
+    /// Seconds since 1970-01-01 UTC.
+    public var timestampSeconds: UInt64?
+    /// Must fit one frame together with the other properties. Names that begin with `x-` belong to the broker.
+    public var headers: FieldTable
+
+    public init(
+        exchange: String, routingKey: String, body: [UInt8], messageID: String,
+        contentType: String? = "application/json",
+        headers: FieldTable = FieldTable()
+    ) {
+        self.exchange = exchange
+        self.routingKey = routingKey
+        self.body = body
+        self.messageID = messageID
+        self.contentType = contentType
+        self.headers = headers
+    }
+}

@@ -1,0 +1,230 @@
+import CRabbitMQ
+public import EventLoop
+
+/// The limits of a publisher.
+public struct PublisherConfiguration: Sendable {
+    /// Messages that are sent and not confirmed.
+    public var unconfirmedMax = 4096
+    /// Their bytes; a larger message goes alone.
+    public var unconfirmedBytesMax = 16 << 20
+    /// Messages that wait for room, for a connection, or for the end of a broker's alarm.
+    public var waitingMax = 65_536
+    /// Larger bodies are refused.
+    public var messageBytesMax = 16 << 20
+    /// How long a message may wait before it is sent.
+    public var publishTimeoutSeconds = 30
+    /// How long a confirm may take. After twice that the connection is replaced.
+    public var confirmTimeoutSeconds = 30
+
+    public init() {}
+}
+
+/// Publishes persistent messages with `mandatory` set and tells of each what became of it.
+///
+/// Connects, and connects again whenever the connection is lost. What is published meanwhile waits.
+public final class Publisher: BrokerClient {
+    private typealias Continuation = UnsafeContinuation<PublishOutcome, Never>
+
+    private struct Waiting {
+        var message: OutgoingMessage
+        var continuation: Continuation
+        var deadline: MonotonicTime
+    }
+
+    private let configuration: PublisherConfiguration
+    private var window: ConfirmWindow<Continuation>
+    private var assembler = ContentAssembler(bodyBytesMax: 0)
+    private var returning = (code: UInt16(0), text: "")
+    private var waiting = FIFO<Waiting>()
+    private var isBlocked = false
+    private var timer: (token: TimerToken, at: MonotonicTime)?
+
+    public init(
+        loop: EventLoop, connectors: [ByteConnector], connection: ConnectionConfiguration,
+        configuration: PublisherConfiguration = PublisherConfiguration()
+    ) {
+        self.configuration = configuration
+        window = ConfirmWindow(
+            countMax: configuration.unconfirmedMax, bytesMax: configuration.unconfirmedBytesMax)
+        super.init(loop: loop, connectors: connectors, configuration: connection)
+    }
+
+    /// Messages that were sent and are not confirmed.
+    public var unconfirmedCount: Int { window.count }
+    /// Messages that are not sent yet.
+    public var waitingCount: Int { waiting.count }
+
+    /// Publishes `message` and returns once the broker has said what became of it, or will not.
+    ///
+    /// Only `confirmed` means that the message is safe. After `unknown` it may arrive twice when it is published again.
+    public func publish(_ message: OutgoingMessage) async -> PublishOutcome {
+        loop.assertOnLoop()
+        guard message.body.count <= configuration.messageBytesMax else { return .refused(.bodyTooLarge) }
+        return await withUnsafeContinuation { continuation in
+            if waiting.isEmpty, canSend(message) {
+                send(message, continuation)
+            } else {
+                wait(message, continuation)
+            }
+        }
+    }
+
+    private func canSend(_ message: OutgoingMessage) -> Bool {
+        isReady && !isBlocked && connection?.isOpen == true && window.hasRoom(for: message.body.count)
+    }
+
+    private func send(_ message: OutgoingMessage, _ continuation: Continuation) {
+        guard let connection else { return continuation.resume(returning: .notSent(Self.closedError)) }
+        do throws(PublishRefusal) {
+            let size = try connection.publish(message)
+            let now = loop.now.monotonic
+            _ = window.sent(
+                continuation, size: size, messageID: message.messageID, exchange: message.exchange,
+                routingKey: message.routingKey, now: now)
+            setTimer(now + confirmTimeout)
+        } catch {
+            continuation.resume(returning: .refused(error))
+        }
+    }
+
+    private func wait(_ message: OutgoingMessage, _ continuation: Continuation) {
+        if state == .closed { return continuation.resume(returning: .notSent(Self.closedError)) }
+        guard waiting.count < configuration.waitingMax else {
+            let error = AMQPError(.timedOut, "\(waiting.count) messages wait to be published already")
+            return continuation.resume(returning: .notSent(error))
+        }
+        let deadline = loop.now.monotonic + .seconds(configuration.publishTimeoutSeconds)
+        waiting.append(Waiting(message: message, continuation: continuation, deadline: deadline))
+        setTimer(deadline)
+    }
+
+    private func sendWaiting() {
+        while let first = waiting.first, canSend(first.message) {
+            waiting.removeFirst()
+            send(first.message, first.continuation)
+        }
+    }
+
+    private static let closedError = AMQPError(.closed, "closed")
+
+    // MARK: Time-outs
+
+    private var confirmTimeout: Duration { .seconds(configuration.confirmTimeoutSeconds) }
+
+    private func setTimer(_ time: MonotonicTime) {
+        if let timer {
+            guard time < timer.at else { return }
+            loop.cancel(timer.token)
+        }
+        timer = (
+            loop.schedule(at: time) { [self] in
+                timer = nil
+                endOverdue()
+            }, time
+        )
+    }
+
+    private func endOverdue() {
+        let now = loop.now.monotonic
+        while let first = waiting.first, first.deadline <= now {
+            waiting.removeFirst()
+            first.continuation.resume(returning: .notSent(notSentReason))
+        }
+        let late = AMQPError(.timedOut, "no confirm after \(configuration.confirmTimeoutSeconds) seconds")
+        window.giveUpWaiting(sentUntil: now - confirmTimeout) { $0.resume(returning: .unknown(late)) }
+        if let oldest = window.oldestSentAt, oldest + confirmTimeout * 2 <= now, !isBlocked {
+            connection?.fail(late)
+        }
+        if let first = waiting.first { setTimer(first.deadline) }
+        if let oldest = window.oldestAwaitedSentAt() {
+            setTimer(oldest + confirmTimeout)
+        } else if !window.isEmpty {
+            setTimer(now + confirmTimeout)
+        }
+    }
+
+    private var notSentReason: AMQPError {
+        switch state {
+        case .waiting(let error, _): error
+        case .blocked(let reason): AMQPError(.timedOut, "the broker takes no messages: \(reason)")
+        case .closed: Self.closedError
+        case .idle, .connecting: AMQPError(.timedOut, "not connected")
+        case .ready: AMQPError(.timedOut, "\(window.count) messages are unconfirmed")
+        }
+    }
+
+    // MARK: The channel
+
+    override func channelOpened() {
+        connection?.send(amqp_confirm_select_t(nowait: 0))
+    }
+
+    override func channelLost(_ error: AMQPError) {
+        isBlocked = false
+        assembler.reset()
+        window.reset { $0.resume(returning: .unknown(error)) }
+    }
+
+    override func stateChanged() {
+        switch state {
+        case .ready:
+            isBlocked = false
+            sendWaiting()
+        case .blocked:
+            isBlocked = true
+        case .closed:
+            while let first = waiting.popFirst() {
+                first.continuation.resume(returning: .notSent(Self.closedError))
+            }
+        case .idle, .connecting, .waiting:
+            break
+        }
+    }
+
+    override func channelReceived(_ method: ServerMethod) -> Bool {
+        guard !assembler.isBusy else { return false }
+        switch method {
+        case .confirmSelectOK:
+            becomeReady()
+            return true
+        case .basicAck(let ack):
+            return confirmed(ack.delivery_tag, multiple: ack.multiple != 0, positive: true)
+        case .basicNack(let nack):
+            return confirmed(nack.delivery_tag, multiple: nack.multiple != 0, positive: false)
+        case .basicReturn(let returned):
+            returning = (returned.reply_code, returned.reply_text.string)
+            assembler.begin(exchange: returned.exchange.buffer, routingKey: returned.routing_key.buffer)
+            return true
+        default:
+            return false
+        }
+    }
+
+    private func confirmed(_ number: UInt64, multiple: Bool, positive: Bool) -> Bool {
+        let isOpen = window.confirmed(number, multiple: multiple, positive: positive) { $0.resume(returning: $1) }
+        if !waiting.isEmpty { sendWaiting() }
+        return isOpen
+    }
+
+    override func receivedContentHeader(_ payload: UnsafeRawBufferPointer) -> Bool {
+        returned(assembler.header(payload))
+    }
+
+    override func receivedContentBody(_ payload: UnsafeRawBufferPointer) -> Bool {
+        returned(assembler.body(payload))
+    }
+
+    /// A return that belongs to no message would let one pass as delivered that was not: it ends the connection.
+    private func returned(_ step: ContentAssembler.Step) -> Bool {
+        switch step {
+        case .incomplete: return true
+        case .violation: return false
+        case .complete: break
+        }
+        let content = assembler.take()
+        guard let messageID = content.properties.messageID else { return false }
+        return window.returned(
+            messageID: messageID, exchange: content.exchange, routingKey: content.routingKey, code: returning.code,
+            text: returning.text)
+    }
+}

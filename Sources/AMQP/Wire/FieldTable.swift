@@ -1,0 +1,71 @@
+/// A table of named values: message headers, arguments of a queue (AMQP 0-9-1, section 4.2.5.5, in RabbitMQ's dialect).
+///
+/// Keeps the order in which it was written; a name that comes twice counts the first time.
+public struct FieldTable: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+    public struct Entry: Sendable, Hashable {
+        /// At most 255 bytes.
+        public var name: String
+        public var value: FieldValue
+
+        public init(_ name: String, _ value: FieldValue) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    public var entries: [Entry]
+
+    public init(_ entries: [Entry] = []) {
+        self.entries = entries
+    }
+
+    public init(dictionaryLiteral elements: (String, FieldValue)...) {
+        entries = elements.map { Entry($0.0, $0.1) }
+    }
+
+    public var isEmpty: Bool { entries.isEmpty }
+
+    public subscript(name: String) -> FieldValue? {
+        entries.first { $0.name == name }?.value
+    }
+
+    public mutating func append(_ name: String, _ value: FieldValue) {
+        entries.append(Entry(name, value))
+    }
+}
+
+/// A value in a `FieldTable`.
+public enum FieldValue: Sendable, Hashable {
+    case boolean(Bool)
+    /// Written as a signed 64-bit integer; read from every integer type.
+    case integer(Int64)
+    /// Text. What is no UTF-8 is read with replacement characters.
+    case string(String)
+    case bytes([UInt8])
+    /// Seconds since 1970-01-01 UTC.
+    case timestamp(seconds: UInt64)
+    case double(Double)
+    case table(FieldTable)
+    case array([FieldValue])
+    case void
+    /// Read from a peer, but of an unknown type or nested too deep.
+    case unreadable
+
+    public var integerValue: Int64? {
+        if case .integer(let value) = self { value } else { nil }
+    }
+
+    public var stringValue: String? {
+        if case .string(let value) = self { value } else { nil }
+    }
+
+    public var booleanValue: Bool? {
+        if case .boolean(let value) = self { value } else { nil }
+    }
+}
+
+extension FieldValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    public init(booleanLiteral value: Bool) { self = .boolean(value) }
+}

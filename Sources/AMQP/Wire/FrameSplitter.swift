@@ -1,0 +1,105 @@
+/// One frame of AMQP 0-9-1 (section 4.2.3). The payload is valid until the splitter is asked for the next.
+package struct Frame {
+    package enum Kind: UInt8 {
+        case method = 1
+        case contentHeader = 2
+        case contentBody = 3
+        case heartbeat = 8
+    }
+
+    package static let headerBytes = 7
+    package static let endByte: UInt8 = 0xCE
+    /// Bytes of a frame that are not payload.
+    package static let overheadBytes = headerBytes + 1
+
+    package var kind: Kind
+    package var channel: UInt16
+    package var payload: UnsafeRawBufferPointer
+}
+
+/// Cuts a stream of bytes into frames. A frame that lies whole in what arrived is not copied.
+///
+/// This is ours and not librabbitmq's `amqp_handle_input` because that copies each frame into memory that only grows,
+/// makes a pool for every channel number that a peer cares to name, and decodes header tables by recursion before
+/// anybody could look at their depth.
+package struct FrameSplitter: ~Copyable {
+    /// Frames longer than this, all bytes counted, are refused.
+    package var frameBytesMax: Int {
+        didSet { frameBytesMax = max(frameBytesMax, Frame.overheadBytes) }
+    }
+    /// The beginning of a frame whose rest has not arrived.
+    private var partial: UnsafeMutableRawBufferPointer
+    private var partialCount = 0
+
+    package init(frameBytesMax: Int) {
+        self.frameBytesMax = max(frameBytesMax, Frame.overheadBytes)
+        partial = .allocate(byteCount: 4096, alignment: 16)
+    }
+
+    deinit {
+        partial.deallocate()
+    }
+
+    /// Takes one frame from the front of `input`; `nil` when the rest of it has not arrived, and all of `input` is kept.
+    ///
+    /// Throws when the bytes are no frame; what comes after cannot be read any more.
+    package mutating func next(_ input: inout UnsafeRawBufferPointer) throws(AMQPError) -> Frame? {
+        guard partialCount > 0 else {
+            guard input.count >= Frame.headerBytes else { return keep(&input, upTo: Frame.headerBytes) }
+            let length = try frameLength(input)
+            guard input.count >= length else { return keep(&input, upTo: length) }
+            return try frame(take(&input, length))
+        }
+        if partialCount < Frame.headerBytes {
+            _ = keep(&input, upTo: Frame.headerBytes)
+            guard partialCount == Frame.headerBytes else { return nil }
+        }
+        let length = try frameLength(UnsafeRawBufferPointer(rebasing: partial[..<partialCount]))
+        _ = keep(&input, upTo: length)
+        guard partialCount == length else { return nil }
+        partialCount = 0
+        return try frame(UnsafeRawBufferPointer(rebasing: partial[..<length]))
+    }
+
+    /// The length of the frame that begins with `bytes`, with all that belongs to it.
+    private func frameLength(_ bytes: UnsafeRawBufferPointer) throws(AMQPError) -> Int {
+        guard Frame.Kind(rawValue: bytes[0]) != nil else {
+            throw AMQPError(.protocolViolation, "the peer sent what is no AMQP 0-9-1 frame", isRetriable: false)
+        }
+        let payload = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 3, as: UInt32.self))
+        guard UInt64(payload) + UInt64(Frame.overheadBytes) <= UInt64(frameBytesMax) else {
+            throw AMQPError(.protocolViolation, "the peer sent a frame longer than \(frameBytesMax) bytes")
+        }
+        return Int(payload) + Frame.overheadBytes
+    }
+
+    private func frame(_ bytes: UnsafeRawBufferPointer) throws(AMQPError) -> Frame {
+        guard bytes[bytes.count - 1] == Frame.endByte, let kind = Frame.Kind(rawValue: bytes[0]) else {
+            throw AMQPError(.protocolViolation, "the peer sent a frame without its end")
+        }
+        return Frame(
+            kind: kind, channel: UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: 1, as: UInt16.self)),
+            payload: UnsafeRawBufferPointer(rebasing: bytes[Frame.headerBytes..<(bytes.count - 1)]))
+    }
+
+    private func take(_ input: inout UnsafeRawBufferPointer, _ count: Int) -> UnsafeRawBufferPointer {
+        let taken = UnsafeRawBufferPointer(rebasing: input[..<count])
+        input = UnsafeRawBufferPointer(rebasing: input[count...])
+        return taken
+    }
+
+    /// Moves bytes of `input` behind the partial frame until that has `length`.
+    private mutating func keep(_ input: inout UnsafeRawBufferPointer, upTo length: Int) -> Frame? {
+        if length > partial.count {
+            let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: length, alignment: 16)
+            larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: partial[..<partialCount]))
+            partial.deallocate()
+            partial = larger
+        }
+        let count = min(input.count, length - partialCount)
+        UnsafeMutableRawBufferPointer(rebasing: partial[partialCount..<(partialCount + count)])
+            .copyMemory(from: take(&input, count))
+        partialCount += count
+        return nil
+    }
+}

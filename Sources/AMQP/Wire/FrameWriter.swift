@@ -1,0 +1,176 @@
+import CRabbitMQ
+import EventLoop
+
+/// Writes frames straight into the output that waits for the socket.
+struct FrameWriter: ~Copyable {
+    /// Bytes of a method frame before its arguments: frame header and method number.
+    private static let methodHeaderBytes = Frame.headerBytes + 4
+    /// Bytes of a content header frame before the property list: frame header, class, weight, body size.
+    private static let contentHeaderBytes = Frame.headerBytes + 12
+    private static let basicClass: UInt16 = 60
+    static let protocolHeader: [UInt8] = Array("AMQP".utf8) + [0, 0, 9, 1]
+
+    var output: OutputBuffer
+    let pool = MemoryPool()
+    /// The agreed length of a frame, all bytes counted.
+    var frameBytesMax = Int(Handshake.frameBytesMin)
+
+    init(outputBytesMax: Int) {
+        output = OutputBuffer(bytesMax: outputBytesMax, initialCapacity: 16 * 1024)
+    }
+
+    mutating func protocolHeader() {
+        Self.protocolHeader.withUnsafeBytes { output.append($0) }
+    }
+
+    mutating func heartbeat() {
+        output.append(upTo: Frame.overheadBytes) { space in
+            Self.finish(space, kind: .heartbeat, channel: 0, end: Frame.headerBytes)
+        }
+    }
+
+    /// Writes a method whose arguments take at most `argumentBytesMax`; `false` when they cannot be encoded.
+    @discardableResult
+    mutating func method<Method: ClientMethod>(_ method: Method, channel: UInt16, argumentBytesMax: Int = 64) -> Bool {
+        var written = 0
+        output.append(upTo: Self.methodHeaderBytes + argumentBytesMax + 1) { space in
+            written = Self.encode(method, channel: channel, into: space) ?? 0
+            return written
+        }
+        return written > 0
+    }
+
+    /// Writes `basic.publish`, the content header and the body, or nothing at all.
+    ///
+    /// Returns the bytes that the message takes; throws when it cannot be published.
+    mutating func publish(_ message: OutgoingMessage, channel: UInt16) throws(PublishRefusal) -> Int {
+        guard message.hasShortStrings else { throw .shortStringTooLong }
+        let propertyBytesMax = message.propertyBytesMax
+        guard Self.contentHeaderBytes + propertyBytesMax < frameBytesMax else { throw .headersTooLarge }
+        let methodBytesMax = Self.methodHeaderBytes + 6 + message.exchange.utf8.count + message.routingKey.utf8.count
+        let chunk = frameBytesMax - Frame.overheadBytes
+        let bodyFrames = (message.body.count + chunk - 1) / chunk
+        let bytesMax =
+            methodBytesMax + Self.contentHeaderBytes + propertyBytesMax + 1 + message.body.count
+            + bodyFrames * Frame.overheadBytes
+        var written = 0
+        output.append(upTo: bytesMax) { [pool] space in
+            written = Self.encode(message, channel: channel, chunk: chunk, pool, into: space) ?? 0
+            return written
+        }
+        pool.recycle()
+        guard written > 0 else { throw .headersTooLarge }
+        return written
+    }
+
+    private static func encode(
+        _ message: OutgoingMessage, channel: UInt16, chunk: Int, _ pool: MemoryPool,
+        into space: UnsafeMutableRawBufferPointer
+    ) -> Int? {
+        let publish = amqp_basic_publish_t(
+            ticket: 0, exchange: pool.bytes(message.exchange), routing_key: pool.bytes(message.routingKey),
+            mandatory: 1,
+            immediate: 0)
+        guard let method = encode(publish, channel: channel, into: space) else { return nil }
+        var end = method
+        let header = UnsafeMutableRawBufferPointer(rebasing: space[end...])
+        guard let headerBytes = encodeContentHeader(message, channel: channel, pool, into: header) else { return nil }
+        end += headerBytes
+        message.body.withUnsafeBytes { body in
+            var start = 0
+            while start < body.count {
+                let part = UnsafeRawBufferPointer(rebasing: body[start..<min(start + chunk, body.count)])
+                let frame = UnsafeMutableRawBufferPointer(rebasing: space[end...])
+                UnsafeMutableRawBufferPointer(rebasing: frame[Frame.headerBytes...]).copyMemory(from: part)
+                end += finish(
+                    frame, kind: .contentBody, channel: channel, end: Frame.headerBytes + part.count)
+                start += part.count
+            }
+        }
+        return end
+    }
+
+    private static func encodeContentHeader(
+        _ message: OutgoingMessage, channel: UInt16, _ pool: MemoryPool, into space: UnsafeMutableRawBufferPointer
+    ) -> Int? {
+        space.storeBytes(of: basicClass.bigEndian, toByteOffset: 7, as: UInt16.self)
+        space.storeBytes(of: 0, toByteOffset: 9, as: UInt16.self)
+        space.storeBytes(of: UInt64(message.body.count).bigEndian, toByteOffset: 11, as: UInt64.self)
+        var properties = message.properties(pool)
+        let room = UnsafeMutableRawBufferPointer(rebasing: space[contentHeaderBytes...])
+        let count = amqp_encode_properties(basicClass, &properties, amqp_bytes_t(room))
+        guard count >= 0 else { return nil }
+        return finish(space, kind: .contentHeader, channel: channel, end: contentHeaderBytes + Int(count))
+    }
+
+    private static func encode<Method: ClientMethod>(
+        _ method: Method, channel: UInt16, into space: UnsafeMutableRawBufferPointer
+    ) -> Int? {
+        var method = method
+        let room = UnsafeMutableRawBufferPointer(rebasing: space[methodHeaderBytes..<(space.count - 1)])
+        let count = withUnsafeMutablePointer(to: &method) { amqp_encode_method(Method.id, $0, amqp_bytes_t(room)) }
+        guard count >= 0 else { return nil }
+        space.storeBytes(of: Method.id.bigEndian, toByteOffset: Frame.headerBytes, as: UInt32.self)
+        return finish(space, kind: .method, channel: channel, end: methodHeaderBytes + Int(count))
+    }
+
+    /// Writes header and end of the frame whose payload ends before `end`; returns the frame's length.
+    private static func finish(
+        _ space: UnsafeMutableRawBufferPointer, kind: Frame.Kind, channel: UInt16, end: Int
+    ) -> Int {
+        space.storeBytes(of: kind.rawValue, toByteOffset: 0, as: UInt8.self)
+        space.storeBytes(of: channel.bigEndian, toByteOffset: 1, as: UInt16.self)
+        space.storeBytes(
+            of: UInt32(truncatingIfNeeded: end - Frame.headerBytes).bigEndian, toByteOffset: 3, as: UInt32.self)
+        space.storeBytes(of: Frame.endByte, toByteOffset: end, as: UInt8.self)
+        return end + 1
+    }
+}
+
+extension OutgoingMessage {
+    fileprivate var hasShortStrings: Bool {
+        let most = Int(UInt8.max)
+        func isShort(_ string: String?) -> Bool { (string?.utf8.count ?? 0) <= most }
+        return isShort(exchange) && isShort(routingKey) && isShort(messageID) && isShort(correlationID)
+            && isShort(contentType) && isShort(contentEncoding) && isShort(type) && isShort(replyTo) && isShort(appID)
+            && headers.entries.allSatisfy { isShort($0.name) }
+    }
+
+    /// At least the bytes of the property list.
+    fileprivate var propertyBytesMax: Int {
+        func count(_ string: String?) -> Int { string.map { 1 + $0.utf8.count } ?? 0 }
+        return 2 + 1 + 8 + headers.encodedBytes + count(messageID) + count(correlationID) + count(contentType)
+            + count(contentEncoding) + count(type) + count(replyTo) + count(appID)
+    }
+
+    fileprivate func properties(_ pool: MemoryPool) -> amqp_basic_properties_t {
+        var flags = AMQP_BASIC_DELIVERY_MODE_FLAG | AMQP_BASIC_MESSAGE_ID_FLAG
+        if contentType != nil { flags |= AMQP_BASIC_CONTENT_TYPE_FLAG }
+        if contentEncoding != nil { flags |= AMQP_BASIC_CONTENT_ENCODING_FLAG }
+        if !headers.isEmpty { flags |= AMQP_BASIC_HEADERS_FLAG }
+        if correlationID != nil { flags |= AMQP_BASIC_CORRELATION_ID_FLAG }
+        if replyTo != nil { flags |= AMQP_BASIC_REPLY_TO_FLAG }
+        if timestampSeconds != nil { flags |= AMQP_BASIC_TIMESTAMP_FLAG }
+        if type != nil { flags |= AMQP_BASIC_TYPE_FLAG }
+        if appID != nil { flags |= AMQP_BASIC_APP_ID_FLAG }
+        var properties = amqp_basic_properties_t()
+        properties._flags = amqp_flags_t(flags)
+        properties.delivery_mode = UInt8(AMQP_DELIVERY_PERSISTENT.rawValue)
+        properties.message_id = pool.bytes(messageID)
+        properties.content_type = pool.bytes(contentType)
+        properties.content_encoding = pool.bytes(contentEncoding)
+        properties.headers = pool.table(headers)
+        properties.correlation_id = pool.bytes(correlationID)
+        properties.reply_to = pool.bytes(replyTo)
+        properties.timestamp = timestampSeconds ?? 0
+        properties.type = pool.bytes(type)
+        properties.app_id = pool.bytes(appID)
+        return properties
+    }
+}
+
+extension amqp_bytes_t {
+    init(_ space: UnsafeMutableRawBufferPointer) {
+        self.init(len: space.count, bytes: space.baseAddress)
+    }
+}

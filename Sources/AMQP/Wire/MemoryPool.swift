@@ -1,0 +1,120 @@
+import CRabbitMQ
+
+/// Memory for what librabbitmq decodes and for what is handed to it to encode; all of it is given back at once.
+///
+/// The pool's own memory is reused, so that nothing is allocated for a message.
+final class MemoryPool {
+    private static let pageBytes = 16 * 1024
+    let pool: UnsafeMutablePointer<amqp_pool_t>
+
+    init() {
+        pool = .allocate(capacity: 1)
+        init_amqp_pool(pool, Self.pageBytes)
+    }
+
+    deinit {
+        empty_amqp_pool(pool)
+        pool.deallocate()
+    }
+
+    /// Ends the life of all that the pool gave out.
+    func recycle() {
+        recycle_amqp_pool(pool)
+    }
+
+    func bytes(_ string: String) -> amqp_bytes_t {
+        var string = string
+        return string.withUTF8 { bytes(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// An absent string is an empty one; the property's flag says which.
+    func bytes(_ string: String?) -> amqp_bytes_t {
+        string.map { bytes($0) } ?? amqp_bytes_t()
+    }
+
+    func bytes(_ source: UnsafeRawBufferPointer) -> amqp_bytes_t {
+        guard let start = source.baseAddress, !source.isEmpty, let copy = amqp_pool_alloc(pool, source.count) else {
+            return amqp_bytes_t()
+        }
+        copy.copyMemory(from: start, byteCount: source.count)
+        return amqp_bytes_t(len: source.count, bytes: copy)
+    }
+
+    func table(_ table: FieldTable) -> amqp_table_t {
+        let count = table.entries.count
+        guard count > 0, let entries = array(of: amqp_table_entry_t.self, count) else { return amqp_table_t() }
+        for (index, entry) in table.entries.enumerated() {
+            (entries + index).initialize(to: amqp_table_entry_t(key: bytes(entry.name), value: value(entry.value)))
+        }
+        return amqp_table_t(num_entries: Int32(count), entries: entries)
+    }
+
+    private func array<Element>(of _: Element.Type, _ count: Int) -> UnsafeMutablePointer<Element>? {
+        amqp_pool_alloc(pool, count * MemoryLayout<Element>.stride)?.bindMemory(to: Element.self, capacity: count)
+    }
+
+    private func value(_ value: FieldValue) -> amqp_field_value_t {
+        var result = amqp_field_value_t()
+        switch value {
+        case .boolean(let boolean):
+            result.kind = UInt8(AMQP_FIELD_KIND_BOOLEAN.rawValue)
+            result.value.boolean = boolean ? 1 : 0
+        case .integer(let integer):
+            result.kind = UInt8(AMQP_FIELD_KIND_I64.rawValue)
+            result.value.i64 = integer
+        case .string(let string):
+            result.kind = UInt8(AMQP_FIELD_KIND_UTF8.rawValue)
+            result.value.bytes = bytes(string)
+        case .bytes(let array):
+            result.kind = UInt8(AMQP_FIELD_KIND_BYTES.rawValue)
+            result.value.bytes = array.withUnsafeBytes { bytes($0) }
+        case .timestamp(let seconds):
+            result.kind = UInt8(AMQP_FIELD_KIND_TIMESTAMP.rawValue)
+            result.value.u64 = seconds
+        case .double(let double):
+            result.kind = UInt8(AMQP_FIELD_KIND_F64.rawValue)
+            result.value.f64 = double
+        case .table(let inner):
+            result.kind = UInt8(AMQP_FIELD_KIND_TABLE.rawValue)
+            result.value.table = table(inner)
+        case .array(let values):
+            result.kind = UInt8(AMQP_FIELD_KIND_ARRAY.rawValue)
+            result.value.array = cArray(values)
+        case .void, .unreadable:
+            result.kind = UInt8(AMQP_FIELD_KIND_VOID.rawValue)
+        }
+        return result
+    }
+
+    private func cArray(_ values: [FieldValue]) -> amqp_array_t {
+        guard !values.isEmpty, let entries = array(of: amqp_field_value_t.self, values.count) else {
+            return amqp_array_t()
+        }
+        for (index, element) in values.enumerated() {
+            (entries + index).initialize(to: value(element))
+        }
+        return amqp_array_t(num_entries: Int32(values.count), entries: entries)
+    }
+}
+
+extension FieldTable {
+    /// The bytes of the table on the wire, its length in front included.
+    var encodedBytes: Int {
+        entries.reduce(4) { $0 + 1 + $1.name.utf8.count + $1.value.encodedBytes }
+    }
+}
+
+extension FieldValue {
+    /// The bytes of the value with its type in front.
+    fileprivate var encodedBytes: Int {
+        switch self {
+        case .boolean: 2
+        case .integer, .timestamp, .double: 9
+        case .string(let string): 5 + string.utf8.count
+        case .bytes(let bytes): 5 + bytes.count
+        case .table(let table): 1 + table.encodedBytes
+        case .array(let values): values.reduce(5) { $0 + $1.encodedBytes }
+        case .void, .unreadable: 1
+        }
+    }
+}

@@ -1,0 +1,95 @@
+/// The properties and headers of a message that came from the broker, read when they are asked for.
+///
+/// Whoever published it wrote them: a property that is absent or cannot be read is `nil`.
+public struct MessageProperties: Sendable {
+    /// Holds the property list (AMQP 0-9-1, section 4.2.6.1) from `start` on.
+    private let storage: [UInt8]
+    private let start: Int
+
+    package init(storage: [UInt8], start: Int = 0) {
+        self.storage = storage
+        self.start = start
+    }
+
+    public var contentType: String? { text(.contentType) }
+    public var contentEncoding: String? { text(.contentEncoding) }
+    /// 2 is persistent.
+    public var deliveryMode: UInt8? { read(.deliveryMode) { $0.octet() } }
+    public var priority: UInt8? { read(.priority) { $0.octet() } }
+    public var correlationID: String? { text(.correlationID) }
+    public var replyTo: String? { text(.replyTo) }
+    /// The broker's time to live in milliseconds, as text.
+    public var expiration: String? { text(.expiration) }
+    public var messageID: String? { text(.messageID) }
+    /// Seconds since 1970-01-01 UTC, as the publisher says.
+    public var timestampSeconds: UInt64? { read(.timestamp) { $0.longLong() } }
+    public var type: String? { text(.type) }
+    public var userID: String? { text(.userID) }
+    public var appID: String? { text(.appID) }
+
+    /// One header, without reading the others; nested tables in front of it are passed over.
+    public func header(_ name: String) -> FieldValue? {
+        read(.headers) { $0.longString().flatMap { FieldTable.value(named: name, content: $0) } }
+    }
+
+    /// All headers, nested to a small depth; `nil` when there are none or they cannot be read.
+    public var headers: FieldTable? {
+        read(.headers) { $0.longString().flatMap { FieldTable(content: $0) } }
+    }
+
+    /// The property list as it came.
+    package var encoded: ArraySlice<UInt8> { storage[min(start, storage.count)...] }
+
+    private func text(_ property: Property) -> String? {
+        read(property) { $0.shortString().map { String(wire: $0) } }
+    }
+
+    private func read<Value>(_ property: Property, _ body: (inout WireReader) -> Value?) -> Value? {
+        storage.withUnsafeBytes { bytes in
+            var reader = WireReader(bytes)
+            guard reader.bytes(start) != nil, let flags = reader.short(), flags & property.flag != 0 else { return nil }
+            var word = flags
+            while word & 1 != 0 {
+                guard let next = reader.short() else { return nil }
+                word = next
+            }
+            var current: Property? = .contentType
+            while let earlier = current, earlier != property {
+                if flags & earlier.flag != 0, !earlier.skip(&reader) { return nil }
+                current = Property(rawValue: earlier.rawValue - 1)
+            }
+            return body(&reader)
+        }
+    }
+}
+
+/// The basic class's properties by the bit that says they are there, in the order in which they are written.
+private enum Property: UInt8 {
+    case contentType = 15
+    case contentEncoding = 14
+    case headers = 13
+    case deliveryMode = 12
+    case priority = 11
+    case correlationID = 10
+    case replyTo = 9
+    case expiration = 8
+    case messageID = 7
+    case timestamp = 6
+    case type = 5
+    case userID = 4
+    case appID = 3
+    case clusterID = 2
+
+    var flag: UInt16 { 1 << UInt16(rawValue) }
+
+    func skip(_ reader: inout WireReader) -> Bool {
+        switch self {
+        case .headers: reader.longString() != nil
+        case .deliveryMode, .priority: reader.octet() != nil
+        case .timestamp: reader.longLong() != nil
+        case .contentType, .contentEncoding, .correlationID, .replyTo, .expiration, .messageID, .type, .userID, .appID,
+            .clusterID:
+            reader.shortString() != nil
+        }
+    }
+}

@@ -1,0 +1,54 @@
+/// Reads AMQP's elementary types from bytes of a peer (AMQP 0-9-1, section 4.2.5). Every read is checked: `nil` says that
+/// the bytes ended too early.
+package struct WireReader {
+    package private(set) var rest: UnsafeRawBufferPointer
+
+    package init(_ bytes: UnsafeRawBufferPointer) {
+        rest = bytes
+    }
+
+    package var isAtEnd: Bool { rest.isEmpty }
+
+    package mutating func octet() -> UInt8? {
+        integer(UInt8.self)
+    }
+
+    package mutating func short() -> UInt16? {
+        integer(UInt16.self)
+    }
+
+    package mutating func long() -> UInt32? {
+        integer(UInt32.self)
+    }
+
+    package mutating func longLong() -> UInt64? {
+        integer(UInt64.self)
+    }
+
+    package mutating func shortString() -> UnsafeRawBufferPointer? {
+        octet().flatMap { bytes(Int($0)) }
+    }
+
+    /// A long string; tables and arrays begin alike.
+    package mutating func longString() -> UnsafeRawBufferPointer? {
+        long().flatMap { bytes(Int($0)) }
+    }
+
+    package mutating func bytes(_ count: Int) -> UnsafeRawBufferPointer? {
+        guard count >= 0, count <= rest.count else { return nil }
+        let taken = UnsafeRawBufferPointer(rebasing: rest[..<count])
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        return taken
+    }
+
+    private mutating func integer<Integer: FixedWidthInteger>(_: Integer.Type) -> Integer? {
+        bytes(MemoryLayout<Integer>.size).map { Integer(bigEndian: $0.loadUnaligned(as: Integer.self)) }
+    }
+}
+
+extension String {
+    /// The text of a peer's string; what is no UTF-8 becomes replacement characters.
+    package init(wire bytes: UnsafeRawBufferPointer) {
+        self.init(decoding: bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,58 @@
+import AMQP
+import EventLoop
+import Testing
+
+@Suite struct AMQPURLTests {
+    @Test func everyPartIsRead() throws {
+        let url = try AMQPURL(
+            "amqps://us%40er:p%2fss%3A@one.example:5673,two.example/my%2Fhost?heartbeat=7&connection_timeout=2500")
+        #expect(url.usesTLS)
+        #expect(
+            url.endpoints == [Endpoint(host: "one.example", port: 5673), Endpoint(host: "two.example", port: 5671)])
+        #expect(url.credentials.user == "us@er")
+        #expect(url.credentials.password == "p/ss:")
+        #expect(url.virtualHost == "my/host")
+        #expect(url.heartbeatSeconds == 7)
+        #expect(url.connectionTimeoutMilliseconds == 2500)
+    }
+
+    @Test(arguments: [
+        "amqp://localhost", "amqp://localhost/", "amqp://localhost:5672/%2f", "amqp://guest:guest@localhost",
+    ])
+    func theDefaultsAreTheBrokersOwn(text: String) throws {
+        let url = try AMQPURL(text)
+        #expect(!url.usesTLS)
+        #expect(url.endpoints == [Endpoint(host: "localhost", port: 5672)])
+        #expect(url.credentials.user == "guest")
+        #expect(url.credentials.password == "guest")
+        #expect(url.virtualHost == "/")
+        #expect(url.heartbeatSeconds == nil)
+    }
+
+    @Test func addressesOfIPv6StandInBrackets() throws {
+        let url = try AMQPURL("amqp://u:p@[::1]:5999,[fe80::1%25eth0]/v")
+        #expect(
+            url.endpoints == [Endpoint(host: "::1", port: 5999), Endpoint(host: "fe80::1%eth0", port: 5672)])
+    }
+
+    @Test(arguments: [
+        "http://localhost", "amqp:localhost", "amqp://", "amqp://:5672", "amqp://a:0", "amqp://a:65536", "amqp://a:x",
+        "amqp://[::1", "amqp://[::1]x", "amqp://[zz]", "amqp://a,", "amqp://a/b/c", "amqp://a/%zz", "amqp://a/%2",
+        "amqp://a/%ff", "amqp://a/%00", "amqp://a?heartbeat=x", "amqp://a?heartbeat=65536", "amqp://a?unknown=1",
+        "amqp://a?heartbeat", "amqp://a?heartbeat=-1", "amqp://u:p#x@a/",
+    ])
+    func whatIsNoURLIsAnError(text: String) {
+        #expect(throws: AMQPError.self) { try AMQPURL(text) }
+    }
+
+    @Test func noErrorAndNoDescriptionHoldsThePassword() throws {
+        let error = #expect(throws: AMQPError.self) { try AMQPURL("amqp://user:s3cret@host:bad/") }
+        #expect(!String(reflecting: error).contains("s3cret"))
+        let url = try AMQPURL("amqp://user:s3cret@host/")
+        var dumped = ""
+        dump(url, to: &dumped)
+        #expect(!dumped.contains("s3cret"))
+        #expect(!"\(url)".contains("s3cret"))
+        #expect(!String(reflecting: url.credentials).contains("s3cret"))
+    }
+}

@@ -1,0 +1,140 @@
+import AMQP
+import EventLoop
+import Testing
+
+@Suite struct AckWindowTests {
+    private static func time(_ milliseconds: Int) -> MonotonicTime {
+        MonotonicTime(nanoseconds: Int64(milliseconds) * 1_000_000)
+    }
+
+    /// A window with deliveries 1 to `count`.
+    private static func window(_ count: UInt64, expected: Int = 100) -> AckWindow {
+        var window = AckWindow(expected: expected, delayMax: .milliseconds(250))
+        for tag in 1...count { expect(window.delivered(tag)) }
+        return window
+    }
+
+    private static func decide(_ window: inout AckWindow, at milliseconds: Int = 0) -> [AckWindow.Ack] {
+        window.decide(now: time(milliseconds))
+        defer { window.acks = [] }
+        return window.acks
+    }
+
+    @Test func settledInOrderTheyBecomeOneAcknowledgement() {
+        var window = Self.window(5)
+        for tag in UInt64(1)...4 { expect(window.acknowledge(tag, now: Self.time(0))) }
+        #expect(Self.decide(&window) == [.init(tag: 4, multiple: true)])
+        expect(window.acknowledge(5, now: Self.time(0)))
+        #expect(Self.decide(&window) == [.init(tag: 5, multiple: false)])
+        #expect(window.openCount == 0)
+        #expect(window.deadline == nil)
+    }
+
+    @Test func oneBehindAnOpenOneWaitsForItOrForItsTime() {
+        var window = Self.window(3)
+        expect(window.acknowledge(2, now: Self.time(10)))
+        #expect(Self.decide(&window, at: 10) == [])
+        #expect(window.deadline == Self.time(260))
+        #expect(Self.decide(&window, at: 259) == [])
+        #expect(Self.decide(&window, at: 260) == [.init(tag: 2, multiple: false)])
+        #expect(window.deadline == nil)
+        expect(window.acknowledge(1, now: Self.time(300)))
+        expect(window.acknowledge(3, now: Self.time(300)))
+        // 2 has been acknowledged; naming 3 with `multiple` takes 1 along and is allowed, as 3 is open at the broker.
+        #expect(Self.decide(&window, at: 300) == [.init(tag: 3, multiple: true)])
+    }
+
+    @Test func manyBehindAnOpenOneLeaveOneByOne() {
+        var window = Self.window(10, expected: 12)
+        #expect(window.doneBehindMax == 3)
+        expect(window.acknowledge(3, now: Self.time(0)))
+        expect(window.acknowledge(5, now: Self.time(0)))
+        #expect(Self.decide(&window) == [])
+        expect(window.acknowledge(4, now: Self.time(0)))
+        #expect(
+            Self.decide(&window) == [3, 4, 5].map { AckWindow.Ack(tag: $0, multiple: false) })
+    }
+
+    @Test func rejectedOnesAreNotNamedAgain() {
+        var window = Self.window(3)
+        expect(window.settle(3))
+        expect(window.acknowledge(1, now: Self.time(0)))
+        expect(window.acknowledge(2, now: Self.time(0)))
+        #expect(Self.decide(&window) == [.init(tag: 2, multiple: true)])
+        expect(!window.settle(3))
+        expect(!window.acknowledge(3, now: Self.time(0)))
+        expect(!window.acknowledge(4, now: Self.time(0)))
+        expect(!window.acknowledge(0, now: Self.time(0)))
+    }
+
+    @Test func aGapInTheTagsIsRefused() {
+        var window = Self.window(3)
+        expect(!window.delivered(5))
+        expect(!window.delivered(3))
+        expect(window.delivered(4))
+    }
+
+    @Test func oneThatStaysOpenForeverBlocksNeitherTheOthersNorMemory() {
+        var window = Self.window(1, expected: 16)
+        var acknowledged = Set<UInt64>()
+        for tag in UInt64(2)...20_000 {
+            expect(window.delivered(tag))
+            expect(window.acknowledge(tag, now: Self.time(0)))
+            for ack in Self.decide(&window) {
+                #expect(!ack.multiple)
+                #expect(acknowledged.insert(ack.tag).inserted)
+            }
+        }
+        #expect(window.openCount == 1)
+        expect(window.acknowledge(1, now: Self.time(0)))
+        for ack in Self.decide(&window, at: 1000) { acknowledged.insert(ack.tag) }
+        #expect(acknowledged.count == 20_000)
+        #expect(window.openCount == 0)
+    }
+
+    /// Against a model of the broker that closes the channel at anything it would not accept.
+    @Test(arguments: 0..<50)
+    func whateverTheOrderAllAreAcknowledgedOnce(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var window = AckWindow(expected: 20, delayMax: .milliseconds(250))
+        var openAtBroker: [UInt64] = []
+        var held: [UInt64] = []
+        var next: UInt64 = 1
+        var now = 0
+        func apply(_ acks: [AckWindow.Ack]) {
+            for ack in acks {
+                #expect(openAtBroker.contains(ack.tag), "406 unknown delivery tag")
+                let acknowledged = openAtBroker.filter { ack.multiple ? $0 <= ack.tag : $0 == ack.tag }
+                for tag in acknowledged { #expect(!held.contains(tag), "acknowledged while we hold it") }
+                openAtBroker.removeAll { acknowledged.contains($0) }
+            }
+        }
+        for _ in 0..<3000 {
+            now += random.below(30)
+            switch random.below(10) {
+            case 0..<5 where held.count < 20:
+                expect(window.delivered(next))
+                openAtBroker.append(next)
+                held.append(next)
+                next += 1
+            case 5..<8 where !held.isEmpty:
+                // The oldest is seldom settled.
+                let index = random.chance(percent: 5) ? 0 : random.below(held.count)
+                expect(window.acknowledge(held.remove(at: index), now: Self.time(now)))
+            case 8 where !held.isEmpty:
+                let tag = held.remove(at: random.below(held.count))
+                expect(window.settle(tag))
+                #expect(openAtBroker.contains(tag))
+                openAtBroker.removeAll { $0 == tag }
+            default:
+                apply(Self.decide(&window, at: now))
+                #expect(openAtBroker.count <= 20 + window.doneBehindMax)
+            }
+            #expect(window.openCount == held.count)
+        }
+        for tag in held { expect(window.acknowledge(tag, now: Self.time(now))) }
+        held = []
+        apply(Self.decide(&window, at: now + 1000))
+        #expect(openAtBroker.isEmpty)
+    }
+}

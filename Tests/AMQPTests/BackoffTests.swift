@@ -1,0 +1,44 @@
+import AMQP
+import EventLoop
+import Testing
+
+@Suite struct BackoffTests {
+    private static let start = MonotonicTime(nanoseconds: 0)
+
+    private static func backoff() -> Backoff {
+        Backoff(first: .milliseconds(500), longest: .seconds(30), healthyAfter: .seconds(60))
+    }
+
+    @Test func theLargestDelayDoublesUpToTheLongest() {
+        var backoff = Self.backoff()
+        var delays: [Int64] = []
+        for _ in 0..<9 {
+            let delay = backoff.failed(isRetriable: true, now: Self.start, random: .max)
+            delays.append(Int64((Double(delay.nanosecondsSaturated) / 1e6).rounded()))
+        }
+        #expect(delays == [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000])
+    }
+
+    @Test func anyPartOfItMayBeWaited() {
+        var backoff = Self.backoff()
+        #expect(backoff.failed(isRetriable: true, now: Self.start, random: 0) == .zero)
+        let half = backoff.failed(isRetriable: true, now: Self.start, random: .max / 2)
+        #expect(abs(half.nanosecondsSaturated - 500_000_000) < 10)
+    }
+
+    @Test func whatOnlyAHandCanMendIsTriedSlowlyAtOnce() {
+        var backoff = Self.backoff()
+        #expect(backoff.failed(isRetriable: false, now: Self.start, random: 0) == .seconds(15))
+    }
+
+    @Test func onlyALongHealthyTimeMakesItShortAgain() {
+        var backoff = Self.backoff()
+        for _ in 0..<5 { _ = backoff.failed(isRetriable: true, now: Self.start, random: 0) }
+        backoff.becameReady(now: Self.start)
+        _ = backoff.failed(isRetriable: true, now: Self.start + .seconds(59), random: 0)
+        #expect(backoff.failures == 6)
+        backoff.becameReady(now: Self.start)
+        _ = backoff.failed(isRetriable: true, now: Self.start + .seconds(60), random: 0)
+        #expect(backoff.failures == 1)
+    }
+}

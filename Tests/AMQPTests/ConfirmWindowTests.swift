@@ -1,0 +1,164 @@
+import AMQP
+import EventLoop
+import Testing
+
+@Suite struct ConfirmWindowTests {
+    private struct Transcript {
+        var window: ConfirmWindow<String>
+        var told: [String: PublishOutcome] = [:]
+        var now = MonotonicTime(nanoseconds: 0)
+
+        init(countMax: Int = 8, bytesMax: Int = 1000) {
+            window = ConfirmWindow(countMax: countMax, bytesMax: bytesMax)
+        }
+
+        mutating func send(_ name: String, size: Int = 10, id: String? = nil, key: String = "k") -> UInt64 {
+            window.sent(name, size: size, messageID: id ?? name, exchange: "x", routingKey: key, now: now)
+        }
+
+        mutating func confirm(_ number: UInt64, multiple: Bool = false, positive: Bool = true) -> Bool {
+            var told: [(String, PublishOutcome)] = []
+            defer {
+                for (name, outcome) in told {
+                    #expect(self.told[name] == nil, "told twice")
+                    self.told[name] = outcome
+                }
+            }
+            return window.confirmed(number, multiple: multiple, positive: positive) { told.append(($0, $1)) }
+        }
+    }
+
+    @Test func eachConfirmEndsItsOwn() {
+        var transcript = Transcript()
+        #expect(transcript.send("a") == 1)
+        #expect(transcript.send("b") == 2)
+        #expect(transcript.send("c") == 3)
+        #expect(transcript.window.bytes == 30)
+        expect(transcript.confirm(2))
+        #expect(transcript.told == ["b": .confirmed])
+        expect(transcript.confirm(1, positive: false))
+        #expect(transcript.told == ["b": .confirmed, "a": .nacked])
+        expect(transcript.confirm(3))
+        #expect(transcript.window.isEmpty)
+        #expect(transcript.window.bytes == 0)
+    }
+
+    @Test func multipleMeansAllUpToIt() {
+        var transcript = Transcript()
+        for name in ["a", "b", "c", "d"] { _ = transcript.send(name) }
+        expect(transcript.confirm(2))
+        expect(transcript.confirm(3, multiple: true))
+        #expect(transcript.told == ["a": .confirmed, "b": .confirmed, "c": .confirmed])
+        expect(transcript.confirm(0, multiple: true))
+        #expect(transcript.told.count == 4)
+    }
+
+    @Test func aReturnChangesWhatTheConfirmMeans() {
+        var transcript = Transcript()
+        _ = transcript.send("a")
+        _ = transcript.send("b")
+        let found = transcript.window.returned(
+            messageID: "a", exchange: "x", routingKey: "k", code: 312, text: "NO_ROUTE")
+        #expect(found)
+        expect(transcript.confirm(2, multiple: true))
+        #expect(transcript.told == ["a": .returned(code: 312, text: "NO_ROUTE"), "b": .confirmed])
+    }
+
+    @Test func returnsOfTheSameMessageIdAreToldApartByRouteAndOrder() {
+        var transcript = Transcript()
+        _ = transcript.send("result", id: "1", key: "result")
+        _ = transcript.send("dead", id: "1", key: "dead")
+        _ = transcript.send("dead again", id: "1", key: "dead")
+        for _ in 0..<2 {
+            let found = transcript.window.returned(
+                messageID: "1", exchange: "x", routingKey: "dead", code: 312, text: "")
+            #expect(found)
+        }
+        let third = transcript.window.returned(messageID: "1", exchange: "x", routingKey: "dead", code: 312, text: "")
+        #expect(!third)
+        expect(transcript.confirm(3, multiple: true))
+        #expect(transcript.told["result"] == .confirmed)
+        #expect(transcript.told["dead"] == .returned(code: 312, text: ""))
+        #expect(transcript.told["dead again"] == .returned(code: 312, text: ""))
+    }
+
+    @Test func confirmsOfWhatIsNotOpenAreRefused() {
+        var transcript = Transcript()
+        expect(!transcript.confirm(1))
+        expect(!transcript.confirm(1, multiple: true))
+        expect(transcript.confirm(0, multiple: true))
+        _ = transcript.send("a")
+        expect(!transcript.confirm(0))
+        expect(!transcript.confirm(2))
+        expect(transcript.confirm(1))
+        expect(!transcript.confirm(1))
+        expect(!transcript.confirm(UInt64.max, multiple: true))
+    }
+
+    @Test func roomIsCountedInMessagesAndBytes() {
+        var transcript = Transcript(countMax: 3, bytesMax: 100)
+        #expect(transcript.window.hasRoom(for: 1000), "a large one may go alone")
+        _ = transcript.send("a", size: 60)
+        #expect(transcript.window.hasRoom(for: 40))
+        #expect(!transcript.window.hasRoom(for: 41))
+        _ = transcript.send("b", size: 20)
+        _ = transcript.send("c", size: 20)
+        #expect(!transcript.window.hasRoom(for: 0))
+        expect(transcript.confirm(2))
+        #expect(!transcript.window.hasRoom(for: 0), "the ring has no slot before the oldest is over")
+        expect(transcript.confirm(1))
+        #expect(transcript.window.hasRoom(for: 80))
+    }
+
+    @Test func aLateConfirmIsToldAsUnknownOnceAndKeepsItsRoom() {
+        var transcript = Transcript(countMax: 4)
+        _ = transcript.send("a")
+        transcript.now = MonotonicTime(nanoseconds: 5)
+        _ = transcript.send("b")
+        var late: [String] = []
+        transcript.window.giveUpWaiting(sentUntil: MonotonicTime(nanoseconds: 4)) { late.append($0) }
+        #expect(late == ["a"])
+        #expect(transcript.window.oldestAwaitedSentAt() == MonotonicTime(nanoseconds: 5))
+        #expect(transcript.window.oldestSentAt == MonotonicTime(nanoseconds: 0))
+        #expect(transcript.window.count == 2)
+        expect(transcript.confirm(2, multiple: true))
+        #expect(transcript.told == ["b": .confirmed])
+        #expect(transcript.window.isEmpty)
+        #expect(transcript.window.oldestAwaitedSentAt() == nil)
+    }
+
+    @Test func theEndOfTheChannelEndsAllAndCountsFromOneAgain() {
+        var transcript = Transcript()
+        _ = transcript.send("a")
+        _ = transcript.send("b")
+        expect(transcript.confirm(1))
+        var lost: [String] = []
+        transcript.window.reset { lost.append($0) }
+        #expect(lost == ["b"])
+        #expect(transcript.send("c") == 1)
+        expect(transcript.confirm(1))
+    }
+
+    /// Against a broker that confirms in any order, at times many at once.
+    @Test(arguments: 0..<20)
+    func whateverTheOrderEachIsToldOnce(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var transcript = Transcript(countMax: 50, bytesMax: .max / 2)
+        var open: [UInt64] = []
+        var sent = 0
+        for _ in 0..<5000 {
+            if random.chance(percent: 60), transcript.window.hasRoom(for: 1) {
+                sent += 1
+                open.append(transcript.send("\(sent)"))
+            } else if !open.isEmpty {
+                let number = open[random.below(open.count)]
+                let multiple = random.chance(percent: 20)
+                expect(transcript.confirm(number, multiple: multiple))
+                open.removeAll { multiple ? $0 <= number : $0 == number }
+                #expect(transcript.window.count == open.count)
+            }
+        }
+        expect(transcript.confirm(0, multiple: true))
+        #expect(transcript.told.count == sent)
+    }
+}

@@ -1,0 +1,98 @@
+import AMQP
+import EventLoop
+import Testing
+
+@Suite struct ContentAssemblerTests {
+    private struct Transcript {
+        var assembler: ContentAssembler
+
+        init(bodyBytesMax: Int = 100) {
+            assembler = ContentAssembler(bodyBytesMax: bodyBytesMax)
+        }
+
+        mutating func begin(_ exchange: String = "x", _ key: String = "key") {
+            Array(exchange.utf8).withUnsafeBytes { exchange in
+                Array(key.utf8).withUnsafeBytes { assembler.begin(exchange: exchange, routingKey: $0) }
+            }
+        }
+
+        mutating func header(size: UInt64, properties: [UInt8] = [0, 0], classID: UInt8 = 60) -> ContentAssembler.Step {
+            let bytes =
+                [0, classID, 0, 0] + (0..<8).map { UInt8(truncatingIfNeeded: size >> (56 - 8 * $0)) } + properties
+            return bytes.withUnsafeBytes { assembler.header($0) }
+        }
+
+        mutating func body(_ bytes: [UInt8]) -> ContentAssembler.Step {
+            bytes.withUnsafeBytes { assembler.body($0) }
+        }
+    }
+
+    @Test func aBodyInOneFrameOrMany() {
+        var transcript = Transcript()
+        transcript.begin("exchange", "key")
+        #expect(transcript.header(size: 4, properties: [0, 0x80, 2, 65, 66]) == .incomplete)
+        #expect(transcript.body([1, 2, 3, 4]) == .complete)
+        let first = transcript.assembler.take()
+        #expect(first.body == [1, 2, 3, 4])
+        #expect(first.exchange == "exchange")
+        #expect(first.routingKey == "key")
+        #expect(first.properties.messageID == "AB")
+        transcript.begin("", "")
+        #expect(transcript.header(size: 4) == .incomplete)
+        #expect(transcript.body([1]) == .incomplete)
+        #expect(transcript.body([]) == .incomplete)
+        #expect(transcript.body([2, 3]) == .incomplete)
+        #expect(transcript.assembler.isBusy)
+        #expect(transcript.body([4]) == .complete)
+        let second = transcript.assembler.take()
+        #expect(second.body == [1, 2, 3, 4])
+        #expect(second.exchange == "")
+        #expect(!transcript.assembler.isBusy)
+    }
+
+    @Test func anEmptyBodyHasNoFrame() {
+        var transcript = Transcript()
+        transcript.begin()
+        #expect(transcript.header(size: 0) == .complete)
+        #expect(transcript.assembler.take().body == [])
+        #expect(transcript.body([1]) == .violation)
+    }
+
+    @Test func aBodyAboveTheLimitIsCountedAndNotKept() {
+        var transcript = Transcript(bodyBytesMax: 5)
+        transcript.begin()
+        #expect(transcript.header(size: 5) == .incomplete)
+        #expect(transcript.body([1, 2, 3, 4, 5]) == .complete)
+        #expect(!transcript.assembler.take().isOversized)
+        transcript.begin()
+        #expect(transcript.header(size: 6, properties: [0, 0x80, 1, 65]) == .incomplete)
+        #expect(transcript.body([1, 2, 3]) == .incomplete)
+        #expect(transcript.body([4, 5, 6]) == .complete)
+        let content = transcript.assembler.take()
+        #expect(content.isOversized)
+        #expect(content.body == [])
+        #expect(content.bodySize == 6)
+        #expect(content.properties.messageID == "A")
+    }
+
+    @Test func aSizeBeyondAllBoundsAllocatesNothing() {
+        var transcript = Transcript()
+        transcript.begin()
+        #expect(transcript.header(size: .max) == .incomplete)
+        #expect(transcript.body([1]) == .incomplete)
+    }
+
+    @Test func framesOutOfOrderAreViolations() {
+        var transcript = Transcript()
+        #expect(transcript.header(size: 1) == .violation)
+        #expect(transcript.body([1]) == .violation)
+        transcript.begin()
+        #expect(transcript.body([1]) == .violation)
+        #expect(transcript.header(size: 2) == .incomplete)
+        #expect(transcript.header(size: 2) == .violation)
+        #expect(transcript.body([1, 2, 3]) == .violation)
+        transcript.assembler.reset()
+        transcript.begin()
+        #expect(transcript.header(size: 1, classID: 61) == .violation)
+    }
+}

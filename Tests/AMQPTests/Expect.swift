@@ -1,0 +1,6 @@
+import Testing
+
+/// As `#expect`, which cannot call what changes a value.
+func expect(_ condition: Bool, _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation) {
+    #expect(condition, comment, sourceLocation: sourceLocation)
+}

@@ -1,0 +1,71 @@
+import AMQP
+import Testing
+
+@Suite struct HandshakeTests {
+    private static let wanted = Handshake.Tuning(channelMax: 16, frameBytesMax: 131_072, heartbeatSeconds: 20)
+    private static let start = Handshake.Event.start(versionMajor: 0, versionMinor: 9, mechanisms: "AMQPLAIN PLAIN")
+
+    private static func tune(_ channelMax: UInt16, _ frameBytesMax: UInt32, _ heartbeatSeconds: UInt16)
+        -> Handshake.Event
+    {
+        .tune(.init(channelMax: channelMax, frameBytesMax: frameBytesMax, heartbeatSeconds: heartbeatSeconds))
+    }
+
+    @Test func theLoginInOrder() {
+        var handshake = Handshake(wanted: Self.wanted)
+        #expect(handshake.handle(Self.start) == .sendStartOK)
+        #expect(
+            handshake.handle(Self.tune(2047, 131_072, 60))
+                == .sendTuneOKAndOpen(.init(channelMax: 16, frameBytesMax: 131_072, heartbeatSeconds: 20)))
+        #expect(handshake.handle(.openOK) == .ready)
+        #expect(handshake.state == .open)
+    }
+
+    @Test func theLowerLimitHoldsAndZeroIsNone() {
+        var handshake = Handshake(wanted: Self.wanted)
+        _ = handshake.handle(Self.start)
+        #expect(
+            handshake.handle(Self.tune(0, 0, 0))
+                == .sendTuneOKAndOpen(.init(channelMax: 16, frameBytesMax: 131_072, heartbeatSeconds: 20)))
+        handshake = Handshake(wanted: Self.wanted)
+        _ = handshake.handle(Self.start)
+        #expect(
+            handshake.handle(Self.tune(4, 8192, 5))
+                == .sendTuneOKAndOpen(.init(channelMax: 4, frameBytesMax: 8192, heartbeatSeconds: 5)))
+    }
+
+    @Test func aHeartbeatThatIsTurnedOffStaysOff() {
+        var handshake = Handshake(wanted: .init(channelMax: 16, frameBytesMax: 131_072, heartbeatSeconds: 0))
+        _ = handshake.handle(Self.start)
+        #expect(
+            handshake.handle(Self.tune(16, 131_072, 60))
+                == .sendTuneOKAndOpen(.init(channelMax: 16, frameBytesMax: 131_072, heartbeatSeconds: 0)))
+    }
+
+    @Test func otherVersionsLoginsAndFramesAreRefused() {
+        expectFailure([.start(versionMajor: 8, versionMinor: 0, mechanisms: "PLAIN")])
+        expectFailure([.start(versionMajor: 0, versionMinor: 9, mechanisms: "EXTERNAL XPLAIN")])
+        expectFailure([Self.start, Self.tune(16, 4095, 60)])
+    }
+
+    @Test func whatIsOutOfOrderIsRefused() {
+        expectFailure([.openOK])
+        expectFailure([Self.tune(1, 4096, 1)])
+        expectFailure([Self.start, Self.start])
+        expectFailure([Self.start, .openOK])
+        expectFailure([Self.start, Self.tune(1, 4096, 1), Self.start])
+        expectFailure([Self.start, Self.tune(1, 4096, 1), .openOK, .openOK])
+    }
+
+    private func expectFailure(_ events: [Handshake.Event]) {
+        var handshake = Handshake(wanted: Self.wanted)
+        var last: Handshake.Action?
+        for event in events { last = handshake.handle(event) }
+        guard case .fail(let error) = last else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(error.code == .protocolViolation)
+        #expect(handshake.state == .failed)
+    }
+}
