@@ -21,7 +21,7 @@ struct DuplicateKeys {
         fingerprints.withUnsafeMutableBufferPointer { seen in
             var key = object + 1
             for position in 0..<count {
-                let fingerprint = KeyWords(tape: tape, key: key).fingerprint
+                let fingerprint = tape.view.keyWords(of: key).fingerprint
                 for earlier in 0..<position where seen[earlier] == fingerprint {
                     if Self.isEqual(key, Self.key(earlier, of: object, tape), tape) { return key }
                 }
@@ -64,40 +64,5 @@ struct DuplicateKeys {
 
     private static func isEqual(_ left: Int, _ right: Int, _ tape: JSONTape) -> Bool {
         tape.text(of: left).elementsEqual(tape.text(of: right))
-    }
-}
-
-/// The length and the first and last eight bytes of a key: all there is to know of one of up to 16 bytes, and a good
-/// start with a longer one.
-@frozen package struct KeyWords: Equatable {
-    package var count: UInt32
-    package var first: UInt64
-    package var last: UInt64
-
-    @inlinable package init(count: UInt32, first: UInt64, last: UInt64) {
-        self.count = count
-        self.first = first
-        self.last = last
-    }
-
-    /// Loads words from a key's text, which has `JSONTape.padding` bytes behind it.
-    @inline(__always) package init(tape: JSONTape, key: Int) {
-        self.init(padded: tape.bytes + Int(tape.nodes[key].link), count: tape.nodes[key].count)
-    }
-
-    /// `text` must have eight readable bytes from its start, whatever its count.
-    @inlinable package init(padded text: UnsafePointer<UInt8>, count: UInt32) {
-        let word = UInt64(littleEndian: UnsafeRawPointer(text).loadUnaligned(as: UInt64.self))
-        if count < 8 {
-            self.init(count: count, first: word & ~(~0 << (UInt64(count) * 8)), last: 0)
-        } else {
-            let end = UnsafeRawPointer(text) + (Int(count) - 8)
-            self.init(count: count, first: word, last: UInt64(littleEndian: end.loadUnaligned(as: UInt64.self)))
-        }
-    }
-
-    @inlinable package var fingerprint: UInt64 {
-        let mixed = (first &+ UInt64(count)) &* 0x9E37_79B9_7F4A_7C15 ^ (last &* 0xC2B2_AE3D_27D4_EB4F)
-        return mixed ^ mixed >> 32
     }
 }

@@ -57,7 +57,7 @@ package struct JSONNumber {
 
 extension JSONNumber {
     private var hasPoint: Bool { digits.contains(UInt8(ascii: ".")) }
-    private var digitCount: Int { digits.count - (hasPoint ? 1 : 0) }
+    package var digitCount: Int { digits.count - (hasPoint ? 1 : 0) }
 
     package var isZero: Bool { digits.isEmpty }
 
@@ -90,10 +90,13 @@ extension JSONNumber {
         return overflow || overflow2 ? nil : sum
     }
 
-    /// Whether it is a whole multiple of `divisor`, which is above zero and has at most 18 significant digits; other
+    /// Digits of a divisor, so that a remainder fits a word.
+    package static var divisorDigitsMax: Int { 18 }
+
+    /// Whether it is a whole multiple of `divisor`, which is above zero and within `divisorDigitsMax`; other
     /// divisors have no multiples here. The time does not depend on the exponents.
     package func isMultiple(of divisor: JSONNumber) -> Bool {
-        guard !divisor.isNegative, !divisor.isZero, divisor.digitCount <= 18 else { return false }
+        guard !divisor.isNegative, !divisor.isZero, divisor.digitCount <= Self.divisorDigitsMax else { return false }
         guard !isZero else { return true }
         // d × 10^a over e × 10^b: d ends in no zero, so a negative power of ten is never divided away.
         let power = (exponent - Int64(digitCount)) - (divisor.exponent - Int64(divisor.digitCount))

@@ -138,6 +138,7 @@ public final class JSONParser {
         } else {
             place = try skipDigits(from: place)
         }
+        let wholeEnd = place
         if bytes[place] == UInt8(ascii: ".") {
             place = try skipDigits(from: place + 1)
         }
@@ -153,7 +154,7 @@ public final class JSONParser {
         default:
             break
         }
-        tape.append(JSONNode(.number, start: start, end: place))
+        tape.append(JSONNode(.number, start: start, end: place, count: place == wholeEnd ? 1 : 0))
         return place
     }
 

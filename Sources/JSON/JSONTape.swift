@@ -18,6 +18,7 @@ public enum JSONKind: UInt8, Sendable {
     /// String: offset of its text, without quotes and with escapes decoded, in the tape's bytes.
     package var link: UInt32
     /// Array, object: how many elements or members. String: bytes of its text. Boolean: 0 or 1.
+    /// Number: 1 for digits alone or with a minus before them.
     package var count: UInt32
 
     @inlinable init(_ kind: JSONKind, start: Int, end: Int, link: UInt32 = 0, count: UInt32 = 0) {
@@ -35,15 +36,14 @@ public enum JSONKind: UInt8, Sendable {
 /// The memory behind the values of one text: a copy of its bytes, zeros behind them, the texts of strings that had
 /// escapes, and the nodes. A parser fills the same tape again and again; a document's is filled once.
 ///
-/// The pointers are for `JSONSchema`, which walks nodes by index without paying a reference count for each. They
-/// are valid until the next `prepare` and as long as the tape lives.
+/// The pointers are valid until the next `prepare` and as long as the tape lives.
 package final class JSONTape {
-    package private(set) var nodes: UnsafeMutablePointer<JSONNode>
-    package private(set) var bytes: UnsafeMutablePointer<UInt8>
-    package internal(set) var nodeCount = 0
-    package private(set) var byteCount = 0
+    private(set) var nodes: UnsafeMutablePointer<JSONNode>
+    private(set) var bytes: UnsafeMutablePointer<UInt8>
+    var nodeCount = 0
+    private(set) var byteCount = 0
     /// Tells a value of this text from one of the text before.
-    package private(set) var generation: UInt32 = 0
+    private(set) var generation: UInt32 = 0
     /// Where the next string with escapes is decoded to.
     var decodedEnd = 0
 
@@ -51,7 +51,7 @@ package final class JSONTape {
     private var byteCapacity: Int
 
     /// Zeros behind the source: a scan stops at them, and words of eight bytes can be loaded from any byte of a string.
-    package static let padding = 16
+    static let padding = 16
     /// A tape that grew beyond this for one text shrinks again for the next.
     static let keptBytesMax = 256 << 10
 
@@ -103,18 +103,52 @@ package final class JSONTape {
     var source: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: bytes, count: byteCount) }
 
     /// The node behind this one and everything inside it.
-    @inline(__always) package func next(after index: Int) -> Int {
+    @inline(__always) func next(after index: Int) -> Int { view.next(after: index) }
+
+    /// The text of a string or key; valid as the pointers are.
+    @inline(__always) func text(of index: Int) -> UnsafeRawBufferPointer { view.text(of: index) }
+
+    /// The number at `index`; valid as the pointers are.
+    @inline(__always) func number(at index: Int) -> JSONNumber { view.number(at: index) }
+
+    package var view: JSONTapeView { JSONTapeView(nodes: nodes, bytes: bytes) }
+}
+
+/// A tape's pointers alone, for `JSONSchema`, which walks nodes by index without paying a reference count for each.
+/// Valid until the tape's next `prepare` and as long as the tape lives.
+@frozen package struct JSONTapeView {
+    package let nodes: UnsafePointer<JSONNode>
+    package let bytes: UnsafePointer<UInt8>
+
+    @inlinable init(nodes: UnsafePointer<JSONNode>, bytes: UnsafePointer<UInt8>) {
+        self.nodes = nodes
+        self.bytes = bytes
+    }
+
+    /// The node behind this one and everything inside it.
+    @inlinable @inline(__always) package func next(after index: Int) -> Int {
         nodes[index].isContainer ? Int(nodes[index].link) : index &+ 1
     }
 
-    /// The text of a string or key; valid as the pointers are.
-    @inline(__always) package func text(of index: Int) -> UnsafeRawBufferPointer {
+    /// The text of a string or key.
+    @inlinable @inline(__always) package func text(of index: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: bytes + Int(nodes[index].link), count: Int(nodes[index].count))
     }
 
-    /// The number at `index`; valid as the pointers are.
-    @inline(__always) package func number(at index: Int) -> JSONNumber {
+    @inlinable @inline(__always) package func keyWords(of index: Int) -> KeyWords {
+        KeyWords(padded: bytes + Int(nodes[index].link), count: nodes[index].count)
+    }
+
+    package func number(at index: Int) -> JSONNumber {
         let node = nodes[index]
         return JSONNumber(UnsafeRawBufferPointer(start: bytes + node.start, count: Int(node.end) - node.start))
+    }
+
+    package func string(at index: Int) -> String { String(decoding: text(of: index), as: UTF8.self) }
+
+    /// A value as it was written.
+    package func source(of index: Int) -> UnsafeRawBufferPointer {
+        let node = nodes[index]
+        return UnsafeRawBufferPointer(start: bytes + node.start, count: Int(node.end) - node.start)
     }
 }

@@ -1,0 +1,142 @@
+import JSON
+
+extension SchemaValidator {
+    /// One pass over the members. For each: its name, what `properties` asks, what each pattern asks, the rest; a step
+    /// each, so that it can go on after a frame.
+    func checkMembers(_ rule: ObjectRule, _ frame: UnsafeMutablePointer<Frame>, _ returned: Bool?) -> Outcome {
+        let object = frame.pointee.node
+        let isSpeculative = frame.pointee.isSpeculative
+        let end = Int(tape.nodes[object].link)
+        var outcome = returned.map { $0 ? Outcome.valid : .invalid } ?? .valid
+        if frame.pointee.cursor == 0 { frame.pointee.cursor = object + 1 }
+        while true {
+            switch outcome {
+            case .waits: return .waits
+            case .valid: break
+            case .invalid:
+                guard !stops(frame.pointee) else { return .invalid }
+                frame.pointee.isValid = false
+            }
+            outcome = .valid
+            let key = frame.pointee.cursor
+            guard key < end else { break }
+            let step = frame.pointee.step
+            frame.pointee.step = step + 1
+            switch step {
+            case 0:
+                guard rule.propertyNames != anything else { continue }
+                outcome = enter(rule.propertyNames, key, isSpeculative: isSpeculative)
+            case 1:
+                let slot = find(key, in: rule.names)
+                guard slot >= 0 else { continue }
+                if slot < 64 { frame.pointee.bits |= 1 << UInt64(slot) }
+                let property = properties[rule.firstProperty + slot]
+                guard property.isDeclared else { continue }
+                frame.pointee.slot = slot
+                outcome = enter(property.schema, key + 1, isSpeculative: isSpeculative)
+            case 2..<2 + rule.patternCount:
+                let patterned = patternProperties[rule.firstPattern + step - 2]
+                switch matcher.match(patterns[patterned.pattern], tape.text(of: key)) {
+                case .no: continue
+                case .yes:
+                    frame.pointee.slot = 0
+                    outcome = enter(patterned.schema, key + 1, isSpeculative: isSpeculative)
+                case .gaveUp:
+                    outcome = fail(
+                        key, instruction: frame.pointee.instruction, kind: .patternGaveUp, isSpeculative: false)
+                }
+            case 2 + rule.patternCount where frame.pointee.slot < 0 && rule.forbidsAdditional:
+                outcome = fail(
+                    key, instruction: frame.pointee.instruction, kind: .unknownProperty,
+                    location: rule.additionalLocation,
+                    isSpeculative: isSpeculative)
+            case 2 + rule.patternCount where frame.pointee.slot < 0:
+                outcome = enter(rule.additional, key + 1, isSpeculative: isSpeculative)
+            default:
+                frame.pointee.cursor = tape.next(after: key + 1)
+                frame.pointee.step = 0
+                frame.pointee.slot = -1
+            }
+        }
+        return checkRequired(rule, frame)
+    }
+
+    private func checkRequired(_ rule: ObjectRule, _ frame: UnsafeMutablePointer<Frame>) -> Outcome {
+        var missing = rule.required & ~frame.pointee.bits
+        while missing != 0 {
+            let slot = missing.trailingZeroBitCount
+            missing &= missing - 1
+            let outcome = fail(
+                frame.pointee.node, instruction: frame.pointee.instruction, kind: .required,
+                location: rule.requiredLocation,
+                names: (slot, slot), isSpeculative: frame.pointee.isSpeculative)
+            frame.pointee.isValid = false
+            if stops(frame.pointee) { return outcome }
+        }
+        return frame.pointee.isValid ? .valid : .invalid
+    }
+
+    func checkElements(_ rule: ArrayRule, _ frame: UnsafeMutablePointer<Frame>, _ returned: Bool?) -> Outcome {
+        let array = frame.pointee.node
+        let end = Int(tape.nodes[array].link)
+        var outcome = returned.map { $0 ? Outcome.valid : .invalid } ?? .valid
+        if frame.pointee.cursor == 0 { frame.pointee.cursor = array + 1 }
+        while true {
+            switch outcome {
+            case .waits: return .waits
+            case .valid: break
+            case .invalid:
+                guard !stops(frame.pointee) else { return .invalid }
+                frame.pointee.isValid = false
+            }
+            let element = frame.pointee.cursor
+            guard element < end else { return frame.pointee.isValid ? .valid : .invalid }
+            let position = frame.pointee.step
+            frame.pointee.step = position + 1
+            frame.pointee.cursor = tape.next(after: element)
+            let schema = position < rule.prefix.count ? lists[rule.prefix.first + position] : rule.items
+            outcome = enter(schema, element, isSpeculative: frame.pointee.isSpeculative)
+        }
+    }
+
+    func checkDependents(_ rule: DependentRule, _ frame: Frame) -> Outcome {
+        var present: UInt64 = 0
+        var key = frame.node + 1
+        let end = Int(tape.nodes[frame.node].link)
+        while key < end {
+            let slot = find(key, in: rule.names)
+            if slot >= 0 { present |= 1 << UInt64(slot) }
+            key = tape.next(after: key + 1)
+        }
+        var left = present
+        while left != 0 {
+            let slot = left.trailingZeroBitCount
+            left &= left - 1
+            let missing = dependents[rule.first + slot] & ~present
+            guard missing == 0 else {
+                return fail(
+                    frame.node, instruction: frame.instruction, kind: .dependentRequired,
+                    names: (missing.trailingZeroBitCount, slot), isSpeculative: frame.isSpeculative)
+            }
+        }
+        return .valid
+    }
+
+    /// The slot of a string of the value in a table of the schema's strings, -1 when it is not there. The time does
+    /// not depend on how many strings there are; nor can a message make it long, the table being the schema's.
+    @inline(__always) func find(_ string: Int, in table: KeyTable) -> Int {
+        guard table.lengths >> UInt64(tape.nodes[string].count & 63) & 1 == 1 else { return -1 }
+        let words = tape.keyWords(of: string)
+        var place = Int(truncatingIfNeeded: words.fingerprint) & table.mask
+        while true {
+            let entry = keys[table.first + place]
+            if entry.slot < 0 { return -1 }
+            if entry.words == words, words.count <= 16 || isEqual(string, entry.node) { return entry.slot }
+            place = (place + 1) & table.mask
+        }
+    }
+
+    private func isEqual(_ string: Int, _ ownString: Int) -> Bool {
+        tape.text(of: string).elementsEqual(own.text(of: ownString))
+    }
+}

@@ -1,0 +1,283 @@
+public import JSON
+
+/// Checks values against one schema, in its own memory: make one for each thread (a lane has its own). Nothing is
+/// allocated for a value that is valid, once the memory has grown to the depth of the values.
+public final class SchemaValidator {
+    private let schema: CompiledSchema
+    // The schema's tables, without touching its reference count, which all lanes would contend for.
+    let code: UnsafePointer<Instruction>
+    let subschemas: UnsafePointer<CompiledSchema.Subschema>
+    let lists: UnsafePointer<Int>
+    let objects: UnsafePointer<ObjectRule>
+    let properties: UnsafePointer<Property>
+    let patternProperties: UnsafePointer<PatternProperty>
+    let arrays: UnsafePointer<ArrayRule>
+    let dependentRules: UnsafePointer<DependentRule>
+    let dependents: UnsafePointer<UInt64>
+    let enumerations: UnsafePointer<Enumeration>
+    let enumerated: UnsafePointer<Int>
+    let keys: UnsafePointer<KeyEntry>
+    let patterns: UnsafePointer<Pattern>
+    /// The schema's own values.
+    let own: JSONTapeView
+
+    let matcher = PatternMatcher()
+    /// The tape of the value that is being checked.
+    var tape: JSONTapeView
+    private(set) var found = FoundViolations()
+    private var stepsLeft = 0
+
+    /// Subschemas entered for one value; more are a violation with the keyword `stepsMax`. A schema that refers to
+    /// itself twice could otherwise double the work with each level of the value.
+    public static let stepsMax = 2_000_000
+
+    private var frames: UnsafeMutablePointer<Frame>
+    private var frameCapacity = 64
+    private var depth = 0
+
+    public init(_ schema: CompiledSchema) {
+        self.schema = schema
+        code = schema.code.start
+        subschemas = schema.subschemas.start
+        lists = schema.lists.start
+        objects = schema.objects.start
+        properties = schema.properties.start
+        patternProperties = schema.patternProperties.start
+        arrays = schema.arrays.start
+        dependentRules = schema.dependentRules.start
+        dependents = schema.dependents.start
+        enumerations = schema.enumerations.start
+        enumerated = schema.enumerated.start
+        keys = schema.keys.start
+        patterns = schema.patterns.start
+        own = schema.document.root.tape.view
+        tape = own
+        frames = .allocate(capacity: frameCapacity)
+    }
+
+    deinit { frames.deallocate() }
+
+    /// The first rule that the value breaks; nil when it is valid.
+    public func firstViolation(in value: JSONValue) -> SchemaViolation? {
+        found.max = 1
+        guard !check(value) else { return nil }
+        return describe(in: value).first
+    }
+
+    /// All rules that the value breaks, `max` at most.
+    public func violations(in value: JSONValue, max: Int = 100) -> [SchemaViolation] {
+        found.max = Swift.max(max, 2)
+        guard !check(value) else { return [] }
+        return Array(describe(in: value).prefix(max))
+    }
+
+    private func check(_ value: JSONValue) -> Bool {
+        guard schema.root != anything else { return true }
+        tape = value.tape.view
+        found.removeAll()
+        stepsLeft = Self.stepsMax
+        let isValid = run(schema.root, value.index)
+        // What could not be checked to its end is not valid, even below a negation.
+        return isValid && found.list.isEmpty
+    }
+
+    private func describe(in value: JSONValue) -> [SchemaViolation] {
+        found.list.map { ViolationText(schema: schema, instance: value.tape).violation($0) }
+    }
+}
+
+/// What was found, by number: the words are made when all is over.
+struct FoundViolations {
+    struct Violation {
+        var kind: Kind
+        /// Node of the value, or of the key that is wrong.
+        var node: Int
+        /// The instruction, or for a rule of several keywords the keyword's location.
+        var instruction: Int
+        var location: Int?
+        /// The slot of a name that is missing, or is the reason why another one must be there.
+        var names: (missing: Int, because: Int)?
+    }
+
+    enum Kind {
+        case keyword
+        case required
+        case unknownProperty
+        case dependentRequired
+        case patternGaveUp
+        case stepsMax
+    }
+
+    private(set) var list: [Violation] = []
+    var max = 1
+
+    var isFull: Bool { list.count >= max }
+
+    mutating func removeAll() { list.removeAll(keepingCapacity: true) }
+
+    mutating func append(_ violation: Violation) {
+        if !isFull { list.append(violation) }
+    }
+}
+
+// MARK: - The machine
+
+/// A subschema with applicators that is being checked for a value.
+struct Frame {
+    var instruction: Int
+    var node: Int
+    /// Nothing outside learns why it failed: it is an alternative, a condition or a negation.
+    var isSpeculative: Bool
+    var isValid = true
+
+    // Where the current instruction is.
+    var cursor = 0
+    var step = 0
+    var bits: UInt64 = 0
+    var slot = -1
+
+    init(instruction: Int, node: Int, isSpeculative: Bool) {
+        self.instruction = instruction
+        self.node = node
+        self.isSpeculative = isSpeculative
+    }
+
+    mutating func next() {
+        instruction += 1
+        cursor = 0
+        step = 0
+        bits = 0
+        slot = -1
+    }
+}
+
+/// What an instruction came to.
+enum Outcome {
+    case valid
+    case invalid
+    /// A frame was pushed; the instruction goes on when it is done.
+    case waits
+}
+
+extension SchemaValidator {
+    private func run(_ schema: Int, _ node: Int) -> Bool {
+        depth = 0
+        switch enter(schema, node, isSpeculative: false) {
+        case .valid: return true
+        case .invalid: return false
+        case .waits: break
+        }
+        /// What the frame above came to, for the instruction that waits for it.
+        var returned: Bool?
+        while true {
+            let frame = frames + (depth - 1)
+            if case .end = code[frame.pointee.instruction] {
+                returned = frame.pointee.isValid
+            } else {
+                switch step(frame, returned) {
+                case .valid:
+                    frame.pointee.next()
+                    returned = nil
+                    continue
+                case .waits:
+                    returned = nil
+                    continue
+                case .invalid:
+                    frame.pointee.isValid = false
+                    guard stops(frame.pointee) else {
+                        frame.pointee.next()
+                        returned = nil
+                        continue
+                    }
+                    returned = false
+                }
+            }
+            depth -= 1
+            if depth == 0 { return returned ?? true }
+        }
+    }
+
+    /// Whether a frame ends with its first violation: no other one would be told.
+    @inline(__always) func stops(_ frame: Frame) -> Bool { frame.isSpeculative || found.isFull }
+
+    /// Begins a subschema for a value: a leaf is done at once, another gets a frame. After a call, pointers to frames
+    /// are stale.
+    func enter(_ schema: Int, _ node: Int, isSpeculative: Bool) -> Outcome {
+        guard schema != anything else { return .valid }
+        stepsLeft -= 1
+        let first = subschemas[schema].first
+        guard stepsLeft > 0 else {
+            return fail(node, instruction: first, kind: .stepsMax, isSpeculative: false)
+        }
+        guard !subschemas[schema].isLeaf else {
+            return checkLeaf(first, node, isSpeculative: isSpeculative) ? .valid : .invalid
+        }
+        if depth == frameCapacity { growFrames() }
+        (frames + depth).initialize(to: Frame(instruction: first, node: node, isSpeculative: isSpeculative))
+        depth += 1
+        return .waits
+    }
+
+    private func growFrames() {
+        let larger = UnsafeMutablePointer<Frame>.allocate(capacity: frameCapacity * 2)
+        larger.moveInitialize(from: frames, count: depth)
+        frames.deallocate()
+        frames = larger
+        frameCapacity *= 2
+    }
+
+    func fail(
+        _ node: Int, instruction: Int, kind: FoundViolations.Kind = .keyword, location: Int? = nil,
+        names: (missing: Int, because: Int)? = nil, isSpeculative: Bool
+    ) -> Outcome {
+        if !isSpeculative {
+            found.append(
+                FoundViolations.Violation(
+                    kind: kind, node: node, instruction: instruction, location: location, names: names))
+        }
+        return .invalid
+    }
+
+    private func checkLeaf(_ first: Int, _ node: Int, isSpeculative: Bool) -> Bool {
+        var instruction = first
+        var isValid = true
+        while true {
+            if case .end = code[instruction] { return isValid }
+            if case .invalid = checkAssertion(instruction, node, isSpeculative: isSpeculative) {
+                isValid = false
+                if isSpeculative || found.isFull { return false }
+            }
+            instruction += 1
+        }
+    }
+
+    private func step(_ frame: UnsafeMutablePointer<Frame>, _ returned: Bool?) -> Outcome {
+        let instruction = frame.pointee.instruction
+        let node = frame.pointee.node
+        switch code[instruction] {
+        case .object(let rule):
+            return tape.nodes[node].kind == .object ? checkMembers(objects[rule], frame, returned) : .valid
+        case .array(let rule):
+            return tape.nodes[node].kind == .array ? checkElements(arrays[rule], frame, returned) : .valid
+        case .dependentRequired(let rule):
+            return tape.nodes[node].kind == .object ? checkDependents(dependentRules[rule], frame.pointee) : .valid
+        case .call(let schema):
+            if let returned { return returned ? .valid : .invalid }
+            return enter(schema, node, isSpeculative: frame.pointee.isSpeculative)
+        case .anyOf(let list):
+            return anyOf(list, frame, returned)
+        case .oneOf(let list):
+            return oneOf(list, frame, returned)
+        case .not(let schema):
+            switch returned.map({ $0 ? .valid : .invalid }) ?? enter(schema, node, isSpeculative: true) {
+            case .valid: return fail(node, instruction: instruction, isSpeculative: frame.pointee.isSpeculative)
+            case .invalid: return .valid
+            case .waits: return .waits
+            }
+        case .conditional(let conditional):
+            return choose(conditional, frame, returned)
+        default:
+            return checkAssertion(instruction, node, isSpeculative: frame.pointee.isSpeculative)
+        }
+    }
+}

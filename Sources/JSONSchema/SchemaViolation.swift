@@ -1,0 +1,19 @@
+/// One rule of a schema that a value breaks.
+public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertible {
+    /// JSON pointer to the value, or to the member whose name is wrong.
+    public var instancePointer: String
+    /// JSON pointer to the keyword in the schema.
+    public var schemaPointer: String
+    public var keyword: String
+    /// What to do about it, for the developer of the program that wrote the value. It tells of the schema and holds
+    /// nothing of the value but, for an unknown property, its name's likely meaning.
+    public var message: String
+    /// The `nodeIndex` of the value, or of the key that is wrong; a document knows its line and column.
+    public var nodeIndex: Int
+    /// The property that was probably meant by an unknown one.
+    public var suggestion: String?
+
+    public var description: String {
+        "\(instancePointer.isEmpty ? "the value" : instancePointer) \(message)"
+    }
+}
