@@ -1,0 +1,270 @@
+import APNSProtocol
+import EventLoop
+import HTTP2
+import Telemetry
+
+/// One connection to APNs, from its opening to its end: sends pushes, reads their answers, and notices when the peer has
+/// gone silent. What becomes of a push is told to the pool.
+final class APNSConnection: HTTP2ClientDelegate {
+    /// A push that was sent; kept by the slot of its stream.
+    private struct Flight {
+        var stream: HTTP2Stream
+        /// nil once its outcome was told; the stream may live on for a moment.
+        var push: Push?
+        var tokenGeneration: Int
+        /// 0 before the answer.
+        var status = 0
+        var body: [UInt8] = []
+        var uniqueID: String?
+        var retryAfterSeconds: Int64?
+    }
+
+    /// For logs: counted from 1 within the pool.
+    let number: Int
+    private(set) var gate: StreamGate
+    /// Whether APNs has taken a provider token of ours on this connection.
+    private(set) var hasProvedItself = false
+    private let loop: EventLoop
+    private let configuration: PoolConfiguration
+    private var pool: APNSPool?
+    private var client: HTTP2Client!
+    private var headers: RequestHeaders
+    private var tokenUse: TokenUse
+    private var token: ProviderToken?
+    private var flights: [Flight?] = []
+    private var deadlines = DeadlineList()
+    private var lastActivity: MonotonicTime
+    private var goAwayReason: String?
+    // Each is nil while it is not running.
+    private var requestTimer: TimerToken?
+    private var phaseTimer: TimerToken?
+    private var idleTimer: TimerToken?
+    private var pingTimer: TimerToken?
+
+    /// - Parameter pool: kept until the connection has ended.
+    init(number: Int, pool: APNSPool, loop: EventLoop, configuration: PoolConfiguration) {
+        self.number = number
+        self.pool = pool
+        self.loop = loop
+        self.configuration = configuration
+        gate = StreamGate(streamsMax: configuration.streamsMax)
+        headers = RequestHeaders(authority: Array(configuration.authority.utf8))
+        tokenUse = TokenUse(configuration.token)
+        lastActivity = loop.now.monotonic
+        super.init()
+        let limits = HTTP2Limits(
+            streamsMax: configuration.streamsMax, responseBodyBytesMax: AnswerParser.bodyBytesMax)
+        client = HTTP2Client(loop: loop, delegate: self, limits: limits)
+    }
+
+    func open(through connector: ByteConnector) {
+        phaseTimer = after(configuration.connectTimeoutSeconds) { $0.client.abort() }
+        client.connect(through: connector)
+    }
+
+    /// Whether a provider token has been chosen for this connection.
+    var hasToken: Bool { tokenUse.hasBegun }
+
+    // MARK: Sending
+
+    /// Sends a push; false when this connection can take no more at all, and then it drains.
+    ///
+    /// - Parameters:
+    ///   - newest: the token to send, unless this connection has to go on with an older one.
+    ///   - block: storage for the header fields.
+    func start(_ push: Push, newest: ProviderToken, block: inout HeaderBlock) -> Bool {
+        loop.assertOnLoop()
+        switch tokenUse.decide(
+            newest: newest.generation, mintedAt: newest.mintedAt.monotonic, loop.now.monotonic)
+        {
+        case .useNewest: token = newest
+        case .keep: break
+        case .replaceConnection:
+            drain()
+            return false
+        }
+        let token = token ?? newest
+        headers.write(push.request, token: token, to: &block)
+        let stream = client.request(block, body: push.request.payload, range: push.request.payloadRange)
+        guard let stream else {
+            drain()
+            return false
+        }
+        gate.streamBegan()
+        while flights.count <= stream.slot { flights.append(nil) }
+        flights[stream.slot] = Flight(stream: stream, push: push, tokenGeneration: token.generation)
+        deadlines.add(slot: stream.slot, deadline: loop.now.monotonic + .seconds(configuration.requestTimeoutSeconds))
+        if requestTimer == nil { armRequestTimer() }
+        return true
+    }
+
+    // MARK: Ending
+
+    /// Takes no more pushes, waits a while for the answers to come, and closes.
+    func drain() {
+        guard gate.isServing else { return }
+        gate.drain()
+        client.goAway()
+        waitForLastAnswers()
+        pool?.connectionDrains(self)
+    }
+
+    /// Closes: in order when nothing is open, else at once.
+    func close() {
+        if gate.inFlight == 0, client.isOpen {
+            drain()
+        } else {
+            gate.drain()
+            client.abort()
+        }
+    }
+
+    private func waitForLastAnswers() {
+        cancel(&phaseTimer)
+        phaseTimer = after(configuration.drainGraceSeconds) { $0.client.abort() }
+    }
+
+    override func closed(_ error: TransportError?) {
+        gate.close()
+        cancel(&requestTimer)
+        cancel(&phaseTimer)
+        cancel(&idleTimer)
+        cancel(&pingTimer)
+        let pool = pool
+        self.pool = nil
+        pool?.connectionClosed(self, error, goAwayReason: goAwayReason)
+    }
+
+    // MARK: Signs of life
+
+    private func armRequestTimer() {
+        guard let deadline = deadlines.next else { return }
+        requestTimer = loop.schedule(at: deadline) { [self] in
+            requestTimer = nil
+            while let slot = deadlines.popDue(loop.now.monotonic) { timedOut(slot) }
+            armRequestTimer()
+        }
+    }
+
+    /// The push may have been delivered or not; its stream is given up.
+    private func timedOut(_ slot: Int) {
+        guard let flight = flights[slot], let push = flight.push else { return }
+        flights[slot]?.push = nil
+        client.reset(flight.stream, .cancel)
+        pool?.outcomeUnknown(push, .timedOut)
+        checkLife()
+    }
+
+    private func watchIdleness() {
+        let due = lastActivity + .seconds(configuration.idlePingSeconds)
+        idleTimer = loop.schedule(at: max(due, loop.now.monotonic + .seconds(1))) { [self] in
+            idleTimer = nil
+            if lastActivity.duration(to: loop.now.monotonic) >= .seconds(configuration.idlePingSeconds) { checkLife() }
+            watchIdleness()
+        }
+    }
+
+    /// Asks the peer whether it is there, and gives the connection up when it is not.
+    private func checkLife() {
+        guard pingTimer == nil else { return }
+        client.ping(UInt64(number))
+        pingTimer = after(configuration.pingTimeoutSeconds) { $0.client.abort() }
+    }
+
+    override func pingAcknowledged(_ number: UInt64) {
+        lastActivity = loop.now.monotonic
+        cancel(&pingTimer)
+    }
+
+    // MARK: What the peer says of the connection
+
+    override func settingsReceived(_ settings: HTTP2Settings) {
+        lastActivity = loop.now.monotonic
+        if gate.phase == .connecting {
+            cancel(&phaseTimer)
+            watchIdleness()
+        }
+        gate.settingsReceived(streamsMax: settings.maxConcurrentStreams.map { Int($0) })
+        pool?.connectionTakesPushes(self, streamsMax: settings.maxConcurrentStreams.map { Int($0) })
+    }
+
+    override func goAwayReceived(lastStreamID: Int32, _ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {
+        if goAwayReason == nil { goAwayReason = pool?.answers.read(debug).reason?.text ?? code.description }
+        guard gate.isServing else { return }
+        gate.drain()
+        waitForLastAnswers()
+        pool?.connectionDrains(self)
+    }
+
+    // MARK: Answers
+
+    override func responseStatus(_ stream: HTTP2Stream, _ status: Int) {
+        flights[stream.slot]?.status = status
+    }
+
+    override func responseHeader(_ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        if name.equals(HeaderName.apnsUniqueID) {
+            flights[stream.slot]?.uniqueID = String(decoding: value.prefix(64), as: UTF8.self)
+        } else if name.equals(HeaderName.retryAfter) {
+            flights[stream.slot]?.retryAfterSeconds = AnswerParser.decimal(value)
+        }
+    }
+
+    override func responseBody(_ stream: HTTP2Stream, _ bytes: UnsafeRawBufferPointer) {
+        flights[stream.slot]?.body.append(contentsOf: bytes)
+    }
+
+    override func streamEnded(_ stream: HTTP2Stream, _ end: StreamEnd) {
+        guard let flight = flights[stream.slot] else { return }
+        flights[stream.slot] = nil
+        deadlines.remove(slot: stream.slot)
+        let hasStatus = flight.status >= 200
+        if hasStatus { lastActivity = loop.now.monotonic }
+        let wasOpen = gate.phase == .open
+        gate.streamEnded(
+            hasStatus ? StreamGate.end(status: flight.status) : end == .refusedUnprocessed ? .refused : .other)
+        if gate.phase == .open && !wasOpen && !hasProvedItself {
+            hasProvedItself = true
+            pool?.connectionProvedItself()
+        }
+        tell(flight, end, hasStatus)
+        pool?.sendWaiting()
+    }
+
+    /// A status that has come is an answer, even when the rest of it was cut off.
+    private func tell(_ flight: Flight, _ end: StreamEnd, _ hasStatus: Bool) {
+        guard let push = flight.push, let pool else {
+            self.pool?.answeredTooLate()
+            return
+        }
+        guard !hasStatus else {
+            return pool.answered(push, answer(of: flight, pool), tokenGeneration: flight.tokenGeneration, by: self)
+        }
+        switch end {
+        case .refusedUnprocessed: pool.refusedUnprocessed(push)
+        case .complete: pool.outcomeUnknown(push, .streamReset(.protocolError))
+        case .reset(let code): pool.outcomeUnknown(push, .streamReset(code))
+        case .connectionLost: pool.outcomeUnknown(push, .connectionLost)
+        }
+    }
+
+    private func answer(of flight: Flight, _ pool: APNSPool) -> PushAnswer {
+        var answer = PushAnswer(
+            status: flight.status, apnsUniqueID: flight.uniqueID, retryAfterSeconds: flight.retryAfterSeconds)
+        if !flight.body.isEmpty {
+            (answer.reason, answer.timestampMilliseconds) = flight.body.withUnsafeBytes { pool.answers.read($0) }
+        }
+        return answer
+    }
+
+    // MARK: Timers
+
+    private func after(_ seconds: Int64, _ action: @escaping (APNSConnection) -> Void) -> TimerToken {
+        loop.schedule(after: .seconds(seconds)) { [self] in action(self) }
+    }
+
+    private func cancel(_ timer: inout TimerToken?) {
+        if let token = timer { loop.cancel(token) }
+        timer = nil
+    }
+}

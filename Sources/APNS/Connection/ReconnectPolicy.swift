@@ -1,0 +1,57 @@
+public import EventLoop
+
+/// Decides when the next connection may be opened. APNs takes fast connecting and disconnecting for an attack (Apple,
+/// "Establishing a connection to APNs"), so waits grow with each failure, differ between workers, and connects have a
+/// limit a minute even when they succeed.
+///
+/// Pure: it is told the time and what happened.
+public struct ReconnectPolicy: Sendable {
+    public struct Configuration: Sendable, Hashable {
+        /// The wait after the first failure; doubles with each further one.
+        public var delaySecondsMin: Int64 = 1
+        public var delaySecondsMax: Int64 = 120
+        public var connectsPerMinuteMax = 12
+
+        public init() {}
+    }
+
+    public let configuration: Configuration
+    private var failures = 0
+    /// No connect before this.
+    private var earliest = MonotonicTime(nanoseconds: .min)
+    /// When the last connects began, at most `connectsPerMinuteMax` of them, the oldest first.
+    private var begun: [MonotonicTime] = []
+
+    public init(_ configuration: Configuration = Configuration()) {
+        self.configuration = configuration
+    }
+
+    /// When the next connection may be opened: now or later.
+    public func nextConnect(_ now: MonotonicTime) -> MonotonicTime {
+        let limit = max(1, configuration.connectsPerMinuteMax)
+        let byRate = begun.count < limit ? now : begun[begun.count - limit] + .seconds(60)
+        return max(now, earliest, byRate)
+    }
+
+    public mutating func connectBegan(_ now: MonotonicTime) {
+        begun.append(now)
+        if begun.count > max(1, configuration.connectsPerMinuteMax) { begun.removeFirst() }
+    }
+
+    /// A connection has proved itself: a request was answered.
+    public mutating func succeeded() {
+        failures = 0
+        earliest = MonotonicTime(nanoseconds: .min)
+    }
+
+    /// A connection ended before it had proved itself.
+    ///
+    /// - Parameter random: draws a wait from the upper half of the span.
+    public mutating func failed(_ now: MonotonicTime, random: UInt64) {
+        let doubled = configuration.delaySecondsMin << Int64(min(failures, 16))
+        let span = min(max(doubled, configuration.delaySecondsMin), configuration.delaySecondsMax) * 1000
+        failures += 1
+        let wait = max(span / 2 + Int64(random % UInt64(span / 2 + 1)), configuration.delaySecondsMin * 1000)
+        earliest = max(earliest, now + .milliseconds(wait))
+    }
+}

@@ -1,0 +1,96 @@
+/// How many requests one connection may have open. APNs allows one stream until a request with a valid provider token
+/// was answered (Apple, "Sending notification requests to APNs"), afterwards as many as its SETTINGS say, and changes
+/// that number while the connection lives.
+///
+/// Pure: it is told what happened, and says how many streams are free.
+public struct StreamGate: Sendable {
+    public enum Phase: Sendable, Hashable {
+        /// No SETTINGS yet; becomes `probing`, `draining` or `closed`.
+        case connecting
+        /// One stream, until an answer shows that the provider token was taken; becomes `open`, `draining` or `closed`.
+        case probing
+        /// As many as the peer and we allow; becomes `probing` when a stream is refused, `draining` or `closed`.
+        case open
+        /// No new streams; becomes `closed`.
+        case draining
+        case closed
+    }
+
+    /// How a stream ended, as far as it matters here.
+    public enum End: Sendable, Hashable {
+        /// An answer that APNs gives only after it took the provider token.
+        case authenticated
+        /// The peer wants fewer streams.
+        case refused
+        /// Anything else.
+        case other
+    }
+
+    public private(set) var phase = Phase.connecting
+    public private(set) var inFlight = 0
+    /// Our own limit.
+    private let streamsMax: Int
+    /// The peer's; nil when it names none.
+    private var peerStreamsMax: Int?
+
+    public init(streamsMax: Int) {
+        self.streamsMax = streamsMax
+    }
+
+    /// Requests that may be sent now.
+    public var free: Int {
+        switch phase {
+        case .connecting, .draining, .closed: 0
+        case .probing: max(0, min(1, limit) - inFlight)
+        case .open: max(0, limit - inFlight)
+        }
+    }
+
+    private var limit: Int { min(streamsMax, peerStreamsMax ?? .max) }
+
+    /// Whether it takes requests now or will in a moment.
+    public var isServing: Bool {
+        switch phase {
+        case .connecting, .probing, .open: true
+        case .draining, .closed: false
+        }
+    }
+
+    /// The peer's SETTINGS came.
+    public mutating func settingsReceived(streamsMax: Int?) {
+        peerStreamsMax = streamsMax
+        if phase == .connecting { phase = .probing }
+    }
+
+    public mutating func streamBegan() {
+        inFlight += 1
+    }
+
+    public mutating func streamEnded(_ end: End) {
+        inFlight -= 1
+        switch (phase, end) {
+        case (.probing, .authenticated): phase = .open
+        case (.open, .refused): phase = .probing
+        case (.connecting, _), (.probing, _), (.open, _), (.draining, _), (.closed, _): break
+        }
+    }
+
+    /// A GOAWAY came, or the connection is to be replaced.
+    public mutating func drain() {
+        if phase != .closed { phase = .draining }
+    }
+
+    public mutating func close() {
+        phase = .closed
+    }
+
+    /// Whether an answer of this status comes only after APNs took the provider token: a 403 is about the token itself,
+    /// and what a failing server or a proxy says tells nothing.
+    public static func end(status: Int) -> End {
+        switch status {
+        case 403: .other
+        case 200..<429, 430..<500: .authenticated
+        default: .other
+        }
+    }
+}

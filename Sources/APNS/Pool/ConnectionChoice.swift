@@ -1,0 +1,13 @@
+/// Chooses the connection for a push: the one with the fewest requests open among those that have a stream free, so that
+/// the load spreads and a slow connection gets less of it. Pure; considers one connection at a time, so that choosing
+/// allocates nothing.
+struct ConnectionChoice {
+    private(set) var index: Int?
+    private var inFlight = Int.max
+
+    mutating func consider(index: Int, _ gate: StreamGate) {
+        guard gate.free > 0, gate.inFlight < inFlight else { return }
+        self.index = index
+        inFlight = gate.inFlight
+    }
+}

@@ -1,0 +1,38 @@
+import APNSProtocol
+import JSON
+
+/// Reads the body of an answer, or the debug data of a GOAWAY: `{"reason":"…","timestamp":…}` as a rule, but empty,
+/// plain text and HTML were seen too. Never fails.
+struct AnswerParser {
+    /// Bytes of a body that are read.
+    static let bodyBytesMax = 16_384
+
+    private let parser = JSONParser(limits: JSONLimits(bytesMax: bodyBytesMax, depthMax: 8))
+
+    func read(_ body: UnsafeRawBufferPointer) -> (reason: Reason?, timestampMilliseconds: Int64?) {
+        guard !body.isEmpty else { return (nil, nil) }
+        guard let root = try? parser.parse(body) else { return (Reason(body), nil) }
+        guard let reason = root["reason"]?.withUTF8({ Reason($0) }) else { return (Reason(body), nil) }
+        return (reason, root["timestamp"].flatMap(milliseconds))
+    }
+
+    /// A whole number as documented; a fraction or a string were not seen, but are understood.
+    private func milliseconds(_ value: JSONValue) -> Int64? {
+        switch value.kind {
+        case .number: value.int64 ?? value.double.flatMap { Int64(exactly: $0.rounded(.down)) }
+        case .string: value.withUTF8 { Self.decimal($0) } ?? nil
+        case .null, .boolean, .array, .object: nil
+        }
+    }
+
+    /// A number of digits only; nil for anything else and for what is too large.
+    static func decimal(_ text: UnsafeRawBufferPointer) -> Int64? {
+        guard !text.isEmpty, text.count <= 18 else { return nil }
+        var number: Int64 = 0
+        for byte in text {
+            guard UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte else { return nil }
+            number = number * 10 + Int64(byte - UInt8(ascii: "0"))
+        }
+        return number
+    }
+}

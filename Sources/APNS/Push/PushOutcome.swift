@@ -1,0 +1,47 @@
+public import HTTP2
+
+/// What became of a push.
+public enum PushOutcome: Sendable, Hashable {
+    /// APNs has answered, whatever it said.
+    case answered(PushAnswer)
+    /// APNs did not process it: it can be sent again, and no attempt counts.
+    case notSent(NotSentReason)
+    /// It was sent and no answer came: APNs may have processed it or not.
+    case unknown(UnknownReason)
+}
+
+/// Why a push was not sent, or was refused unprocessed.
+public enum NotSentReason: String, Sendable, Hashable, CustomStringConvertible {
+    /// The pool takes no more: it was told to stop.
+    case draining
+    /// No connection could take it in time.
+    case noConnection
+    /// Too many pushes wait for a connection already.
+    case overloaded
+    /// APNs refused it unprocessed at every one of a few tries.
+    case refused
+    /// No provider token could be made.
+    case noToken
+    /// A value cannot stand in a header: no hexadecimal token, or control characters. Sending it again is of no use.
+    case malformed
+
+    public var description: String { rawValue }
+}
+
+/// Why the outcome of a push is not known.
+public enum UnknownReason: Sendable, Hashable, CustomStringConvertible {
+    /// No answer within the time that a request may take.
+    case timedOut
+    /// The connection ended before the answer.
+    case connectionLost
+    /// The stream ended before the answer.
+    case streamReset(HTTP2ErrorCode)
+
+    public var description: String {
+        switch self {
+        case .timedOut: "no answer in time"
+        case .connectionLost: "the connection was lost"
+        case .streamReset(let code): "the stream was reset with \(code)"
+        }
+    }
+}

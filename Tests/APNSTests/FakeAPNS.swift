@@ -1,0 +1,125 @@
+import APNSProtocol
+import Crypto
+import EventLoop
+import HTTP2
+
+@testable import APNS
+
+/// An APNs whose every answer a test scripts, at the other end of connections in memory.
+final class FakeAPNS {
+    static let endpoint = Endpoint(host: "api.test", port: 443)
+
+    let loop: VirtualLoop
+    private(set) var connections: [FakeConnection] = []
+    /// What each connection announces first.
+    var settings = HTTP2Settings(maxConcurrentStreams: 1000)
+    /// Called when the whole of a request has come.
+    var onRequest: (FakeConnection, HTTP2Stream) -> Void = { connection, stream in connection.accept(stream) }
+    /// Reads nothing and says nothing, as a peer does behind a firewall that has forgotten the connection.
+    var isSilent = false
+    private var listener: ByteListener?
+
+    init(_ loop: VirtualLoop) {
+        self.loop = loop
+    }
+
+    func start() throws {
+        listener = try loop.listen(on: Self.endpoint) { [unowned self] transport in
+            let connection = FakeConnection(apns: self)
+            connections.append(connection)
+            connection.server = HTTP2Server(loop: loop, delegate: connection, settings: settings)
+            transport.handler = Silencer(connection.server, apns: self)
+        }
+    }
+
+    /// Accepts no more connections.
+    func stop() {
+        listener?.close()
+        listener = nil
+    }
+
+    var requests: [FakeConnection.Request] { connections.flatMap(\.requests) }
+}
+
+final class FakeConnection: HTTP2ServerDelegate {
+    struct Request {
+        var stream: HTTP2Stream
+        var headers: [(name: String, value: String, neverIndexed: Bool)] = []
+        var body: [UInt8] = []
+        var closed: HTTP2ErrorCode?
+
+        /// Of a push that was made by `PoolRig.request`.
+        var number: Int { Int(self[":path"]?.suffix(6) ?? "").map { $0 - 100_000 } ?? -1 }
+
+        subscript(name: String) -> String? { headers.first { $0.name == name }?.value }
+    }
+
+    unowned let apns: FakeAPNS
+    var server: HTTP2Server!
+    /// In the order of their beginning.
+    var requests: [Request] = []
+    /// Streams open at once, at most.
+    var openMax = 0
+    var hasClosed = false
+
+    init(apns: FakeAPNS) { self.apns = apns }
+
+    func index(_ stream: HTTP2Stream) -> Int? { requests.lastIndex { $0.stream == stream } }
+
+    func request(_ stream: HTTP2Stream) -> Request? { index(stream).map { requests[$0] } }
+
+    /// Streams that wait for an answer, the oldest first.
+    var open: [HTTP2Stream] { requests.filter { $0.closed == nil }.map(\.stream) }
+
+    func accept(_ stream: HTTP2Stream) { answer(stream, 200) }
+
+    func answer(_ stream: HTTP2Stream, _ status: Int, _ body: String = "", uniqueID: String? = nil) {
+        var headers = HeaderBlock()
+        if let id = request(stream)?["apns-id"] { headers.append(name: "apns-id", value: id) }
+        if let uniqueID { headers.append(name: "apns-unique-id", value: uniqueID) }
+        server.respond(stream, status: status, headers: headers, body: Array(body.utf8))
+    }
+
+    override func requestBegan(_ stream: HTTP2Stream, excess: StreamExcess) {
+        requests.append(Request(stream: stream))
+        openMax = max(openMax, open.count)
+    }
+    override func requestHeader(
+        _ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer,
+        representation: HeaderRepresentation
+    ) {
+        guard let index = index(stream) else { return }
+        requests[index].headers.append((text(name), text(value), representation.neverIndexed))
+    }
+    override func requestBody(_ stream: HTTP2Stream, _ bytes: UnsafeRawBufferPointer) {
+        guard let index = index(stream) else { return }
+        requests[index].body += bytes
+    }
+    override func requestEnded(_ stream: HTTP2Stream) { apns.onRequest(self, stream) }
+    override func streamClosed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
+        guard let index = index(stream) else { return }
+        requests[index].closed = code
+    }
+    override func closed(_ error: TransportError?) { hasClosed = true }
+
+    private func text(_ bytes: UnsafeRawBufferPointer) -> String { String(decoding: bytes, as: UTF8.self) }
+}
+
+/// Loses what arrives while its APNs is silent.
+private final class Silencer: ByteStreamHandler {
+    private let inner: ByteStreamHandler
+    private unowned let apns: FakeAPNS
+
+    init(_ inner: ByteStreamHandler, apns: FakeAPNS) {
+        self.inner = inner
+        self.apns = apns
+    }
+
+    override func connected(_ transport: ByteTransport) { inner.connected(transport) }
+    override func received(_ bytes: UnsafeRawBufferPointer) {
+        if !apns.isSilent { inner.received(bytes) }
+    }
+    override func writable() { inner.writable() }
+    override func peerFinished() { inner.peerFinished() }
+    override func closed(_ error: TransportError?) { inner.closed(error) }
+}

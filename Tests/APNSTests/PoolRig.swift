@@ -1,0 +1,100 @@
+import APNSProtocol
+import Crypto
+import EventLoop
+import HTTP2
+
+@testable import APNS
+
+/// A pool on virtual time, a scripted APNs at its other end, and the outcomes of what was sent.
+final class PoolRig {
+    let loop: VirtualLoop
+    let apns: FakeAPNS
+    let owner: Owner
+    private var sent = 0
+
+    /// Owns the pool as a lane does.
+    actor Owner {
+        nonisolated let loop: VirtualLoop
+        nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+        let pool: APNSPool
+        /// By the number of the push, in the order of sending.
+        var outcomes: [Int: PushOutcome] = [:]
+
+        init(loop: VirtualLoop, configuration: PoolConfiguration) {
+            self.loop = loop
+            pool = APNSPool(
+                loop: loop, connector: ByteConnector(loop: loop, endpoint: FakeAPNS.endpoint),
+                configuration: configuration)
+        }
+
+        func send(_ number: Int, _ request: PushRequest) async {
+            let outcome = await pool.send(request)
+            precondition(outcomes[number] == nil, "a push ended twice")
+            outcomes[number] = outcome
+        }
+    }
+
+    static let key: ProviderKey = {
+        do { return try ProviderKey(privateKey: .generate(), keyID: "ABCDE12345", teamID: "TEAM123456") } catch {
+            fatalError("\(error)")
+        }
+    }()
+
+    init(seed: UInt64 = 1, _ adjust: (inout PoolConfiguration) -> Void = { _ in }) throws {
+        loop = VirtualLoop(seed: seed)
+        apns = FakeAPNS(loop)
+        var configuration = PoolConfiguration(environment: .sandbox, key: Self.key, authority: "api.test")
+        configuration.connectionsMax = 1
+        adjust(&configuration)
+        owner = Owner(loop: loop, configuration: configuration)
+        try loop.enter { try apns.start() }
+    }
+
+    static func request(_ number: Int) -> PushRequest {
+        PushRequest(
+            target: .device(Array("00ff11ee\(String(100_000 + number))".utf8)[...]),
+            topic: Array("com.example.app".utf8),
+            pushType: .alert, id: UUIDValue(high: 0, low: UInt64(number)),
+            payload: Array(#"{"aps":{"alert":"\#(number)"}}"#.utf8))
+    }
+
+    /// Sends pushes and goes on at once; returns the number of the first.
+    @discardableResult
+    func send(_ count: Int = 1, _ make: (Int) -> PushRequest = PoolRig.request) -> Int {
+        let first = sent
+        loop.enter {
+            for number in first..<(first + count) {
+                let request = make(number)
+                Task(executorPreference: loop) { [owner] in await owner.send(number, request) }
+            }
+        }
+        sent += count
+        return first
+    }
+
+    var outcomes: [Int: PushOutcome] { loop.enter { owner.assumeIsolated { $0.outcomes } } }
+    var statistics: PoolStatistics { withPool { $0.statistics } }
+
+    func withPool<Result: Sendable>(_ body: @Sendable (APNSPool) -> Result) -> Result {
+        loop.enter { owner.assumeIsolated { body($0.pool) } }
+    }
+
+    /// Runs until `isDone` holds, for at most two hours.
+    func run(_ limit: Duration = .seconds(7200), until isDone: () -> Bool) -> Bool {
+        loop.run(limit: limit, until: isDone) == .done
+    }
+
+    /// Runs until so many pushes have ended.
+    func runUntilEnded(_ count: Int) -> Bool {
+        loop.run(limit: .seconds(7200)) { owner.assumeIsolated { $0.outcomes.count } == count } == .done
+    }
+
+    /// Lets so much time pass.
+    func pass(_ duration: Duration) {
+        var isOver = false
+        loop.enter { _ = loop.schedule(after: duration) { isOver = true } }
+        _ = loop.run(limit: duration + .seconds(1)) { isOver }
+    }
+
+    func isAccepted(_ number: Int) -> Bool { outcomes[number] == .answered(PushAnswer(status: 200)) }
+}

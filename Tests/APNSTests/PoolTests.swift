@@ -1,0 +1,388 @@
+import APNSProtocol
+import Crypto
+import EventLoop
+import HTTP2
+import Testing
+
+@testable import APNS
+
+/// The pool against a scripted APNs.
+@Suite struct PoolTests {
+    // MARK: Requests and answers
+
+    @Test func aPushCarriesAllOfItsHeadersAndItsPayload() throws {
+        let rig = try PoolRig()
+        let payload = Array(#"xx{"aps":{}}yy"#.utf8)
+        rig.send { _ in
+            PushRequest(
+                target: .device(Array("..00aaFF..".utf8)[2..<8]), topic: Array("com.example.app.voip".utf8),
+                pushType: .voip, priority: .immediate, expiration: 1_767_225_600,
+                collapseID: Array("..score..".utf8)[2..<7],
+                id: UUIDValue("0f8fad5b-d9cb-469f-a165-70867728950e") ?? UUIDValue(high: 0, low: 0),
+                payload: payload, payloadRange: 2..<12)
+        }
+        #expect(rig.runUntilEnded(1))
+        let request = try #require(rig.apns.requests.first)
+        let token = try #require(request["authorization"])
+        #expect(
+            request.headers.map { "\($0.name): \($0.value)" } == [
+                ":method: POST", ":scheme: https", ":path: /3/device/00aaFF", ":authority: api.test",
+                "authorization: \(token)", "apns-topic: com.example.app.voip", "apns-push-type: voip",
+                "apns-id: 0f8fad5b-d9cb-469f-a165-70867728950e", "apns-priority: 10", "apns-expiration: 1767225600",
+                "apns-collapse-id: score",
+            ])
+        #expect(request.body == Array(#"{"aps":{}}"#.utf8))
+        #expect(token.hasPrefix("bearer ey") && token.split(separator: ".").count == 3)
+        #expect(rig.isAccepted(0))
+    }
+
+    @Test func whatDiffersWithEachRequestIsNotIndexed() throws {
+        let rig = try PoolRig()
+        func make(_ number: Int) -> PushRequest {
+            var request = PoolRig.request(number)
+            request.priority = .considerate
+            request.expiration = Int64(number)
+            request.collapseID = Array("c\(number)".utf8)[...]
+            return request
+        }
+        rig.send(2, make)
+        #expect(rig.runUntilEnded(2))
+        let neverIndexed = rig.apns.requests.map { $0.headers.filter(\.neverIndexed).map(\.name) }
+        #expect(neverIndexed[0] == [":path", "authorization"], "the first puts the names into the table")
+        #expect(neverIndexed[1] == [":path", "authorization", "apns-id", "apns-expiration", "apns-collapse-id"])
+    }
+
+    @Test func answersAreRead() throws {
+        let rig = try PoolRig()
+        rig.apns.onRequest = { connection, stream in
+            switch connection.request(stream)?.number {
+            case 0: connection.answer(stream, 200, uniqueID: "11111111-2222-3333-4444-555555555555")
+            case 1: connection.answer(stream, 410, #"{"reason":"Unregistered","timestamp":1454948015990}"#)
+            case 2: connection.answer(stream, 502, "<html>Bad gateway</html>")
+            default: connection.answer(stream, 400, #"{"reas"#)
+            }
+        }
+        rig.send(4)
+        #expect(rig.runUntilEnded(4))
+        #expect(
+            rig.outcomes[0]
+                == .answered(
+                    PushAnswer(
+                        status: 200, apnsUniqueID: "11111111-2222-3333-4444-555555555555")))
+        #expect(
+            rig.outcomes[1]
+                == .answered(
+                    PushAnswer(
+                        status: 410, reason: .unregistered, timestampMilliseconds: 1_454_948_015_990)))
+        #expect(rig.outcomes[2] == .answered(PushAnswer(status: 502, reason: .unknown("<html>Bad gateway</html>"))))
+        #expect(rig.outcomes[3] == .answered(PushAnswer(status: 400, reason: .unknown(#"{"reas"#))))
+    }
+
+    // MARK: Streams
+
+    @Test func oneStreamUntilTheFirstAnswerAndThenAsManyAsAllowed() throws {
+        let rig = try PoolRig { $0.streamsMax = 300 }
+        rig.apns.onRequest = { _, _ in }
+        rig.send(500)
+        rig.pass(.seconds(2))
+        let connection = rig.apns.connections[0]
+        #expect(connection.requests.count == 1)
+        rig.loop.enter { connection.accept(connection.requests[0].stream) }
+        rig.pass(.seconds(2))
+        #expect(connection.requests.count == 301)
+        #expect(connection.openMax == 300)
+        rig.apns.onRequest = { connection, stream in connection.accept(stream) }
+        rig.loop.enter { for stream in connection.open { connection.accept(stream) } }
+        #expect(rig.runUntilEnded(500))
+        #expect((0..<500).allSatisfy(rig.isAccepted))
+        #expect(rig.apns.connections.count == 1)
+    }
+
+    @Test func anAnswerAboutTheTokenDoesNotOpenTheGate() throws {
+        let rig = try PoolRig()
+        rig.apns.onRequest = { connection, stream in
+            connection.answer(stream, 403, #"{"reason":"Forbidden"}"#)
+        }
+        rig.send(20)
+        #expect(rig.runUntilEnded(20))
+        #expect(rig.apns.connections.allSatisfy { $0.openMax == 1 })
+        #expect(rig.outcomes.values.allSatisfy { $0 == .answered(PushAnswer(status: 403, reason: .forbidden)) })
+    }
+
+    @Test func aLoweredLimitIsKeptWhileTheConnectionLives() throws {
+        let rig = try PoolRig()
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        let connection = rig.apns.connections[0]
+        rig.loop.enter { connection.server.update(HTTP2Settings(maxConcurrentStreams: 1)) }
+        rig.pass(.seconds(1))
+        connection.openMax = 0
+        rig.send(50)
+        #expect(rig.runUntilEnded(51))
+        #expect(connection.openMax == 1)
+        rig.loop.enter { connection.server.update(HTTP2Settings(maxConcurrentStreams: 40)) }
+        rig.pass(.seconds(1))
+        rig.send(50)
+        #expect(rig.runUntilEnded(101))
+        #expect(connection.openMax == 40)
+    }
+
+    @Test func aThousandInFlightOverTwoConnections() throws {
+        let rig = try PoolRig {
+            $0.connectionsMax = 2
+            $0.streamsMax = 700
+        }
+        rig.send(5_000)
+        #expect(rig.runUntilEnded(5_000))
+        #expect((0..<5_000).allSatisfy(rig.isAccepted))
+        #expect(rig.apns.connections.count == 2)
+        #expect(Set(rig.apns.requests.compactMap { $0["apns-id"] }).count == 5_000)
+        #expect(rig.apns.connections[1].requests.count > 100)
+    }
+
+    // MARK: Refusals and losses
+
+    @Test func goAwayInMidFlightSendsTheUnprocessedOnesElsewhere() throws {
+        let rig = try PoolRig()
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        let first = rig.apns.connections[0]
+        rig.apns.onRequest = { _, _ in }
+        rig.send(10)
+        #expect(rig.run(until: { first.requests.count == 11 }))
+        rig.apns.onRequest = { connection, stream in connection.accept(stream) }
+        rig.loop.enter {
+            // Streams 3 to 11 hold the first five of the ten.
+            first.server.goAway(lastStreamID: 11, debug: Array(#"{"reason":"Shutdown"}"#.utf8))
+        }
+        rig.pass(.seconds(5))
+        #expect(rig.outcomes.count == 6)
+        #expect(rig.apns.connections.count == 2)
+        rig.loop.enter { for stream in first.requests[1...5].map(\.stream) { first.accept(stream) } }
+        #expect(rig.runUntilEnded(11))
+        #expect((0..<11).allSatisfy(rig.isAccepted))
+        #expect(rig.apns.connections[1].requests.count == 5)
+        #expect(rig.statistics.resent == 5)
+        rig.pass(.seconds(1))
+        #expect(first.hasClosed)
+        #expect(rig.withPool { $0.connectionCount } == 1)
+    }
+
+    @Test func answersThatDoNotComeAfterGoAwayAreUnknownOnceTheGraceIsOver() throws {
+        let rig = try PoolRig { $0.drainGraceSeconds = 5 }
+        rig.apns.onRequest = { connection, _ in connection.server.goAway(lastStreamID: 1) }
+        rig.send()
+        rig.pass(.seconds(4))
+        #expect(rig.outcomes.isEmpty)
+        rig.pass(.seconds(2))
+        #expect(rig.outcomes == [0: .unknown(.connectionLost)])
+    }
+
+    @Test func aConnectionLostInMidFlightLeavesTheOutcomeUnknown() throws {
+        let rig = try PoolRig()
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        rig.apns.onRequest = { connection, _ in
+            if connection.open.count == 100 { connection.server.abort() }
+        }
+        rig.send(100)
+        #expect(rig.runUntilEnded(101))
+        #expect((1...100).allSatisfy { rig.outcomes[$0] == .unknown(.connectionLost) })
+        rig.apns.onRequest = { connection, stream in connection.accept(stream) }
+        rig.send()
+        #expect(rig.runUntilEnded(102))
+        #expect(rig.isAccepted(101), "a new connection is opened on demand")
+    }
+
+    @Test func refusedStreamsAreSentAgainAndNotForEver() throws {
+        let rig = try PoolRig { $0.resendsMax = 3 }
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        var refusals = 0
+        rig.apns.onRequest = { connection, stream in
+            refusals += 1
+            if refusals <= 10 { connection.server.reset(stream, .refusedStream) } else { connection.accept(stream) }
+        }
+        rig.send(10)
+        #expect(rig.runUntilEnded(11))
+        #expect((0...10).allSatisfy(rig.isAccepted))
+        refusals = Int.min
+        rig.send()
+        #expect(rig.runUntilEnded(12))
+        #expect(rig.outcomes[11] == .notSent(.refused))
+        #expect(refusals == Int.min + 4)
+    }
+
+    @Test func otherResetsLeaveTheOutcomeUnknown() throws {
+        let rig = try PoolRig()
+        rig.apns.onRequest = { connection, stream in connection.server.reset(stream, .internalError) }
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        #expect(rig.outcomes[0] == .unknown(.streamReset(.internalError)))
+    }
+
+    // MARK: Silence
+
+    @Test func aRequestWithoutAnAnswerTimesOutAndItsLateAnswerIsIgnored() throws {
+        let rig = try PoolRig { $0.requestTimeoutSeconds = 30 }
+        rig.apns.onRequest = { connection, stream in
+            if connection.request(stream)?.number != 1 { connection.accept(stream) }
+        }
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        rig.send(3)
+        rig.pass(.seconds(29))
+        #expect(rig.outcomes.count == 3)
+        let connection = rig.apns.connections[0]
+        let silent = connection.requests[1]
+        // The answer leaves just as the time is up: both cross.
+        rig.loop.enter {
+            _ = rig.loop.schedule(after: .milliseconds(1000)) { connection.accept(silent.stream) }
+        }
+        rig.pass(.seconds(3))
+        #expect(rig.outcomes[1] == .unknown(.timedOut))
+        #expect(rig.outcomes.count == 4)
+        #expect(rig.statistics.endedLate == 1)
+        rig.send()
+        #expect(rig.runUntilEnded(5))
+        #expect(rig.apns.connections.count == 1, "the connection lives")
+    }
+
+    @Test func aPeerThatFallsSilentIsGivenUp() throws {
+        let rig = try PoolRig {
+            $0.requestTimeoutSeconds = 20
+            $0.pingTimeoutSeconds = 5
+            $0.drainGraceSeconds = 60
+        }
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        rig.apns.isSilent = true
+        rig.send(5)
+        rig.pass(.seconds(21))
+        rig.apns.isSilent = false
+        #expect(rig.outcomes.values.filter { $0 == .unknown(.timedOut) }.count == 5)
+        rig.pass(.seconds(6))
+        rig.send()
+        #expect(rig.runUntilEnded(7))
+        #expect(rig.apns.connections.count == 2)
+    }
+
+    @Test func anIdleConnectionIsAskedForASignOfLife() throws {
+        let rig = try PoolRig { $0.idlePingSeconds = 60 }
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        let before = rig.loop.network.connections[0].deliveredToServer
+        rig.pass(.seconds(130))
+        #expect(rig.loop.network.connections[0].deliveredToServer == before + 2 * 17, "two PING frames")
+        rig.send()
+        #expect(rig.runUntilEnded(2))
+        #expect(rig.apns.connections.count == 1)
+    }
+
+    @Test func aPeerWithoutSettingsIsGivenUpAndItsPushesAreGivenBack() throws {
+        let rig = try PoolRig {
+            $0.connectTimeoutSeconds = 5
+            $0.waitSecondsMax = 20
+        }
+        rig.loop.enter { rig.apns.stop() }
+        let mute = Mute()
+        try rig.loop.enter { _ = try rig.loop.listen(on: FakeAPNS.endpoint) { $0.handler = mute } }
+        rig.send(3)
+        #expect(rig.runUntilEnded(3))
+        #expect(rig.outcomes.values.allSatisfy { $0 == .notSent(.noConnection) })
+        #expect(mute.connections > 1)
+    }
+
+    @Test func connectingDoesNotStorm() throws {
+        let rig = try PoolRig { $0.waitSecondsMax = 3600 }
+        rig.loop.enter { rig.apns.stop() }
+        rig.send(3)
+        rig.pass(.seconds(600))
+        let connects = rig.statistics.connects
+        #expect(connects > 5 && connects < 20, "\(connects) connects in ten minutes")
+        try rig.loop.enter { try rig.apns.start() }
+        #expect(rig.runUntilEnded(3))
+        #expect((0..<3).allSatisfy(rig.isAccepted))
+    }
+
+    @Test func connectionsThatDieYoungAreLimitedByTheMinute() throws {
+        let rig = try PoolRig { $0.resendsMax = 1000 }
+        rig.apns.onRequest = { connection, stream in
+            connection.accept(stream)
+            connection.server.goAway()
+        }
+        var first = rig.send()
+        for _ in 0..<40 {
+            #expect(rig.runUntilEnded(first + 1))
+            first = rig.send()
+        }
+        let elapsed = rig.loop.now.monotonic.nanoseconds / 1_000_000_000
+        #expect(elapsed >= 120, "forty connections, twelve a minute: \(elapsed) s")
+    }
+
+    // MARK: Limits and ends
+
+    @Test func whatCannotStandInAHeaderIsNotSent() throws {
+        let rig = try PoolRig()
+        rig.send(3) { number in
+            var request = PoolRig.request(number)
+            switch number {
+            case 0: request.collapseID = Array("a\r\nb: c".utf8)[...]
+            case 1: request.target = .device(Array("xyz".utf8)[...])
+            default: request.topic = Array(" com.example".utf8)
+            }
+            return request
+        }
+        #expect(rig.runUntilEnded(3))
+        #expect(rig.outcomes.values.allSatisfy { $0 == .notSent(.malformed) })
+    }
+
+    @Test func theNumberOfWaitingPushesIsLimited() throws {
+        let rig = try PoolRig { $0.waitingMax = 10 }
+        rig.apns.onRequest = { _, _ in }
+        rig.send(30)
+        rig.pass(.milliseconds(100))
+        #expect(rig.outcomes.values.filter { $0 == .notSent(.overloaded) }.count >= 19)
+        #expect(rig.withPool { $0.waitingCount } <= 10)
+    }
+
+    @Test func stopAcceptingGivesBackWhatWaitsAndFinishesWhatWasSent() throws {
+        let rig = try PoolRig { $0.streamsMax = 5 }
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        rig.apns.onRequest = { _, _ in }
+        rig.send(20)
+        #expect(rig.run(until: { rig.apns.connections[0].open.count == 5 }))
+        rig.withPool { $0.stopAccepting() }
+        #expect(rig.runUntilEnded(16))
+        #expect(rig.outcomes.values.filter { $0 == .notSent(.draining) }.count == 15)
+        rig.send()
+        #expect(rig.runUntilEnded(17))
+        let connection = rig.apns.connections[0]
+        rig.loop.enter { for stream in connection.open { connection.accept(stream) } }
+        #expect(rig.runUntilEnded(22))
+        #expect(rig.outcomes.values.filter { $0 == .answered(PushAnswer(status: 200)) }.count == 6)
+        rig.withPool { $0.close() }
+        rig.pass(.seconds(1))
+        #expect(rig.withPool { $0.connectionCount } == 0)
+        #expect(connection.hasClosed)
+    }
+
+    @Test func closeEndsWhatIsOpenAsUnknown() throws {
+        let rig = try PoolRig()
+        rig.apns.onRequest = { _, _ in }
+        rig.send(3)
+        rig.pass(.seconds(1))
+        rig.withPool { $0.close() }
+        #expect(rig.runUntilEnded(3))
+        #expect(rig.outcomes[0] == .unknown(.connectionLost))
+        #expect(rig.outcomes[1] == .notSent(.draining))
+        #expect(rig.withPool { $0.connectionCount } == 0)
+    }
+}
+
+/// Accepts connections and says nothing.
+private final class Mute: ByteStreamHandler {
+    var connections = 0
+    override func connected(_ transport: ByteTransport) { connections += 1 }
+}
