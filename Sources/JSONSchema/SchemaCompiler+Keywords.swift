@@ -1,16 +1,17 @@
 import JSON
 
 extension SchemaCompiler {
-    /// Emits cheap assertions first, so that a wrong value is found before it is walked through.
+    /// Emits cheap assertions first, then what is inside, then what depends on it: so the first violation is mostly
+    /// the one to begin with.
     mutating func compileKeywords(of schema: JSONValue, index: Int) throws(SchemaError) {
         for (key, value) in schema.members {
             try compileAssertion(key.string ?? "", value)
         }
+        try compileObject(schema)
+        try compileArray(schema)
         for (key, value) in schema.members {
             try compileApplicator(key.string ?? "", value, index: index)
         }
-        try compileObject(schema)
-        try compileArray(schema)
         try compileConditional(schema, index: index)
         for (key, value) in schema.members {
             try checkKnown(key.string ?? "", value)

@@ -1,0 +1,143 @@
+import Glibc
+import JSON
+import JSONSchema
+import Testing
+
+/// The contract of `schemas/`, by its examples.
+struct ExampleTests {
+    @Test(arguments: try! files("schemas/examples/valid"))
+    func valid(_ name: String) throws {
+        let validator = try validator("notification")
+        let document = try JSONDocument(try bytes(of: "schemas/examples/valid/\(name)"))
+        #expect(validator.violations(in: document.root).map(\.description) == [])
+    }
+
+    @Test(arguments: try! files("schemas/examples/invalid").filter { !$0.hasSuffix(".expected.json") })
+    func invalid(_ name: String) throws {
+        let validator = try validator("notification")
+        let document = try JSONDocument(try bytes(of: "schemas/examples/invalid/\(name)"))
+        let expectation = "schemas/examples/invalid/\(name.dropLast(".json".count)).expected.json"
+        let expected = try JSONDocument(try bytes(of: expectation)).root
+        let violation = try #require(validator.firstViolation(in: document.root))
+        #expect(violation.keyword == expected["keyword"]?.string)
+        #expect(violation.instancePointer == expected["instance_pointer"]?.string)
+        #expect(expected.count == 2)
+    }
+
+    @Test(arguments: ["notification", "result", "dead-letter"])
+    func schemasExplainThemselves(_ name: String) throws {
+        let document = try JSONDocument(try bytes(of: "schemas/\(name).schema.json"))
+        let schema = try CompiledSchema(document)
+        #expect(schema.unknownKeywords == [])
+        #expect(document.root["title"] != nil)
+        #expect(document.root["description"] != nil)
+        for (key, property) in try #require(document.root["properties"]).members {
+            #expect(property["title"] != nil, "\(key.string ?? "")")
+        }
+        let validator = SchemaValidator(schema)
+        for example in document.root["examples"]?.elements.map({ $0 }) ?? [] {
+            #expect(validator.violations(in: example).map(\.description) == [])
+        }
+        for (key, property) in try #require(document.root["properties"]).members {
+            guard let examples = property["examples"] else { continue }
+            let validator = SchemaValidator(try CompiledSchema(try alone(property, in: document.root)))
+            for example in examples.elements {
+                #expect(validator.firstViolation(in: example) == nil, "\(key.string ?? "")")
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            (
+                #"{"outcome":"invalid","attempts":0,"possible_duplicate":false,"received_at":1,"finished_at":2,"#
+                    + #""error":{"class":"json","code":"truncated","message":"…"}}"#, nil
+            ),
+            (
+                #"{"outcome":"invalid","attempts":0,"possible_duplicate":false,"received_at":1,"finished_at":2}"#,
+                "required"
+            ),
+            (#"{"outcome":"sent","attempts":0,"possible_duplicate":false,"received_at":1,"finished_at":2}"#, "enum"),
+            (
+                #"{"outcome":"accepted","attempts":1,"possible_duplicate":false,"received_at":1,"finished_at":2}"#,
+                "required"
+            ),
+            (
+                #"{"outcome":"expired","device_token":"aa","channel_id":"bb","attempts":1,"possible_duplicate":false,"#
+                    + #""received_at":1,"finished_at":2}"#, "not"
+            ),
+        ] as [(String, String?)])
+    func results(_ text: String, _ keyword: String?) throws {
+        #expect(try validator("result").firstViolation(in: try JSONDocument(text).root)?.keyword == keyword)
+    }
+
+    @Test(
+        arguments: [
+            (#"{"push-reason-class":"apns","push-reason-code":"BadDeviceToken"}"#, "required"),
+            (
+                #"{"push-outcome":"rejected","push-reason-class":"apns","push-reason-code":"BadDeviceToken","push-reason":"…","#
+                    + #""push-attempt":1,"push-failed-at":1,"push-apns-status":400,"push-apns-id":"6a204bd8-94ae-4c1a-a6b3-2d3a6d9f2f10"}"#,
+                nil
+            ),
+            (
+                #"{"push-outcome":"accepted","push-reason-class":"x","push-reason-code":"x","push-reason":"…","#
+                    + #""push-attempt":1,"push-failed-at":1}"#, "enum"
+            ),
+        ] as [(String, String?)])
+    func deadLetters(_ text: String, _ keyword: String?) throws {
+        #expect(try validator("dead-letter").firstViolation(in: try JSONDocument(text).root)?.keyword == keyword)
+    }
+
+    private func validator(_ name: String) throws -> SchemaValidator {
+        SchemaValidator(try CompiledSchema(JSONDocument(try bytes(of: "schemas/\(name).schema.json"))))
+    }
+
+    /// A property's schema with the definitions that it refers to.
+    private func alone(_ property: JSONValue, in schema: JSONValue) throws -> JSONDocument {
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("allOf")
+        json.beginArray()
+        json.raw(property.sourceBytes)
+        json.endArray()
+        if let definitions = schema["$defs"] {
+            json.key("$defs")
+            json.raw(definitions.sourceBytes)
+        }
+        json.endObject()
+        return try JSONDocument(json.bytes)
+    }
+}
+
+// MARK: - Files of this repository
+
+private struct FileError: Error, CustomStringConvertible {
+    var description: String
+}
+
+/// `path` from the repository's root.
+private func absolute(_ path: String, file: StaticString = #filePath) -> String {
+    "\(file)".split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/") + "/" + path
+}
+
+private func bytes(of path: String) throws -> [UInt8] {
+    guard let file = fopen(absolute(path), "r") else { throw FileError(description: "cannot read \(path)") }
+    defer { fclose(file) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65536)
+    while case let count = fread(&chunk, 1, chunk.count, file), count > 0 { bytes += chunk[..<count] }
+    return bytes
+}
+
+private func files(_ path: String) throws -> [String] {
+    guard let folder = opendir(absolute(path)) else { throw FileError(description: "cannot read \(path)") }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
+        let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
+            name.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        }
+        if name.hasSuffix(".json") { names.append(name) }
+    }
+    return names.sorted()
+}
