@@ -18,7 +18,8 @@ public enum DeviceToken {
         return String(decoding: printable, as: UTF8.self) + "…+\(bytes.count - shown)"
     }
 
-    @inlinable static func isHexDigit(_ byte: UInt8) -> Bool {
+    /// Whether the byte is a hexadecimal digit of either case in ASCII.
+    @inlinable public static func isHexDigit(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
             UInt8(ascii: "A")...UInt8(ascii: "F"):

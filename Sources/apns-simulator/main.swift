@@ -1,1 +1,4 @@
-print("placeholder")
+import APNSSimulator
+import Glibc
+
+exit(SimulatorCommand.run(Array(CommandLine.arguments.dropFirst())))

@@ -1,6 +1,7 @@
 import APNSProtocol
 import Crypto
 import EventLoop
+import JSON
 import Testing
 
 @testable import APNSSimulator
@@ -83,10 +84,9 @@ import Testing
     }
 
     @Test func aLineTellsNoWholeDeviceToken() {
-        var line: [UInt8] = []
         var request = request(stream: 1)
         request.number = 9
-        request.appendJSONLine(to: &line)
+        let line = request.jsonLine(appendingTo: [])
         #expect(
             String(decoding: line, as: UTF8.self) == """
                 {"number":9,"unix_ms":1760000000000,"connection":2,"stream":1,\
@@ -114,8 +114,12 @@ import Testing
         counters.count(.accepted)
         counters.count(.refused(.badTopic))
         counters.count(.gone(.unregistered, timestampMilliseconds: 1))
+        var json = JSONWriter()
+        json.beginObject()
+        counters.write(to: &json)
+        json.endObject()
         #expect(
-            counters.json == """
+            String(decoding: json.bytes, as: UTF8.self) == """
                 {"connections":0,"connections_open":0,"connections_open_max":0,"requests":3,"in_flight":0,\
                 "in_flight_max":0,"body_bytes":0,"streams_refused":0,"requests_abandoned":0,"tokens_verified":0,\
                 "requests_without_id":0,"distinct_ids":0,"duplicate_ids":0,"ids_not_remembered":0,"accepted":1,\

@@ -1,4 +1,5 @@
 import APNSProtocol
+import JSON
 
 /// What a simulator has counted since it began.
 public struct Counters: Sendable, Hashable {
@@ -40,27 +41,36 @@ public struct Counters: Sendable, Hashable {
         refusedByReason[reason.text, default: 0] += 1
     }
 
-    /// One JSON object on one line.
-    public var json: String {
-        let numbers = [
-            ("connections", connections), ("connections_open", connectionsOpen),
-            ("connections_open_max", connectionsOpenMax), ("requests", requests), ("in_flight", inFlight),
-            ("in_flight_max", inFlightMax), ("body_bytes", bodyBytes), ("streams_refused", streamsRefused),
-            ("requests_abandoned", requestsAbandoned), ("tokens_verified", tokensVerified),
-            ("requests_without_id", requestsWithoutID), ("distinct_ids", distinctIDs),
-            ("duplicate_ids", duplicateIDs), ("ids_not_remembered", idsNotRemembered), ("accepted", accepted),
-        ]
-        let statuses = refusedByStatus.sorted { $0.key < $1.key }.map { (String($0.key), $0.value) }
-        let reasons = refusedByReason.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-        return """
-            {\(Self.members(numbers)),"refused_by_status":{\(Self.members(statuses))},\
-            "refused_by_reason":{\(Self.members(reasons))}}
-            """
+    /// Adds them as members of a JSON object that is open.
+    func write(to json: inout JSONWriter) {
+        json.member("connections", connections)
+        json.member("connections_open", connectionsOpen)
+        json.member("connections_open_max", connectionsOpenMax)
+        json.member("requests", requests)
+        json.member("in_flight", inFlight)
+        json.member("in_flight_max", inFlightMax)
+        json.member("body_bytes", bodyBytes)
+        json.member("streams_refused", streamsRefused)
+        json.member("requests_abandoned", requestsAbandoned)
+        json.member("tokens_verified", tokensVerified)
+        json.member("requests_without_id", requestsWithoutID)
+        json.member("distinct_ids", distinctIDs)
+        json.member("duplicate_ids", duplicateIDs)
+        json.member("ids_not_remembered", idsNotRemembered)
+        json.member("accepted", accepted)
+        let statuses = refusedByStatus.sorted { $0.key < $1.key }
+        json.key("refused_by_status")
+        Self.write(statuses.map { (String($0.key), $0.value) }, to: &json)
+        json.key("refused_by_reason")
+        Self.write(refusedByReason.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, to: &json)
     }
 
-    /// Names are our own words, or reasons made printable: none needs an escape but the quote of an unknown reason,
-    /// which this simulator never answers.
-    private static func members(_ counts: [(String, Int)]) -> String {
-        counts.map { "\"\($0)\":\($1)" }.joined(separator: ",")
+    private static func write(_ counts: [(String, Int)], to json: inout JSONWriter) {
+        json.beginObject()
+        for (name, count) in counts {
+            json.key(name)
+            json.int(Int64(count))
+        }
+        json.endObject()
     }
 }

@@ -1,5 +1,6 @@
 public import APNSProtocol
 public import Crypto
+import JSON
 
 /// One request and its answer, as the log keeps it: nothing in it can be pushed with.
 public struct LoggedRequest: Sendable {
@@ -22,21 +23,25 @@ public struct LoggedRequest: Sendable {
     public var payloadHash: SHA256Value?
     public var answer: Answer
 
-    /// Adds one JSON object on one line.
-    func appendJSONLine(to line: inout [UInt8]) {
-        line.append(contentsOf: #"{"number":\#(number),"unix_ms":\#(unixMilliseconds)"#.utf8)
-        line.append(contentsOf: #","connection":\#(connection),"stream":\#(stream)"#.utf8)
-        if let apnsID { line.append(contentsOf: #","apns_id":"\#(apnsID)""#.utf8) }
-        line.append(contentsOf: #","device_token":"\#(shortDeviceToken)""#.utf8)
-        // Topics have no character that JSON escapes: those that have are not kept.
-        if let topic { line.append(contentsOf: #","topic":"\#(topic)""#.utf8) }
-        if let pushType { line.append(contentsOf: #","push_type":"\#(pushType.rawValue)""#.utf8) }
-        if let priority { line.append(contentsOf: #","priority":\#(priority.rawValue)"#.utf8) }
-        line.append(contentsOf: #","payload_bytes":\#(payloadByteCount)"#.utf8)
-        if let payloadHash { line.append(contentsOf: #","payload_sha256":"\#(payloadHash)""#.utf8) }
-        line.append(contentsOf: #","status":\#(answer.status)"#.utf8)
-        if let reason = answer.reason { line.append(contentsOf: #","reason":"\#(reason.text)""#.utf8) }
-        line.append(contentsOf: "}\n".utf8)
+    /// One JSON object and the line's end behind the bytes that are given.
+    func jsonLine(appendingTo bytes: consuming [UInt8]) -> [UInt8] {
+        var json = JSONWriter(appendingTo: bytes)
+        json.beginObject()
+        json.member("number", number)
+        json.member("unix_ms", unixMilliseconds)
+        json.member("connection", connection)
+        json.member("stream", Int64(stream))
+        if let apnsID { json.member("apns_id", apnsID.description) }
+        json.member("device_token", shortDeviceToken.description)
+        if let topic { json.member("topic", topic) }
+        if let pushType { json.member("push_type", pushType.rawValue) }
+        if let priority { json.member("priority", Int(priority.rawValue)) }
+        json.member("payload_bytes", payloadByteCount)
+        if let payloadHash { json.member("payload_sha256", payloadHash.description) }
+        json.member("status", answer.status)
+        if let reason = answer.reason { json.member("reason", reason.text) }
+        json.endObject()
+        return json.bytes + [UInt8(ascii: "\n")]
     }
 }
 

@@ -27,7 +27,9 @@ public final class RecordFile: ByteStreamHandler {
     }
 
     func append(_ request: LoggedRequest) {
-        request.appendJSONLine(to: &waiting)
+        var lines: [UInt8] = []
+        swap(&lines, &waiting)
+        waiting = request.jsonLine(appendingTo: lines)
         if waiting.count >= Self.waitingBytesMax { flush() } else { loop.flushAtEndOfTurn(self) }
     }
 

@@ -2,6 +2,7 @@ import APNSProtocol
 public import Crypto
 public import EventLoop
 import HTTP2
+public import TLS
 
 /// An APNs of one environment on one loop. Everything is called on the loop, and everything it knows may be looked at and
 /// changed there.
@@ -24,6 +25,7 @@ public final class SimulatorServer {
     private var record: RecordFile?
     private var listeners: [ByteListener] = []
     private var connections: [Int: SimulatorConnection] = [:]
+    private var onDrained: (() -> Void)?
     private var waiting = AnswerQueue()
     private var isTimerSet = false
     /// Cheaper than the system's, and the same sequence on a virtual loop with the same seed.
@@ -46,13 +48,18 @@ public final class SimulatorServer {
 
     // MARK: Connections
 
-    /// Serves connections at an endpoint, port 0 being any free one, without TLS: HTTP/2 with prior knowledge.
+    /// Serves connections at an endpoint, port 0 being any free one.
     ///
+    /// - Parameter tls: without it HTTP/2 is spoken with prior knowledge, as on a virtual loop.
     /// - Returns: where it listens.
     /// - Throws: when the address cannot be had.
     @discardableResult
-    public func listen(on endpoint: Endpoint) throws(TransportError) -> Endpoint {
-        let listener = try loop.listen(on: endpoint) { [unowned self] transport in accept(transport) }
+    public func listen(on endpoint: Endpoint, tls: TLSContext? = nil) throws(TransportError) -> Endpoint {
+        let listener = try loop.listen(on: endpoint) { [unowned self] transport in
+            guard let tls else { return accept(transport) }
+            // When there is no memory for TLS, the connection was reset.
+            if let secured = try? TLSTransport.accept(transport, context: tls) { accept(secured) }
+        }
         listeners.append(listener)
         return listener.endpoint
     }
@@ -72,14 +79,25 @@ public final class SimulatorServer {
     func closed(_ connection: SimulatorConnection) {
         connections[connection.number] = nil
         counters.connectionsOpen = connections.count
+        if connections.isEmpty { tellDrained() }
     }
 
     /// Accepts no more connections and no more requests on those that are open; these end when their requests are
     /// answered.
-    public func shutDown() {
+    ///
+    /// - Parameter done: called once no connection is open, maybe at once.
+    public func shutDown(_ done: @escaping () -> Void = {}) {
         loop.assertOnLoop()
         closeListeners()
+        onDrained = done
         for number in connections.keys.sorted() { connections[number]?.shutDown() }
+        if connections.isEmpty { tellDrained() }
+    }
+
+    private func tellDrained() {
+        let done = onDrained
+        onDrained = nil
+        done?()
     }
 
     /// Ends at once: every connection is reset.
@@ -88,13 +106,15 @@ public final class SimulatorServer {
         closeListeners()
         for number in connections.keys.sorted() { connections[number]?.abort() }
         record?.close()
-        record = nil
     }
 
     private func closeListeners() {
         for listener in listeners { listener.close() }
         listeners = []
     }
+
+    /// Why the record ends early; nil when it does not.
+    public var recordFailure: String? { record?.failure }
 
     // MARK: Requests
 

@@ -1,0 +1,60 @@
+import APNSProtocol
+import EventLoop
+import JSON
+
+/// What a process says once it listens.
+struct Announcement {
+    let endpoint: Endpoint
+    let options: Options
+    let world: World
+
+    /// One JSON object on one line.
+    var readyLine: String {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("event", "ready")
+        json.member("host", endpoint.host)
+        json.member("port", Int(endpoint.port))
+        json.member("environment", options.environment.rawValue)
+        if world.isDemonstrationState {
+            json.member("team_id", Demonstration.teamID)
+            json.member("key_id", Demonstration.keyID)
+            json.member("topic", Demonstration.bundleID)
+        }
+        if let directory = options.demonstrationDirectory {
+            json.member("key_file", "\(directory)/\(DemonstrationFile.providerKey.rawValue)")
+            json.member("authority_file", "\(directory)/\(DemonstrationFile.authority.rawValue)")
+        }
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+
+    /// How to point a client at it, in words.
+    var advice: String {
+        var lines = [
+            "apns-simulator: \(options.environment.rawValue) APNs on https://\(endpoint), HTTP/2 only."
+        ]
+        if world.isDemonstrationState {
+            lines += [
+                "  team \(Demonstration.teamID), key \(Demonstration.keyID), topic \(Demonstration.bundleID)",
+                "  device tokens: any hexadecimal; those that begin with \(Demonstration.unregisteredPrefix) are"
+                    + " unregistered, with \(Demonstration.badPrefix) bad",
+            ]
+        }
+        if let directory = options.demonstrationDirectory {
+            if world.isDemonstrationState {
+                lines.append("  sign provider tokens with \(directory)/\(DemonstrationFile.providerKey.rawValue)")
+            }
+            if options.certificateFile == nil {
+                lines.append("  let the client trust \(directory)/\(DemonstrationFile.authority.rawValue)")
+            }
+        } else if world.isDemonstrationState || options.certificateFile == nil {
+            lines.append("  --write-demo DIR writes the key and the authority that a client needs")
+        }
+        if options.certificateFile == nil {
+            lines.append(
+                "  its certificate is good for localhost, 127.0.0.1 and Apple's host names: a hosts entry is enough")
+        }
+        return lines.joined(separator: "\n")
+    }
+}

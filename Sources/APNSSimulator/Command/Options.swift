@@ -1,0 +1,199 @@
+import APNSProtocol
+import EventLoop
+
+/// What the command line asks for.
+struct Options {
+    var endpoint = Endpoint(host: "127.0.0.1", port: 2197)
+    var environment = APNSEnvironment.sandbox
+    var configuration = SimulatorConfiguration()
+    var certificateFile: String?
+    var privateKeyFile: String?
+    var demonstrationDirectory: String?
+    var acceptsUnknownDevices = false
+    var acceptsUnknownTopics = false
+    var unregisteredPrefixes: [String] = []
+    var recordFile: String?
+    var readyFile: String?
+    var wantsHelp = false
+    var wantsVersion = false
+
+    init() {
+        configuration.requestsLoggedMax = 1000
+    }
+
+    /// Reads the arguments behind the command's name.
+    ///
+    /// - Throws: `usage`, naming the argument.
+    init(_ arguments: [String]) throws(SimulatorError) {
+        self.init()
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            // `--name=value` is the same as `--name value`.
+            let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let option = Option.all.first(where: { $0.name == parts[0] }) else {
+                throw SimulatorError(.usage, "there is no option \(parts[0])\(Self.suggestion(for: String(parts[0])))")
+            }
+            if option.placeholder == nil {
+                guard parts.count == 1 else { throw SimulatorError(.usage, "\(option.name) takes no value") }
+                try option.apply(&self, "")
+            } else {
+                guard let value = parts.count == 2 ? String(parts[1]) : rest.popFirst() else {
+                    throw SimulatorError(.usage, "\(option.name) wants a value: \(option.help)")
+                }
+                try option.apply(&self, value)
+            }
+        }
+        guard (certificateFile == nil) == (privateKeyFile == nil) else {
+            throw SimulatorError(.usage, "--certificate and --private-key belong together")
+        }
+    }
+
+    private static func suggestion(for name: String) -> String {
+        let near = Option.all.map { (option: $0, distance: editDistance(Array($0.name), Array(name))) }
+            .min { $0.distance < $1.distance }
+        guard let near, near.distance <= 3 else { return "; --help lists them" }
+        return "; did you mean \(near.option.name)?"
+    }
+
+    /// Insertions, removals and replacements of a character that make one text of the other.
+    private static func editDistance(_ left: [Character], _ right: [Character]) -> Int {
+        var row = Array(0...right.count)
+        for (index, character) in left.enumerated() {
+            var previous = row[0]
+            row[0] = index + 1
+            for column in 1..<row.count {
+                let replaced = previous + (character == right[column - 1] ? 0 : 1)
+                previous = row[column]
+                row[column] = min(replaced, row[column] + 1, row[column - 1] + 1)
+            }
+        }
+        return row[right.count]
+    }
+}
+
+/// One option of the command: its name, what it means, and what it does. The help text is made of the same table.
+struct Option: Sendable {
+    var name: String
+    /// What stands for the value in the help text; nil when the option takes none.
+    var placeholder: String?
+    var help: String
+    var apply: @Sendable (inout Options, String) throws(SimulatorError) -> Void
+
+    static let all: [Option] = [
+        Option(
+            name: "--listen", placeholder: "HOST:PORT",
+            help: "where to listen; port 0 takes a free one (127.0.0.1:2197)"
+        ) {
+            (options, value) throws(SimulatorError) in
+            guard let colon = value.lastIndex(of: ":"), let port = UInt16(value[value.index(after: colon)...]),
+                colon > value.startIndex
+            else { throw bad("--listen", value, "HOST:PORT") }
+            let host = value[..<colon].drop { $0 == "[" }
+            options.endpoint = Endpoint(host: String(host.last == "]" ? host.dropLast() : host), port: port)
+        },
+        Option(name: "--environment", placeholder: "NAME", help: "sandbox or production (sandbox)") {
+            (options, value) throws(SimulatorError) in options.environment = try word("--environment", value)
+        },
+        Option(
+            name: "--write-demo", placeholder: "DIR",
+            help: "write the demonstration's key and certificates there"
+        ) {
+            (options, value) throws(SimulatorError) in options.demonstrationDirectory = value
+        },
+        Option(
+            name: "--certificate", placeholder: "FILE", help: "PEM chain to serve TLS with; without it a made-up one"
+        ) {
+            (options, value) throws(SimulatorError) in options.certificateFile = value
+        },
+        Option(name: "--private-key", placeholder: "FILE", help: "PEM key that belongs to --certificate") {
+            (options, value) throws(SimulatorError) in options.privateKeyFile = value
+        },
+        Option(name: "--accept-unknown-devices", help: "every device token that is not listed is good") {
+            (options, value) throws(SimulatorError) in options.acceptsUnknownDevices = true
+        },
+        Option(name: "--accept-unknown-topics", help: "every team may push to every topic") {
+            (options, value) throws(SimulatorError) in options.acceptsUnknownTopics = true
+        },
+        Option(name: "--accept-no-token", help: "serve pushes without provider token; those that come are checked") {
+            (options, value) throws(SimulatorError) in options.configuration.rules.servesWithoutToken = true
+        },
+        Option(
+            name: "--unregistered-prefix", placeholder: "HEX",
+            help: "device tokens that begin so are unregistered; may be repeated"
+        ) {
+            (options, value) throws(SimulatorError) in
+            guard !value.isEmpty, value.utf8.count <= DeviceToken.hexDigitsMax,
+                value.utf8.allSatisfy(DeviceToken.isHexDigit)
+            else {
+                throw bad("--unregistered-prefix", value, "hexadecimal digits")
+            }
+            options.unregisteredPrefixes.append(value)
+        },
+        Option(name: "--delay-ms", placeholder: "N", help: "answer so long after a request was complete (0)") {
+            (options, value) throws(SimulatorError) in
+            guard let milliseconds = Double(value), (0...600_000).contains(milliseconds) else {
+                throw bad("--delay-ms", value, "a number from 0 to 600000")
+            }
+            options.configuration.answerDelay = .nanoseconds(Int64(milliseconds * 1_000_000))
+        },
+        Option(
+            name: "--gate", placeholder: "MODE",
+            help: "one stream until the first authenticated push: enforce, announce, off (enforce)"
+        ) {
+            (options, value) throws(SimulatorError) in options.configuration.gate = try word("--gate", value)
+        },
+        Option(name: "--streams-max", placeholder: "N", help: "streams of a connection after that (1000)") {
+            (options, value) throws(SimulatorError) in
+            options.configuration.streamsMax = try number("--streams-max", value, 1...4096)
+        },
+        Option(name: "--connections-max", placeholder: "N", help: "connections served at once (10000)") {
+            (options, value) throws(SimulatorError) in
+            options.configuration.connectionsMax = try number("--connections-max", value, 1...1_000_000)
+        },
+        Option(
+            name: "--check-order", placeholder: "ORDER", help: "headers-first or authentication-first (headers-first)"
+        ) {
+            (options, value) throws(SimulatorError) in
+            options.configuration.rules.order = try word("--check-order", value)
+        },
+        Option(
+            name: "--record", placeholder: "FILE",
+            help: "write a JSON line for each request, with its payload's SHA-256"
+        ) {
+            (options, value) throws(SimulatorError) in
+            options.recordFile = value
+            options.configuration.hashesPayloads = true
+        },
+        Option(name: "--ready-file", placeholder: "FILE", help: "write the ready line there, too, once it listens") {
+            (options, value) throws(SimulatorError) in options.readyFile = value
+        },
+        Option(name: "--help", help: "print this") {
+            (options, value) throws(SimulatorError) in options.wantsHelp = true
+        },
+        Option(name: "--version", help: "print the version") {
+            (options, value) throws(SimulatorError) in options.wantsVersion = true
+        },
+    ]
+
+    private static func bad(_ name: String, _ value: String, _ wanted: String) -> SimulatorError {
+        SimulatorError(.usage, "\(name) wants \(wanted), not \(value)")
+    }
+
+    private static func word<Word: RawRepresentable<String> & CaseIterable>(
+        _ name: String, _ value: String
+    ) throws(SimulatorError) -> Word {
+        guard let word = Word(rawValue: value) else {
+            throw bad(name, value, Word.allCases.map(\.rawValue).joined(separator: " or "))
+        }
+        return word
+    }
+
+    private static func number(
+        _ name: String, _ value: String, _ range: ClosedRange<Int>
+    ) throws(SimulatorError) -> Int {
+        guard let number = Int(value), range.contains(number) else {
+            throw bad(name, value, "a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+}

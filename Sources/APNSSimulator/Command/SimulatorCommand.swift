@@ -1,0 +1,112 @@
+import APNSProtocol
+import EventLoop
+import Glibc
+import JSON
+import Synchronization
+
+/// The `apns-simulator` command: arguments in, exit code out.
+public enum SimulatorCommand {
+    static let version = "0.1.0"
+
+    /// Runs until SIGTERM or SIGINT.
+    ///
+    /// - Parameter arguments: those behind the command's name.
+    public static func run(_ arguments: [String]) -> Int32 {
+        do throws(SimulatorError) {
+            let options = try Options(arguments)
+            if options.wantsHelp {
+                StandardStream.output.line(HelpText.text)
+            } else if options.wantsVersion {
+                StandardStream.output.line("apns-simulator \(version)")
+            } else {
+                try serve(options)
+            }
+            return 0
+        } catch {
+            StandardStream.error.line("apns-simulator: \(error.message)")
+            return error.code.rawValue
+        }
+    }
+
+    private static func serve(_ options: Options) throws(SimulatorError) {
+        SignalSource.block([SIGTERM, SIGINT, SIGUSR1])
+        let loop = try SimulatorError.telling(.unavailable) { () throws(TransportError) in try EpollLoop() }
+        let world = try World(options, nowMilliseconds: loop.now.unixMilliseconds)
+        let outcome = Outcome()
+        loop.post {
+            do throws(SimulatorError) {
+                try SimulatorProcess.start(options, world, on: loop)
+            } catch {
+                outcome.failure.withLock { $0 = error }
+                loop.stop()
+            }
+        }
+        loop.run()
+        if let failure = outcome.failure.withLock({ $0 }) { throw failure }
+    }
+
+    /// Why the start on the loop failed.
+    private final class Outcome: Sendable {
+        let failure = Mutex<SimulatorError?>(nil)
+    }
+}
+
+/// A simulator as a process: tells where it listens, obeys signals. On the loop.
+private final class SimulatorProcess {
+    /// How long answers and closes may take once it is to end.
+    private static let drainDeadlineSeconds = 5
+
+    private let loop: EpollLoop
+    private let server: SimulatorServer
+    private var isEnding = false
+
+    /// Starts serving; the loop keeps the process alive through its signals.
+    static func start(_ options: Options, _ world: World, on loop: EpollLoop) throws(SimulatorError) {
+        var record: RecordFile?
+        if let path = options.recordFile {
+            record = try SimulatorError.telling(.cannotWrite) { () throws(TransportError) in
+                try RecordFile(path: path, loop: loop)
+            }
+        }
+        let server = SimulatorServer(
+            loop: loop, configuration: options.configuration, state: world.state, record: record)
+        let process = SimulatorProcess(loop: loop, server: server)
+        let endpoint = try SimulatorError.telling(.unavailable) { () throws(TransportError) in
+            _ = try SignalSource(loop: loop, signals: [SIGTERM, SIGINT, SIGUSR1]) { process.received(signal: $0) }
+            return try server.listen(on: options.endpoint, tls: world.tls)
+        }
+        let announcement = Announcement(endpoint: endpoint, options: options, world: world)
+        if let path = options.readyFile { try TextFile.write(announcement.readyLine + "\n", to: path) }
+        StandardStream.output.line(announcement.readyLine)
+        StandardStream.error.line(announcement.advice)
+    }
+
+    private init(loop: EpollLoop, server: SimulatorServer) {
+        self.loop = loop
+        self.server = server
+    }
+
+    private func received(signal: Int32) {
+        guard signal != SIGUSR1 else { return printCounters() }
+        guard !isEnding else { return end() }
+        isEnding = true
+        loop.schedule(after: .seconds(Self.drainDeadlineSeconds)) { [self] in end() }
+        server.shutDown { [self] in end() }
+    }
+
+    private func end() {
+        server.abort()
+        printCounters()
+        loop.stop()
+    }
+
+    private func printCounters() {
+        if let failure = server.recordFailure { StandardStream.error.line("apns-simulator: \(failure)") }
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("event", "counters")
+        server.counters.write(to: &json)
+        json.endObject()
+        StandardStream.output.line(String(decoding: json.bytes, as: UTF8.self))
+    }
+}

@@ -1,0 +1,15 @@
+import Glibc
+
+/// Where the command speaks: short lines, written at once. What nobody reads any more is lost.
+enum StandardStream: Int32 {
+    case output = 1
+    case error = 2
+
+    func line(_ text: String) {
+        var rest = Array("\(text)\n".utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(rawValue, $0.baseAddress, $0.count) }
+            if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR { return }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import APNSProtocol
+import EventLoop
+import Testing
+
+@testable import APNSSimulator
+
+@Suite struct OptionsTests {
+    @Test func defaults() throws {
+        let options = try Options([])
+        #expect(options.endpoint == Endpoint(host: "127.0.0.1", port: 2197))
+        #expect(options.environment == .sandbox)
+        #expect(options.configuration.gate == .enforce)
+        #expect(options.configuration.answerDelay == .zero)
+    }
+
+    @Test func valuesBehindASpaceOrAnEqualsSign() throws {
+        let options = try Options([
+            "--listen", "[::1]:0", "--environment=production", "--gate=off", "--delay-ms", "0.5", "--streams-max=7",
+            "--unregistered-prefix", "aB", "--unregistered-prefix=c", "--record", "/tmp/r=1", "--accept-no-token",
+            "--check-order=authentication-first", "--connections-max=3",
+        ])
+        #expect(options.endpoint == Endpoint(host: "::1", port: 0))
+        #expect(options.environment == .production)
+        #expect(options.configuration.gate == .off)
+        #expect(options.configuration.answerDelay == .microseconds(500))
+        #expect(options.configuration.streamsMax == 7)
+        #expect(options.configuration.connectionsMax == 3)
+        #expect(options.configuration.rules.servesWithoutToken)
+        #expect(options.configuration.rules.order == .authenticationFirst)
+        #expect(options.unregisteredPrefixes == ["aB", "c"])
+        #expect(options.recordFile == "/tmp/r=1" && options.configuration.hashesPayloads)
+    }
+
+    @Test(arguments: [
+        (["--gat", "off"], "there is no option --gat; did you mean --gate?"),
+        (["sandbox"], "there is no option sandbox; --help lists them"),
+        (
+            ["--gate"],
+            "--gate wants a value: one stream until the first authenticated push: enforce, announce, off (enforce)"
+        ),
+        (["--gate", "of"], "--gate wants enforce or announce or off, not of"),
+        (["--listen", "127.0.0.1"], "--listen wants HOST:PORT, not 127.0.0.1"),
+        (["--listen", ":80"], "--listen wants HOST:PORT, not :80"),
+        (["--listen", "a:65536"], "--listen wants HOST:PORT, not a:65536"),
+        (["--delay-ms", "-1"], "--delay-ms wants a number from 0 to 600000, not -1"),
+        (["--delay-ms", "nan"], "--delay-ms wants a number from 0 to 600000, not nan"),
+        (["--streams-max", "0"], "--streams-max wants a number from 1 to 4096, not 0"),
+        (["--unregistered-prefix", "xy"], "--unregistered-prefix wants hexadecimal digits, not xy"),
+        (["--help=yes"], "--help takes no value"),
+        (["--certificate", "a.pem"], "--certificate and --private-key belong together"),
+    ])
+    func mistakesAreNamed(arguments: [String], message: String) {
+        #expect(throws: SimulatorError(.usage, message)) { _ = try Options(arguments) }
+    }
+
+    @Test func everyOptionStandsInTheHelp() {
+        for option in Option.all { #expect(HelpText.text.contains("  \(option.name) ")) }
+        for line in HelpText.text.split(separator: "\n") { #expect(line.count <= 120, "\(line)") }
+    }
+}

@@ -1,0 +1,147 @@
+import Crypto
+import EventLoop
+import Glibc
+import HTTP2
+import JSON
+import Synchronization
+import TLS
+import TestKit
+import Testing
+
+@testable import APNSSimulator
+
+/// The command as others start it: a process, TLS, signals.
+@Suite struct SimulatorCommandTests {
+    @Test func servesUntilItIsTerminated() async throws {
+        let directory = try TemporaryDirectory("simulator")
+        let simulator = try await ChildProcess([
+            try Products.executable("apns-simulator"), "--listen", "127.0.0.1:0", "--write-demo",
+            directory.file("demo"),
+            "--ready-file", directory.file("ready"), "--record", directory.file("record"),
+        ])
+        let ready = try await simulator.output.line(within: .seconds(30)) { $0.contains(#""event":"ready""#) }
+        #expect(try text(directory.file("ready")) == ready + "\n")
+        let announced = try JSONDocument(ready).root
+        #expect(announced["environment"]?.string == "sandbox")
+        #expect(announced["team_id"]?.string == "DEMOTEAM01")
+        #expect(announced["key_id"]?.string == "DEMOKEY001")
+        #expect(announced["topic"]?.string == "com.example.app")
+        let port = try #require(announced["port"]?.int.flatMap(UInt16.init(exactly:)))
+
+        let pushed = try await push(
+            port: port, authority: try text(directory.file("demo/ca.pem")),
+            key: try text(directory.file("demo/AuthKey_DEMOKEY001.p8")))
+        #expect(
+            pushed == ["200 ", #"410 {"reason":"Unregistered","timestamp":T}"#, #"400 {"reason":"BadDeviceToken"}"#])
+
+        simulator.send(signal: SIGUSR1)
+        let counters = try await simulator.output.line(within: .seconds(30)) { $0.contains(#""event":"counters""#) }
+        #expect(try JSONDocument(counters).root["requests"]?.int == 3)
+        let exit = try await simulator.terminate()
+        #expect(exit.status == .exited(0))
+        #expect(await simulator.output.allLines().count == 3)
+
+        let record = try text(directory.file("record")).split(separator: "\n").map { try JSONDocument(String($0)) }
+        #expect(record.map { $0.root["status"]?.int } == [200, 410, 400])
+        #expect(record[0].root["apns_id"]?.string == "00000000-0000-4000-8000-000000000000")
+        let hash = withBytes(#"{"aps":{"alert":"0"}}"#) { SHA256Value(of: $0).description }
+        #expect(record[0].root["payload_sha256"]?.string == hash)
+    }
+
+    @Test func mistakesHaveExitCodes() async throws {
+        let directory = try TemporaryDirectory("simulator")
+        let garbage = try directory.write("garbage", "no certificate")
+        for (arguments, code) in [
+            (["--nonsense"], 64), (["--certificate", garbage, "--private-key", garbage], 65),
+            (["--certificate", directory.file("none"), "--private-key", garbage], 66),
+            (["--listen", "203.0.113.1:1"], 69), (["--record", directory.file("no/record")], 73),
+            (["--write-demo", garbage + "/demo"], 73), (["--ready-file", directory.file("no/ready")], 73),
+        ] as [([String], Int32)] {
+            let listen = arguments.contains("--listen") ? [] : ["--listen", "127.0.0.1:0"]
+            let ended = try await ChildProcess.run(
+                [try Products.executable("apns-simulator")] + arguments + listen, within: .seconds(30))
+            #expect(ended.exit.status == .exited(code), "\(arguments)")
+            #expect(ended.output.isEmpty)
+            #expect(ended.errors.count == 1 && ended.errors[0].hasPrefix("apns-simulator: "), "\(ended.errors)")
+        }
+    }
+
+    @Test func helpAndVersion() async throws {
+        let command = try Products.executable("apns-simulator")
+        let help = try await ChildProcess.run([command, "--help"])
+        #expect(help.exit.status == .exited(0) && help.output.first == "Usage: apns-simulator [OPTION]...")
+        let version = try await ChildProcess.run([command, "--version"])
+        #expect(version.exit.status == .exited(0) && version.output == ["apns-simulator 0.1.0"])
+    }
+
+    private func text(_ path: String) throws -> String { String(decoding: try TextFile.read(path), as: UTF8.self) }
+
+    /// Pushes one after the other over TLS: to a good, an unregistered and a bad device. The answers, timestamps left
+    /// out.
+    private func push(port: UInt16, authority: String, key: String) async throws -> [String] {
+        let context = try TLSContext(
+            client: TLSClientConfiguration(
+                trust: .pem(authority), applicationProtocols: ["h2"], requiresApplicationProtocol: true))
+        let loop = try EpollLoop()
+        let issuedAt = loop.now.unixSeconds
+        let token = try Provider(teamID: "DEMOTEAM01", keyID: "DEMOKEY001").token(
+            claims: #"{"iss":"DEMOTEAM01","iat":\#(issuedAt)}"#, signedBy: ES256PrivateKey(pem: key))
+        let outcome = Outcome()
+        await LoopThread.run {
+            loop.post {
+                let pusher = Pusher(token: token) { answers in
+                    outcome.answers.withLock { $0 = answers }
+                    loop.stop()
+                }
+                pusher.session = HTTP2Client(loop: loop, delegate: pusher)
+                let endpoint = Endpoint(host: "127.0.0.1", port: port)
+                _ = TLSConnector(loop: loop, endpoint: endpoint, context: context).connect(pusher.session)
+            }
+            loop.run()
+        }
+        return outcome.answers.withLock { $0 }
+    }
+
+    private final class Outcome: Sendable {
+        let answers = Mutex<[String]>([])
+    }
+}
+
+/// Pushes to one device after the other, then tells the answers.
+private final class Pusher: ProviderClient {
+    private var devices = ["aa", "deadaa", "badbad"]
+    private var texts: [String] = []
+    private let done: ([String]) -> Void
+
+    init(token: String, done: @escaping ([String]) -> Void) {
+        self.done = done
+        super.init(token: token)
+    }
+
+    override func settingsReceived(_ settings: HTTP2Settings) {
+        super.settingsReceived(settings)
+        if streamsMax.count == 1 { pushNext() }
+    }
+
+    override func streamEnded(_ stream: HTTP2Stream, _ end: StreamEnd) {
+        super.streamEnded(stream, end)
+        let answer = answers[stream.id] ?? Answer()
+        let body = answer.body.replacing(/"timestamp":[0-9]{13}/, with: #""timestamp":T"#)
+        texts.append("\(answer.status) \(body)")
+        pushNext()
+    }
+
+    override func closed(_ error: TransportError?) {
+        super.closed(error)
+        if texts.count < 3 { texts.append("closed: \(error?.message ?? "in order")") }
+        done(texts)
+    }
+
+    private func pushNext() {
+        guard !devices.isEmpty else { return session.abort() }
+        let number = texts.count
+        push(
+            to: devices.removeFirst(), id: "00000000-0000-4000-8000-00000000000\(number)",
+            body: #"{"aps":{"alert":"\#(number)"}}"#)
+    }
+}
