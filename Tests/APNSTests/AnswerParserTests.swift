@@ -1,0 +1,61 @@
+import APNSProtocol
+import Testing
+
+@testable import APNS
+
+@Suite struct AnswerParserTests {
+    private func read(_ text: String) -> (reason: Reason?, timestampMilliseconds: Int64?) {
+        Array(text.utf8).withUnsafeBytes { AnswerParser().read($0) }
+    }
+
+    @Test(arguments: Reason.known) func everyReasonIsKnown(reason: Reason) {
+        #expect(read(#"{"reason":"\#(reason.text)"}"#) == (reason, nil))
+    }
+
+    /// The words of the fact sheet, written out: a typo in the shared table would not show above.
+    @Test(arguments: [
+        ("BadDeviceToken", Reason.badDeviceToken), ("Unregistered", .unregistered), ("ExpiredToken", .expiredToken),
+        ("PayloadTooLarge", .payloadTooLarge), ("ExpiredProviderToken", .expiredProviderToken),
+        ("InvalidProviderToken", .invalidProviderToken), ("MissingProviderToken", .missingProviderToken),
+        ("BadEnvironmentKeyIdInToken", .badEnvironmentKeyIDInToken),
+        ("BadEnvironmentKeyInToken", .badEnvironmentKeyIDInToken), ("UnrelatedKeyIdInToken", .unrelatedKeyIDInToken),
+        ("TooManyProviderTokenUpdates", .tooManyProviderTokenUpdates), ("TooManyRequests", .tooManyRequests),
+        ("InternalServerError", .internalServerError), ("ServiceUnavailable", .serviceUnavailable),
+        ("Service Unavailable", .serviceUnavailable), ("Shutdown", .shutdown), ("IdleTimeout", .idleTimeout),
+        ("DeviceTokenNotForTopic", .deviceTokenNotForTopic), ("TopicDisallowed", .topicDisallowed),
+        ("BadCertificateEnvironment", .badCertificateEnvironment), ("FooBar", .unknown("FooBar")),
+    ])
+    func spellings(word: String, reason: Reason) {
+        #expect(read(#"{"reason":"\#(word)"}"#) == (reason, nil))
+    }
+
+    @Test(
+        arguments: [
+            (#"1454948015990"#, 1_454_948_015_990), (#"1454948015990.75"#, 1_454_948_015_990),
+            (#"1.454948015990e12"#, 1_454_948_015_990),
+            (#""1454948015990""#, 1_454_948_015_990), (#""soon""#, nil), (#"1e400"#, nil), (#"null"#, nil),
+            (#"[1]"#, nil),
+            (#"0"#, 0), (#""""#, nil), (#""99999999999999999999""#, nil),
+        ] as [(String, Int64?)])
+    func timestampsOfAnyForm(written: String, milliseconds: Int64?) {
+        let answer = read(#"{"reason":"Unregistered","timestamp":\#(written)}"#)
+        #expect(answer == (.unregistered, milliseconds))
+    }
+
+    @Test func whatIsNoAnswerIsKeptCutShort() {
+        #expect(read("") == (nil, nil))
+        #expect(read("{}") == (.unknown("{}"), nil))
+        #expect(read(#"{"reason":7}"#) == (.unknown(#"{"reason":7}"#), nil))
+        #expect(read("[]") == (.unknown("[]"), nil))
+        #expect(read("<html>\n") == (.unknown("<html>?"), nil))
+        #expect(
+            read("Maximum active streams violated for this endpoint.").reason
+                == .unknown(
+                    "Maximum active streams violated for this endpoint."))
+        guard case .unknown(let text) = read(String(repeating: "x", count: 100_000)).reason else {
+            Issue.record("not unknown")
+            return
+        }
+        #expect(text.count == Reason.textBytesMax)
+    }
+}

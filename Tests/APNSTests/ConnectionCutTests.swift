@@ -1,0 +1,69 @@
+import APNSProtocol
+import EventLoop
+import HTTP2
+import Testing
+
+@testable import APNS
+
+/// Connections that are cut at any byte: every push ends exactly once, and the outcome never claims what is not so.
+@Suite struct ConnectionCutTests {
+    @Test(arguments: 0..<60 as Range<UInt64>) func everyPushEndsOnceAndTruly(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        let rig = try PoolRig(seed: seed) {
+            $0.connectionsMax = 2
+            $0.streamsMax = 50
+            $0.requestTimeoutSeconds = 10
+            $0.waitSecondsMax = 300
+            $0.drainGraceSeconds = 5
+        }
+        // How often APNs has processed each push, and how often its answer says so.
+        var processed: [Int: Int] = [:]
+        // The last stream that was processed on each connection that has sent GOAWAY, and on the others so far.
+        var ended: [ObjectIdentifier: Int32] = [:]
+        var newest: [ObjectIdentifier: Int32] = [:]
+        rig.apns.onRequest = { connection, stream in
+            guard let number = connection.request(stream)?.number else { return }
+            let id = ObjectIdentifier(connection)
+            if let last = ended[id], stream.id > last { return }
+            switch random.below(100) {
+            case 0..<3: connection.server.reset(stream, .refusedStream)
+            case 3:
+                ended[id] = newest[id] ?? 0
+                connection.server.goAway(lastStreamID: ended[id])
+            case 4:
+                // Processed, and never answered.
+                processed[number, default: 0] += 1
+                newest[id] = max(newest[id] ?? 0, stream.id)
+            default:
+                processed[number, default: 0] += 1
+                newest[id] = max(newest[id] ?? 0, stream.id)
+                connection.accept(stream)
+            }
+        }
+        var cuts = 0
+        rig.loop.network.onConnect = { connection in
+            guard cuts < 15 else { return }
+            cuts += 1
+            connection.cut(after: 100 + random.below(20_000), random.chance(percent: 50) ? .toServer : .toClient)
+        }
+        let total = 600
+        for _ in 0..<20 {
+            rig.send(total / 20)
+            rig.pass(.milliseconds(700))
+        }
+        #expect(rig.runUntilEnded(total))
+        let outcomes = rig.outcomes
+        for (number, outcome) in outcomes {
+            switch outcome {
+            case .answered(let answer):
+                #expect(answer.status == 200)
+                #expect(processed[number] == 1, "push \(number) was accepted")
+            case .notSent:
+                #expect(processed[number] == nil, "push \(number) was told to be unsent")
+            case .unknown:
+                #expect((processed[number] ?? 0) <= 1)
+            }
+        }
+        #expect(rig.withPool { $0.waitingCount } == 0)
+    }
+}

@@ -1,0 +1,123 @@
+import Crypto
+import EventLoop
+import JSON
+import Testing
+
+@testable import APNS
+
+/// When tokens are made, and which one a connection sends.
+@Suite struct ProviderTokenTests {
+    private func at(minutes: Double, wallOffsetSeconds: Int64 = 0) -> Now {
+        let nanoseconds = Int64(minutes * 60_000_000_000)
+        return Now(
+            monotonic: MonotonicTime(nanoseconds: 5_000_000_000 + nanoseconds),
+            unixNanoseconds: 1_767_225_600_000_000_000 + nanoseconds + wallOffsetSeconds * 1_000_000_000)
+    }
+
+    @Test(arguments: [0, 1, 599, 600, 601, UInt64.max]) func aTokenIsReplacedBetweenFortyAndFiftyMinutes(random: UInt64)
+    {
+        var policy = ProviderTokenPolicy()
+        #expect(policy.isMintDue(at(minutes: 0)))
+        #expect(!policy.isUsable(at(minutes: 0)))
+        policy.minted(generation: 1, at: at(minutes: 0), random: random)
+        #expect(!policy.isMintDue(at(minutes: 0)))
+        #expect(!policy.isMintDue(at(minutes: 39.9)))
+        #expect(policy.isMintDue(at(minutes: 50)))
+        #expect(policy.isUsable(at(minutes: 56.9)))
+        #expect(!policy.isUsable(at(minutes: 57)))
+    }
+
+    @Test func theAgeDiffersFromTokenToToken() {
+        let ages = (0..<30).map { seed in
+            var policy = ProviderTokenPolicy()
+            policy.minted(generation: 1, at: at(minutes: 0), random: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15)
+            return (2400...3000).first { policy.isMintDue(at(minutes: Double($0) / 60)) }
+        }
+        #expect(Set(ages).count > 20)
+    }
+
+    @Test func aNewConnectionBeginsWithAYoungToken() {
+        var policy = ProviderTokenPolicy()
+        #expect(policy.isMintDueForNewConnection(at(minutes: 0)))
+        policy.minted(generation: 1, at: at(minutes: 0), random: 0)
+        #expect(!policy.isMintDueForNewConnection(at(minutes: 29)))
+        #expect(policy.isMintDueForNewConnection(at(minutes: 30)))
+    }
+
+    @Test func anExpiredTokenIsReplacedOnceInTwentyMinutes() {
+        var policy = ProviderTokenPolicy()
+        policy.minted(generation: 1, at: at(minutes: 0), random: 0)
+        #expect(policy.expired(generation: 1, at(minutes: 19.9)) == .giveUp)
+        #expect(policy.expired(generation: 1, at(minutes: 20)) == .mint)
+        policy.minted(generation: 2, at: at(minutes: 20), random: 0)
+        #expect(policy.expired(generation: 1, at(minutes: 20)) == .useNewer)
+        #expect(policy.expired(generation: 2, at(minutes: 21)) == .giveUp)
+    }
+
+    @Test func aWallClockThatIsSetForwardAgesTheToken() {
+        var policy = ProviderTokenPolicy()
+        policy.minted(generation: 1, at: at(minutes: 0), random: 0)
+        #expect(!policy.isMintDue(at(minutes: 10, wallOffsetSeconds: 3600)), "not sooner than after twenty minutes")
+        #expect(policy.isMintDue(at(minutes: 20, wallOffsetSeconds: 3600)))
+        #expect(!policy.isMintDue(at(minutes: 20, wallOffsetSeconds: -3600)))
+        #expect(policy.isMintDue(at(minutes: 50, wallOffsetSeconds: -3600)))
+    }
+
+    @Test func aConnectionSwitchesNoSoonerThanAfterTwentyMinutes() {
+        func minutes(_ minutes: Double) -> MonotonicTime { at(minutes: minutes).monotonic }
+        var use = TokenUse(ProviderTokenPolicy.Configuration())
+        #expect(!use.hasBegun)
+        // Opened with a token that is 29 minutes old; one minute later there is a new one.
+        #expect(use.decide(newest: 1, mintedAt: minutes(0), minutes(29)) == .useNewest)
+        #expect(use.decide(newest: 1, mintedAt: minutes(0), minutes(29.5)) == .keep)
+        #expect(use.decide(newest: 2, mintedAt: minutes(30), minutes(30)) == .keep)
+        #expect(use.decide(newest: 2, mintedAt: minutes(30), minutes(48.9)) == .keep)
+        #expect(use.decide(newest: 2, mintedAt: minutes(30), minutes(49)) == .useNewest)
+        #expect(use.decide(newest: 2, mintedAt: minutes(30), minutes(49)) == .keep)
+        // It took the second late; the third comes early and the second grows too old.
+        #expect(use.decide(newest: 3, mintedAt: minutes(60), minutes(68)) == .keep)
+        #expect(use.decide(newest: 3, mintedAt: minutes(60), minutes(69)) == .useNewest)
+    }
+
+    @Test func aConnectionWhoseTokenIsTooOldIsReplaced() {
+        func minutes(_ minutes: Double) -> MonotonicTime { at(minutes: minutes).monotonic }
+        var use = TokenUse(ProviderTokenPolicy.Configuration())
+        #expect(use.decide(newest: 1, mintedAt: minutes(0), minutes(50)) == .useNewest)
+        #expect(use.decide(newest: 2, mintedAt: minutes(51), minutes(56)) == .keep)
+        #expect(use.decide(newest: 2, mintedAt: minutes(51), minutes(57)) == .replaceConnection)
+    }
+
+    @Test func theTokenIsAsAppleWantsIt() throws {
+        let token = try ProviderToken(key: PoolRig.key, generation: 1, now: at(minutes: 0))
+        let text = String(decoding: token.authorization, as: UTF8.self)
+        #expect(text.hasPrefix("bearer "))
+        let parts = text.dropFirst(7).split(separator: ".").map(String.init)
+        try #require(parts.count == 3)
+        let header = try JSONDocument(#require(Base64URL.decode(parts[0]))).root
+        let claims = try JSONDocument(#require(Base64URL.decode(parts[1]))).root
+        #expect(header["alg"]?.string == "ES256")
+        #expect(header["kid"]?.string == "ABCDE12345")
+        #expect(claims["iss"]?.string == "TEAM123456")
+        #expect(claims["iat"]?.int64 == 1_767_225_600)
+        let signature = try #require(Base64URL.decode(parts[2]))
+        #expect(signature.count == 64)
+        let signed = Array((parts[0] + "." + parts[1]).utf8)
+        #expect(try PoolRig.key.privateKey.publicKey().verify(signature: signature, of: signed))
+    }
+
+    @Test(arguments: ["", "ABCDE1234", "ABCDE123456", "ABCDE 1234", "ABCDE-1234", "ÄBCDE1234", #"ABCDE"1234"#])
+    func anIDHasTenLettersAndDigits(id: String) throws {
+        let key = try ES256PrivateKey.generate()
+        #expect(throws: CryptoError.self) { try ProviderKey(privateKey: key, keyID: id, teamID: "TEAM123456") }
+        #expect(throws: CryptoError.self) { try ProviderKey(privateKey: key, keyID: "ABCDE12345", teamID: id) }
+    }
+
+    @Test func aKeyFileIsRead() throws {
+        let pem = try ES256PrivateKey.generate().pkcs8PEM()
+        #expect(
+            try ProviderKey(p8PEM: Array(pem.utf8), keyID: "ABCDE12345", teamID: "TEAM123456").keyID == "ABCDE12345")
+        #expect(throws: CryptoError.self) {
+            try ProviderKey(p8PEM: Array("no key".utf8), keyID: "ABCDE12345", teamID: "TEAM123456")
+        }
+    }
+}

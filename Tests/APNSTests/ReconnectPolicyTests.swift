@@ -1,0 +1,67 @@
+import EventLoop
+import Testing
+
+@testable import APNS
+
+@Suite struct ReconnectPolicyTests {
+    private func time(_ seconds: Double) -> MonotonicTime {
+        MonotonicTime(nanoseconds: 1_000_000_000_000 + Int64(seconds * 1_000_000_000))
+    }
+
+    private func wait(_ policy: ReconnectPolicy, at now: MonotonicTime) -> Double {
+        Double(now.duration(to: policy.nextConnect(now)).components.seconds)
+            + Double(now.duration(to: policy.nextConnect(now)).components.attoseconds) / 1e18
+    }
+
+    @Test func waitsDoubleUpToTheLargest() {
+        var policy = ReconnectPolicy()
+        #expect(wait(policy, at: time(0)) == 0)
+        var waits: [Double] = []
+        var now = time(0)
+        for _ in 0..<10 {
+            policy.failed(now, random: .max)
+            waits.append(wait(policy, at: now))
+            now = policy.nextConnect(now)
+        }
+        // A draw of the largest number lands somewhere in the upper half of the span.
+        for (index, wait) in waits.enumerated() {
+            let span = min(pow2(index), 120)
+            #expect(wait >= max(1, span / 2) && wait <= span, "failure \(index + 1): \(wait) s")
+        }
+        policy.succeeded()
+        #expect(wait(policy, at: now) == 0)
+    }
+
+    @Test(arguments: [0, 1, 999, 1_000_000, UInt64.max]) func noWaitIsShorterThanTheShortest(random: UInt64) {
+        var policy = ReconnectPolicy()
+        policy.failed(time(0), random: random)
+        #expect(wait(policy, at: time(0)) >= 1)
+        for _ in 0..<100 { policy.failed(time(0), random: random) }
+        #expect(wait(policy, at: time(0)) >= 60)
+        #expect(wait(policy, at: time(0)) <= 120)
+    }
+
+    @Test func workersDoNotComeBackTogether() {
+        let waits = (0..<50).map { seed in
+            var policy = ReconnectPolicy()
+            for _ in 0..<6 { policy.failed(time(0), random: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15) }
+            return wait(policy, at: time(0))
+        }
+        #expect(Set(waits).count > 40)
+    }
+
+    @Test func connectsAMinuteAreLimitedEvenWhenTheySucceed() {
+        var policy = ReconnectPolicy()
+        for second in 0..<12 {
+            #expect(policy.nextConnect(time(Double(second))) == time(Double(second)))
+            policy.connectBegan(time(Double(second)))
+            policy.succeeded()
+        }
+        #expect(policy.nextConnect(time(12)) == time(60))
+        policy.connectBegan(time(60))
+        #expect(policy.nextConnect(time(60)) == time(61))
+        #expect(policy.nextConnect(time(200)) == time(200))
+    }
+
+    private func pow2(_ exponent: Int) -> Double { Double(1 << exponent) }
+}

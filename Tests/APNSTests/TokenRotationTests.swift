@@ -1,0 +1,145 @@
+import APNSProtocol
+import Crypto
+import EventLoop
+import HTTP2
+import JSON
+import Testing
+
+@testable import APNS
+
+/// Provider tokens as APNs sees them over hours of virtual time.
+@Suite struct TokenRotationTests {
+    /// One use of a token: which connection, which token, when.
+    private struct Use {
+        var connection: Int
+        var token: String
+        var issuedAt: Int64
+        var at: Int64
+    }
+
+    /// Lets APNs note every token, and check its age as Apple says.
+    private func observe(_ rig: PoolRig, onRequest: @escaping (FakeConnection, HTTP2Stream) -> Void) -> () -> [Use] {
+        var uses: [Use] = []
+        rig.apns.onRequest = { connection, stream in
+            let token = connection.request(stream)?["authorization"] ?? ""
+            let claims = token.split(separator: ".").dropFirst().first.map(String.init).flatMap { Base64URL.decode($0) }
+            let issuedAt = claims.flatMap { try? JSONDocument($0).root["iat"]?.int64 } ?? 0
+            let index = rig.apns.connections.firstIndex { $0 === connection } ?? -1
+            uses.append(
+                Use(connection: index, token: token, issuedAt: issuedAt, at: rig.loop.now.unixSeconds))
+            onRequest(connection, stream)
+        }
+        return { uses }
+    }
+
+    @Test func tokensRotateOverADayAsAppleWants() throws {
+        let rig = try PoolRig(seed: 7)
+        let uses = observe(rig) { connection, stream in connection.accept(stream) }
+        var sent = 0
+        for _ in 0..<(24 * 60) {
+            rig.send()
+            sent += 1
+            rig.pass(.seconds(60))
+        }
+        #expect(rig.runUntilEnded(sent))
+        #expect((0..<sent).allSatisfy(rig.isAccepted))
+        let all = uses()
+        #expect(all.allSatisfy { $0.at - $0.issuedAt < 3600 })
+        let issues = Set(all.map(\.issuedAt)).sorted()
+        #expect(issues.count >= 28 && issues.count <= 36, "a new one every 40 to 50 minutes: \(issues.count)")
+        #expect(zip(issues, issues.dropFirst()).allSatisfy { $1 - $0 >= 1200 })
+        #expect(Set(all.map(\.token)).count == issues.count, "one token, not one a request")
+        #expect(rig.apns.connections.count == 1)
+    }
+
+    /// Connections come and go all the time; none may see two tokens within twenty minutes.
+    @Test func noConnectionSeesTwoTokensWithinTwentyMinutes() throws {
+        let rig = try PoolRig(seed: 8) { $0.connectionsMax = 3 }
+        var count = 0
+        let uses = observe(rig) { connection, stream in
+            count += 1
+            connection.accept(stream)
+            if count % 97 == 0 { connection.server.goAway() }
+        }
+        var sent = 0
+        for _ in 0..<(12 * 60) {
+            rig.send(3)
+            sent += 3
+            rig.pass(.seconds(60))
+        }
+        #expect(rig.runUntilEnded(sent))
+        let all = uses()
+        #expect(all.allSatisfy { $0.at - $0.issuedAt < 3600 })
+        for connection in 0..<rig.apns.connections.count {
+            var last: (token: String, since: Int64)?
+            for use in all where use.connection == connection {
+                guard use.token != last?.token else { continue }
+                if let last { #expect(use.at - last.since >= 1200) }
+                last = (use.token, use.at)
+            }
+        }
+        #expect(rig.apns.connections.count > 10)
+    }
+
+    @Test func anExpiredTokenIsReplacedAndThePushSentAgainOnANewConnection() throws {
+        let rig = try PoolRig()
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        rig.pass(.seconds(25 * 60))
+        let uses = observe(rig) { connection, stream in
+            if connection === rig.apns.connections[0] {
+                connection.answer(stream, 403, #"{"reason":"ExpiredProviderToken"}"#)
+            } else {
+                connection.accept(stream)
+            }
+        }
+        rig.send(5)
+        #expect(rig.runUntilEnded(6))
+        #expect((0..<6).allSatisfy(rig.isAccepted))
+        #expect(Set(uses().map(\.token)).count == 2)
+        #expect(rig.apns.connections.count == 2)
+        #expect(rig.statistics.resent == 5)
+    }
+
+    @Test func aYoungTokenThatIsCalledExpiredIsNotReplaced() throws {
+        let rig = try PoolRig()
+        let uses = observe(rig) { connection, stream in
+            connection.answer(stream, 403, #"{"reason":"ExpiredProviderToken"}"#)
+        }
+        rig.send(3)
+        #expect(rig.runUntilEnded(3))
+        #expect(
+            rig.outcomes.values.allSatisfy {
+                $0 == .answered(PushAnswer(status: 403, reason: .expiredProviderToken))
+            })
+        #expect(Set(uses().map(\.token)).count == 1)
+    }
+
+    @Test func aRefusedKeyIsAnAnswerAndItsConnectionIsReplaced() throws {
+        let rig = try PoolRig()
+        rig.apns.onRequest = { connection, stream in
+            connection.answer(stream, 403, #"{"reason":"InvalidProviderToken"}"#)
+        }
+        rig.send(2)
+        #expect(rig.runUntilEnded(2))
+        #expect(
+            rig.outcomes.values.allSatisfy {
+                $0 == .answered(PushAnswer(status: 403, reason: .invalidProviderToken))
+            })
+        #expect(rig.apns.connections.count == 2)
+    }
+
+    @Test func aConnectionThatIsBoundToAnotherKeyIsLeft() throws {
+        let rig = try PoolRig()
+        rig.apns.onRequest = { connection, stream in
+            if connection === rig.apns.connections[0] {
+                connection.answer(stream, 403, #"{"reason":"UnrelatedKeyIdInToken"}"#)
+            } else {
+                connection.accept(stream)
+            }
+        }
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        #expect(rig.isAccepted(0))
+    }
+}
