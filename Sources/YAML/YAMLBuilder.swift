@@ -1,0 +1,133 @@
+import JSON
+
+/// Writes a YAML text as JSON, and notes where each value and key came from, in the order in which a parsed JSON text
+/// has them.
+struct YAMLBuilder: ~Copyable {
+    private(set) var positions: [JSONPosition] = []
+    private let text: [UInt8]
+    private var events: YAMLEvents
+    private var json = JSONWriter()
+    private var open: [Container] = []
+    private var documents = 0
+    /// How far the characters of the text have been counted, and to which byte.
+    private var counted = (characters: 0, bytes: 0)
+
+    private enum Container {
+        case sequence
+        case mapping(keys: Set<String>, awaitsKey: Bool)
+    }
+
+    init(_ text: [UInt8]) {
+        self.text = text
+        events = YAMLEvents(text)
+    }
+
+    mutating func build() throws(YAMLError) {
+        guard text.count <= YAMLDocument.bytesMax else {
+            throw YAMLError(
+                code: .size, position: JSONPosition(offset: 0, line: 1, column: 1),
+                message: "the text is longer than \(YAMLDocument.bytesMax) bytes")
+        }
+        while true {
+            let event = try events.next()
+            let position = position(of: event)
+            guard !event.hasAnchor else {
+                throw YAMLError(code: .unsupported, position: position, message: "anchors are not supported")
+            }
+            switch event.kind {
+            case .nothing:
+                break
+            case .documentStart:
+                documents += 1
+                guard documents == 1 else {
+                    throw YAMLError(code: .unsupported, position: position, message: "there is a second document")
+                }
+            case .streamEnd:
+                guard documents == 1 else {
+                    throw YAMLError(code: .empty, position: position, message: "there is nothing in it")
+                }
+                return
+            case .alias:
+                throw YAMLError(
+                    code: .unsupported, position: position, message: "aliases are not supported: write the value out")
+            case .scalar(let scalar):
+                try add(scalar, at: position)
+            case .sequenceStart(let tag):
+                try check(tag, is: "seq", at: position)
+                try begin(.sequence, at: position)
+                json.beginArray()
+            case .mappingStart(let tag):
+                try check(tag, is: "map", at: position)
+                try begin(.mapping(keys: [], awaitsKey: true), at: position)
+                json.beginObject()
+            case .sequenceEnd:
+                open.removeLast()
+                json.endArray()
+            case .mappingEnd:
+                open.removeLast()
+                json.endObject()
+            }
+        }
+    }
+
+    func document() throws(YAMLError) -> JSONDocument {
+        do throws(JSONError) {
+            // An escape of JSON has at most six bytes for one of YAML.
+            let limits = JSONLimits(bytesMax: 8 * YAMLDocument.bytesMax, depthMax: YAMLDocument.depthMax)
+            return try JSONDocument(json.bytes, limits: limits)
+        } catch {
+            throw YAMLError(
+                code: .syntax, position: JSONPosition(offset: 0, line: 1, column: 1), message: error.message)
+        }
+    }
+
+    private mutating func begin(_ container: Container, at position: JSONPosition) throws(YAMLError) {
+        try beginValue(at: position)
+        guard open.count < YAMLDocument.depthMax else {
+            throw YAMLError(
+                code: .depth, position: position,
+                message: "sequences and mappings are nested deeper than \(YAMLDocument.depthMax)")
+        }
+        open.append(container)
+    }
+
+    private mutating func add(_ scalar: YAMLEvents.Scalar, at position: JSONPosition) throws(YAMLError) {
+        guard case .mapping(var keys, awaitsKey: true)? = open.last else {
+            try beginValue(at: position)
+            return try YAMLScalar(scalar, at: position).write(to: &json)
+        }
+        guard keys.insert(scalar.text).inserted else {
+            throw YAMLError(code: .duplicateKey, position: position, message: "the mapping has this key already")
+        }
+        open[open.count - 1] = .mapping(keys: keys, awaitsKey: false)
+        positions.append(position)
+        json.key(scalar.text)
+    }
+
+    /// Notes where a value begins; in a mapping a key follows it.
+    private mutating func beginValue(at position: JSONPosition) throws(YAMLError) {
+        if case .mapping(let keys, let awaitsKey)? = open.last {
+            guard !awaitsKey else {
+                throw YAMLError(code: .unsupported, position: position, message: "a key must be text")
+            }
+            open[open.count - 1] = .mapping(keys: keys, awaitsKey: true)
+        }
+        positions.append(position)
+    }
+
+    private func check(_ tag: String?, is kind: String, at position: JSONPosition) throws(YAMLError) {
+        guard tag == nil || tag == "!" || tag == YAMLScalar.tagPrefix + kind else {
+            throw YAMLError(code: .unsupported, position: position, message: "this tag is not supported")
+        }
+    }
+
+    /// Events come in the order of the text, so the bytes are counted once.
+    private mutating func position(of event: YAMLEvents.Event) -> JSONPosition {
+        while counted.characters < event.index, counted.bytes < text.count {
+            counted.bytes += 1
+            while counted.bytes < text.count, text[counted.bytes] & 0xC0 == 0x80 { counted.bytes += 1 }
+            counted.characters += 1
+        }
+        return JSONPosition(offset: counted.bytes, line: event.line + 1, column: event.column + 1)
+    }
+}

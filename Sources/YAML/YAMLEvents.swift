@@ -1,0 +1,107 @@
+private import CYAML
+import JSON
+
+/// What libyaml finds in a text, one after the other.
+struct YAMLEvents: ~Copyable {
+    enum Kind {
+        /// Begins or ends of stream and document that need no attention.
+        case nothing
+        case documentStart
+        case streamEnd
+        case alias
+        case scalar(Scalar)
+        case sequenceStart(tag: String?)
+        case sequenceEnd
+        case mappingStart(tag: String?)
+        case mappingEnd
+    }
+
+    struct Event {
+        var kind: Kind
+        var hasAnchor = false
+        /// Characters before it, and its line and column, counted from 0.
+        var index: Int
+        var line: Int
+        var column: Int
+    }
+
+    struct Scalar {
+        var text: String
+        var isPlain: Bool
+        var tag: String?
+    }
+
+    /// libyaml keeps a pointer to its own parser, so that must not move.
+    private let parser: UnsafeMutablePointer<yaml_parser_t>
+    private let text: UnsafeMutableBufferPointer<UInt8>
+
+    /// Takes a copy of the text.
+    init(_ bytes: [UInt8]) {
+        text = .allocate(capacity: bytes.count)
+        _ = text.initialize(from: bytes)
+        parser = .allocate(capacity: 1)
+        // It fails only when memory is exhausted, where Swift itself ends the process as well.
+        guard yaml_parser_initialize(parser) == 1 else { fatalError("no memory for a YAML parser") }
+        yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
+        yaml_parser_set_input_string(parser, text.baseAddress, text.count)
+    }
+
+    deinit {
+        yaml_parser_delete(parser)
+        parser.deallocate()
+        text.deallocate()
+    }
+
+    mutating func next() throws(YAMLError) -> Event {
+        var event = yaml_event_t()
+        guard yaml_parser_parse(parser, &event) == 1 else { throw failure() }
+        defer { yaml_event_delete(&event) }
+        let mark = event.start_mark
+        var next = Event(kind: .nothing, index: mark.index, line: mark.line, column: mark.column)
+        switch event.type {
+        case YAML_DOCUMENT_START_EVENT:
+            next.kind = .documentStart
+        case YAML_STREAM_END_EVENT:
+            next.kind = .streamEnd
+        case YAML_ALIAS_EVENT:
+            next.kind = .alias
+        case YAML_SCALAR_EVENT:
+            let scalar = event.data.scalar
+            next.hasAnchor = scalar.anchor != nil
+            next.kind = .scalar(
+                Scalar(
+                    text: String(
+                        decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self),
+                    isPlain: scalar.style == YAML_PLAIN_SCALAR_STYLE, tag: Self.string(scalar.tag)))
+        case YAML_SEQUENCE_START_EVENT:
+            next.hasAnchor = event.data.sequence_start.anchor != nil
+            next.kind = .sequenceStart(tag: Self.string(event.data.sequence_start.tag))
+        case YAML_SEQUENCE_END_EVENT:
+            next.kind = .sequenceEnd
+        case YAML_MAPPING_START_EVENT:
+            next.hasAnchor = event.data.mapping_start.anchor != nil
+            next.kind = .mappingStart(tag: Self.string(event.data.mapping_start.tag))
+        case YAML_MAPPING_END_EVENT:
+            next.kind = .mappingEnd
+        default:
+            break
+        }
+        return next
+    }
+
+    private static func string(_ text: UnsafeMutablePointer<yaml_char_t>?) -> String? {
+        text.map { String(cString: $0) }
+    }
+
+    private func failure() -> YAMLError {
+        let problem = parser.pointee.problem.map { String(cString: $0) } ?? "this is not YAML"
+        guard parser.pointee.error != YAML_READER_ERROR else {
+            let position = JSONPosition(offset: parser.pointee.problem_offset, in: UnsafeBufferPointer(text))
+            return YAMLError(code: .syntax, position: position, message: problem)
+        }
+        let context = parser.pointee.context.map { ", " + String(cString: $0) } ?? ""
+        let mark = parser.pointee.problem_mark
+        let position = JSONPosition(offset: mark.index, line: mark.line + 1, column: mark.column + 1)
+        return YAMLError(code: .syntax, position: position, message: problem + context)
+    }
+}
