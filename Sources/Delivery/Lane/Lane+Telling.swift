@@ -1,0 +1,54 @@
+import AMQP
+import EventLoop
+import Telemetry
+
+extension Lane {
+    /// Delay before a publish is repeated, in milliseconds; doubles up to the largest.
+    private static let repeatDelayMilliseconds = 100
+    private static let repeatDelayMillisecondsMax = 10_000
+
+    /// Publishes the result and, where somebody may have to act, the dead letter. Returns whether the broker confirmed
+    /// both: then, and only then, the delivery may be acknowledged.
+    func tell(_ conclusion: Conclusion, _ account: Account) async -> Bool {
+        let now = loop.now.unixMilliseconds
+        if let reason = conclusion.deadLetter, !account.delivery.isOversized {
+            let letter = DeadLetter.make(
+                for: account, conclusion, because: reason, failedAtMilliseconds: now,
+                exchange: configuration.names.deadExchange, origin: origin)
+            guard await publish(letter) else { return false }
+            counters.deadLetters.add()
+        }
+        let result = ResultMessage.make(
+            for: account, conclusion, finishedAtMilliseconds: now, exchange: configuration.names.resultsExchange)
+        guard await publish(result) else { return false }
+        counters.count(conclusion.outcome)
+        return true
+    }
+
+    func tryAgain(_ retry: Retry, _ account: Account) async -> Bool {
+        let message = RetryMessage.make(
+            for: account, retry, failedAtMilliseconds: loop.now.unixMilliseconds,
+            exchange: configuration.names.retryExchange, origin: origin)
+        guard await publish(message) else { return false }
+        counters.retries.add()
+        return true
+    }
+
+    /// Publishes until the broker has confirmed; gives up only when the lane ends. A copy that was confirmed without our
+    /// knowing has the same message id.
+    private func publish(_ message: OutgoingMessage) async -> Bool {
+        var delay = Self.repeatDelayMilliseconds
+        while !isEnding {
+            let outcome = await publisher.publish(message)
+            if case .confirmed = outcome { return true }
+            if isEnding { return false }
+            counters.publishRepeats.add()
+            log.warning(
+                "A publish was not confirmed and is repeated",
+                [.amqpExchange: .string(message.exchange), .error: .string("\(outcome)")])
+            await loop.sleep(for: .milliseconds(delay))
+            delay = min(delay * 2, Self.repeatDelayMillisecondsMax)
+        }
+        return false
+    }
+}

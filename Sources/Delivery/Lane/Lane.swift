@@ -1,0 +1,182 @@
+import AMQP
+import APNS
+public import EventLoop
+public import Telemetry
+
+/// One thread's share of a worker: takes messages from the queue, has APNs push them, and tells what became of each.
+///
+/// Its executor is its event loop; it owns its connections, which nobody else touches. Lanes share nothing.
+public actor Lane {
+    public nonisolated let loop: EventLoop
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    let configuration: LaneConfiguration
+    let origin: Origin
+    let reader: NotificationReader
+    let policy: OutcomePolicy
+    let consumer: Consumer
+    let publisher: Publisher
+    let pools: [APNSPool]
+    let counters: LaneCounters
+    let log: Log
+    var duplicates = DuplicateMemory<DeliveryTag>()
+    private var state = LaneState()
+    private var inFlight = 0
+    private var whenIdle: UnsafeContinuation<Void, Never>?
+    /// Set once nothing more will be told: whoever still waits to publish gives up.
+    var isEnding = false
+    private let onStateChange: @Sendable (LaneState) -> Void
+
+    /// How the lane reaches the world; made for its loop and used on it alone.
+    public struct Connectors {
+        public var consumer: [ByteConnector]
+        public var publisher: [ByteConnector]
+        /// One for each pool.
+        public var apns: [ByteConnector]
+
+        public init(consumer: [ByteConnector], publisher: [ByteConnector], apns: [ByteConnector]) {
+            self.consumer = consumer
+            self.publisher = publisher
+            self.apns = apns
+        }
+    }
+
+    /// To be called on the loop's thread.
+    ///
+    /// - Parameter onStateChange: called on the loop whenever the lane's state changes.
+    public init(
+        loop: EventLoop, configuration: LaneConfiguration, connectors: sending Connectors, counters: LaneCounters,
+        log: Log, onStateChange: @escaping @Sendable (LaneState) -> Void = { _ in }
+    ) {
+        loop.assertOnLoop()
+        self.loop = loop
+        self.configuration = configuration
+        self.counters = counters
+        self.log = log
+        self.onStateChange = onStateChange
+        origin = Origin(queue: configuration.names.requestsQueue, worker: configuration.worker)
+        reader = NotificationReader(
+            apps: configuration.apps, bytesMax: configuration.consumer.messageBytesMax,
+            depthMax: configuration.messageDepthMax)
+        policy = OutcomePolicy(schedule: configuration.schedule, resendsUnknown: configuration.resendsUnknown)
+        consumer = Consumer(
+            loop: loop, connectors: connectors.consumer, connection: configuration.broker,
+            configuration: configuration.consumer)
+        publisher = Publisher(
+            loop: loop, connectors: connectors.publisher, connection: configuration.broker,
+            configuration: configuration.publisher)
+        pools = zip(configuration.pools, connectors.apns).map { pool, connector in
+            APNSPool(loop: loop, connector: connector, configuration: pool, log: log)
+        }
+    }
+
+    // MARK: Life
+
+    /// Connects and begins to take messages.
+    public func start() {
+        let executor = configuration.defects.leavesTheExecutor ? nil : loop
+        consumer.onDelivery = { delivery in
+            Task(executorPreference: executor) { await self.deliver(delivery) }
+        }
+        consumer.onStateChange = { state in self.assumeIsolated { $0.consumerChanged(state) } }
+        publisher.onStateChange = { state in self.assumeIsolated { $0.publisherChanged(state) } }
+        publisher.start()
+        consumer.start()
+    }
+
+    /// Takes no more messages, finishes those on their way, tells, acknowledges and closes; whatever is left at the
+    /// deadline stays unacknowledged, so that the broker delivers it again.
+    public func drain(deadlineSeconds: Int) async -> DrainReport {
+        guard state.drain() else { return DrainReport(unfinished: inFlight) }
+        stateChanged()
+        let timer = loop.schedule(after: .seconds(deadlineSeconds)) { self.assumeIsolated { $0.giveUp() } }
+        await consumer.stopConsuming()
+        for pool in pools { pool.stopAccepting() }
+        if inFlight > 0, !isEnding { await withUnsafeContinuation { whenIdle = $0 } }
+        loop.cancel(timer)
+        isEnding = true
+        let report = DrainReport(unfinished: inFlight)
+        for pool in pools { pool.close() }
+        await consumer.close()
+        await publisher.close()
+        return report
+    }
+
+    private func giveUp() {
+        isEnding = true
+        idle()
+    }
+
+    private func idle() {
+        whenIdle?.resume()
+        whenIdle = nil
+    }
+
+    /// Deliveries that were on their way when the deadline came.
+    public struct DrainReport: Sendable, Hashable {
+        public var unfinished: Int
+    }
+
+    // MARK: State
+
+    private func consumerChanged(_ consumer: BrokerClientState) {
+        state.isConsuming = consumer == .ready
+        stateChanged()
+        tell(of: consumer, "consume")
+    }
+
+    private func publisherChanged(_ publisher: BrokerClientState) {
+        state.isPublishing = publisher == .ready
+        stateChanged()
+        tell(of: publisher, "publish")
+    }
+
+    private func stateChanged() {
+        onStateChange(state)
+    }
+
+    private func tell(of broker: BrokerClientState, _ use: String) {
+        switch broker {
+        case .waiting(let error, let delay):
+            log.warning(
+                "The broker is not at hand; trying again",
+                [
+                    .amqpConnection: .string(use), .error: .describing(error),
+                    .retryAfterMilliseconds: .integer(Int(delay / .milliseconds(1))),
+                ])
+        case .blocked(let reason):
+            log.warning("The broker takes no messages for now", [.error: .string(reason)])
+        case .idle, .connecting, .ready, .closed:
+            log.debug("Broker connection changed", [.amqpConnection: .string("\(use): \(broker)")])
+        }
+    }
+
+    /// Whether a delivery is begun; the others go back at once.
+    var takesDeliveries: Bool { state.takesDeliveries }
+
+    /// Stops consuming: every message would be refused alike.
+    func fault(_ reason: String) {
+        guard state.fault(reason) else { return }
+        log.error("APNs refuses our key; consuming stops until it is mended", [.error: .string(reason)])
+        stateChanged()
+        Task(executorPreference: loop) { await self.stopConsuming() }
+    }
+
+    private func stopConsuming() async {
+        await consumer.stopConsuming()
+    }
+
+    // MARK: Counting
+
+    func began() {
+        inFlight += 1
+        counters.deliveries.add()
+        counters.inFlight.add(1)
+    }
+
+    func ended() {
+        inFlight -= 1
+        counters.inFlight.add(-1)
+        if inFlight == 0 { idle() }
+    }
+}

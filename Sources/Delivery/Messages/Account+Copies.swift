@@ -1,0 +1,50 @@
+import AMQP
+import Crypto
+
+extension Account {
+    /// Namespace of the ids that are made from a message's text or bytes; drawn at random once, for this project.
+    static let namespace = UUIDValue(high: 0x8a1f_0b3e_5c7d_4e21, low: 0x9b64_2f0d_7c35_a9e8)
+
+    /// The id of what is published about this delivery, the same however often it is published: consumers drop copies
+    /// by it.
+    var messageID: String {
+        if let id { return id.description }
+        if let id = delivery.properties.messageID, !id.isEmpty { return id.cut(to: MessageHeader.copyBytesMax) }
+        return delivery.body.withUnsafeBytes { UUIDValue(name: $0, namespace: Self.namespace) }.description
+    }
+
+    /// Where the message came from, for operators; a message that was retried keeps what the first worker wrote.
+    func copyOrigin(_ origin: Origin, to headers: inout FieldTable) {
+        let properties = delivery.properties
+        func copy(_ name: String, _ value: String?) {
+            let value = properties.header(name)?.stringValue ?? value
+            guard let value, !value.isEmpty else { return }
+            headers.append(name, .string(value.cut(to: MessageHeader.copyBytesMax)))
+        }
+        copy(MessageHeader.originQueue, origin.queue)
+        copy(MessageHeader.originExchange, delivery.exchange)
+        copy(MessageHeader.originRoutingKey, delivery.routingKey)
+        copy(MessageHeader.originalMessageID, properties.messageID)
+        if let seconds = properties.timestampSeconds {
+            headers.append(MessageHeader.originalTimestamp, .timestamp(seconds: seconds))
+        }
+        headers.append(MessageHeader.worker, .string(origin.worker.cut(to: MessageHeader.copyBytesMax)))
+    }
+
+    func copyTraceContext(to headers: inout FieldTable) {
+        for name in [MessageHeader.traceParent, MessageHeader.traceState] {
+            guard let value = delivery.properties.header(name)?.stringValue else { continue }
+            headers.append(name, .string(value.cut(to: MessageHeader.copyBytesMax)))
+        }
+    }
+}
+
+extension String {
+    /// At most `count` bytes of UTF-8, cut between characters.
+    func cut(to count: Int) -> String {
+        guard utf8.count > count else { return self }
+        var end = utf8.index(startIndex, offsetBy: count)
+        while end > startIndex, end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
+        return String(self[..<end])
+    }
+}

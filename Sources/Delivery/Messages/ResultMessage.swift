@@ -1,0 +1,75 @@
+import AMQP
+import APNSProtocol
+import Crypto
+import JSON
+
+/// The one message that tells how a delivery ended (`schemas/result.schema.json`).
+enum ResultMessage {
+    static func make(
+        for account: Account, _ conclusion: Conclusion, finishedAtMilliseconds: Int64, exchange: String
+    ) -> OutgoingMessage {
+        var message = OutgoingMessage(
+            exchange: exchange, routingKey: RoutingKey.result(conclusion.outcome, app: account.app),
+            body: body(account, conclusion, finishedAtMilliseconds), messageID: account.messageID)
+        message.correlationID = message.messageID
+        message.type = "push.result.v1"
+        account.copyTraceContext(to: &message.headers)
+        return message
+    }
+
+    private static func body(
+        _ account: Account, _ conclusion: Conclusion, _ finishedAtMilliseconds: Int64
+    ) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        if let id = account.id { json.member("id", id) }
+        if let app = account.app { json.member("app", app) }
+        if let environment = account.environment { json.member("environment", environment.rawValue) }
+        switch account.target {
+        case .device(let token): json.member("device_token", token)
+        case .channel(let id): json.member("channel_id", id)
+        case nil: break
+        }
+        json.member("outcome", conclusion.outcome.rawValue)
+        if let answer = conclusion.answer {
+            json.member("status", answer.status)
+            if let reason = answer.reason { json.member("reason", reason) }
+            if let timestamp = answer.timestampMilliseconds { json.member("timestamp", timestamp) }
+            if let id = answer.apnsUniqueID { json.member("apns_unique_id", id) }
+        }
+        if let state = conclusion.tokenState { json.member("token_state", state.rawValue) }
+        if let reason = conclusion.deadLetter { json.member("error", reason) }
+        json.member("attempts", account.attemptsMade)
+        json.member("possible_duplicate", account.attempts.possibleDuplicate)
+        json.member("received_at", account.receivedAtMilliseconds)
+        if let sent = account.sentAtMilliseconds { json.member("sent_at", sent) }
+        json.member("finished_at", finishedAtMilliseconds)
+        json.endObject()
+        return json.bytes
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func member(_ name: StaticString, _ id: UUIDValue) {
+        key(name)
+        withUnsafeTemporaryAllocation(byteCount: UUIDValue.textBytes, alignment: 1) { text in
+            id.write(to: text)
+            string(utf8: UnsafeRawBufferPointer(text))
+        }
+    }
+
+    fileprivate mutating func member(_ name: StaticString, _ slice: ArraySlice<UInt8>) {
+        key(name)
+        slice.withUnsafeBytes { string(utf8: $0) }
+    }
+
+    fileprivate mutating func member(_ name: StaticString, _ reason: DeadLetterReason) {
+        key(name)
+        beginObject()
+        member("class", reason.deadClass)
+        member("code", reason.code)
+        if let path = reason.path { member("path", path) }
+        member("message", reason.sentence)
+        endObject()
+    }
+}

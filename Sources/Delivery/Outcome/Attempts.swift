@@ -1,0 +1,12 @@
+/// The tries that a delivery has behind it, told by the headers of a message that came back from a retry queue.
+public struct Attempts: Sendable, Hashable {
+    /// Tries before this one that APNs has, or may have, processed.
+    public var before: Int
+    /// Whether one of them had an unknown outcome, or a worker may have sent it without telling.
+    public var possibleDuplicate: Bool
+
+    public init(before: Int = 0, possibleDuplicate: Bool = false) {
+        self.before = before
+        self.possibleDuplicate = possibleDuplicate
+    }
+}

@@ -1,0 +1,83 @@
+public import APNSProtocol
+
+/// The configured apps by bundle ID.
+///
+/// Looked up with the bytes of a message, so that no string is made for each.
+public struct AppDirectory: Sendable {
+    public typealias Index = Int
+
+    /// An app, and which of the lane's connection pools serves it in each environment.
+    public struct App: Sendable {
+        public var bundleID: String
+        /// Taken when a message names none.
+        public var defaultEnvironment: APNSEnvironment
+        public var productionPool: Int?
+        public var sandboxPool: Int?
+
+        public init(
+            bundleID: String, defaultEnvironment: APNSEnvironment, productionPool: Int? = nil, sandboxPool: Int? = nil
+        ) {
+            self.bundleID = bundleID
+            self.defaultEnvironment = defaultEnvironment
+            self.productionPool = productionPool
+            self.sandboxPool = sandboxPool
+        }
+
+        public func pool(in environment: APNSEnvironment) -> Int? {
+            switch environment {
+            case .production: productionPool
+            case .sandbox: sandboxPool
+            }
+        }
+    }
+
+    private let apps: [App]
+    private let names: [[UInt8]]
+    /// By app and push type, in the order of `PushType.allCases`.
+    private let topics: [[[UInt8]]]
+    /// Open addressing; −1 is free.
+    private let slots: [Int32]
+
+    public init(_ apps: [App]) {
+        self.apps = apps
+        names = apps.map { Array($0.bundleID.utf8) }
+        topics = names.map { name in PushType.allCases.map { $0.topic(bundleID: name) } }
+        var slots = [Int32](repeating: -1, count: Self.slotCount(for: apps.count))
+        for (index, name) in names.enumerated() {
+            var slot = Self.hash(name) & (slots.count - 1)
+            while slots[slot] >= 0 { slot = (slot + 1) & (slots.count - 1) }
+            slots[slot] = Int32(index)
+        }
+        self.slots = slots
+    }
+
+    public subscript(index: Index) -> App { apps[index] }
+
+    /// Value of `apns-topic` for pushes of this type to an app; made once, and shared.
+    public func topic(of index: Index, _ type: PushType) -> [UInt8] {
+        topics[index][PushType.allCases.firstIndex(of: type) ?? 0]
+    }
+
+    public func find(_ bundleID: some Collection<UInt8>) -> Index? {
+        var slot = Self.hash(bundleID) & (slots.count - 1)
+        while slots[slot] >= 0 {
+            let index = Int(slots[slot])
+            if names[index].elementsEqual(bundleID) { return index }
+            slot = (slot + 1) & (slots.count - 1)
+        }
+        return nil
+    }
+
+    /// A power of two, at most half full.
+    private static func slotCount(for count: Int) -> Int {
+        var slots = 8
+        while slots < count * 2 { slots *= 2 }
+        return slots
+    }
+
+    private static func hash(_ bytes: some Collection<UInt8>) -> Int {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return Int(truncatingIfNeeded: hash >> 20)
+    }
+}

@@ -1,0 +1,15 @@
+import JSON
+import JSONSchema
+
+/// The schemas of `schemas/` that the worker carries in itself.
+enum ContractSchemas {
+    static let notification = compile(PackageResources.notification_schema_json, "notification.schema.json")
+
+    private static func compile(_ text: [UInt8], _ name: String) -> CompiledSchema {
+        do {
+            return try CompiledSchema(JSONDocument(text))
+        } catch {
+            preconditionFailure("\(name), which is part of this program, does not compile: \(error)")
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import AMQP
+import APNS
+import APNSProtocol
+import Crypto
+import JSON
+import JSONSchema
+
+/// Turns a delivery into a notification, or says what is wrong with it: encoding, JSON, schema, identity, app, limits, in
+/// this order. Belongs to one lane, whose memory for parsing and compiled schema it holds.
+final class NotificationReader {
+    private let apps: AppDirectory
+    private let parser: JSONParser
+    private let validator: SchemaValidator
+
+    init(apps: AppDirectory, bytesMax: Int, depthMax: Int) {
+        self.apps = apps
+        parser = JSONParser(limits: JSONLimits(bytesMax: bytesMax, depthMax: depthMax))
+        validator = SchemaValidator(ContractSchemas.notification)
+    }
+
+    /// Fills in `account` what can be told of the message even when it is refused.
+    func read(_ account: inout Account) -> Result<PushNotification, Refusal> {
+        do throws(Refusal) {
+            return .success(try notification(&account))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func notification(_ account: inout Account) throws(Refusal) -> PushNotification {
+        let delivery = account.delivery
+        account.attempts = Attempts(of: delivery)
+        account.attemptsMade = account.attempts.before
+        guard !delivery.isOversized else { throw Refusal.oversized }
+        try checkEncoding(delivery.properties.contentEncoding)
+        let root = try parse(delivery.body)
+        account.describe(root)
+        if let violation = validator.firstViolation(in: root) { throw Refusal(violation) }
+        let id = try identity(root, delivery.properties)
+        account.id = id
+        let (app, environment, pool) = try destination(root)
+        account.environment = environment
+        let push = try push(id, app, root, delivery.body)
+        try checkLimits(push)
+        return PushNotification(push: push, pool: pool, registeredAtMilliseconds: root["registered_at"]?.int64)
+    }
+
+    private func checkEncoding(_ encoding: String?) throws(Refusal) {
+        guard let encoding, !["identity", "utf-8"].contains(encoding.lowercased()) else { return }
+        throw Refusal(
+            .property, "content-encoding", "The body must not be compressed: leave content-encoding out, or say utf-8.")
+    }
+
+    private func parse(_ body: [UInt8]) throws(Refusal) -> JSONValue {
+        do throws(JSONError) {
+            return try parser.parse(body)
+        } catch {
+            let place = "line \(error.position.line), column \(error.position.column)"
+            throw Refusal(.json, error.code.rawValue, "The body is not JSON, at \(place): \(error.message).")
+        }
+    }
+
+    /// The body's id, else the AMQP message-id: a UUID as it is, anything else as its UUIDv5.
+    private func identity(_ root: JSONValue, _ properties: MessageProperties) throws(Refusal) -> UUIDValue {
+        if let id = root["id"]?.withUTF8({ UUIDValue($0) }), let id { return id }
+        if let text = properties.messageID, !text.isEmpty {
+            return UUIDValue(text) ?? UUIDValue(name: text, namespace: Account.namespace)
+        }
+        throw Refusal(
+            .property, "message-id",
+            "The message has no id: give it an \"id\" (a UUID) or an AMQP message-id, the same at every publish.")
+    }
+
+    private func destination(
+        _ root: JSONValue
+    ) throws(Refusal) -> (app: AppDirectory.Index, environment: APNSEnvironment, pool: Int) {
+        guard let app = root["app"]?.withUTF8({ apps.find($0) }) ?? nil else {
+            throw Refusal(.app, "unknown", path: "/app", "No app with this bundle ID is configured here.")
+        }
+        let named = root["environment"]?.string.flatMap(APNSEnvironment.init(rawValue:))
+        let environment = named ?? apps[app].defaultEnvironment
+        guard let pool = apps[app].pool(in: environment) else {
+            throw Refusal(
+                .app, "environment", path: "/environment", "The app has no key for \(environment.rawValue) here.")
+        }
+        return (app, environment, pool)
+    }
+
+    private func push(
+        _ id: UUIDValue, _ app: AppDirectory.Index, _ root: JSONValue, _ body: [UInt8]
+    ) throws(Refusal) -> PushRequest {
+        guard let token = root["device_token"] else {
+            throw Refusal(
+                .app, "broadcast", path: "/channel_id", "Broadcasts to channels are not sent by this version.")
+        }
+        // The schema has made sure of both; a message that came so far without them is refused all the same.
+        guard let pushType = root["push_type"]?.withUTF8({ PushType($0) }) ?? nil, let payload = root["payload"] else {
+            throw Refusal(.schema, "required", "push_type or payload is missing.")
+        }
+        let priority = root["priority"]?.int64.flatMap { UInt8(exactly: $0) }.flatMap(Priority.init(rawValue:))
+        return PushRequest(
+            target: .device(token.text(in: body)), topic: apps.topic(of: app, pushType), pushType: pushType,
+            priority: priority ?? pushType.defaultPriority, expiration: root["expiration"]?.int64,
+            collapseID: root["collapse_id"]?.text(in: body), id: id, payload: body, payloadRange: payload.sourceRange)
+    }
+
+    /// What JSON Schema cannot say: bytes where it counts characters, and limits that depend on the push type.
+    private func checkLimits(_ push: PushRequest) throws(Refusal) {
+        if case .device(let token) = push.target, !DeviceToken.isWellFormed(token) {
+            throw Refusal(
+                .limit, "device_token", path: "/device_token",
+                "A device token is an even number of hexadecimal digits, at most \(DeviceToken.hexDigitsMax).")
+        }
+        if let id = push.collapseID, id.count > APNSLimits.collapseIDBytesMax {
+            throw Refusal(
+                .limit, "collapse_id", path: "/collapse_id",
+                "collapse_id has \(id.count) bytes of UTF-8; APNs takes \(APNSLimits.collapseIDBytesMax).")
+        }
+        let payloadMax = push.pushType.payloadBytesMax
+        guard push.payloadRange.count <= payloadMax else {
+            throw Refusal(
+                .limit, "payload", path: "/payload",
+                "The payload has \(push.payloadRange.count) bytes; APNs takes \(payloadMax) for this push type.")
+        }
+    }
+}
+
+extension Refusal {
+    fileprivate static let oversized = Refusal(
+        .size, "message_bytes", "The body is larger than this worker takes; the broker moved it to the dead letters.")
+
+    fileprivate init(_ violation: SchemaViolation) {
+        self.init(.schema, violation.keyword, path: violation.instancePointer, violation.description)
+    }
+}
+
+extension Account {
+    /// Longest app or token that a result repeats, in bytes; a schema that is broken does not bound them.
+    private static let repeatedBytesMax = 512
+
+    /// Notes what a result should name, from a message that may yet be refused.
+    fileprivate mutating func describe(_ root: JSONValue) {
+        let app = root["app"]?.string
+        if let app, app.utf8.count <= Self.repeatedBytesMax { self.app = app }
+        if let parsed = root["id"]?.withUTF8({ UUIDValue($0) }), let parsed { id = parsed }
+        if let token = root["device_token"], token.kind == .string, token.sourceRange.count <= Self.repeatedBytesMax {
+            target = .device(token.text(in: delivery.body))
+        } else if let channel = root["channel_id"], channel.kind == .string,
+            channel.sourceRange.count <= Self.repeatedBytesMax
+        {
+            target = .channel(channel.text(in: delivery.body))
+        }
+    }
+}
+
+extension Attempts {
+    /// A message that the broker delivers again may have been sent by a worker that died.
+    fileprivate init(of delivery: IncomingMessage) {
+        let before = delivery.properties.header(MessageHeader.attempt)?.integerValue ?? 0
+        let flagged = delivery.properties.header(MessageHeader.possibleDuplicate)?.booleanValue ?? false
+        self.init(
+            before: Int(min(max(before, 0), Int64(Self.countedMax))),
+            possibleDuplicate: flagged || delivery.isRedelivered)
+    }
+
+    /// A header that says more was not written by a worker.
+    private static let countedMax = 1_000_000
+}
+
+extension JSONValue {
+    /// A string's text: the bytes of the message itself unless it has escapes.
+    fileprivate func text(in body: [UInt8]) -> ArraySlice<UInt8> {
+        withUTF8 { text in
+            let inside = (sourceRange.lowerBound + 1)..<(sourceRange.upperBound - 1)
+            return inside.count == text.count ? body[inside] : ArraySlice(text)
+        } ?? []
+    }
+}

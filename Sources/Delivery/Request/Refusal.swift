@@ -1,0 +1,33 @@
+/// Why a message cannot become a notification, in words that its producer's developer can act on.
+public struct Refusal: Error, Sendable, Hashable {
+    /// What was wrong, broadly; the second word of a dead letter's routing key.
+    public enum Class: String, Sendable, Hashable, CaseIterable {
+        /// A property of the AMQP message: an encoding that nobody reads, no id.
+        case property
+        /// The body is not JSON.
+        case json
+        /// The body breaks the schema.
+        case schema
+        /// A limit that JSON Schema cannot say, such as bytes of UTF-8.
+        case limit
+        /// The app or environment is not configured here.
+        case app
+        /// The body is larger than `messageBytesMax` and was not kept.
+        case size
+    }
+
+    public var refusalClass: Class
+    /// The third word of a dead letter's routing key: a JSON error's code, a schema keyword, a field's name.
+    public var code: String
+    /// JSON pointer to the value; `nil` when the whole message is meant.
+    public var path: String?
+    /// One sentence; holds no device token and no part of the payload.
+    public var sentence: String
+
+    public init(_ refusalClass: Class, _ code: String, path: String? = nil, _ sentence: String) {
+        self.refusalClass = refusalClass
+        self.code = code
+        self.path = path
+        self.sentence = sentence
+    }
+}

@@ -1,0 +1,26 @@
+import Testing
+
+@testable import Delivery
+
+@Suite struct RoutingKeyTests {
+    @Test func aResultNamesItsOutcomeAndApp() {
+        #expect(RoutingKey.result(.accepted, app: "com.example.app") == "result.accepted.com.example.app")
+        #expect(RoutingKey.result(.invalid, app: nil) == "result.invalid.-")
+    }
+
+    @Test(arguments: ["", "com.example app", "com.example.#", "com.exämple", "a\u{0}b"])
+    func anAppThatNobodyCouldBindForIsNotNamed(app: String) {
+        #expect(RoutingKey.result(.invalid, app: app) == "result.invalid.-")
+    }
+
+    @Test func aLongAppIsCutToWhatAKeyHolds() {
+        let key = RoutingKey.dead(DeadLetterReason("schema", "required", ""), app: String(repeating: "a", count: 5_000))
+        #expect(key.utf8.count == 255)
+        #expect(key.hasPrefix("dead.schema.required.aaa"))
+    }
+
+    @Test func aCodeFromOutsideIsOneWord() {
+        let reason = DeadLetterReason("apns", "Foo.Bar *#\u{7}é", "")
+        #expect(RoutingKey.dead(reason, app: "a") == "dead.apns.Foo-Bar------.a")
+    }
+}
