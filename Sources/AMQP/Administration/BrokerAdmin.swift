@@ -7,6 +7,12 @@ public struct QueueStatus: Sendable, Hashable {
     /// Messages that are ready: not those that consumers hold.
     public var messages: Int
     public var consumers: Int
+
+    public init(name: String, messages: Int, consumers: Int) {
+        self.name = name
+        self.messages = messages
+        self.consumers = consumers
+    }
 }
 
 /// The types of exchange that every broker has.

@@ -41,6 +41,7 @@ public class BrokerClient {
     /// In the order in which they are tried.
     private let connectors: [ByteConnector]
     private var nextConnector = 0
+    private var endpoint: Endpoint
     private var backoff: Backoff
     private var phase = Phase.disconnected
     private var retryTimer: TimerToken?
@@ -65,6 +66,7 @@ public class BrokerClient {
         self.loop = loop
         self.configuration = configuration
         self.connectors = Self.shuffled(connectors, loop)
+        endpoint = connectors[0].endpoint
         backoff = Backoff(
             first: .milliseconds(configuration.retryDelayMilliseconds),
             longest: .milliseconds(configuration.retryDelayMillisecondsMax),
@@ -157,11 +159,12 @@ public class BrokerClient {
     private func connect() {
         let connector = connectors[nextConnector]
         nextConnector = (nextConnector + 1) % connectors.count
+        endpoint = connector.endpoint
         let connection = Connection(configuration: configuration, owner: self, loop: loop)
         self.connection = connection
         phase = .loggingIn
         expectReady()
-        setState(.connecting(connector.endpoint))
+        setState(.connecting(endpoint))
         connection.open(connector)
     }
 
@@ -197,11 +200,9 @@ public class BrokerClient {
     }
 
     /// For the subclass: tells of a failure and returns how long to wait before `next` is called.
-    final func retry(after error: AMQPError, atOnce: Bool = false, _ next: @escaping () -> Void) {
-        let delay =
-            atOnce
-            ? .zero
-            : backoff.failed(isRetriable: error.isRetriable, now: loop.now.monotonic, random: loop.nextRandom())
+    final func retry(after error: AMQPError, _ next: @escaping () -> Void) {
+        let delay = backoff.failed(
+            isRetriable: error.isRetriable, now: loop.now.monotonic, random: loop.nextRandom())
         retryTimer = loop.schedule(after: delay) { [self] in
             retryTimer = nil
             next()
@@ -253,10 +254,14 @@ public class BrokerClient {
         cancelTimers()
         channelLost(error)
         guard !isClosing else { return }
-        retry(after: error, atOnce: reopensChannelAtOnce) { [self] in
-            expectReady()
-            openChannel()
-        }
+        guard !reopensChannelAtOnce else { return reopenChannel() }
+        retry(after: error) { [self] in reopenChannel() }
+    }
+
+    private func reopenChannel() {
+        setState(.connecting(endpoint))
+        expectReady()
+        openChannel()
     }
 
     /// The broker stopped taking publishes, or takes them again.

@@ -70,7 +70,9 @@ final class Connection: ByteStreamHandler {
     /// As `send`, for methods with strings and tables, whose memory comes from the pool.
     func send<Method: ClientMethod>(_ make: (MemoryPool) -> Method) -> Bool {
         defer { writer.pool.recycle() }
-        return send(make(writer.pool), channel: Self.channel, argumentBytesMax: writer.frameBytesMax)
+        let method = make(writer.pool)
+        guard !writer.pool.hasLongName else { return false }
+        return send(method, channel: Self.channel, argumentBytesMax: writer.frameBytesMax)
     }
 
     /// Sends a message to be routed; returns its bytes on the wire.

@@ -25,6 +25,7 @@ package struct ContentAssembler {
 
         package var exchange: String { String(decoding: envelope[..<exchangeEnd], as: UTF8.self) }
         package var routingKey: String { String(decoding: envelope[exchangeEnd..<routingKeyEnd], as: UTF8.self) }
+        package var propertyList: ArraySlice<UInt8> { envelope[routingKeyEnd...] }
         package var properties: MessageProperties { MessageProperties(storage: envelope, start: routingKeyEnd) }
     }
 

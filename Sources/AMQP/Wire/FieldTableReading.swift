@@ -78,7 +78,7 @@ extension FieldValue {
     }
 
     /// Passes over one value, nested ones by their length; whether there was one.
-    fileprivate static func skip(_ reader: inout WireReader) -> Bool {
+    package static func skip(_ reader: inout WireReader) -> Bool {
         guard let type = reader.octet() else { return false }
         return content(of: type, &reader) != nil
     }

@@ -58,7 +58,8 @@ struct FrameWriter: ~Copyable {
             written = Self.encode(message, channel: channel, chunk: chunk, pool, into: space) ?? 0
             return written
         }
-        pool.recycle()
+        defer { pool.recycle() }
+        guard !pool.hasLongName else { throw .shortStringTooLong }
         guard written > 0 else { throw .headersTooLarge }
         return written
     }
@@ -99,7 +100,7 @@ struct FrameWriter: ~Copyable {
         var properties = message.properties(pool)
         let room = UnsafeMutableRawBufferPointer(rebasing: space[contentHeaderBytes...])
         let count = amqp_encode_properties(basicClass, &properties, amqp_bytes_t(room))
-        guard count >= 0 else { return nil }
+        guard count >= 0, !pool.hasLongName else { return nil }
         return finish(space, kind: .contentHeader, channel: channel, end: contentHeaderBytes + Int(count))
     }
 
@@ -133,7 +134,6 @@ extension OutgoingMessage {
         func isShort(_ string: String?) -> Bool { (string?.utf8.count ?? 0) <= most }
         return isShort(exchange) && isShort(routingKey) && isShort(messageID) && isShort(correlationID)
             && isShort(contentType) && isShort(contentEncoding) && isShort(type) && isShort(replyTo) && isShort(appID)
-            && headers.entries.allSatisfy { isShort($0.name) }
     }
 
     /// At least the bytes of the property list.

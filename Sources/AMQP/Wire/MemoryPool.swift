@@ -6,6 +6,8 @@ import CRabbitMQ
 final class MemoryPool {
     private static let pageBytes = 16 * 1024
     let pool: UnsafeMutablePointer<amqp_pool_t>
+    /// A table was asked for with a name of more than 255 bytes, whose length librabbitmq would write wrongly.
+    private(set) var hasLongName = false
 
     init() {
         pool = .allocate(capacity: 1)
@@ -20,6 +22,7 @@ final class MemoryPool {
     /// Ends the life of all that the pool gave out.
     func recycle() {
         recycle_amqp_pool(pool)
+        hasLongName = false
     }
 
     func bytes(_ string: String) -> amqp_bytes_t {
@@ -44,6 +47,7 @@ final class MemoryPool {
         let count = table.entries.count
         guard count > 0, let entries = array(of: amqp_table_entry_t.self, count) else { return amqp_table_t() }
         for (index, entry) in table.entries.enumerated() {
+            if entry.name.utf8.count > 255 { hasLongName = true }
             (entries + index).initialize(to: amqp_table_entry_t(key: bytes(entry.name), value: value(entry.value)))
         }
         return amqp_table_t(num_entries: Int32(count), entries: entries)

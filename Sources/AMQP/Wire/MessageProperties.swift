@@ -37,9 +37,6 @@ public struct MessageProperties: Sendable {
         read(.headers) { $0.longString().flatMap { FieldTable(content: $0) } }
     }
 
-    /// The property list as it came.
-    package var encoded: ArraySlice<UInt8> { storage[min(start, storage.count)...] }
-
     private func text(_ property: Property) -> String? {
         read(property) { $0.shortString().map { String(wire: $0) } }
     }

@@ -1,0 +1,241 @@
+public import AMQP
+public import EventLoop
+
+/// How the scripted broker behaves; every chance follows its seed.
+public struct ScriptedBrokerBehaviour: Sendable {
+    /// Publishes that are refused with `basic.nack` and kept nowhere.
+    public var nackPercent = 0
+    /// Publishes that are returned although they could be routed.
+    public var returnPercent = 0
+    /// How long a confirm takes.
+    public var confirmDelayMilliseconds = 0...0
+    /// How often confirms of neighbours are told as one.
+    public var multipleConfirmPercent = 50
+    public var heartbeatSeconds: UInt16 = 60
+    public var frameBytesMax: UInt32 = 131_072
+    public var credentials = AMQPCredentials(user: "guest", password: "guest")
+    public var virtualHost = "/"
+
+    public init() {}
+}
+
+/// An AMQP 0-9-1 broker in memory, for tests on virtual or real time: durable queues, routing, prefetch, confirms, returns,
+/// time to live and dead-lettering as RabbitMQ 3.10 with quorum queues does it. Given the same seed and input it does the
+/// same in every process.
+///
+/// Belongs to one loop and is used on its thread only. Exchanges and queues outlive `crash`.
+public final class ScriptedBroker {
+    public let loop: EventLoop
+    /// Where it listens; with the real port once started.
+    public private(set) var endpoint: Endpoint
+    public var behaviour: ScriptedBrokerBehaviour
+    /// In the order of declaration.
+    public private(set) var queues: [ScriptedQueue] = []
+    /// Messages that were taken from publishers.
+    public private(set) var published = 0
+    public internal(set) var confirmed = 0
+    public internal(set) var nacked = 0
+    public internal(set) var returned = 0
+    /// Messages that ended nowhere: expired or rejected without a dead-letter exchange, or in a circle.
+    public private(set) var dropped: [ScriptedMessage] = []
+    /// Connections that are logged in or on the way to it.
+    public var connectionCount: Int { connections.count }
+    /// Logins since the beginning.
+    public internal(set) var logins = 0
+    /// The reason of a memory or disk alarm; see `raiseAlarm`.
+    public private(set) var alarm: String?
+
+    var random: SeededRandom
+    private var exchanges: [ScriptedExchange] = []
+    private var connections: [ScriptedConnection] = []
+    private var listener: ByteListener?
+
+    public init(
+        loop: EventLoop, endpoint: Endpoint = Endpoint(host: "broker", port: 5672), seed: UInt64 = 1,
+        behaviour: ScriptedBrokerBehaviour = ScriptedBrokerBehaviour()
+    ) {
+        self.loop = loop
+        self.endpoint = endpoint
+        self.behaviour = behaviour
+        random = SeededRandom(seed: seed)
+        exchanges = [
+            ScriptedExchange(name: "amq.direct", kind: .direct, arguments: FieldTable()),
+            ScriptedExchange(name: "amq.fanout", kind: .fanout, arguments: FieldTable()),
+            ScriptedExchange(name: "amq.topic", kind: .topic, arguments: FieldTable()),
+        ]
+    }
+
+    // MARK: Running
+
+    /// Listens; again after `crash`.
+    public func start() throws(TransportError) {
+        guard listener == nil else { return }
+        listener = try loop.listen(on: endpoint) { [self] transport in
+            let connection = ScriptedConnection(broker: self)
+            connections.append(connection)
+            transport.handler = connection
+        }
+        endpoint = listener?.endpoint ?? endpoint
+    }
+
+    /// Ends at once: all connections are cut, nobody listens; durable things stay, and what consumers held is put back.
+    public func crash() {
+        listener?.close()
+        listener = nil
+        for connection in connections { connection.cut() }
+    }
+
+    /// Closes all connections in order, as a broker does that shuts down (320), and listens no more.
+    public func shutDown() {
+        listener?.close()
+        listener = nil
+        closeConnections()
+    }
+
+    /// Closes all connections in order with 320, and goes on listening.
+    public func closeConnections() {
+        for connection in connections { connection.close(320, "CONNECTION_FORCED - broker forced connection closure") }
+    }
+
+    /// Neither reads nor writes any more, without closing anything; or does so again.
+    public func setSilent(_ isSilent: Bool) {
+        for connection in connections { connection.setSilent(isSilent) }
+    }
+
+    /// Takes no publishes until `clearAlarm`, as under a memory or disk alarm.
+    public func raiseAlarm(_ reason: String) {
+        alarm = reason
+        for connection in connections { connection.alarmChanged() }
+    }
+
+    public func clearAlarm() {
+        alarm = nil
+        for connection in connections { connection.alarmChanged() }
+    }
+
+    func remove(_ connection: ScriptedConnection) {
+        connections.removeAll { $0 === connection }
+    }
+
+    // MARK: Topology
+
+    public func queue(_ name: String) -> ScriptedQueue? {
+        queues.first { $0.name == name }
+    }
+
+    /// Declares a queue, or finds it.
+    @discardableResult
+    public func declareQueue(_ name: String, arguments: FieldTable = FieldTable()) -> ScriptedQueue {
+        if let queue = queue(name) { return queue }
+        let queue = ScriptedQueue(name: name, arguments: arguments, broker: self)
+        queues.append(queue)
+        return queue
+    }
+
+    public func declareExchange(_ name: String, _ kind: ExchangeKind, arguments: FieldTable = FieldTable()) {
+        guard exchange(name) == nil else { return }
+        exchanges.append(ScriptedExchange(name: name, kind: kind, arguments: arguments))
+    }
+
+    public func bindQueue(_ queue: String, toExchange exchange: String, routingKey: String) {
+        bind(.queue(queue), to: exchange, key: routingKey)
+    }
+
+    public func bindExchange(_ destination: String, toExchange source: String, routingKey: String) {
+        bind(.exchange(destination), to: source, key: routingKey)
+    }
+
+    /// Deletes a queue with its messages; its consumers are told.
+    @discardableResult
+    public func deleteQueue(_ name: String) -> Int {
+        guard let queue = queue(name) else { return 0 }
+        queues.removeAll { $0 === queue }
+        for exchange in exchanges { exchange.bindings.removeAll { $0.destination == .queue(name) } }
+        queue.cancelConsumers()
+        return queue.purge()
+    }
+
+    public func deleteExchange(_ name: String) {
+        exchanges.removeAll { $0.name == name }
+        for exchange in exchanges { exchange.bindings.removeAll { $0.destination == .exchange(name) } }
+    }
+
+    func exchange(_ name: String) -> ScriptedExchange? {
+        exchanges.first { $0.name == name }
+    }
+
+    func bind(_ destination: ScriptedExchange.Destination, to source: String, key: String) {
+        let binding = ScriptedExchange.Binding(key: key, destination: destination)
+        guard let exchange = exchange(source), !exchange.bindings.contains(binding) else { return }
+        exchange.bindings.append(binding)
+    }
+
+    func unbind(_ destination: ScriptedExchange.Destination, from source: String, key: String) {
+        exchange(source)?.bindings.removeAll { $0 == ScriptedExchange.Binding(key: key, destination: destination) }
+    }
+
+    // MARK: Messages
+
+    /// Puts a message in as a publisher would; returns the number of queues that took it.
+    @discardableResult
+    public func publish(
+        exchange: String = "", routingKey: String, messageID: String? = nil, headers: FieldTable = FieldTable(),
+        body: [UInt8]
+    ) -> Int {
+        var writer = WireWriter()
+        writer.short((headers.isEmpty ? 0 : 1 << 13) | 1 << 12 | (messageID == nil ? 0 : 1 << 7))
+        if !headers.isEmpty { writer.table(headers) }
+        writer.octet(2)
+        if let messageID { writer.shortString(messageID) }
+        return publish(exchange: exchange, routingKey: routingKey, propertyList: writer.bytes, body: body)
+    }
+
+    func publish(exchange: String, routingKey: String, propertyList: [UInt8], body: [UInt8]) -> Int {
+        published += 1
+        let message = ScriptedMessage(
+            number: published, exchange: exchange, routingKey: routingKey, propertyList: propertyList, body: body)
+        let targets = route(exchange, routingKey)
+        for queue in targets { queue.append(message) }
+        return targets.count
+    }
+
+    /// The queues for a message, each once, in the order of the bindings.
+    func route(_ exchange: String, _ key: String) -> [ScriptedQueue] {
+        guard !exchange.isEmpty else { return queue(key).map { [$0] } ?? [] }
+        var visited: [String] = []
+        var found: [ScriptedQueue] = []
+        collect(exchange, key, &visited, &found)
+        return found
+    }
+
+    private func collect(_ name: String, _ key: String, _ visited: inout [String], _ found: inout [ScriptedQueue]) {
+        guard !visited.contains(name), let exchange = exchange(name) else { return }
+        visited.append(name)
+        let destinations = exchange.destinations(for: key)
+        for destination in destinations {
+            switch destination {
+            case .exchange(let next): collect(next, key, &visited, &found)
+            case .queue(let name):
+                if let queue = queue(name), !found.contains(where: { $0 === queue }) { found.append(queue) }
+            }
+        }
+        if destinations.isEmpty, let alternate = exchange.arguments["alternate-exchange"]?.stringValue {
+            collect(alternate, key, &visited, &found)
+        }
+    }
+
+    /// Sends a message that died in `queue` to its dead-letter exchange; without one it is dropped.
+    func deadLetter(_ message: ScriptedMessage, from queue: ScriptedQueue, reason: String) {
+        guard let exchange = queue.arguments["x-dead-letter-exchange"]?.stringValue else {
+            return dropped.append(message)
+        }
+        var dead = message
+        let key = queue.arguments["x-dead-letter-routing-key"]?.stringValue ?? message.routingKey
+        dead.die(
+            of: reason, in: queue.name, unixSeconds: loop.now.unixSeconds, exchange: exchange, routingKey: key)
+        var targets = route(exchange, key)
+        if reason != "rejected" { targets.removeAll { dead.closesCircle(into: $0.name) } }
+        if targets.isEmpty { dropped.append(message) }
+        for target in targets { target.append(dead) }
+    }
+}

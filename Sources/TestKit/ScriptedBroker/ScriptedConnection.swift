@@ -1,0 +1,313 @@
+import AMQP
+import EventLoop
+
+/// One client's connection to the scripted broker: login, heartbeats, frames, and the channels.
+final class ScriptedConnection: ByteStreamHandler {
+    private enum State {
+        case awaitingHeader
+        case awaitingStartOK
+        case awaitingTuneOK
+        case awaitingOpen
+        case open
+        /// `connection.close` was sent.
+        case closing
+        case ended
+    }
+
+    let broker: ScriptedBroker
+    private var transport: ByteTransport?
+    private var state = State.awaitingHeader
+    private var header: [UInt8] = []
+    private var splitter: FrameSplitter
+    private var output = OutputBuffer(bytesMax: .max)
+    private var channels: [ScriptedChannel] = []
+    private var frameBytesMax: Int
+    private var heartbeat = Duration.zero
+    private var heartbeatTimer: TimerToken?
+    private var lastReceived: MonotonicTime
+    private var isSilent = false
+    private var hasPublished = false
+    private var isBlocked = false
+
+    init(broker: ScriptedBroker) {
+        self.broker = broker
+        frameBytesMax = Int(broker.behaviour.frameBytesMax)
+        splitter = FrameSplitter(frameBytesMax: frameBytesMax)
+        lastReceived = broker.loop.now.monotonic
+    }
+
+    // MARK: Bytes
+
+    override func connected(_ transport: ByteTransport) {
+        self.transport = transport
+    }
+
+    override func received(_ bytes: UnsafeRawBufferPointer) {
+        lastReceived = broker.loop.now.monotonic
+        var rest = bytes
+        if case .awaitingHeader = state { readHeader(&rest) }
+        do {
+            while takesFrames, let frame = try splitter.next(&rest) {
+                receive(frame)
+            }
+        } catch {
+            close(501, "FRAME_ERROR - \(error)")
+        }
+    }
+
+    private var takesFrames: Bool {
+        switch state {
+        case .awaitingHeader, .ended: false
+        case .awaitingStartOK, .awaitingTuneOK, .awaitingOpen, .open, .closing: true
+        }
+    }
+
+    private func readHeader(_ rest: inout UnsafeRawBufferPointer) {
+        let count = min(8 - header.count, rest.count)
+        header += rest[..<count]
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        guard header.count == 8 else { return }
+        guard header == Array("AMQP".utf8) + [0, 0, 9, 1] else { return end() }
+        state = .awaitingStartOK
+        send(10, 10) { writer in
+            writer.octet(0)
+            writer.octet(9)
+            writer.table([
+                "product": "ScriptedBroker", "version": "3.10.8",
+                "capabilities": .table(["publisher_confirms": true, "consumer_cancel_notify": true]),
+            ])
+            writer.longString(Array("PLAIN AMQPLAIN".utf8))
+            writer.longString(Array("en_US".utf8))
+        }
+    }
+
+    override func flush() {
+        for channel in channels { channel.sendConfirms() }
+        writable()
+    }
+
+    override func writable() {
+        guard let transport, !isSilent else { return }
+        _ = output.write(to: transport)
+    }
+
+    override func peerFinished() {
+        end()
+    }
+
+    override func closed(_ error: TransportError?) {
+        forget()
+    }
+
+    // MARK: Sending
+
+    /// Sends a method on channel 0.
+    private func send(_ classID: UInt16, _ methodID: UInt16, _ arguments: (inout WireWriter) -> Void = { _ in }) {
+        send(0, classID, methodID, arguments)
+    }
+
+    func send(
+        _ channel: UInt16, _ classID: UInt16, _ methodID: UInt16, _ arguments: (inout WireWriter) -> Void = { _ in }
+    ) {
+        var writer = WireWriter()
+        writer.short(classID)
+        writer.short(methodID)
+        arguments(&writer)
+        sendFrame(.method, channel, writer.bytes[...])
+    }
+
+    func sendContent(_ channel: UInt16, propertyList: [UInt8], body: [UInt8]) {
+        var writer = WireWriter()
+        writer.short(60)
+        writer.short(0)
+        writer.longLong(UInt64(body.count))
+        writer.raw(propertyList)
+        sendFrame(.contentHeader, channel, writer.bytes[...])
+        var rest = body[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(frameBytesMax - Frame.overheadBytes)
+            sendFrame(.contentBody, channel, part)
+            rest = rest.dropFirst(part.count)
+        }
+    }
+
+    private func sendFrame(_ kind: Frame.Kind, _ channel: UInt16, _ payload: ArraySlice<UInt8>) {
+        var writer = WireWriter()
+        writer.octet(kind.rawValue)
+        writer.short(channel)
+        writer.long(UInt32(payload.count))
+        writer.raw(payload)
+        writer.octet(Frame.endByte)
+        writer.bytes.withUnsafeBytes { output.append($0) }
+        flushAtEndOfTurn()
+    }
+
+    func flushAtEndOfTurn() {
+        broker.loop.flushAtEndOfTurn(self)
+    }
+
+    // MARK: Frames
+
+    private func receive(_ frame: Frame) {
+        if frame.channel == 0 {
+            guard frame.kind == .method else { return }
+            var reader = WireReader(frame.payload)
+            guard let classID = reader.short(), let methodID = reader.short(), classID == 10 else {
+                return close(503, "COMMAND_INVALID")
+            }
+            return receive(methodID, &reader)
+        }
+        guard case .open = state else { return }
+        if let channel = channels.first(where: { $0.number == frame.channel }) {
+            channel.receive(frame)
+        } else {
+            var reader = WireReader(frame.payload)
+            guard frame.kind == .method, reader.short() == 20, reader.short() == 10 else {
+                return close(504, "CHANNEL_ERROR - expected 'channel.open'")
+            }
+            channels.append(ScriptedChannel(number: frame.channel, connection: self))
+            send(frame.channel, 20, 11) { $0.longString([]) }
+        }
+    }
+
+    /// A method of the class connection.
+    private func receive(_ methodID: UInt16, _ reader: inout WireReader) {
+        switch (state, methodID) {
+        case (.awaitingStartOK, 11):
+            startOK(&reader)
+        case (.awaitingTuneOK, 31):
+            tuneOK(&reader)
+        case (.awaitingOpen, 40):
+            let name = reader.shortString().map { String(wire: $0) }
+            guard name == broker.behaviour.virtualHost else {
+                return close(530, "NOT_ALLOWED - vhost \(name ?? "") not found")
+            }
+            state = .open
+            broker.logins += 1
+            send(10, 41) { $0.shortString("") }
+        case (.closing, 51):
+            end()
+        case (_, 50):
+            send(10, 51)
+            end()
+        default:
+            close(503, "COMMAND_INVALID")
+        }
+    }
+
+    private func startOK(_ reader: inout WireReader) {
+        let credentials = broker.behaviour.credentials
+        guard reader.longString() != nil, let mechanism = reader.shortString(), let response = reader.longString()
+        else {
+            return close(502, "SYNTAX_ERROR")
+        }
+        let expected = [0] + Array(credentials.user.utf8) + [0] + Array(credentials.password.utf8)
+        guard String(wire: mechanism) == "PLAIN", response.elementsEqual(expected) else {
+            return close(403, "ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN.")
+        }
+        state = .awaitingTuneOK
+        send(10, 30) { writer in
+            writer.short(2047)
+            writer.long(UInt32(frameBytesMax))
+            writer.short(broker.behaviour.heartbeatSeconds)
+        }
+    }
+
+    private func tuneOK(_ reader: inout WireReader) {
+        guard reader.short() != nil, let frameMax = reader.long(), let seconds = reader.short() else {
+            return close(502, "SYNTAX_ERROR")
+        }
+        if frameMax > 0 { frameBytesMax = min(frameBytesMax, Int(frameMax)) }
+        heartbeat = .seconds(Int(seconds))
+        state = .awaitingOpen
+        if heartbeat > .zero { scheduleHeartbeat() }
+    }
+
+    private func scheduleHeartbeat() {
+        heartbeatTimer = broker.loop.schedule(after: heartbeat / 2) { [self] in
+            guard transport != nil else { return }
+            if lastReceived.duration(to: broker.loop.now.monotonic) > heartbeat * 3, !isSilent, !isBlocked {
+                return cut()
+            }
+            sendFrame(.heartbeat, 0, [])
+            scheduleHeartbeat()
+        }
+    }
+
+    func remove(_ channel: ScriptedChannel) {
+        channels.removeAll { $0 === channel }
+    }
+
+    // MARK: Alarms and silence
+
+    func clientPublishes() {
+        guard !hasPublished else { return }
+        hasPublished = true
+        alarmChanged()
+    }
+
+    /// Only connections that publish are blocked, and only after they did.
+    func alarmChanged() {
+        guard hasPublished, case .open = state else { return }
+        if let alarm = broker.alarm, !isBlocked {
+            isBlocked = true
+            send(10, 60) { $0.shortString(alarm) }
+            transport?.pauseReading()
+        } else if broker.alarm == nil, isBlocked {
+            isBlocked = false
+            send(10, 61)
+            transport?.resumeReading()
+        }
+    }
+
+    func setSilent(_ isSilent: Bool) {
+        self.isSilent = isSilent
+        if isSilent {
+            transport?.pauseReading()
+        } else {
+            transport?.resumeReading()
+            flushAtEndOfTurn()
+        }
+    }
+
+    // MARK: Ending
+
+    func close(_ code: UInt16, _ text: String) {
+        guard takesFrames else { return }
+        send(10, 50) { writer in
+            writer.short(code)
+            writer.shortString(text)
+            writer.short(0)
+            writer.short(0)
+        }
+        state = .closing
+        putBackUnsettled()
+        flushAtEndOfTurn()
+    }
+
+    func cut() {
+        transport?.reset()
+        forget()
+    }
+
+    private func end() {
+        if !isSilent { writable() }
+        transport?.close()
+        forget()
+    }
+
+    private func forget() {
+        guard transport != nil || takesFrames else { return }
+        transport = nil
+        state = .ended
+        if let heartbeatTimer { broker.loop.cancel(heartbeatTimer) }
+        broker.remove(self)
+        putBackUnsettled()
+    }
+
+    private func putBackUnsettled() {
+        let ended = channels
+        channels = []
+        for channel in ended { channel.end() }
+    }
+}

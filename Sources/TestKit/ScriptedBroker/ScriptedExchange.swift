@@ -1,0 +1,52 @@
+import AMQP
+
+/// An exchange of the scripted broker with its bindings, in the order in which they were made.
+final class ScriptedExchange {
+    enum Destination: Equatable {
+        case queue(String)
+        case exchange(String)
+    }
+
+    struct Binding: Equatable {
+        var key: String
+        var destination: Destination
+    }
+
+    let name: String
+    let kind: ExchangeKind
+    let arguments: FieldTable
+    var bindings: [Binding] = []
+
+    init(name: String, kind: ExchangeKind, arguments: FieldTable) {
+        self.name = name
+        self.kind = kind
+        self.arguments = arguments
+    }
+
+    func destinations(for key: String) -> [Destination] {
+        bindings.filter { matches($0.key, key) }.map(\.destination)
+    }
+
+    private func matches(_ pattern: String, _ key: String) -> Bool {
+        switch kind {
+        case .fanout: true
+        case .direct: pattern == key
+        case .topic: Self.topicMatches(Self.words(pattern)[...], Self.words(key)[...])
+        // Nothing here uses header exchanges.
+        case .headers: false
+        }
+    }
+
+    private static func words(_ text: String) -> [Substring] {
+        text.split(separator: ".", omittingEmptySubsequences: false)
+    }
+
+    private static func topicMatches(_ pattern: ArraySlice<Substring>, _ key: ArraySlice<Substring>) -> Bool {
+        guard let word = pattern.first else { return key.isEmpty }
+        if word == "#" {
+            return (0...key.count).contains { topicMatches(pattern.dropFirst(), key.dropFirst($0)) }
+        }
+        guard let first = key.first, word == "*" || word == first else { return false }
+        return topicMatches(pattern.dropFirst(), key.dropFirst())
+    }
+}

@@ -1,0 +1,152 @@
+public import AMQP
+import EventLoop
+
+/// A durable queue of the scripted broker: first in, first out; what is put back goes to the front.
+public final class ScriptedQueue {
+    public let name: String
+    public let arguments: FieldTable
+    /// Messages that were ever put in, those put back not counted again.
+    public private(set) var published = 0
+    /// Messages that consumers hold.
+    public internal(set) var unsettled = 0
+
+    private let broker: ScriptedBroker
+    /// What is ready begins at `head`.
+    private var items: [ScriptedMessage] = []
+    private var head = 0
+    private var consumers: [ScriptedConsumer] = []
+    private var nextConsumer = 0
+    private var expiry: TimerToken?
+
+    init(name: String, arguments: FieldTable, broker: ScriptedBroker) {
+        self.name = name
+        self.arguments = arguments
+        self.broker = broker
+    }
+
+    public var consumerCount: Int { consumers.count }
+    /// What no consumer holds, the next to be delivered first.
+    public var ready: ArraySlice<ScriptedMessage> { items[head...] }
+
+    // MARK: Messages
+
+    func append(_ message: ScriptedMessage) {
+        var message = message
+        if let timeToLive = arguments["x-message-ttl"]?.integerValue {
+            message.expiresAt = broker.loop.now.monotonic + .milliseconds(timeToLive)
+        }
+        published += 1
+        items.append(message)
+        deliver()
+        scheduleExpiry()
+    }
+
+    /// Puts messages back that were delivered in vain, in this order, in front of all others.
+    func putBack(_ messages: [ScriptedMessage]) {
+        unsettled -= messages.count
+        var returned: [ScriptedMessage] = []
+        for var message in messages {
+            message.deliveryCount += 1
+            if let limit = arguments["x-delivery-limit"]?.integerValue, message.deliveryCount > limit {
+                broker.deadLetter(message, from: self, reason: "delivery_limit")
+            } else {
+                returned.append(message)
+            }
+        }
+        let start = max(0, head - returned.count)
+        items.replaceSubrange(start..<head, with: returned)
+        head = start
+        deliver()
+        scheduleExpiry()
+    }
+
+    func popReady() -> ScriptedMessage? {
+        guard head < items.count else { return nil }
+        let message = items[head]
+        head += 1
+        if head >= 256, head * 2 >= items.count {
+            items.removeFirst(head)
+            head = 0
+        }
+        return message
+    }
+
+    func purge() -> Int {
+        let count = ready.count
+        items = []
+        head = 0
+        return count
+    }
+
+    // MARK: Consumers
+
+    func add(_ consumer: ScriptedConsumer) {
+        consumers.append(consumer)
+        deliver()
+    }
+
+    func remove(_ consumer: ScriptedConsumer) {
+        consumers.removeAll { $0 === consumer }
+    }
+
+    /// Tells all consumers that the queue is no more.
+    func cancelConsumers() {
+        let cancelled = consumers
+        consumers = []
+        for consumer in cancelled { consumer.channel.consumerWasCancelled(consumer) }
+    }
+
+    /// Hands out what is ready to consumers with room, in turns.
+    func deliver() {
+        while head < items.count, let consumer = consumerWithRoom(), let message = popReady() {
+            consumer.channel.deliver(message, to: consumer)
+        }
+    }
+
+    private func consumerWithRoom() -> ScriptedConsumer? {
+        for _ in consumers.indices {
+            nextConsumer = (nextConsumer + 1) % consumers.count
+            if consumers[nextConsumer].hasRoom { return consumers[nextConsumer] }
+        }
+        return nil
+    }
+
+    // MARK: Time to live
+
+    private func scheduleExpiry() {
+        guard expiry == nil, let time = ready.first?.expiresAt else { return }
+        expiry = broker.loop.schedule(at: time) { [self] in
+            expiry = nil
+            expireDue()
+            scheduleExpiry()
+        }
+    }
+
+    /// Messages leave at the head only, as in a quorum queue.
+    private func expireDue() {
+        while let time = ready.first?.expiresAt, time <= broker.loop.now.monotonic, let message = popReady() {
+            broker.deadLetter(message, from: self, reason: "expired")
+        }
+    }
+}
+
+/// One `basic.consume` of one channel.
+final class ScriptedConsumer {
+    let tag: String
+    let queue: ScriptedQueue
+    unowned let channel: ScriptedChannel
+    let acknowledgesItself: Bool
+    /// 0 is no limit.
+    let prefetch: Int
+    var unsettled = 0
+
+    init(tag: String, queue: ScriptedQueue, channel: ScriptedChannel, acknowledgesItself: Bool, prefetch: Int) {
+        self.tag = tag
+        self.queue = queue
+        self.channel = channel
+        self.acknowledgesItself = acknowledgesItself
+        self.prefetch = prefetch
+    }
+
+    var hasRoom: Bool { prefetch == 0 || unsettled < prefetch }
+}

@@ -1,0 +1,97 @@
+package import AMQP
+
+/// Writes AMQP's elementary types. The scripted broker's own, so that librabbitmq's encoding meets another reader.
+package struct WireWriter {
+    package private(set) var bytes: [UInt8] = []
+
+    package init() {}
+
+    package mutating func octet(_ value: UInt8) {
+        bytes.append(value)
+    }
+
+    package mutating func flag(_ value: Bool) {
+        octet(value ? 1 : 0)
+    }
+
+    package mutating func short(_ value: UInt16) {
+        integer(value)
+    }
+
+    package mutating func long(_ value: UInt32) {
+        integer(value)
+    }
+
+    package mutating func longLong(_ value: UInt64) {
+        integer(value)
+    }
+
+    package mutating func raw(_ value: some Sequence<UInt8>) {
+        bytes.append(contentsOf: value)
+    }
+
+    /// Cut to 255 bytes.
+    package mutating func shortString(_ value: String) {
+        let text = value.utf8.prefix(255)
+        octet(UInt8(text.count))
+        raw(text)
+    }
+
+    package mutating func longString(_ value: some Collection<UInt8>) {
+        long(UInt32(value.count))
+        raw(value)
+    }
+
+    package mutating func table(_ table: FieldTable) {
+        var content = WireWriter()
+        for entry in table.entries { content.entry(entry.name, entry.value) }
+        longString(content.bytes)
+    }
+
+    /// One name and value of a table.
+    package mutating func entry(_ name: String, _ value: FieldValue) {
+        shortString(name)
+        self.value(value)
+    }
+
+    private mutating func value(_ value: FieldValue) {
+        switch value {
+        case .boolean(let boolean):
+            type("t")
+            flag(boolean)
+        case .integer(let integer):
+            type("l")
+            longLong(UInt64(bitPattern: integer))
+        case .string(let string):
+            type("S")
+            longString(Array(string.utf8))
+        case .bytes(let array):
+            type("x")
+            longString(array)
+        case .timestamp(let seconds):
+            type("T")
+            longLong(seconds)
+        case .double(let double):
+            type("d")
+            longLong(double.bitPattern)
+        case .table(let inner):
+            type("F")
+            table(inner)
+        case .array(let values):
+            type("A")
+            var content = WireWriter()
+            for element in values { content.value(element) }
+            longString(content.bytes)
+        case .void, .unreadable:
+            type("V")
+        }
+    }
+
+    private mutating func type(_ scalar: Unicode.Scalar) {
+        octet(UInt8(ascii: scalar))
+    }
+
+    private mutating func integer<Integer: FixedWidthInteger>(_ value: Integer) {
+        withUnsafeBytes(of: value.bigEndian) { bytes.append(contentsOf: $0) }
+    }
+}

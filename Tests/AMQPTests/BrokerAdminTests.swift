@@ -1,0 +1,83 @@
+import AMQP
+import EventLoop
+import TestKit
+import Testing
+
+@Suite struct BrokerAdminTests {
+    @Test func topologyIsMadeSeenAndRemoved() {
+        Scene.play { scene in
+            try scene.broker.start()
+            let admin = scene.makeAdmin()
+            try await admin.declareExchange("x", .topic)
+            try await admin.declareExchange("y", .fanout)
+            #expect(try await admin.declareQueue("q", arguments: ["x-queue-type": "quorum"]).messages == 0)
+            try await admin.bindQueue("q", toExchange: "y", routingKey: "")
+            try await admin.bindExchange("y", toExchange: "x", routingKey: "a.*")
+            scene.broker.publish(exchange: "x", routingKey: "a.b", messageID: "1", body: [1])
+            scene.broker.publish(exchange: "x", routingKey: "a.b.c", messageID: "2", body: [2])
+            let status = try await admin.status(ofQueue: "q")
+            #expect(status == QueueStatus(name: "q", messages: 1, consumers: 0))
+            let message = try #require(try await admin.get(from: "q"))
+            #expect(message.body == [1])
+            #expect(message.queue == "q")
+            #expect(message.routingKey == "a.b")
+            #expect(message.properties.messageID == "1")
+            #expect(try await admin.get(from: "q") == nil)
+            scene.broker.publish(routingKey: "q", body: [3])
+            #expect(try await admin.purge("q") == 1)
+            try await admin.unbindQueue("q", fromExchange: "y", routingKey: "")
+            #expect(scene.broker.publish(exchange: "x", routingKey: "a.b", body: []) == 0)
+            scene.broker.publish(routingKey: "q", body: [4])
+            #expect(try await admin.deleteQueue("q") == 1)
+            try await admin.deleteExchange("x")
+            await admin.close()
+        }
+    }
+
+    @Test func aRefusedOperationThrowsAndTheNextWorks() {
+        Scene.play { scene in
+            try scene.broker.start()
+            let admin = scene.makeAdmin()
+            let missing = await #expect(throws: AMQPError.self) { try await admin.status(ofQueue: "missing") }
+            #expect(missing?.code == .notFound)
+            try await admin.declareQueue("q", arguments: ["x-message-ttl": 1000])
+            let other = await #expect(throws: AMQPError.self) { try await admin.declareQueue("q") }
+            #expect(other?.code == .preconditionFailed)
+            let long = String(repeating: "x", count: 256)
+            await #expect(throws: AMQPError.self) { try await admin.declareQueue(long) }
+            await #expect(throws: AMQPError.self) { try await admin.declareQueue("r", arguments: [long: 1]) }
+            await #expect(throws: AMQPError.self) {
+                try await admin.declareQueue("r", arguments: ["x": .string(String(repeating: "x", count: 131_072))])
+            }
+            #expect(try await admin.status(ofQueue: "q").messages == 0)
+            #expect(scene.loop.network.connections.count == 1)
+            await admin.close()
+        }
+    }
+
+    @Test func operationsWaitForTheBrokerButNotForEver() {
+        Scene.play { scene in
+            let admin = scene.makeAdmin()
+            let error = await #expect(throws: AMQPError.self) { try await admin.declareQueue("q") }
+            #expect(error?.code == .connectionLost)
+            try scene.broker.start()
+            try await admin.declareQueue("q")
+            await admin.close()
+            let closed = await #expect(throws: AMQPError.self) { try await admin.declareQueue("q") }
+            #expect(closed?.code == .closed)
+        }
+    }
+
+    @Test func whatIsUnderWayFailsWithTheConnection() {
+        Scene.play { scene in
+            try scene.broker.start()
+            let admin = scene.makeAdmin()
+            try await admin.declareQueue("q")
+            scene.broker.setSilent(true)
+            scene.loop.schedule(after: .seconds(1)) { scene.loop.network.connections[0].cut() }
+            let error = await #expect(throws: AMQPError.self) { try await admin.status(ofQueue: "q") }
+            #expect(error?.code == .connectionLost)
+            await admin.close()
+        }
+    }
+}

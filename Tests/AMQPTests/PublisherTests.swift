@@ -1,0 +1,302 @@
+import AMQP
+import EventLoop
+import TestKit
+import Testing
+
+@Suite struct PublisherTests {
+    @Test func aConfirmedMessageIsInTheQueueAsItWasGiven() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareExchange("results", .topic)
+            scene.broker.declareQueue("out")
+            scene.broker.bindQueue("out", toExchange: "results", routingKey: "result.#")
+            let publisher = scene.makePublisher()
+            var message = OutgoingMessage(
+                exchange: "results", routingKey: "result.accepted.app", body: Array(0...255), messageID: "id-1",
+                headers: [
+                    "push-attempt": 3, "push-reason": "grüße", "yes": true, "at": .timestamp(seconds: 99),
+                    "nested": .table(["list": .array([1, "two", .void]), "d": .double(0.5), "b": .bytes([1, 0])]),
+                ])
+            message.correlationID = "corr"
+            message.contentEncoding = "identity"
+            message.type = "type"
+            message.replyTo = "reply"
+            message.appID = "martlet"
+            message.timestampSeconds = 1234
+            #expect(await publisher.publish(message) == .confirmed)
+            let stored = try #require(scene.broker.queue("out")?.ready.first)
+            #expect(stored.exchange == "results")
+            #expect(stored.routingKey == "result.accepted.app")
+            #expect(stored.body == Array(0...255))
+            let properties = stored.properties
+            #expect(properties.messageID == "id-1")
+            #expect(properties.correlationID == "corr")
+            #expect(properties.contentType == "application/json")
+            #expect(properties.contentEncoding == "identity")
+            #expect(properties.type == "type")
+            #expect(properties.replyTo == "reply")
+            #expect(properties.appID == "martlet")
+            #expect(properties.timestampSeconds == 1234)
+            #expect(properties.deliveryMode == 2)
+            #expect(properties.headers == message.headers)
+            await publisher.close()
+        }
+    }
+
+    @Test(arguments: [0, 1, 4088, 4089, 8176, 8177, 131_064, 131_065, 1_000_000])
+    func bodiesOfAnySizeArriveWhole(size: Int) {
+        Scene.play { scene in
+            scene.connection.frameBytesMax = 4096
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            let publisher = scene.makePublisher()
+            var random = SeededRandom(seed: UInt64(size))
+            let body = (0..<size).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+            let message = OutgoingMessage(exchange: "", routingKey: "out", body: body, messageID: "")
+            #expect(await publisher.publish(message) == .confirmed)
+            #expect(scene.broker.queue("out")?.ready.first?.body == body)
+            await publisher.close()
+        }
+    }
+
+    @Test func whatNobodyTakesIsReturned() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            let publisher = scene.makePublisher()
+            for id in ["lost", "found"] {
+                scene.publish(Scene.message(id, key: id == "found" ? "out" : "nowhere"), publisher)
+            }
+            await scene.wait("outcomes") { scene.outcomes.count == 2 }
+            #expect(scene.outcomes == ["lost": .returned(code: 312, text: "NO_ROUTE"), "found": .confirmed])
+            await publisher.close()
+        }
+    }
+
+    @Test func aRefusedMessageIsNacked() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            scene.broker.behaviour.nackPercent = 100
+            let publisher = scene.makePublisher()
+            #expect(await publisher.publish(Scene.message("a")) == .nacked)
+            scene.broker.behaviour.nackPercent = 0
+            #expect(await publisher.publish(Scene.message("a")) == .confirmed)
+            await publisher.close()
+        }
+    }
+
+    @Test func whatCannotBeEncodedIsRefusedAndHarmsNoOther() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            let publisher = scene.makePublisher { $0.messageBytesMax = 1000 }
+            let long = String(repeating: "x", count: 256)
+            var message = Scene.message("a")
+            message.messageID = long
+            #expect(await publisher.publish(message) == .refused(.shortStringTooLong))
+            #expect(await publisher.publish(Scene.message("a", key: long)) == .refused(.shortStringTooLong))
+            #expect(await publisher.publish(Scene.message("a", exchange: long)) == .refused(.shortStringTooLong))
+            message = Scene.message("a")
+            message.headers = [long: 1]
+            #expect(await publisher.publish(message) == .refused(.shortStringTooLong))
+            message.headers = ["large": .string(String(repeating: "x", count: 131_072))]
+            #expect(await publisher.publish(message) == .refused(.headersTooLarge))
+            message.headers = ["nested": .table([long: 1])]
+            #expect(await publisher.publish(message) == .refused(.shortStringTooLong))
+            message = Scene.message("a")
+            message.body = .init(repeating: 0, count: 1001)
+            #expect(await publisher.publish(message) == .refused(.bodyTooLarge))
+            #expect(await publisher.publish(Scene.message("b")) == .confirmed)
+            #expect(scene.loop.network.connections.count == 1)
+            #expect(scene.texts(in: "out") == ["b"])
+            await publisher.close()
+        }
+    }
+
+    @Test func headersThatJustFitOneFrameAreSent() {
+        Scene.play { scene in
+            scene.connection.frameBytesMax = 4096
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            let publisher = scene.makePublisher()
+            var confirmed = 0
+            for size in 3900...4100 {
+                var message = Scene.message("\(size)")
+                message.headers = ["h": .string(String(repeating: "x", count: size))]
+                switch await publisher.publish(message) {
+                case .confirmed: confirmed += 1
+                case let outcome: #expect(outcome == .refused(.headersTooLarge))
+                }
+            }
+            #expect(confirmed > 50 && confirmed < 200)
+            #expect(scene.loop.network.connections.count == 1)
+            await publisher.close()
+        }
+    }
+
+    @Test func aMissingExchangeMakesAllUnderWayUnknownAndNoneAfter() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            let publisher = scene.makePublisher()
+            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            scene.publish(Scene.message("a", exchange: "missing"), publisher)
+            scene.publish(Scene.message("b"), publisher)
+            await scene.wait("outcomes") { scene.outcomes.count == 2 }
+            for id in ["a", "b"] {
+                guard case .unknown(let error) = scene.outcomes[id] else { return fail("\(scene.outcomes)") }
+                #expect(error.code == .notFound)
+            }
+            #expect(await publisher.publish(Scene.message("c")) == .confirmed)
+            await publisher.close()
+        }
+    }
+
+    @Test func aConnectionLostBeforeTheConfirmLeavesItUnknown() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            scene.broker.behaviour.confirmDelayMilliseconds = 500...500
+            let publisher = scene.makePublisher()
+            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            scene.publish(Scene.message("a"), publisher)
+            await scene.pass(.milliseconds(100))
+            #expect(publisher.unconfirmedCount == 1)
+            #expect(scene.texts(in: "out") == ["a"])
+            scene.loop.network.connections[0].cut()
+            await scene.wait("outcome") { scene.outcomes.count == 1 }
+            guard case .unknown(let error) = scene.outcomes["a"] else { return fail("\(scene.outcomes)") }
+            #expect(error.code == .connectionLost)
+            #expect(publisher.unconfirmedCount == 0)
+            #expect(await publisher.publish(Scene.message("b")) == .confirmed)
+            await publisher.close()
+        }
+    }
+
+    @Test func withoutABrokerMessagesWaitAndThenLeaveInOrder() {
+        Scene.play { scene in
+            let publisher = scene.makePublisher()
+            for id in ["a", "b", "c"] { scene.publish(Scene.message(id), publisher) }
+            await scene.pass(.seconds(2))
+            #expect(publisher.waitingCount == 3)
+            scene.broker.declareQueue("out")
+            try scene.broker.start()
+            await scene.wait("outcomes") { scene.outcomes.count == 3 }
+            #expect(scene.texts(in: "out") == ["a", "b", "c"])
+            await publisher.close()
+        }
+    }
+
+    @Test func waitingHasALimitInTimeAndNumber() {
+        Scene.play { scene in
+            let publisher = scene.makePublisher {
+                $0.publishTimeoutSeconds = 5
+                $0.waitingMax = 2
+            }
+            let start = scene.loop.now.monotonic
+            for id in ["a", "b", "c"] { scene.publish(Scene.message(id), publisher) }
+            await scene.wait("the third") { scene.outcomes.count == 1 }
+            guard case .notSent = scene.outcomes["c"] else { return fail("\(scene.outcomes)") }
+            await scene.wait("the others") { scene.outcomes.count == 3 }
+            #expect(start.duration(to: scene.loop.now.monotonic) >= .seconds(5))
+            #expect(start.duration(to: scene.loop.now.monotonic) < .seconds(6))
+            guard case .notSent = scene.outcomes["a"] else { return fail("\(scene.outcomes)") }
+            await publisher.close()
+        }
+    }
+
+    @Test func theWindowHoldsWhateverIsPublished() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            scene.broker.behaviour.confirmDelayMilliseconds = 0...50
+            let publisher = scene.makePublisher { $0.unconfirmedMax = 10 }
+            for number in 0..<500 { scene.publish(Scene.message("\(number)"), publisher) }
+            while scene.outcomes.count < 500 {
+                #expect(publisher.unconfirmedCount <= 10)
+                await scene.pass(.milliseconds(1))
+            }
+            #expect(scene.texts(in: "out") == (0..<500).map { "\($0)" })
+            #expect(scene.outcomes.values.allSatisfy { $0 == .confirmed })
+            await publisher.close()
+        }
+    }
+
+    @Test func anAlarmOfTheBrokerHoldsMessagesBack() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            let publisher = scene.makePublisher()
+            scene.broker.raiseAlarm("low on memory")
+            // The broker says so only to who publishes.
+            #expect(await publisher.publish(Scene.message("a")) == .confirmed)
+            await scene.wait("blocked") { publisher.state == .blocked(reason: "low on memory") }
+            scene.publish(Scene.message("b"), publisher)
+            await scene.pass(.seconds(20))
+            #expect(publisher.waitingCount == 1)
+            scene.broker.clearAlarm()
+            await scene.wait("outcome") { scene.outcomes.count == 1 }
+            #expect(scene.outcomes == ["b": .confirmed])
+            #expect(publisher.state == .ready)
+            await publisher.close()
+        }
+    }
+
+    @Test func anAlarmThatLastsIsTheReasonWhy() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            let publisher = scene.makePublisher { $0.publishTimeoutSeconds = 3 }
+            scene.broker.raiseAlarm("low on disk")
+            _ = await publisher.publish(Scene.message("a"))
+            await scene.wait("blocked") { publisher.state == .blocked(reason: "low on disk") }
+            guard case .notSent(let error) = await publisher.publish(Scene.message("b")) else {
+                return fail("sent")
+            }
+            #expect(error.message.contains("low on disk"))
+            await publisher.close()
+        }
+    }
+
+    @Test func aConfirmThatNeverComesIsUnknownAndThenCostsTheConnection() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            scene.broker.behaviour.confirmDelayMilliseconds = 1_000_000...1_000_000
+            let publisher = scene.makePublisher { $0.confirmTimeoutSeconds = 10 }
+            guard case .unknown(let error) = await publisher.publish(Scene.message("a")) else {
+                return fail("confirmed")
+            }
+            #expect(error.code == .timedOut)
+            #expect(publisher.unconfirmedCount == 1)
+            #expect(scene.loop.network.connections.count == 1)
+            scene.broker.behaviour.confirmDelayMilliseconds = 0...0
+            await scene.wait("a new connection") { scene.loop.network.connections.count == 2 }
+            #expect(await publisher.publish(Scene.message("b")) == .confirmed)
+            await publisher.close()
+        }
+    }
+
+    @Test func closeTellsEverybody() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            scene.broker.behaviour.confirmDelayMilliseconds = 100_000...100_000
+            let publisher = scene.makePublisher { $0.unconfirmedMax = 1 }
+            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            scene.publish(Scene.message("sent"), publisher)
+            scene.publish(Scene.message("waiting"), publisher)
+            await scene.pass(.milliseconds(10))
+            await publisher.close()
+            await scene.wait("outcomes") { scene.outcomes.count == 2 }
+            guard case .unknown = scene.outcomes["sent"], case .notSent = scene.outcomes["waiting"] else {
+                return fail("\(scene.outcomes)")
+            }
+            guard case .notSent(let error) = await publisher.publish(Scene.message("late")) else {
+                return fail("sent")
+            }
+            #expect(error.code == .closed)
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import AMQP
+import EventLoop
+import TestKit
+import Testing
+
+/// A client of each kind and a scripted broker on virtual time, as a lane would own them.
+actor Scene {
+    nonisolated let loop: VirtualLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    let broker: ScriptedBroker
+    var connection = ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest"))
+    private(set) var deliveries: [IncomingMessage] = []
+    private(set) var states: [String] = []
+
+    private init(loop: VirtualLoop, seed: UInt64) {
+        self.loop = loop
+        broker = ScriptedBroker(loop: loop, seed: seed)
+    }
+
+    /// Plays `script` on virtual time; it must end within `limit`.
+    static func play(
+        seed: UInt64 = 1, limit: Duration = .seconds(7200), sourceLocation: SourceLocation = #_sourceLocation,
+        _ script: @escaping @Sendable (isolated Scene) async throws -> Void
+    ) {
+        let loop = VirtualLoop(seed: seed)
+        let scene = Scene(loop: loop, seed: seed)
+        loop.enter {
+            _ = Task(executorPreference: loop) { await scene.perform(script, sourceLocation) }
+        }
+        let ending = loop.run(limit: limit) { loop.isDone(scene) }
+        #expect(ending == .done, sourceLocation: sourceLocation)
+        #expect(loop.jobsFromOtherThreads == 0, sourceLocation: sourceLocation)
+    }
+
+    fileprivate nonisolated(unsafe) var isDone = false
+
+    private func perform(
+        _ script: @Sendable (isolated Scene) async throws -> Void, _ sourceLocation: SourceLocation
+    ) async {
+        do {
+            try await script(self)
+        } catch {
+            Issue.record(error, sourceLocation: sourceLocation)
+        }
+        isDone = true
+    }
+
+    // MARK: The players
+
+    private var connectors: [ByteConnector] {
+        [ByteConnector(loop: loop, endpoint: Endpoint(host: "broker", port: 5672))]
+    }
+
+    func makeConsumer(
+        _ queue: String = "in", prefetch: Int = 10, _ change: (inout ConsumerConfiguration) -> Void = { _ in }
+    ) -> Consumer {
+        var configuration = ConsumerConfiguration(queue: queue, prefetch: prefetch)
+        change(&configuration)
+        let consumer = Consumer(
+            loop: loop, connectors: connectors, connection: connection, configuration: configuration)
+        consumer.onDelivery = { [unowned self] delivery in assumeIsolated { $0.deliveries.append(delivery) } }
+        note("consumer", consumer)
+        consumer.start()
+        return consumer
+    }
+
+    func makePublisher(_ change: (inout PublisherConfiguration) -> Void = { _ in }) -> Publisher {
+        var configuration = PublisherConfiguration()
+        change(&configuration)
+        let publisher = Publisher(
+            loop: loop, connectors: connectors, connection: connection, configuration: configuration)
+        note("publisher", publisher)
+        publisher.start()
+        return publisher
+    }
+
+    func makeAdmin() -> BrokerAdmin {
+        let admin = BrokerAdmin(loop: loop, connectors: connectors, connection: connection)
+        note("admin", admin)
+        admin.start()
+        return admin
+    }
+
+    private func note(_ name: String, _ client: BrokerClient) {
+        client.onStateChange = { [unowned self] state in
+            let text =
+                switch state {
+                case .idle: "idle"
+                case .connecting: "connecting"
+                case .ready: "ready"
+                case .blocked(let reason): "blocked: \(reason)"
+                case .waiting(let error, _): "waiting: \(error.code)"
+                case .closed: "closed"
+                }
+            assumeIsolated { $0.states.append("\(name) \(text)") }
+        }
+    }
+
+    // MARK: Directions
+
+    /// Puts messages of these texts into a queue.
+    func fill(_ texts: [String], into queue: String = "in") {
+        for text in texts {
+            _ = broker.publish(routingKey: queue, messageID: text, body: Array(text.utf8))
+        }
+    }
+
+    /// What lies in a queue.
+    func texts(in queue: String) -> [String] {
+        broker.queue(queue)?.ready.map { String(decoding: $0.body, as: UTF8.self) } ?? []
+    }
+
+    var deliveredTexts: [String] { deliveries.map { String(decoding: $0.body, as: UTF8.self) } }
+
+    func pass(_ duration: Duration) async {
+        await loop.sleep(for: duration)
+    }
+
+    /// Lets virtual time pass until `condition` holds.
+    func wait(
+        _ what: Comment, limit: Duration = .seconds(300), sourceLocation: SourceLocation = #_sourceLocation,
+        until condition: () -> Bool
+    ) async {
+        let end = loop.now.monotonic + limit
+        while !condition() {
+            guard loop.now.monotonic < end else {
+                Issue.record(what, sourceLocation: sourceLocation)
+                return
+            }
+            await loop.sleep(for: .milliseconds(1))
+        }
+    }
+
+    static func message(_ text: String, exchange: String = "", key: String = "out") -> OutgoingMessage {
+        OutgoingMessage(exchange: exchange, routingKey: key, body: Array(text.utf8), messageID: text)
+    }
+
+    /// Publishes without waiting; `outcomes` has it when it is over.
+    func publish(_ message: OutgoingMessage, _ publisher: Publisher) {
+        let id = message.messageID
+        Task(executorPreference: loop) { await self.publishAndNote(message, id) }
+        pending[id] = publisher
+    }
+
+    private var pending: [String: Publisher] = [:]
+    private(set) var outcomes: [String: PublishOutcome] = [:]
+
+    private func publishAndNote(_ message: OutgoingMessage, _ id: String) async {
+        guard let publisher = pending[id] else { return }
+        outcomes[id] = await publisher.publish(message)
+    }
+}
+
+extension VirtualLoop {
+    fileprivate func isDone(_ scene: Scene) -> Bool { scene.isDone }
+}
