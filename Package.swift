@@ -109,7 +109,12 @@ let package = Package(
         tests(
             "DeliveryTests",
             ["Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "Crypto", "TestKit"]),
-        tests("OperationsTests", ["Operations", "Delivery", "EventLoop", "JSON", "YAML", "TestKit"]),
+        tests(
+            "OperationsTests",
+            [
+                "Operations", "Delivery", "EventLoop", "AMQP", "APNSProtocol", "Crypto", "JSON", "JSONSchema", "YAML",
+                "Telemetry", "TestKit", "CLinux",
+            ]),
         tests("TestKitTests", ["TestKit"]),
         tests("SystemTests", ["TestKit", "EventLoop", "AMQP", "APNS", "Delivery", "JSON", "JSONSchema", "CLinux"]),
     ]

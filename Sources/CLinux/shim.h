@@ -13,8 +13,19 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+// The processors that the calling thread may run on. Glibc declares its call for this only with _GNU_SOURCE, which clashes
+// with Swift's Glibc module, and syscall() is variadic. The kernel returns the bytes that it has written.
+static inline int martlet_allowed_processors(void) {
+    unsigned long mask[128] = {0};
+    long bytes = syscall(SYS_sched_getaffinity, 0, sizeof mask, mask);
+    int count = 0;
+    for (long i = 0; i < bytes / (long)sizeof mask[0]; i++) count += __builtin_popcountl(mask[i]);
+    return count;
+}
 
 #endif

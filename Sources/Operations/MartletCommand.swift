@@ -4,6 +4,8 @@ import Delivery
 public enum MartletCommand {
     public static let version = "0.1.0"
 
+    /// To be called on the main thread, before others are started.
+    ///
     /// - Parameter arguments: without the program's own name.
     public static func run(_ arguments: [String]) -> ExitCode {
         let invocation: Invocation
@@ -13,15 +15,36 @@ public enum MartletCommand {
             Terminal.error.line("martlet: \(error.message.printable) (see \(error.help))")
             return .usage
         }
-        switch invocation {
-        case .help(let text): Terminal.output.write(text)
-        case .version: Terminal.output.line("martlet \(version)")
-        case .topologyPrint: Terminal.output.write(TopologyReport.table(Topology()))
-        case .worker, .topologyApply, .publish, .watch:
-            Terminal.error.line("martlet: this build has no part that talks to a broker")
-            return .failed
+        do {
+            return try run(invocation)
+        } catch {
+            for mistake in error.mistakes { Terminal.error.line("martlet: \(mistake)") }
+            return .usage
         }
-        return .success
+    }
+
+    private static func run(_ invocation: Invocation) throws(ConfigurationError) -> ExitCode {
+        switch invocation {
+        case .help(let text):
+            return Terminal.output.write(text) ? .success : .failed
+        case .version:
+            return Terminal.output.line("martlet \(version)") ? .success : .failed
+        case .worker(let configPath):
+            return WorkerProcess.run(try ConfigurationFile(configPath).worker())
+        case .topologyPrint(let broker, let asJSON):
+            let topology = try broker.topology()
+            let text = asJSON ? TopologyReport.json(topology) : TopologyReport.table(topology)
+            return Terminal.output.write(text) ? .success : .failed
+        case .topologyApply(let broker):
+            let command = TopologyCommand(access: try broker.access(), topology: try broker.topology())
+            return CommandLoop.run { await command.apply(on: $0) }
+        case .publish(let options):
+            let command = PublishCommand(access: try options.broker.access(), options: options)
+            return CommandLoop.run { await command.run(on: $0) }
+        case .watch(let options):
+            let access = try options.broker.access()
+            return CommandLoop.run { await WatchCommand(loop: $0, access: access, options: options).run() }
+        }
     }
 }
 

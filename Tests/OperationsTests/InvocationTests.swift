@@ -6,10 +6,11 @@ import Testing
     @Test func commandsWithTheirOptions() throws {
         #expect(try parse("worker --config a.yaml") == .worker(configPath: "a.yaml"))
         #expect(try parse("worker --config=a=b.yaml") == .worker(configPath: "a=b.yaml"))
-        #expect(try parse("topology apply --config a.yaml") == .topologyApply(configPath: "a.yaml"))
-        #expect(try parse("topology print") == .topologyPrint(configPath: nil, asJSON: false))
+        #expect(try parse("topology apply --config a.yaml") == .topologyApply(Invocation.Broker(configPath: "a.yaml")))
+        #expect(try parse("topology print") == .topologyPrint(Invocation.Broker(), asJSON: false))
         #expect(
-            try parse("topology print --json --config a") == .topologyPrint(configPath: "a", asJSON: true))
+            try parse("topology print --json --config a")
+                == .topologyPrint(Invocation.Broker(configPath: "a"), asJSON: true))
         #expect(try parse("publish a.json") == .publish(Invocation.PublishOptions(files: ["a.json"])))
         #expect(
             try parse("publish --url amqp://b --message-id x --prefix p -")
@@ -90,29 +91,5 @@ import Testing
             return ""
         }
         return text
-    }
-}
-
-@Suite struct SuggestionTests {
-    @Test(arguments: [
-        ("prefetch", "prefetch", 0), ("prefecth", "prefetch", 1), ("", "ab", 2), ("ab", "", 2),
-        ("kitten", "sitting", 3),
-        ("ca", "abc", 3),
-    ])
-    func distance(a: String, b: String, distance: Int) {
-        #expect(Suggestion.editDistance(Array(a.unicodeScalars), Array(b.unicodeScalars)) == distance)
-    }
-
-    @Test(
-        arguments: [
-            ("heartbeat_second", "heartbeat_seconds"), ("Prefetch", "prefetch"), ("urll", "urls"), ("xyz", nil),
-            ("", nil),
-        ] as [(String, String?)])
-    func nearest(word: String, expected: String?) {
-        #expect(Suggestion.nearest(to: word, among: ["urls", "prefetch", "heartbeat_seconds", "tls"]) == expected)
-    }
-
-    @Test func wordsOfAnyLengthAreAnsweredAtOnce() {
-        #expect(Suggestion.nearest(to: String(repeating: "u", count: 1_000_000), among: ["urls"]) == nil)
     }
 }

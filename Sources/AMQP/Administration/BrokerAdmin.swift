@@ -67,6 +67,21 @@ public final class BrokerAdmin: BrokerClient {
         }
     }
 
+    /// Whether there is an exchange of this name.
+    public func exchangeExists(_ name: String) async throws(AMQPError) -> Bool {
+        do {
+            _ = try await call { pool in
+                amqp_exchange_declare_t(
+                    ticket: 0, exchange: pool.bytes(name), type: pool.bytes(""), passive: 1, durable: 1, auto_delete: 0,
+                    internal: 0, nowait: 0, arguments: amqp_table_t())
+            }
+            return true
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return false
+        }
+    }
+
     /// Declares a durable queue. One that exists with other arguments is an error (406).
     @discardableResult
     public func declareQueue(_ name: String, arguments: FieldTable = FieldTable()) async throws(AMQPError)

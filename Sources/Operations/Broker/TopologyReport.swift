@@ -1,6 +1,7 @@
 import Delivery
+import JSON
 
-/// The topology as a page to read.
+/// The topology as a page to read, or as JSON for programs.
 enum TopologyReport {
     static func table(_ topology: Topology) -> String {
         let exchanges = topology.exchanges.map { [$0.name, $0.kind.rawValue, text($0.arguments)] }
@@ -21,6 +22,47 @@ enum TopologyReport {
     private static func text(_ arguments: [Topology.Argument]) -> String {
         arguments.map { "\($0.name)=\($0.value.text)" }.joined(separator: " ")
     }
+
+    /// One line, with the words of RabbitMQ's definitions files (https://www.rabbitmq.com/docs/definitions).
+    static func json(_ topology: Topology) -> String {
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("exchanges")
+        json.beginArray()
+        for exchange in topology.exchanges {
+            json.beginObject()
+            json.member("name", exchange.name)
+            json.member("type", exchange.kind.rawValue)
+            json.member("durable", true)
+            json.arguments(exchange.arguments)
+            json.endObject()
+        }
+        json.endArray()
+        json.key("queues")
+        json.beginArray()
+        for queue in topology.queues {
+            json.beginObject()
+            json.member("name", queue.name)
+            json.member("durable", true)
+            json.arguments(queue.arguments)
+            json.endObject()
+        }
+        json.endArray()
+        json.key("bindings")
+        json.beginArray()
+        for binding in topology.bindings {
+            json.beginObject()
+            json.member("source", binding.exchange)
+            json.member("destination", binding.queue)
+            json.member("destination_type", "queue")
+            json.member("routing_key", binding.routingKey)
+            json.arguments([])
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self) + "\n"
+    }
 }
 
 extension Topology.Argument.Value {
@@ -29,5 +71,20 @@ extension Topology.Argument.Value {
         case .text(let text): text.isEmpty ? "\"\"" : text
         case .integer(let number): "\(number)"
         }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func arguments(_ arguments: [Topology.Argument]) {
+        key("arguments")
+        beginObject()
+        for argument in arguments {
+            key(argument.name)
+            switch argument.value {
+            case .text(let text): string(text)
+            case .integer(let number): int(number)
+            }
+        }
+        endObject()
     }
 }

@@ -1,3 +1,5 @@
+import JSONSchema
+
 /// Command-line arguments after parsing, still as text.
 struct ParsedArguments: Sendable, Equatable {
     var command: String

@@ -17,11 +17,11 @@ extension Invocation {
                 Declares what is missing and leaves alone what is there; run it as often as you like. Something that
                 exists with other arguments is an error: the broker cannot change it, only delete and declare anew.
                 """,
-            options: [.config(isRequired: true)]),
+            options: [.config(), .url, .prefix]),
         CommandSyntax(
             path: ["topology", "print"],
             summary: "Show the exchanges, queues and bindings, without connecting.",
-            options: [.config(), .json]),
+            options: [.config(), .prefix, .json]),
         CommandSyntax(
             path: ["publish"],
             summary: "Publish files as requests, each file's bytes as they are.",

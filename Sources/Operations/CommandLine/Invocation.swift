@@ -4,8 +4,8 @@ enum Invocation: Equatable, Sendable {
     case help(String)
     case version
     case worker(configPath: String)
-    case topologyApply(configPath: String)
-    case topologyPrint(configPath: String?, asJSON: Bool)
+    case topologyApply(Broker)
+    case topologyPrint(Broker, asJSON: Bool)
     case publish(PublishOptions)
     case watch(WatchOptions)
 
@@ -53,9 +53,9 @@ enum Invocation: Equatable, Sendable {
         case "worker":
             self = .worker(configPath: options["config"] ?? "")
         case "topology apply":
-            self = .topologyApply(configPath: options["config"] ?? "")
+            self = .topologyApply(try Broker(parsed))
         case "topology print":
-            self = .topologyPrint(configPath: options["config"], asJSON: options["json"] != nil)
+            self = .topologyPrint(try Broker(parsed), asJSON: options["json"] != nil)
         case "publish":
             if options["message-id"] != nil, parsed.operands.count > 1 {
                 throw UsageError(message: "option --message-id goes with one file only", command: parsed.command)

@@ -16,6 +16,13 @@ struct Terminal: Sendable {
         hasColors = isatty(descriptor) == 1 && !isDumb && (Environment.value("NO_COLOR") ?? "").isEmpty
     }
 
+    /// Characters in a line of the terminal; of what is no terminal, or does not say, what a wide one has.
+    var width: Int {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 150 }
+        return Int(size.ws_col)
+    }
+
     /// Writes all of the line, waiting for a slow reader.
     /// - Returns: false when nobody reads it any more (`martlet watch | head`).
     @discardableResult

@@ -27,12 +27,15 @@ public enum LogKey: String, Sendable {
     case attempt = "message.attempt"
     case deviceToken = "message.device_token"
     case inFlight = "message.in_flight"
+    case delivered = "message.delivered"
     case accepted = "message.accepted"
     case rejected = "message.rejected"
     case invalid = "message.invalid"
     case expired = "message.expired"
     case unknown = "message.unknown"
     case retried = "message.retried"
+    case deadLetters = "message.dead_letters"
+    case unknownOutcomes = "message.unknown_outcomes"
     case putBack = "message.put_back"
 
     // RabbitMQ

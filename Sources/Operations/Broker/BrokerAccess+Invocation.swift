@@ -1,0 +1,45 @@
+import AMQP
+import Crypto
+import Delivery
+
+extension Invocation.Broker {
+    /// How to reach the broker, by the configuration file or by `--url`.
+    ///
+    /// - Throws: what is wrong with the file, or with the URL.
+    func access() throws(ConfigurationError) -> BrokerAccess {
+        let broker = try configPath.map { path throws(ConfigurationError) in try ConfigurationFile(path).broker().broker
+        }
+        do {
+            return try BrokerAccess(try broker ?? ofURL())
+        } catch let error as ConfigurationError {
+            throw error
+        } catch {
+            throw ConfigurationError(mistakes: [.init(path: configPath ?? "--url", position: nil, message: "\(error)")])
+        }
+    }
+
+    func topology() throws(ConfigurationError) -> Topology {
+        if let configPath { return try ConfigurationFile(configPath).broker().topology }
+        return Topology(names: TopologyNames(prefix: prefix))
+    }
+
+    private func ofURL() throws(ConfigurationError) -> Configuration.Broker {
+        let resolver = ReferenceResolver(
+            environment: { Environment.value($0) },
+            readFile: { path throws(ReferenceResolver.ReadFailure) in try FileReader.bytes(of: path, bytesMax: 1 << 20)
+            })
+        let message: String
+        do {
+            var broker = Configuration.Broker(url: try AMQPURL(try resolver.resolve(url)))
+            broker.names = TopologyNames(prefix: prefix)
+            return broker
+        } catch let error as AMQPError {
+            message = error.message
+        } catch let error as ReferenceResolver.Mistake {
+            message = error.message
+        } catch {
+            message = "it cannot be read"
+        }
+        throw ConfigurationError(mistakes: [.init(path: "--url", position: nil, message: message)])
+    }
+}

@@ -1,0 +1,49 @@
+import AMQP
+import Crypto
+import Delivery
+import EventLoop
+import TLS
+
+/// How to reach the broker: addresses, login and TLS, and what everything there is called.
+struct BrokerAccess: Sendable {
+    let names: TopologyNames
+    let endpoints: [Endpoint]
+    private let connection: ConnectionConfiguration
+    private let tls: TLSContext?
+    private let serverName: String?
+
+    /// - Throws: what is wrong with a certificate.
+    init(_ broker: Configuration.Broker) throws(CryptoError) {
+        names = broker.names
+        endpoints = broker.url.endpoints
+        var connection = ConnectionConfiguration(credentials: broker.url.credentials)
+        connection.virtualHost = broker.url.virtualHost
+        connection.heartbeatSeconds = broker.heartbeatSeconds
+        self.connection = connection
+        tls = broker.url.usesTLS ? try TLSContext(client: broker.tls) : nil
+        serverName = broker.serverName
+    }
+
+    /// - Parameter name: what the broker's management shows.
+    func connection(named name: String) -> ConnectionConfiguration {
+        var connection = connection
+        connection.connectionName = name
+        return connection
+    }
+
+    func connectors(on loop: EventLoop) -> [ByteConnector] {
+        endpoints.map { endpoint in
+            guard let tls else { return ByteConnector(loop: loop, endpoint: endpoint) }
+            return TLSConnector(loop: loop, endpoint: endpoint, context: tls, serverName: serverName)
+        }
+    }
+
+    /// Hosts and ports, for messages.
+    var place: String { endpoints.map(\.description).joined(separator: ", ") }
+
+    /// One line for an operator: which broker, and what it or the way to it says.
+    func line(_ error: AMQPError) -> String {
+        let isPlaced = endpoints.contains { error.message.hasPrefix($0.description) }
+        return "martlet: \(isPlaced ? "" : "\(place): ")\(error.message)".printable
+    }
+}

@@ -1,0 +1,115 @@
+import AMQP
+import Crypto
+import Delivery
+import JSON
+import JSONSchema
+import YAML
+
+/// The configuration file: read, checked, and made into what commands need of it.
+struct ConfigurationFile {
+    /// A configuration of more apps than anybody has.
+    static let bytesMax = 4 << 20
+    /// Larger secrets are none.
+    static let secretBytesMax = 1 << 20
+
+    private let path: String
+    private let resolver: ReferenceResolver
+
+    /// References in the file are resolved from the process's environment and from files beside it.
+    init(_ path: String) {
+        self.init(
+            path,
+            resolver: ReferenceResolver(
+                environment: { Environment.value($0) },
+                readFile: { name throws(ReferenceResolver.ReadFailure) in
+                    try FileReader.bytes(
+                        of: FileReader.path(name, relativeTo: path), bytesMax: ConfigurationFile.secretBytesMax)
+                }))
+    }
+
+    init(_ path: String, resolver: ReferenceResolver) {
+        self.path = path
+        self.resolver = resolver
+    }
+
+    /// All of it.
+    ///
+    /// - Throws: every mistake in it.
+    func worker() throws(ConfigurationError) -> Configuration {
+        try worker(text: try text())
+    }
+
+    func worker(text: [UInt8]) throws(ConfigurationError) -> Configuration {
+        try read(text) { reader, root in reader.readWorker(root) }
+    }
+
+    /// Only what concerns the broker: for commands that need no keys, on machines that have none.
+    ///
+    /// - Throws: every mistake in what concerns the broker, or that the schema finds anywhere.
+    func broker() throws(ConfigurationError) -> (broker: Configuration.Broker, topology: Topology) {
+        try read(try text()) { reader, root in reader.readBroker(root) }
+    }
+
+    private func text() throws(ConfigurationError) -> [UInt8] {
+        do {
+            return try FileReader.bytes(of: path, bytesMax: Self.bytesMax)
+        } catch {
+            throw mistake("cannot read it: \(error.reason)")
+        }
+    }
+
+    private func read<Result>(
+        _ text: [UInt8], _ make: (inout ConfigurationReader, JSONValue) -> Result?
+    ) throws(ConfigurationError) -> Result {
+        let document: YAMLDocument
+        do {
+            document = try YAMLDocument(text)
+        } catch {
+            throw mistake(error.message, at: error.position)
+        }
+        var reader = ConfigurationReader(path: path, resolver: resolver) { document.position(of: $0) }
+        let broken = SchemaValidator(ConfigurationSchema.compiled()).violations(in: document.root).map { violation in
+            ConfigurationError.Mistake(
+                path: path, position: document.position(ofNode: violation.nodeIndex),
+                message: ConfigurationSchema.text(violation))
+        }
+        let result = make(&reader, document.root)
+        let mistakes = broken + reader.mistakes
+        if let result, mistakes.isEmpty { return result }
+        throw ConfigurationError(mistakes: mistakes.isEmpty ? mistake("it is incomplete").mistakes : mistakes.inOrder)
+    }
+
+    private func mistake(_ message: String, at position: JSONPosition? = nil) -> ConfigurationError {
+        ConfigurationError(mistakes: [.init(path: path, position: position, message: message)])
+    }
+}
+
+extension [ConfigurationError.Mistake] {
+    /// As they stand in the file.
+    fileprivate var inOrder: Self {
+        sorted { ($0.position?.offset ?? 0, $0.message) < ($1.position?.offset ?? 0, $1.message) }
+    }
+}
+
+/// `schemas/config.schema.json`, which is part of the program.
+enum ConfigurationSchema {
+    static func compiled() -> CompiledSchema {
+        do {
+            return try CompiledSchema(JSONDocument(PackageResources.config_schema_json))
+        } catch {
+            preconditionFailure("config.schema.json, which is part of this program, does not compile: \(error)")
+        }
+    }
+
+    /// A violation in the words of whoever writes configuration files.
+    static func text(_ violation: SchemaViolation) -> String {
+        let place = violation.instancePointer.split(separator: "/").map { part in
+            part.replacing("~1", with: "/").replacing("~0", with: "~")
+        }
+        if violation.keyword == "additionalProperties", let key = place.last {
+            let hint = violation.suggestion.map { "; did you mean '\($0)'?" } ?? ""
+            return "unknown key '\(key)'\(hint)"
+        }
+        return "\(place.isEmpty ? "the file" : place.joined(separator: ".")) \(violation.message)"
+    }
+}

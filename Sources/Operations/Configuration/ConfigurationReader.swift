@@ -1,0 +1,249 @@
+import AMQP
+import APNSProtocol
+import Crypto
+import Delivery
+import EventLoop
+import JSON
+import JSONSchema
+import TLS
+import Telemetry
+
+/// Makes a `Configuration` of a file's values, and collects what the schema cannot say is wrong: references to nothing,
+/// missing files, keys that are no keys. Values of the wrong type are skipped here, since the schema tells of them.
+struct ConfigurationReader {
+    private let path: String
+    private let resolver: ReferenceResolver
+    private(set) var mistakes: [ConfigurationError.Mistake] = []
+    private let position: (JSONValue) -> JSONPosition
+
+    init(path: String, resolver: ReferenceResolver, position: @escaping (JSONValue) -> JSONPosition) {
+        self.path = path
+        self.resolver = resolver
+        self.position = position
+    }
+
+    /// nil when something is missing that there is no default for; `mistakes` or the schema's say what.
+    mutating func readWorker(_ root: JSONValue) -> Configuration? {
+        let broker = root["amqp"].flatMap { brokerSection($0) }
+        let apns = root["apns"].flatMap { readAPNs($0) }
+        let apps = root["apps"].map { readApps($0, keys: root["apns"]?["keys"]) }
+        guard let broker, let apns, let apps else { return nil }
+        var configuration = Configuration(broker: broker, apns: apns, apps: apps)
+        configuration.limits = readLimits(root["limits"])
+        configuration.retry = readRetry(root["retry"])
+        configuration.lanes = root["lanes"]?.int
+        configuration.logLevel = root["log"]?["level"]?.string.flatMap { LogLevel($0) } ?? configuration.logLevel
+        return configuration
+    }
+
+    /// As `readWorker`, for what concerns the broker.
+    mutating func readBroker(_ root: JSONValue) -> (broker: Configuration.Broker, topology: Topology)? {
+        guard let broker = root["amqp"].flatMap({ brokerSection($0) }) else { return nil }
+        return (broker, Configuration.topology(broker.names, readRetry(root["retry"])))
+    }
+
+    // MARK: Sections
+
+    private mutating func brokerSection(_ section: JSONValue) -> Configuration.Broker? {
+        let user = section["username"].flatMap { text($0) }
+        let password = section["password"].flatMap { text($0) }
+        let tls = readTLS(section["tls"])
+        let serverName = section["tls"]?["server_name"].flatMap { text($0) }
+        guard let value = section["url"], let text = text(value) else { return nil }
+        var url: AMQPURL
+        do {
+            url = try AMQPURL(text)
+        } catch {
+            complain(value, error.message)
+            return nil
+        }
+        if !text.contains("@") { url.credentials.user = user ?? url.credentials.user }
+        if let password, !text.contains("@") || url.credentials.password.isEmpty {
+            url.credentials.password = password
+        }
+        if !url.usesTLS, let tls = section["tls"] {
+            complain(tls, "tls is for a URL that begins with amqps://")
+        }
+        var broker = Configuration.Broker(url: url)
+        let queue = section["requests_queue"].flatMap { self.text($0) }
+        let prefix = section["prefix"].flatMap { self.text($0) }
+        broker.names = TopologyNames(prefix: prefix ?? broker.names.prefix, requestsQueue: queue)
+        broker.heartbeatSeconds =
+            section["heartbeat_seconds"]?.int ?? url.heartbeatSeconds ?? broker.heartbeatSeconds
+        broker.tls = tls
+        broker.serverName = serverName
+        return broker
+    }
+
+    private mutating func readAPNs(_ section: JSONValue) -> Configuration.APNs? {
+        guard let list = section["keys"], list.kind == .array else { return nil }
+        var keys: [Configuration.APNs.Key] = []
+        for value in list.elements {
+            guard let key = readKey(value) else { continue }
+            if keys.contains(where: { $0.keyID == key.keyID }) {
+                complain(value["key_id"] ?? value, "there is a key \(key.keyID) already")
+            }
+            keys.append(key)
+        }
+        var apns = Configuration.APNs(keys: keys)
+        apns.production = readServer(section["endpoints"]?["production"], .production)
+        apns.sandbox = readServer(section["endpoints"]?["sandbox"], .sandbox)
+        apns.connectionsMax = section["connections_max"]?.int ?? apns.connectionsMax
+        apns.requestTimeoutSeconds = section["request_timeout_seconds"]?.int ?? apns.requestTimeoutSeconds
+        return apns
+    }
+
+    private mutating func readKey(_ value: JSONValue) -> Configuration.APNs.Key? {
+        let keyID = value["key_id"].flatMap { identifier($0, "a key ID") }
+        let teamID = value["team_id"].flatMap { identifier($0, "a team ID") }
+        let pem: [UInt8]
+        let place: JSONValue
+        switch (value["key_file"], value["private_key"]) {
+        case (let keyFile?, nil):
+            guard let bytes = file(keyFile) else { return nil }
+            (pem, place) = (bytes, keyFile)
+        case (nil, let privateKey?):
+            guard let text = text(privateKey) else { return nil }
+            (pem, place) = (Array(text.utf8), privateKey)
+        default:
+            if value.kind == .object { complain(value, "a key has either key_file or private_key") }
+            return nil
+        }
+        do {
+            let privateKey = try ES256PrivateKey(pem: pem)
+            guard let keyID, let teamID else { return nil }
+            return Configuration.APNs.Key(keyID: keyID, teamID: teamID, privateKey: privateKey)
+        } catch {
+            complain(place, error.message)
+            return nil
+        }
+    }
+
+    private mutating func readServer(
+        _ value: JSONValue?, _ environment: APNSEnvironment
+    ) -> Configuration.APNs.Server {
+        var server = Configuration.APNs.Server(environment)
+        guard let value else { return server }
+        server.endpoint.host = value["host"].flatMap { text($0) } ?? server.endpoint.host
+        server.endpoint.port = value["port"]?.int.flatMap { UInt16(exactly: $0) } ?? server.endpoint.port
+        server.trust = readTrust(value["ca_file"])
+        return server
+    }
+
+    private mutating func readTLS(_ section: JSONValue?) -> TLSClientConfiguration {
+        var tls = TLSClientConfiguration()
+        guard let section else { return tls }
+        tls.trust = readTrust(section["ca_file"])
+        switch (section["certificate_file"], section["key_file"]) {
+        case (nil, nil): break
+        case (let certificate?, let key?):
+            guard let chain = pem(certificate), let privateKey = pem(key) else { break }
+            let identity = TLSIdentity(certificateChainPEM: chain, privateKeyPEM: privateKey)
+            if isUsable(TLSClientConfiguration(identity: identity), certificate) { tls.identity = identity }
+        case (let one?, nil), (nil, let one?):
+            complain(one, "certificate_file and key_file go together")
+        }
+        return tls
+    }
+
+    private mutating func readTrust(_ value: JSONValue?) -> TLSTrust {
+        guard let value, let text = pem(value) else { return .system }
+        return isUsable(TLSClientConfiguration(trust: .pem(text)), value) ? .pem(text) : .system
+    }
+
+    /// Whether TLS takes it; tells of it here, where the file has a name, rather than at the first connection.
+    private mutating func isUsable(_ tls: TLSClientConfiguration, _ value: JSONValue) -> Bool {
+        do {
+            _ = try TLSContext(client: tls)
+            return true
+        } catch {
+            complain(value, error.message)
+            return false
+        }
+    }
+
+    /// The content of the file that the value names, as text.
+    private mutating func pem(_ value: JSONValue) -> String? {
+        file(value).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private mutating func readApps(_ section: JSONValue, keys: JSONValue?) -> [Configuration.App] {
+        let keyIDs = keys?.elements.compactMap { $0["key_id"].flatMap { try? resolver.resolve($0.string ?? "") } } ?? []
+        var apps: [Configuration.App] = []
+        for (name, value) in section.members {
+            let key = value["key"]
+            let keyID = key.map { text($0) ?? "" } ?? (keyIDs.count == 1 ? keyIDs[0] : nil)
+            if let key, let keyID, !keyIDs.contains(keyID), !keyID.isEmpty {
+                let hint = Suggestion.nearest(to: keyID, among: keyIDs).map { "; did you mean \($0)?" } ?? ""
+                complain(key, "apns.keys has no key \(keyID)\(hint)")
+            } else if key == nil, keyIDs.count > 1 {
+                complain(name, "which key? There are several in apns.keys; say one of them as key")
+            }
+            let environment = value["environment"]?.string.flatMap { APNSEnvironment(rawValue: $0) } ?? .production
+            guard let bundleID = name.string, let keyID else { continue }
+            apps.append(Configuration.App(bundleID: bundleID, keyID: keyID, environment: environment))
+        }
+        return apps
+    }
+
+    private func readLimits(_ section: JSONValue?) -> Configuration.Limits {
+        var limits = Configuration.Limits()
+        guard let section else { return limits }
+        limits.inFlightMax = section["in_flight_max"]?.int ?? limits.inFlightMax
+        limits.messageBytesMax = section["message_bytes_max"]?.int ?? limits.messageBytesMax
+        limits.bodiesInFlightBytesMax = section["bodies_in_flight_bytes_max"]?.int ?? limits.bodiesInFlightBytesMax
+        limits.drainDeadlineSeconds = section["drain_deadline_seconds"]?.int ?? limits.drainDeadlineSeconds
+        return limits
+    }
+
+    private func readRetry(_ section: JSONValue?) -> Configuration.Retry {
+        var retry = Configuration.Retry()
+        guard let section else { return retry }
+        retry.attemptsMax = section["attempts_max"]?.int ?? retry.attemptsMax
+        retry.resendsUnknown = section["resend_unknown"]?.bool ?? retry.resendsUnknown
+        retry.delaySeconds = section["delay_seconds"]?.int ?? retry.delaySeconds
+        return retry
+    }
+
+    // MARK: Values
+
+    /// The text with its references resolved.
+    private mutating func text(_ value: JSONValue) -> String? {
+        guard let written = value.string else { return nil }
+        do {
+            return try resolver.resolve(written)
+        } catch {
+            complain(value, error.message)
+            return nil
+        }
+    }
+
+    /// The content of the file that the value names.
+    private mutating func file(_ value: JSONValue) -> [UInt8]? {
+        guard let written = value.string, !written.isEmpty else { return nil }
+        do {
+            let path = try resolver.replacingVariables(written)
+            do {
+                return try resolver.readFile(path)
+            } catch {
+                complain(value, "cannot read \(written): \(error.reason)")
+            }
+        } catch {
+            complain(value, error.message)
+        }
+        return nil
+    }
+
+    /// Ten characters, as Apple gives them out. A longer or shorter one is worth a word here: APNs only answers
+    /// `InvalidProviderToken`.
+    private mutating func identifier(_ value: JSONValue, _ what: String) -> String? {
+        guard let text = text(value) else { return nil }
+        let isIdentifier = text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+        if !isIdentifier { complain(value, "\(what) is ten letters and digits") }
+        return isIdentifier ? text : nil
+    }
+
+    private mutating func complain(_ value: JSONValue, _ message: String) {
+        mistakes.append(ConfigurationError.Mistake(path: path, position: position(value), message: message))
+    }
+}

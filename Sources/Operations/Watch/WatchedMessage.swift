@@ -1,0 +1,113 @@
+import AMQP
+import JSON
+import Telemetry
+
+/// A result or dead letter as an operator sees it. Everything in it came from outside and may be anything.
+struct WatchedMessage: Equatable {
+    enum Kind: String {
+        case result
+        case deadLetter = "dead_letter"
+    }
+
+    var kind: Kind
+    /// nil where it could not be read.
+    var id: String?
+    var app: String?
+    /// `accepted`, `rejected`, …; nil for what the broker itself gave up.
+    var outcome: String?
+    /// What was wrong, in two words: `schema` and `required`.
+    var failureClass: String?
+    var failureCode: String?
+    /// What was wrong, in a sentence.
+    var message: String?
+    /// APNs' answer.
+    var status: Int?
+    var reason: String?
+    var deviceToken: ShortToken?
+    var attempts: Int?
+    /// When the worker took the message, or gave it up.
+    var unixMilliseconds: Int64?
+    /// Of the dead letter's body, which is the request's own.
+    var bodyBytes: Int?
+
+    /// A message of the exchange of results.
+    init(result body: [UInt8], messageID: String?) {
+        kind = .result
+        id = messageID
+        guard let document = try? JSONDocument(body) else {
+            message = "the result is not JSON"
+            return
+        }
+        let root = document.root
+        id = root["id"]?.string ?? messageID
+        app = root["app"]?.string
+        outcome = root["outcome"]?.string
+        failureClass = root["error"]?["class"]?.string
+        failureCode = root["error"]?["code"]?.string
+        message = root["error"]?["message"]?.string
+        status = root["status"]?.int
+        reason = root["reason"]?.string
+        deviceToken = root["device_token"]?.string.map { ShortToken($0) }
+        attempts = root["attempts"]?.int
+        unixMilliseconds = root["received_at"]?.int64
+    }
+
+    /// A message of the exchange of dead letters, or one that the broker itself gave up.
+    init(deadLetter body: [UInt8], messageID: String?, headers: FieldTable) {
+        kind = .deadLetter
+        bodyBytes = body.count
+        id = headers["push-apns-id"]?.stringValue ?? messageID
+        outcome = headers["push-outcome"]?.stringValue
+        failureClass = headers["push-reason-class"]?.stringValue
+        failureCode = headers["push-reason-code"]?.stringValue
+        message = headers["push-reason"]?.stringValue
+        status = headers["push-apns-status"]?.integerValue.flatMap { Int(exactly: $0) }
+        attempts = headers["push-attempt"]?.integerValue.flatMap { Int(exactly: $0) }
+        unixMilliseconds = headers["push-failed-at"]?.integerValue
+        if failureClass == "apns" { reason = failureCode }
+        if failureClass == nil, case .array(let deaths)? = headers["x-death"], case .table(let death)? = deaths.first {
+            failureClass = "broker"
+            failureCode = death["reason"]?.stringValue
+            if case .timestamp(let seconds)? = death["time"] {
+                unixMilliseconds = Int64(exactly: seconds)?.multipliedReportingOverflow(by: 1000).partialValue
+            }
+        }
+        guard let document = try? JSONDocument(body) else { return }
+        app = document.root["app"]?.string
+        deviceToken = document.root["device_token"]?.string.map { ShortToken($0) }
+    }
+
+    /// Since the worker took the message, or gave it up; nil when that is not told or lies ahead.
+    func ageMilliseconds(at nowUnixMilliseconds: Int64) -> Int64? {
+        guard let unixMilliseconds else { return nil }
+        let (age, overflow) = nowUnixMilliseconds.subtractingReportingOverflow(unixMilliseconds)
+        return overflow || age < 0 ? nil : age
+    }
+
+    /// The class and code of what was wrong: `schema.required`.
+    var failure: String? {
+        failureClass.map { [$0, failureCode].compactMap(\.self).joined(separator: ".") }
+    }
+
+    /// What became of it, in a word or two: the outcome of a result, the class and code of what was wrong.
+    var verdict: String {
+        switch kind {
+        case .result: outcome ?? "?"
+        case .deadLetter: failure ?? "?"
+        }
+    }
+
+    /// APNs' reason, or else what the verdict leaves open.
+    var explanation: String {
+        reason ?? (kind == .result ? failure : outcome) ?? "-"
+    }
+
+    var tint: Tint {
+        switch (kind, outcome) {
+        case (.result, "accepted"): .good
+        case (.result, "expired"): .warning
+        case (.result, _): .bad
+        case (.deadLetter, _): .warning
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Delivery
+import EventLoop
+import Telemetry
+
+/// One lane and the thread that it runs on.
+///
+/// `@unchecked Sendable`: `lane` is touched on the loop's thread only.
+final class LaneThread: @unchecked Sendable {
+    let loop: EpollLoop
+    private var lane: Lane?
+
+    /// - Throws: when the process is out of descriptors.
+    init() throws(TransportError) {
+        loop = try EpollLoop()
+    }
+
+    /// Starts the thread and on it the lane.
+    ///
+    /// - Parameters:
+    ///   - onStateChange: called on the lane's thread.
+    ///   - ended: called as the last thing on the lane's thread.
+    func start(
+        _ configuration: LaneConfiguration, access: LaneAccess, counters: LaneCounters, log: Log,
+        onStateChange: @escaping @Sendable (LaneState) -> Void, ended: @escaping @Sendable () -> Void
+    ) {
+        loop.post { [self] in
+            let lane = Lane(
+                loop: loop, configuration: configuration, connectors: access.connectors(on: loop), counters: counters,
+                log: log, onStateChange: onStateChange)
+            self.lane = lane
+            Task(executorPreference: loop) { await lane.start() }
+        }
+        LoopThread.detach { [self] in
+            loop.run()
+            ended()
+        }
+    }
+
+    /// Has the lane settle what it holds, then ends the thread.
+    ///
+    /// - Parameter report: called on the lane's thread with the number of deliveries that were not settled in time.
+    func drain(deadlineSeconds: Int, report: @escaping @Sendable (Int) -> Void) {
+        loop.post { [self] in
+            guard let lane else { return }
+            Task(executorPreference: loop) {
+                report(await lane.drain(deadlineSeconds: deadlineSeconds).unfinished)
+                self.loop.stop()
+            }
+        }
+    }
+}

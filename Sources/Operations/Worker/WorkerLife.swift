@@ -1,0 +1,81 @@
+import CLinux
+
+/// Decides when a worker drains and how it ends.
+struct WorkerLife {
+    enum Action: Equatable {
+        case none
+        /// Take no more messages, settle those that are held.
+        case drain
+        /// All is settled that will be: end once the lanes' threads have.
+        case finish(ExitCode)
+        /// End at once, whatever the lanes are doing.
+        case abort(ExitCode)
+    }
+
+    private enum Phase {
+        /// To: draining, ended.
+        case running
+        /// So many lanes are still settling. To: ended.
+        case draining(lanes: Int, unfinished: Int)
+        case ended
+    }
+
+    private let lanes: Int
+    private var phase = Phase.running
+
+    init(lanes: Int) { self.lanes = lanes }
+
+    /// Not told to stop yet.
+    var isRunning: Bool {
+        if case .running = phase { true } else { false }
+    }
+
+    /// SIGTERM or SIGINT: the first drains, the second ends at once.
+    mutating func signalled(_ signal: Int32) -> Action {
+        switch phase {
+        case .running:
+            phase = .draining(lanes: lanes, unfinished: 0)
+            return .drain
+        case .draining:
+            phase = .ended
+            return .abort(signal == SIGINT ? .interrupted : .terminated)
+        case .ended:
+            return .none
+        }
+    }
+
+    /// A lane has settled all but `unfinished` deliveries.
+    mutating func laneDrained(unfinished: Int) -> Action {
+        guard case .draining(let lanes, let before) = phase else { return .none }
+        guard lanes <= 1 else {
+            phase = .draining(lanes: lanes - 1, unfinished: before + unfinished)
+            return .none
+        }
+        phase = .ended
+        return .finish(before + unfinished == 0 ? .success : .timedOut)
+    }
+
+    /// Lanes should all have told by now.
+    mutating func graceEnded() -> Action {
+        guard case .draining = phase else { return .none }
+        phase = .ended
+        return .abort(.timedOut)
+    }
+}
+
+/// Whether a worker is ready: every lane takes messages and can tell what becomes of them.
+struct Readiness {
+    private var lanes: [Bool]
+    private(set) var isReady = false
+
+    init(lanes: Int) { self.lanes = Array(repeating: false, count: lanes) }
+
+    /// Whether that changes the whole.
+    mutating func lane(_ index: Int, isReady: Bool) -> Bool {
+        guard lanes.indices.contains(index) else { return false }
+        lanes[index] = isReady
+        let before = self.isReady
+        self.isReady = lanes.allSatisfy(\.self)
+        return before != self.isReady
+    }
+}

@@ -1,0 +1,181 @@
+import AMQP
+import CLinux
+import Crypto
+import Delivery
+import EventLoop
+import Glibc
+import Telemetry
+
+/// A worker: lanes on threads of their own, and this loop on the main thread, which hears signals, starts and drains the
+/// lanes, and watches that they turn.
+///
+/// `@unchecked Sendable`: lanes report by posting to the control loop; everything is touched on its thread only.
+final class WorkerProcess: @unchecked Sendable {
+    /// After the drain deadline, how long lanes may take to close their connections.
+    private static let closeGraceSeconds = 3
+
+    private let loop: EpollLoop
+    private let log: Log
+    private let plan: WorkerPlan
+    private let deadlineSeconds: Int
+    private let counters: LaneCounters
+    private var lanes: [LaneThread] = []
+    private var life: WorkerLife
+    private var readiness: Readiness
+    private var watchdog: LaneWatchdog
+    private var running = 0
+    private var code = ExitCode.failed
+
+    /// Runs until told to stop. To be called on the main thread, before others are started.
+    static func run(_ configuration: Configuration) -> ExitCode {
+        SignalSource.block([SIGTERM, SIGINT])
+        let log = Log(level: configuration.logLevel)
+        defer { log.flush() }
+        do {
+            return try WorkerProcess(configuration, log: log).run()
+        } catch let error as CryptoError {
+            return cannotStart(error.message, log)
+        } catch let error as TransportError {
+            return cannotStart(error.message, log)
+        } catch {
+            return cannotStart("\(error)", log)
+        }
+    }
+
+    private static func cannotStart(_ reason: String, _ log: Log) -> ExitCode {
+        log.error("the worker cannot start", [.error: .string(reason)])
+        return .failed
+    }
+
+    private init(_ configuration: Configuration, log: Log) throws {
+        self.log = log
+        loop = try EpollLoop()
+        plan = try WorkerPlan(configuration)
+        deadlineSeconds = configuration.limits.drainDeadlineSeconds
+        counters = LaneCounters(MetricsRegistry())
+        life = WorkerLife(lanes: plan.lanes)
+        readiness = Readiness(lanes: plan.lanes)
+        watchdog = LaneWatchdog(log: log)
+        log.info(
+            "starting",
+            [
+                .processVersion: .string(MartletCommand.version), .processID: .integer(Int(getpid())),
+                .lanes: .integer(plan.lanes), .amqpQueue: .string(plan.lane.names.requestsQueue),
+                .amqpHost: .string(configuration.broker.url.endpoints.map(\.description).joined(separator: ",")),
+            ])
+    }
+
+    private func run() throws -> ExitCode {
+        let access = try (0..<plan.lanes).map { _ in try plan.access() }
+        lanes = try access.map { _ in try LaneThread() }
+        let signals = SignalBox()
+        loop.post { [self] in
+            do throws(TransportError) {
+                signals.source = try SignalSource(loop: loop, signals: [SIGTERM, SIGINT]) { self.signalled($0) }
+            } catch {
+                log.error("the worker cannot start", [.error: .string(error.message)])
+                return loop.stop()
+            }
+            for index in lanes.indices { start(index, access[index]) }
+            watch()
+        }
+        loop.run()
+        signals.source?.close()
+        report()
+        return code
+    }
+
+    /// `@unchecked Sendable`: touched on the main thread only.
+    private final class SignalBox: @unchecked Sendable {
+        var source: SignalSource?
+    }
+
+    private func start(_ index: Int, _ access: LaneAccess) {
+        running += 1
+        lanes[index].start(
+            plan.lane, access: access, counters: counters, log: log,
+            onStateChange: { [self] state in
+                loop.post { self.laneChanged(index, state) }
+            },
+            ended: { [self] in
+                loop.post { self.laneEnded() }
+            })
+    }
+
+    // MARK: What lanes tell
+
+    private func laneChanged(_ index: Int, _ state: LaneState) {
+        guard readiness.lane(index, isReady: state.isReady), life.isRunning else { return }
+        if readiness.isReady {
+            log.info("ready", [.lanes: .integer(plan.lanes), .amqpQueue: .string(plan.lane.names.requestsQueue)])
+        } else {
+            log.warning("not ready", [.lane: .integer(index)])
+        }
+    }
+
+    private func laneEnded() {
+        running -= 1
+        if running == 0 { loop.stop() }
+    }
+
+    // MARK: The end
+
+    private func signalled(_ signal: Int32) {
+        log.info("signal received", [.processSignal: .string(signal == SIGINT ? "SIGINT" : "SIGTERM")])
+        act(on: life.signalled(signal))
+    }
+
+    private func act(on action: WorkerLife.Action) {
+        switch action {
+        case .none: break
+        case .drain: drain()
+        case .finish(let code): self.code = code
+        case .abort(let code):
+            self.code = code
+            report()
+            log.flush()
+            // Lanes still run and may be anywhere: without the handlers of `exit`, which would free what they use.
+            _exit(code.rawValue)
+        }
+    }
+
+    private func drain() {
+        log.info("draining", [.inFlight: .integer(Int(counters.inFlight.value))])
+        for lane in lanes {
+            lane.drain(deadlineSeconds: deadlineSeconds) { [self] unfinished in
+                loop.post { self.act(on: self.life.laneDrained(unfinished: unfinished)) }
+            }
+        }
+        loop.schedule(after: .seconds(deadlineSeconds + Self.closeGraceSeconds)) { [self] in
+            act(on: life.graceEnded())
+        }
+    }
+
+    private func report() {
+        func count(_ outcome: Outcome) -> LogValue { .integer(counters.outcomes[outcome]?.value ?? 0) }
+        log.info(
+            "stopped",
+            [
+                .processExitCode: .integer(Int(code.rawValue)),
+                .delivered: .integer(counters.deliveries.value),
+                .accepted: count(.accepted), .rejected: count(.rejected), .expired: count(.expired),
+                .invalid: count(.invalid), .unknown: count(.unknown),
+                .retried: .integer(counters.retries.value), .deadLetters: .integer(counters.deadLetters.value),
+                .putBack: .integer(counters.putBack.value), .unknownOutcomes: .integer(counters.unknownOutcomes.value),
+                .inFlight: .integer(Int(counters.inFlight.value)), .memoryBytes: .integer(peakMemoryBytes),
+            ])
+    }
+
+    private var peakMemoryBytes: Int {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        return usage.ru_maxrss * 1024
+    }
+
+    // MARK: The watchdog
+
+    private func watch() {
+        watchdog.check(lanes, now: loop.now.monotonic)
+        loop.schedule(after: .seconds(StallDetector.checkIntervalSeconds)) { [self] in watch() }
+    }
+}

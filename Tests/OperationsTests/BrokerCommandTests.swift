@@ -1,0 +1,166 @@
+import AMQP
+import Delivery
+import EventLoop
+import TestKit
+import Testing
+
+@testable import Operations
+
+/// The commands that talk to a broker, as processes, against a real one. Each test has names of its own there.
+@Suite struct BrokerCommandTests {
+    @Test func topologyIsAppliedOnceAndToldAfterwards() async throws {
+        let broker = try await PrivateBroker.shared
+        let prefix = "applied"
+        let before = try await martlet("publish", "--url", broker.url, "--prefix", prefix, file("valid/alert.json"))
+        #expect(before.exit.status == .exited(1))
+        #expect(before.errors.joined().contains("run martlet topology apply"))
+
+        let first = try await martlet("topology", "apply", "--url", broker.url, "--prefix", prefix)
+        #expect(first.exit.status == .exited(0))
+        #expect(first.output.first == "created  exchange applied.unrouted")
+        #expect(first.output.contains("created  queue applied.retry.30s"))
+        #expect(first.output.contains("bound    applied.dead to applied.dlx"))
+
+        let second = try await martlet("topology", "apply", "--url", broker.url, "--prefix", prefix)
+        #expect(second.exit.status == .exited(0))
+        #expect(second.output.count == first.output.count)
+        #expect(!second.output.contains { $0.hasPrefix("created") })
+    }
+
+    @Test func whatExistsWithOtherArgumentsIsToldAndTheRestIsDone() async throws {
+        let broker = try await PrivateBroker.shared
+        try await withAdmin(broker.url) { admin in
+            _ = try await admin.declareQueue("other.retry.30s", arguments: ["x-queue-type": "quorum"])
+        }
+        let result = try await martlet("topology", "apply", "--url", broker.url, "--prefix", "other")
+        #expect(result.exit.status == .exited(1))
+        #expect(result.errors.count == 1)
+        #expect(result.errors[0].hasPrefix("martlet: failed   queue other.retry.30s: it exists with other properties"))
+        #expect(result.errors[0].contains("inequivalent arg"))
+        #expect(result.output.contains("bound    other.unrouted to other.unrouted"))
+    }
+
+    @Test func filesArePublishedByteForByte() async throws {
+        let broker = try await PrivateBroker.shared
+        _ = try await martlet("topology", "apply", "--url", broker.url, "--prefix", "sent")
+        let path = file("valid/alert.json")
+        let result = try await martlet("publish", "--url", broker.url, "--prefix", "sent", path, "/nowhere.json")
+        #expect(result.exit.status == .exited(1))
+        #expect(result.output.count == 1)
+        #expect(result.errors == ["martlet: cannot read /nowhere.json: there is no such file"])
+        let message = try await withAdmin(broker.url) { try await $0.get(from: "sent.requests") }
+        let published = try #require(message)
+        let body = try FileReader.bytes(of: path, bytesMax: 1 << 20)
+        #expect(published.body == body)
+        #expect(result.output[0].hasPrefix("published  \(published.properties.messageID ?? "?")  "))
+        #expect(published.properties.deliveryMode == 2)
+    }
+
+    @Test func watchShowsWhatComesAfterItSaysThatItListens() async throws {
+        let broker = try await PrivateBroker.shared
+        _ = try await martlet("topology", "apply", "--url", broker.url, "--prefix", "seen")
+        let watch = try await ChildProcess([
+            Products.executable("martlet"), "watch", "--url", broker.url, "--prefix", "seen", "--json", "--count", "3",
+            "--timeout", "60",
+        ])
+        _ = try await watch.errors.line { $0.contains("listening") }
+        try await publish(
+            [
+                OutgoingMessage(
+                    exchange: "seen.results", routingKey: "result.accepted.com.example.shop",
+                    body: Array(#"{"id":"one","app":"com.example.shop","outcome":"accepted","status":200}"#.utf8),
+                    messageID: "one"),
+                OutgoingMessage(
+                    exchange: "seen.dead", routingKey: "dead.json.syntax.-", body: [0, 1], messageID: "two",
+                    headers: ["push-reason-class": "json", "push-reason-code": "syntax"]),
+                OutgoingMessage(exchange: "seen.dlx", routingKey: "", body: [], messageID: "three"),
+            ], to: broker.url)
+        let exit = try await watch.exit(within: .seconds(60))
+        #expect(exit.status == .exited(0))
+        #expect(
+            await watch.output.allLines() == [
+                #"{"kind":"result","id":"one","app":"com.example.shop","outcome":"accepted","status":200}"#,
+                #"{"kind":"dead_letter","id":"two","class":"json","code":"syntax","body_bytes":2}"#,
+                #"{"kind":"dead_letter","id":"three","body_bytes":0}"#,
+            ])
+        // It stole nothing, and left nothing behind.
+        let left = try await withAdmin(broker.url) { admin in
+            [try await admin.status(ofQueue: "seen.results"), try await admin.status(ofQueue: "seen.dead")]
+        }
+        #expect(left.map(\.messages) == [1, 2])
+        let queues = try await broker.rabbitmqctl("list_queues", "-q", "name")
+        #expect(!queues.contains { $0.hasPrefix("seen.watch") })
+    }
+
+    @Test func watchEndsWithItsTime() async throws {
+        let broker = try await PrivateBroker.shared
+        _ = try await martlet("topology", "apply", "--url", broker.url, "--prefix", "timed")
+        let counted = try await martlet(
+            "watch", "--url", broker.url, "--prefix", "timed", "--timeout", "1", "--count", "1")
+        #expect(counted.exit.status == .exited(4))
+        #expect(counted.output.first?.hasPrefix("             ID") == true)
+        let uncounted = try await martlet("watch", "--url", broker.url, "--prefix", "timed", "--timeout", "1")
+        #expect(uncounted.exit.status == .exited(0))
+    }
+
+    @Test func aBrokerThatIsNotThereOrRefusesIsTold() async throws {
+        let broker = try await PrivateBroker.shared
+        let url = "amqp://127.0.0.1:\(try FreePort.choose())"
+        let absent = try await martlet("publish", "--url", url, "--timeout", "1", file("valid/alert.json"))
+        #expect(absent.exit.status == .exited(3))
+        #expect(absent.errors.joined().contains("Connection refused"))
+        let refused = try await martlet(
+            "publish", "--url", broker.url.replacing("guest:guest", with: "guest:hunter2"), file("valid/alert.json"))
+        #expect(refused.exit.status == .exited(3))
+        #expect(refused.errors.joined().contains("ACCESS_REFUSED"))
+        #expect(!refused.errors.joined().contains("hunter2"))
+    }
+
+    // MARK: -
+
+    private func martlet(
+        _ arguments: String...
+    ) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
+        try await ChildProcess.run([Products.executable("martlet")] + arguments)
+    }
+
+    private func file(_ name: String) -> String { Products.file("schemas/examples/\(name)") }
+
+    @discardableResult
+    private func withAdmin<Result: Sendable>(
+        _ url: String, _ body: @escaping @Sendable (BrokerAdmin) async throws -> Result
+    ) async throws -> Result {
+        try await onLoop(url) { loop, connectors, connection in
+            let admin = BrokerAdmin(loop: loop, connectors: connectors, connection: connection)
+            admin.start()
+            let result = try await body(admin)
+            await admin.close()
+            return result
+        }
+    }
+
+    private func publish(_ messages: [OutgoingMessage], to url: String) async throws {
+        try await onLoop(url) { loop, connectors, connection in
+            let publisher = Publisher(loop: loop, connectors: connectors, connection: connection)
+            publisher.start()
+            for message in messages { #expect(await publisher.publish(message) == .confirmed) }
+            await publisher.close()
+        }
+    }
+
+    @discardableResult
+    private func onLoop<Result: Sendable>(
+        _ url: String,
+        _ body: @escaping @Sendable (EventLoop, [ByteConnector], ConnectionConfiguration) async throws -> Result
+    ) async throws -> Result {
+        let url = try AMQPURL(url)
+        let loop = try EpollLoop()
+        LoopThread.detach { loop.run() }
+        defer { loop.stop() }
+        return try await Task(executorPreference: loop) {
+            try await body(
+                loop, url.endpoints.map { ByteConnector(loop: loop, endpoint: $0) },
+                ConnectionConfiguration(credentials: url.credentials))
+        }.value
+    }
+}

@@ -1,0 +1,235 @@
+import AMQP
+import APNSProtocol
+import Crypto
+import Delivery
+import EventLoop
+import JSONSchema
+import Telemetry
+import TestKit
+import Testing
+
+@testable import Operations
+
+@Suite struct ConfigurationTests {
+    static let shortest = """
+        amqp:
+          url: amqp://rabbit
+        apns:
+          keys:
+            - key_id: ABC123DEFG
+              team_id: DEF123GHIJ
+              key_file: AuthKey.p8
+        apps:
+          com.example.shop: {}
+        """
+
+    @Test func theShortestFileHasDefaultsForTheRest() throws {
+        let configuration = try load(Self.shortest)
+        #expect(configuration.broker.url.endpoints == [Endpoint(host: "rabbit", port: 5672)])
+        #expect(configuration.broker.url.credentials.user == "guest")
+        #expect(configuration.broker.url.credentials.password == "guest")
+        #expect(configuration.broker.names.requestsQueue == "push.requests")
+        #expect(
+            configuration.apps == [.init(bundleID: "com.example.shop", keyID: "ABC123DEFG", environment: .production)])
+        #expect(configuration.apns.production.endpoint == Endpoint(host: "api.push.apple.com", port: 443))
+        #expect(configuration.limits == Configuration.Limits())
+        #expect(configuration.retry == Configuration.Retry())
+        #expect(configuration.lanes == nil)
+    }
+
+    @Test func everyKeyIsTaken() throws {
+        let configuration = try load(
+            """
+            amqp:
+              url: amqp://rabbit-1,rabbit-2:5673/push
+              username: martlet
+              password: ${PASSWORD}
+              prefix: shop
+              requests_queue: orders
+              heartbeat_seconds: 7
+            apns:
+              keys:
+                - {key_id: ABC123DEFG, team_id: DEF123GHIJ, private_key: "file:AuthKey.p8"}
+                - {key_id: OTHER12345, team_id: DEF123GHIJ, key_file: AuthKey.p8}
+              endpoints:
+                sandbox: {host: 127.0.0.1, port: 2197}
+              connections_max: 3
+              request_timeout_seconds: 4
+            apps:
+              com.example.shop: {key: OTHER12345, environment: sandbox}
+              com.example.mail: {key: ABC123DEFG}
+            limits:
+              in_flight_max: 5
+              message_bytes_max: 2048
+              bodies_in_flight_bytes_max: 2097152
+              drain_deadline_seconds: 6
+            retry:
+              attempts_max: 7
+              resend_unknown: false
+              delay_seconds: 8
+            lanes: 9
+            log: {level: debug}
+            """)
+        let broker = configuration.broker
+        #expect(broker.url.endpoints.map(\.description) == ["rabbit-1:5672", "rabbit-2:5673"])
+        #expect(broker.url.credentials.user == "martlet" && broker.url.credentials.password == "hunter2")
+        #expect(broker.url.virtualHost == "push")
+        #expect(broker.names.deadExchange == "shop.dead" && broker.names.requestsQueue == "orders")
+        #expect(broker.heartbeatSeconds == 7)
+        #expect(configuration.apns.keys.map(\.keyID) == ["ABC123DEFG", "OTHER12345"])
+        #expect(configuration.apns.sandbox.endpoint == Endpoint(host: "127.0.0.1", port: 2197))
+        #expect(configuration.apns.connectionsMax == 3 && configuration.apns.requestTimeoutSeconds == 4)
+        #expect(configuration.apps.map(\.keyID) == ["OTHER12345", "ABC123DEFG"])
+        #expect(configuration.apps.map(\.environment) == [.sandbox, .production])
+        #expect(
+            configuration.limits
+                == Configuration.Limits(
+                    inFlightMax: 5, messageBytesMax: 2048, bodiesInFlightBytesMax: 2_097_152, drainDeadlineSeconds: 6))
+        #expect(configuration.retry == Configuration.Retry(attemptsMax: 7, resendsUnknown: false, delaySeconds: 8))
+        #expect(configuration.lanes == 9 && configuration.logLevel == .debug)
+    }
+
+    /// A change to the shortest file, and the line that an operator reads.
+    @Test(arguments: [
+        ("url: amqp://rabbit", "ulr: amqp://rabbit", "2:3: unknown key 'ulr'; did you mean 'url'?"),
+        ("apps:", "app:", "8:1: unknown key 'app'; did you mean 'apps'?"),
+        ("  url: amqp://rabbit", "  url: amqp://rabbit\n  zebra: 1", "3:3: unknown key 'zebra'"),
+        ("  url: amqp://rabbit", "  url: 5672", "2:8: amqp.url must be a string"),
+        ("  url: amqp://rabbit", "  url: rabbit", "2:8: the AMQP URL must begin with amqp:// or amqps://"),
+        (
+            "  url: amqp://rabbit", "  url: amqp://rabbit\n  heartbeat_seconds: 0",
+            "3:22: amqp.heartbeat_seconds must be at least 1"
+        ),
+        (
+            "  url: amqp://rabbit", "  url: amqp://rabbit\n  heartbeat_seconds: soon",
+            "3:22: amqp.heartbeat_seconds must be a whole number"
+        ),
+        ("  url: amqp://rabbit", "  url: amqp://rabbit\n  prefix: a b", #"3:11: amqp.prefix must match the regular"#),
+        (
+            "  url: amqp://rabbit", "  url: amqp://u:${NOT_SET}@rabbit",
+            "2:8: the environment variable NOT_SET is not set"
+        ),
+        ("  url: amqp://rabbit", "  url: file:gone", "2:8: cannot read gone: there is no such file"),
+        (
+            "  url: amqp://rabbit", "  url: amqp://rabbit\n  tls: {ca_file: AuthKey.p8}",
+            "3:8: tls is for a URL that begins with amqps://"
+        ),
+        (
+            "  url: amqp://rabbit", "  url: amqps://rabbit\n  tls: {ca_file: AuthKey.p8}",
+            "3:18: the certificate authorities' PEM holds no CERTIFICATE"
+        ),
+        (
+            "  url: amqp://rabbit", "  url: amqps://rabbit\n  tls: {certificate_file: AuthKey.p8}",
+            "3:27: certificate_file and key_file go together"
+        ),
+        ("key_file: AuthKey.p8", "key_file: gone.p8", "7:17: cannot read gone.p8: there is no such file"),
+        ("key_file: AuthKey.p8", "key_file: secret", "7:17: the key file holds no whole PEM block"),
+        ("      key_file: AuthKey.p8", "", "5:7: a key has either key_file or private_key"),
+        ("ABC123DEFG", "ABC", "5:15: a key ID is ten letters and digits"),
+        ("DEF123GHIJ", "'DEF 123 GHI'", "6:16: a team ID is ten letters and digits"),
+        ("{}", "{key: ABC123DEFH}", "9:27: apns.keys has no key ABC123DEFH; did you mean ABC123DEFG?"),
+        ("{}", "{environment: development}", #"9:35: apps.com.example.shop.environment must be one of "production""#),
+        ("  com.example.shop: {}", "  {}", "9:3: apps must have at least 1 member"),
+        ("  com.example.shop: {}", "  com.example.*: {}", "9:3: apps.com.example.* must match the regular expression"),
+    ])
+    func aMistakeIsToldWithItsPlace(written: String, instead: String, line: String) throws {
+        let text = Self.shortest.replacing(written, with: instead)
+        try #require(text != Self.shortest)
+        let lines = mistakes(text)
+        #expect(lines.contains { $0.hasPrefix("martlet.yaml:\(line)") }, "\(lines)")
+        #expect(!lines.joined().contains("hunter2"))
+    }
+
+    @Test func allMistakesAreToldInTheOrderOfTheFile() {
+        let lines = mistakes(
+            """
+            amqp:
+              url: http://u:hunter2@rabbit
+              prefetsh: 5
+            apns:
+              keys:
+                - {key_id: ABC123DEFG, team_id: DEF123GHIJ, key_file: gone.p8}
+            apps:
+              com.example.shop: {key: OTHER12345}
+            lanes: 0
+            """)
+        #expect(
+            lines == [
+                "martlet.yaml:2:8: the AMQP URL must begin with amqp:// or amqps://",
+                "martlet.yaml:3:3: unknown key 'prefetsh'",
+                "martlet.yaml:6:59: cannot read gone.p8: there is no such file",
+                "martlet.yaml:8:27: apns.keys has no key OTHER12345",
+                "martlet.yaml:9:8: lanes must be at least 1",
+            ])
+    }
+
+    @Test(arguments: [
+        ("", "martlet.yaml:1:1: there is nothing in it"), ("[]", "the file must be an object"),
+        ("amqp: [", "martlet.yaml:"),
+        ("{}", #"the file lacks the property "amqp""#),
+    ])
+    func whatIsNoConfigurationIsToldToo(text: String, line: String) {
+        let lines = mistakes(text)
+        #expect(lines.contains { $0.contains(line) }, "\(lines)")
+    }
+
+    @Test func aFileThatCannotBeReadIsTold() {
+        #expect {
+            try ConfigurationFile("/nowhere/martlet.yaml").worker()
+        } throws: { error in
+            "\((error as? ConfigurationError)?.mistakes ?? [])"
+                == "[/nowhere/martlet.yaml: cannot read it: there is no such file]"
+        }
+    }
+
+    @Test func secretsShowInNoDescription() throws {
+        let configuration = try load(
+            Self.shortest.replacing("url: amqp://rabbit", with: "url: amqp://martlet:${PASSWORD}@rabbit"))
+        var dumped = ""
+        dump(configuration, to: &dumped)
+        #expect(configuration.broker.url.credentials.password == "hunter2")
+        #expect(!"\(configuration) \(String(reflecting: configuration)) \(dumped)".contains("hunter2"))
+        #expect(!dumped.contains("PRIVATE KEY"))
+    }
+
+    @Test func theExamplesOfTheSchemaAreValid() throws {
+        #expect(ConfigurationSchema.compiled().unknownKeywords.isEmpty)
+        let key = try ES256PrivateKey.generate().pkcs8PEM()
+        let schema = try String(
+            decoding: FileReader.bytes(of: Products.file("schemas/config.schema.json"), bytesMax: 1 << 20),
+            as: UTF8.self)
+        let start = try #require(schema.ranges(of: #""examples": ["#).last?.upperBound)
+        let end = try #require(schema.lastIndex(of: "]"))
+        let file = ConfigurationFile(
+            "example.yaml",
+            resolver: ReferenceResolver(environment: { _ in "x" }, readFile: { _ in Array(key.utf8) }))
+        #expect(throws: Never.self) { try file.worker(text: Array(schema[start..<end].utf8)) }
+    }
+
+    // MARK: -
+
+    private static let key = try? ES256PrivateKey.generate().pkcs8PEM()
+
+    private func load(_ text: String) throws(ConfigurationError) -> Configuration {
+        let key = Self.key ?? ""
+        let resolver = ReferenceResolver(
+            environment: { ["PASSWORD": "hunter2"][$0] },
+            readFile: { name throws(ReferenceResolver.ReadFailure) in
+                switch name {
+                case "AuthKey.p8": Array(key.utf8)
+                case "secret": Array("hunter2\n".utf8)
+                default: throw ReferenceResolver.ReadFailure(reason: "there is no such file")
+                }
+            })
+        return try ConfigurationFile("martlet.yaml", resolver: resolver).worker(text: Array(text.utf8))
+    }
+
+    private func mistakes(_ text: String) -> [String] {
+        do {
+            _ = try load(text)
+            return []
+        } catch {
+            return error.mistakes.map(\.description)
+        }
+    }
+}
