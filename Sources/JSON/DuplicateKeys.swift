@@ -1,7 +1,7 @@
 /// Finds a key that stands twice in an object: pairs of fingerprints for a small one, a hash table for a large one, so
 /// that the time grows with the object and not with its square.
-struct DuplicateKeys {
-    private var fingerprints: [UInt64] = Array(repeating: 0, count: DuplicateKeys.smallMax)
+final class DuplicateKeys {
+    private let fingerprints: UnsafeMutablePointer<UInt64> = .allocate(capacity: DuplicateKeys.smallMax)
     /// Indices of key nodes; 0 is free, since the node 0 is never a key.
     private var table: [UInt32] = []
 
@@ -9,30 +9,30 @@ struct DuplicateKeys {
     /// Slots of the table that are kept from one text to the next.
     static let tableKeptMax = 1 << 16
 
+    deinit { fingerprints.deallocate() }
+
     /// The second of two equal keys of the object at `object`, whose members have all been read.
-    mutating func firstDuplicate(in object: Int, of tape: JSONTape) -> Int? {
+    func firstDuplicate(in object: Int, of tape: JSONTape) -> Int? {
         let count = Int(tape.nodes[object].count)
         guard count > 1 else { return nil }
         return count <= Self.smallMax
             ? duplicateOfFew(in: object, count: count, of: tape) : duplicateOfMany(in: object, count: count, of: tape)
     }
 
-    private mutating func duplicateOfFew(in object: Int, count: Int, of tape: JSONTape) -> Int? {
-        fingerprints.withUnsafeMutableBufferPointer { seen in
-            var key = object + 1
-            for position in 0..<count {
-                let fingerprint = tape.view.keyWords(of: key).fingerprint
-                for earlier in 0..<position where seen[earlier] == fingerprint {
-                    if Self.isEqual(key, Self.key(earlier, of: object, tape), tape) { return key }
-                }
-                seen[position] = fingerprint
-                key = tape.next(after: key + 1)
+    private func duplicateOfFew(in object: Int, count: Int, of tape: JSONTape) -> Int? {
+        var key = object + 1
+        for position in 0..<count {
+            let fingerprint = tape.view.keyWords(of: key).fingerprint
+            for earlier in 0..<position where fingerprints[earlier] == fingerprint {
+                if Self.isEqual(key, Self.key(earlier, of: object, tape), tape) { return key }
             }
-            return nil
+            (fingerprints + position).initialize(to: fingerprint)
+            key = tape.next(after: key + 1)
         }
+        return nil
     }
 
-    private mutating func duplicateOfMany(in object: Int, count: Int, of tape: JSONTape) -> Int? {
+    private func duplicateOfMany(in object: Int, count: Int, of tape: JSONTape) -> Int? {
         let size = 1 << (Int.bitWidth - (2 * count - 1).leadingZeroBitCount)
         if table.count < size || (table.count > Self.tableKeptMax && size <= Self.tableKeptMax) {
             table = Array(repeating: 0, count: size)

@@ -6,7 +6,7 @@
 public final class JSONParser {
     public let limits: JSONLimits
     let tape = JSONTape()
-    private var keys = DuplicateKeys()
+    private let keys = DuplicateKeys()
 
     public init(limits: JSONLimits = JSONLimits()) {
         self.limits = limits

@@ -9,17 +9,17 @@ public enum JSONKind: UInt8, Sendable {
 
 /// One value or key of a parsed text. An object's members follow it as key, value, key, value; an array's elements
 /// follow it one after the other; each with all that is inside it.
-@frozen package struct JSONNode {
+@frozen public struct JSONNode {
     /// Offset of the first source byte, times 16, plus the kind.
     @usableFromInline var head: UInt32
     /// Offset behind the last source byte.
-    package var end: UInt32
+    public var end: UInt32
     /// Array, object: index of the node behind everything inside (while it is being read: of its parent).
     /// String: offset of its text, without quotes and with escapes decoded, in the tape's bytes.
-    package var link: UInt32
+    public var link: UInt32
     /// Array, object: how many elements or members. String: bytes of its text. Boolean: 0 or 1.
     /// Number: 1 for digits alone or with a minus before them.
-    package var count: UInt32
+    public var count: UInt32
 
     @inlinable init(_ kind: JSONKind, start: Int, end: Int, link: UInt32 = 0, count: UInt32 = 0) {
         self.head = UInt32(truncatingIfNeeded: start) << 4 | UInt32(kind.rawValue)
@@ -28,9 +28,9 @@ public enum JSONKind: UInt8, Sendable {
         self.count = count
     }
 
-    @inlinable package var kind: JSONKind { unsafeBitCast(UInt8(truncatingIfNeeded: head & 15), to: JSONKind.self) }
-    @inlinable package var start: Int { Int(head >> 4) }
-    @inlinable package var isContainer: Bool { head & 15 >= UInt32(JSONKind.array.rawValue) }
+    @inlinable public var kind: JSONKind { unsafeBitCast(UInt8(truncatingIfNeeded: head & 15), to: JSONKind.self) }
+    @inlinable public var start: Int { Int(head >> 4) }
+    @inlinable public var isContainer: Bool { head & 15 >= UInt32(JSONKind.array.rawValue) }
 }
 
 /// The memory behind the values of one text: a copy of its bytes, zeros behind them, the texts of strings that had
@@ -115,10 +115,11 @@ package final class JSONTape {
 }
 
 /// A tape's pointers alone, for `JSONSchema`, which walks nodes by index without paying a reference count for each.
+/// Public because only what is public is inlined there; but nobody outside of this package can get one.
 /// Valid until the tape's next `prepare` and as long as the tape lives.
-@frozen package struct JSONTapeView {
-    package let nodes: UnsafePointer<JSONNode>
-    package let bytes: UnsafePointer<UInt8>
+@frozen public struct JSONTapeView {
+    public let nodes: UnsafePointer<JSONNode>
+    public let bytes: UnsafePointer<UInt8>
 
     @inlinable init(nodes: UnsafePointer<JSONNode>, bytes: UnsafePointer<UInt8>) {
         self.nodes = nodes
@@ -126,16 +127,16 @@ package final class JSONTape {
     }
 
     /// The node behind this one and everything inside it.
-    @inlinable @inline(__always) package func next(after index: Int) -> Int {
+    @inlinable @inline(__always) public func next(after index: Int) -> Int {
         nodes[index].isContainer ? Int(nodes[index].link) : index &+ 1
     }
 
     /// The text of a string or key.
-    @inlinable @inline(__always) package func text(of index: Int) -> UnsafeRawBufferPointer {
+    @inlinable @inline(__always) public func text(of index: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: bytes + Int(nodes[index].link), count: Int(nodes[index].count))
     }
 
-    @inlinable @inline(__always) package func keyWords(of index: Int) -> KeyWords {
+    @inlinable @inline(__always) public func keyWords(of index: Int) -> KeyWords {
         KeyWords(padded: bytes + Int(nodes[index].link), count: nodes[index].count)
     }
 
@@ -144,10 +145,10 @@ package final class JSONTape {
         return JSONNumber(UnsafeRawBufferPointer(start: bytes + node.start, count: Int(node.end) - node.start))
     }
 
-    package func string(at index: Int) -> String { String(decoding: text(of: index), as: UTF8.self) }
+    public func string(at index: Int) -> String { String(decoding: text(of: index), as: UTF8.self) }
 
     /// A value as it was written.
-    package func source(of index: Int) -> UnsafeRawBufferPointer {
+    public func source(of index: Int) -> UnsafeRawBufferPointer {
         let node = nodes[index]
         return UnsafeRawBufferPointer(start: bytes + node.start, count: Int(node.end) - node.start)
     }

@@ -1,18 +1,18 @@
 /// The length and the first and last eight bytes of a key: all there is to know of one of up to 16 bytes, and a good
-/// start with a longer one.
-@frozen package struct KeyWords: Equatable {
-    package var count: UInt32
-    package var first: UInt64
-    package var last: UInt64
+/// start with a longer one. Public, as the tape's view is, because only what is public is inlined in other modules.
+@frozen public struct KeyWords: Equatable {
+    public var count: UInt32
+    public var first: UInt64
+    public var last: UInt64
 
-    @inlinable package init(count: UInt32, first: UInt64, last: UInt64) {
+    @inlinable public init(count: UInt32, first: UInt64, last: UInt64) {
         self.count = count
         self.first = first
         self.last = last
     }
 
     /// `text` must have eight readable bytes from its start, whatever its count; a tape's texts have.
-    @inlinable package init(padded text: UnsafePointer<UInt8>, count: UInt32) {
+    @inlinable public init(padded text: UnsafePointer<UInt8>, count: UInt32) {
         let word = UInt64(littleEndian: UnsafeRawPointer(text).loadUnaligned(as: UInt64.self))
         if count < 8 {
             self.init(count: count, first: word & ~(~0 << (UInt64(count) * 8)), last: 0)
@@ -22,7 +22,11 @@
         }
     }
 
-    @inlinable package var fingerprint: UInt64 {
+    @inlinable public static func == (left: KeyWords, right: KeyWords) -> Bool {
+        left.first == right.first && left.last == right.last && left.count == right.count
+    }
+
+    @inlinable public var fingerprint: UInt64 {
         let mixed = (first &+ UInt64(count)) &* 0x9E37_79B9_7F4A_7C15 ^ (last &* 0xC2B2_AE3D_27D4_EB4F)
         return mixed ^ mixed >> 32
     }

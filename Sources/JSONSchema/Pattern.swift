@@ -1,8 +1,12 @@
 private import CPCRE2
 
-/// A regular expression of a schema, compiled by PCRE2. It owns C memory that `free()` gives back.
+/// A regular expression of a schema. It owns C memory that `free()` gives back.
 struct Pattern: BitwiseCopyable {
     let code: OpaquePointer
+    /// The expression without PCRE2, where it is simple enough; else nil.
+    private let items: UnsafeMutableBufferPointer<ClassSequence.Item>?
+
+    var sequence: UnsafeBufferPointer<ClassSequence.Item>? { items.map { UnsafeBufferPointer($0) } }
 
     enum Match {
         case yes
@@ -17,13 +21,14 @@ struct Pattern: BitwiseCopyable {
     static let depthMax: UInt32 = 10_000
     static let heapKibibytesMax: UInt32 = 4096
 
-    /// ECMA-262's syntax, as far as PCRE2 has options for it: `\u0041`, `$` at the very end only; classes such as
-    /// `\d` are those of ASCII.
+    /// ECMA-262's syntax, as far as PCRE2 has options for it: `\u0041`, `$` at the very end only, `[]` matches nothing;
+    /// classes such as `\d` are those of ASCII.
     init(_ expression: UnsafeRawBufferPointer) throws(PatternError) {
         var errorCode: Int32 = 0
         var errorOffset = 0
         let options =
-            UInt32(PCRE2_UTF) | UInt32(PCRE2_ALT_BSUX) | UInt32(PCRE2_DOLLAR_ENDONLY) | UInt32(PCRE2_NEVER_BACKSLASH_C)
+            UInt32(PCRE2_UTF) | UInt32(PCRE2_ALT_BSUX) | UInt32(PCRE2_DOLLAR_ENDONLY) | UInt32(PCRE2_ALLOW_EMPTY_CLASS)
+            | UInt32(PCRE2_MATCH_UNSET_BACKREF) | UInt32(PCRE2_NEVER_BACKSLASH_C)
         let code = pcre2_compile_8(
             expression.bindMemory(to: UInt8.self).baseAddress, expression.count, options, &errorCode, &errorOffset, nil)
         guard let code else {
@@ -33,9 +38,17 @@ struct Pattern: BitwiseCopyable {
                 message: String(decoding: text.prefix(max(Int(length), 0)), as: UTF8.self), offset: errorOffset)
         }
         self.code = code
+        items = ClassSequence.items(expression).map { items in
+            let memory = UnsafeMutableBufferPointer<ClassSequence.Item>.allocate(capacity: items.count)
+            _ = memory.initialize(from: items)
+            return memory
+        }
     }
 
-    func free() { pcre2_code_free_8(code) }
+    func free() {
+        pcre2_code_free_8(code)
+        items?.deallocate()
+    }
 }
 
 struct PatternError: Error {
@@ -67,6 +80,7 @@ struct PatternMatcher: ~Copyable {
 
     /// `text` must be well-formed UTF-8, as everything that the JSON parser read is.
     func match(_ pattern: Pattern, _ text: UnsafeRawBufferPointer) -> Pattern.Match {
+        if let items = pattern.sequence { return ClassSequence.matches(items, text) ? .yes : .no }
         let result = pcre2_match_8(
             pattern.code, text.bindMemory(to: UInt8.self).baseAddress, text.count, 0, UInt32(PCRE2_NO_UTF_CHECK), data,
             context)

@@ -1,14 +1,67 @@
 import JSON
 
 extension SchemaValidator {
-    /// One pass over the members. For each: its name, what `properties` asks, what each pattern asks, the rest; a step
-    /// each, so that it can go on after a frame.
-    func checkMembers(_ rule: ObjectRule, _ frame: UnsafeMutablePointer<Frame>, _ returned: Bool?) -> Outcome {
-        let object = frame.pointee.node
+    /// One pass over the members, and then what is missing.
+    func checkMembers(
+        _ rule: UnsafePointer<ObjectRule>, _ frame: UnsafeMutablePointer<Frame>, _ returned: Bool?
+    ) -> Outcome {
+        if returned == false {
+            guard !stops(frame.pointee) else { return .invalid }
+            frame.pointee.isValid = false
+        }
+        if frame.pointee.cursor == 0 { frame.pointee.cursor = frame.pointee.node + 1 }
+        let isPlain = rule.pointee.patternCount == 0 && rule.pointee.propertyNames == anything
+        switch isPlain ? checkNamedMembers(rule, frame) : checkAnyMembers(rule, frame) {
+        case .waits: return .waits
+        case .invalid: return .invalid
+        case .valid: return checkRequired(rule, frame)
+        }
+    }
+
+    /// The quick way for rules without `patternProperties` and `propertyNames`: one schema at most for each member.
+    private func checkNamedMembers(
+        _ rule: UnsafePointer<ObjectRule>, _ frame: UnsafeMutablePointer<Frame>
+    ) -> Outcome {
         let isSpeculative = frame.pointee.isSpeculative
-        let end = Int(tape.nodes[object].link)
-        var outcome = returned.map { $0 ? Outcome.valid : .invalid } ?? .valid
-        if frame.pointee.cursor == 0 { frame.pointee.cursor = object + 1 }
+        let end = Int(tape.nodes[frame.pointee.node].link)
+        var key = frame.pointee.cursor
+        while key < end {
+            let slot = find(key, in: rule.pointee.names)
+            var isDeclared = false
+            var outcome = Outcome.valid
+            let next = tape.next(after: key + 1)
+            if slot >= 0 {
+                if slot < 64 { frame.pointee.bits |= 1 << UInt64(slot) }
+                let property = properties[rule.pointee.firstProperty + slot]
+                isDeclared = property.isDeclared
+                if property.schema != anything {
+                    frame.pointee.cursor = next
+                    outcome = enter(property.schema, key + 1, isSpeculative: isSpeculative)
+                }
+            }
+            if !isDeclared {
+                frame.pointee.cursor = next
+                outcome = checkAdditional(rule, key, frame)
+            }
+            switch outcome {
+            case .valid: break
+            case .waits: return .waits
+            case .invalid:
+                guard !stops(frame.pointee) else { return .invalid }
+                frame.pointee.isValid = false
+            }
+            key = next
+        }
+        return .valid
+    }
+
+    /// For each member: its name, what `properties` asks, what each pattern asks, the rest; a step each, so that it can
+    /// go on after a frame.
+    private func checkAnyMembers(_ rule: UnsafePointer<ObjectRule>, _ frame: UnsafeMutablePointer<Frame>) -> Outcome {
+        let isSpeculative = frame.pointee.isSpeculative
+        let end = Int(tape.nodes[frame.pointee.node].link)
+        let patternCount = rule.pointee.patternCount
+        var outcome = Outcome.valid
         while true {
             switch outcome {
             case .waits: return .waits
@@ -19,56 +72,62 @@ extension SchemaValidator {
             }
             outcome = .valid
             let key = frame.pointee.cursor
-            guard key < end else { break }
+            guard key < end else { return .valid }
             let step = frame.pointee.step
             frame.pointee.step = step + 1
             switch step {
             case 0:
-                guard rule.propertyNames != anything else { continue }
-                outcome = enter(rule.propertyNames, key, isSpeculative: isSpeculative)
+                outcome = enter(rule.pointee.propertyNames, key, isSpeculative: isSpeculative)
             case 1:
-                let slot = find(key, in: rule.names)
+                let slot = find(key, in: rule.pointee.names)
                 guard slot >= 0 else { continue }
                 if slot < 64 { frame.pointee.bits |= 1 << UInt64(slot) }
-                let property = properties[rule.firstProperty + slot]
+                let property = properties[rule.pointee.firstProperty + slot]
                 guard property.isDeclared else { continue }
-                frame.pointee.slot = slot
+                frame.pointee.isNamed = true
                 outcome = enter(property.schema, key + 1, isSpeculative: isSpeculative)
-            case 2..<2 + rule.patternCount:
-                let patterned = patternProperties[rule.firstPattern + step - 2]
+            case 2..<2 + patternCount:
+                let patterned = patternProperties[rule.pointee.firstPattern + step - 2]
                 switch matcher.match(patterns[patterned.pattern], tape.text(of: key)) {
                 case .no: continue
                 case .yes:
-                    frame.pointee.slot = 0
+                    frame.pointee.isNamed = true
                     outcome = enter(patterned.schema, key + 1, isSpeculative: isSpeculative)
                 case .gaveUp:
                     outcome = fail(
                         key, instruction: frame.pointee.instruction, kind: .patternGaveUp, isSpeculative: false)
                 }
-            case 2 + rule.patternCount where frame.pointee.slot < 0 && rule.forbidsAdditional:
-                outcome = fail(
-                    key, instruction: frame.pointee.instruction, kind: .unknownProperty,
-                    location: rule.additionalLocation,
-                    isSpeculative: isSpeculative)
-            case 2 + rule.patternCount where frame.pointee.slot < 0:
-                outcome = enter(rule.additional, key + 1, isSpeculative: isSpeculative)
+            case 2 + patternCount:
+                guard !frame.pointee.isNamed else { continue }
+                outcome = checkAdditional(rule, key, frame)
             default:
                 frame.pointee.cursor = tape.next(after: key + 1)
                 frame.pointee.step = 0
-                frame.pointee.slot = -1
+                frame.pointee.isNamed = false
             }
         }
-        return checkRequired(rule, frame)
     }
 
-    private func checkRequired(_ rule: ObjectRule, _ frame: UnsafeMutablePointer<Frame>) -> Outcome {
-        var missing = rule.required & ~frame.pointee.bits
+    /// A member that nothing names.
+    @inline(__always) private func checkAdditional(
+        _ rule: UnsafePointer<ObjectRule>, _ key: Int, _ frame: UnsafeMutablePointer<Frame>
+    ) -> Outcome {
+        guard rule.pointee.forbidsAdditional else {
+            return enter(rule.pointee.additional, key + 1, isSpeculative: frame.pointee.isSpeculative)
+        }
+        return fail(
+            key, instruction: frame.pointee.instruction, kind: .unknownProperty,
+            location: rule.pointee.additionalLocation, isSpeculative: frame.pointee.isSpeculative)
+    }
+
+    private func checkRequired(_ rule: UnsafePointer<ObjectRule>, _ frame: UnsafeMutablePointer<Frame>) -> Outcome {
+        var missing = rule.pointee.required & ~frame.pointee.bits
         while missing != 0 {
             let slot = missing.trailingZeroBitCount
             missing &= missing - 1
             let outcome = fail(
                 frame.pointee.node, instruction: frame.pointee.instruction, kind: .required,
-                location: rule.requiredLocation,
+                location: rule.pointee.requiredLocation,
                 names: (slot, slot), isSpeculative: frame.pointee.isSpeculative)
             frame.pointee.isValid = false
             if stops(frame.pointee) { return outcome }

@@ -24,7 +24,9 @@ public final class SchemaValidator {
     let matcher = PatternMatcher()
     /// The tape of the value that is being checked.
     var tape: JSONTapeView
-    private(set) var found = FoundViolations()
+    private var found = FoundViolations()
+    /// No further violation would be told.
+    private var hasEnough = false
     private var stepsLeft = 0
 
     /// Subschemas entered for one value; more are a violation with the keyword `stepsMax`. A schema that refers to
@@ -74,7 +76,8 @@ public final class SchemaValidator {
     private func check(_ value: JSONValue) -> Bool {
         guard schema.root != anything else { return true }
         tape = value.tape.view
-        found.removeAll()
+        if !found.list.isEmpty { found.removeAll() }
+        hasEnough = false
         stepsLeft = Self.stepsMax
         let isValid = run(schema.root, value.index)
         // What could not be checked to its end is not valid, even below a negation.
@@ -134,7 +137,7 @@ struct Frame {
     var cursor = 0
     var step = 0
     var bits: UInt64 = 0
-    var slot = -1
+    var isNamed = false
 
     init(instruction: Int, node: Int, isSpeculative: Bool) {
         self.instruction = instruction
@@ -147,7 +150,7 @@ struct Frame {
         cursor = 0
         step = 0
         bits = 0
-        slot = -1
+        isNamed = false
     }
 }
 
@@ -198,12 +201,15 @@ extension SchemaValidator {
     }
 
     /// Whether a frame ends with its first violation: no other one would be told.
-    @inline(__always) func stops(_ frame: Frame) -> Bool { frame.isSpeculative || found.isFull }
+    @inline(__always) func stops(_ frame: Frame) -> Bool { frame.isSpeculative || hasEnough }
 
-    /// Begins a subschema for a value: a leaf is done at once, another gets a frame. After a call, pointers to frames
+    /// Begins a subschema for a value: a leaf is done at once, another gets a frame. When it waits, pointers to frames
     /// are stale.
-    func enter(_ schema: Int, _ node: Int, isSpeculative: Bool) -> Outcome {
-        guard schema != anything else { return .valid }
+    @inline(__always) func enter(_ schema: Int, _ node: Int, isSpeculative: Bool) -> Outcome {
+        schema == anything ? .valid : begin(schema, node, isSpeculative: isSpeculative)
+    }
+
+    private func begin(_ schema: Int, _ node: Int, isSpeculative: Bool) -> Outcome {
         stepsLeft -= 1
         let first = subschemas[schema].first
         guard stepsLeft > 0 else {
@@ -234,6 +240,7 @@ extension SchemaValidator {
             found.append(
                 FoundViolations.Violation(
                     kind: kind, node: node, instruction: instruction, location: location, names: names))
+            hasEnough = found.isFull
         }
         return .invalid
     }
@@ -245,7 +252,7 @@ extension SchemaValidator {
             if case .end = code[instruction] { return isValid }
             if case .invalid = checkAssertion(instruction, node, isSpeculative: isSpeculative) {
                 isValid = false
-                if isSpeculative || found.isFull { return false }
+                if isSpeculative || hasEnough { return false }
             }
             instruction += 1
         }
@@ -256,7 +263,7 @@ extension SchemaValidator {
         let node = frame.pointee.node
         switch code[instruction] {
         case .object(let rule):
-            return tape.nodes[node].kind == .object ? checkMembers(objects[rule], frame, returned) : .valid
+            return tape.nodes[node].kind == .object ? checkMembers(objects + rule, frame, returned) : .valid
         case .array(let rule):
             return tape.nodes[node].kind == .array ? checkElements(arrays[rule], frame, returned) : .valid
         case .dependentRequired(let rule):
