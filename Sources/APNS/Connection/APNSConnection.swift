@@ -231,12 +231,14 @@ final class APNSConnection: HTTP2ClientDelegate {
         pool?.sendWaiting()
     }
 
-    /// A status that has come is an answer, even when the rest of it was cut off.
+    /// A status that has come is an answer, even when the rest of it was cut off, unless the reason decides what
+    /// follows: a refusal without it is asked for again, which sends nothing twice.
     private func tell(_ flight: Flight, _ end: StreamEnd, _ hasStatus: Bool) {
         guard let push = flight.push, let pool else {
             self.pool?.answeredTooLate()
             return
         }
+        if hasStatus, end != .complete, (400..<429).contains(flight.status) { return pool.refusedUnprocessed(push) }
         guard !hasStatus else {
             return pool.answered(push, answer(of: flight, pool), tokenGeneration: flight.tokenGeneration, by: self)
         }
