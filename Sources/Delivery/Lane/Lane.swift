@@ -27,8 +27,10 @@ public actor Lane {
     var isEnding = false
     private let onStateChange: @Sendable (LaneState) -> Void
 
-    /// How the lane reaches the world; made for its loop and used on it alone.
-    public struct Connectors {
+    /// How the lane reaches the world.
+    ///
+    /// `@unchecked Sendable`: made on the lane's loop and used on it alone, which every connection asserts.
+    public struct Connectors: @unchecked Sendable {
         public var consumer: [ByteConnector]
         public var publisher: [ByteConnector]
         /// One for each pool.
@@ -45,7 +47,7 @@ public actor Lane {
     ///
     /// - Parameter onStateChange: called on the loop whenever the lane's state changes.
     public init(
-        loop: EventLoop, configuration: LaneConfiguration, connectors: sending Connectors, counters: LaneCounters,
+        loop: EventLoop, configuration: LaneConfiguration, connectors: Connectors, counters: LaneCounters,
         log: Log, onStateChange: @escaping @Sendable (LaneState) -> Void = { _ in }
     ) {
         loop.assertOnLoop()
