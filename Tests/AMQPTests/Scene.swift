@@ -128,12 +128,34 @@ actor Scene {
                 Issue.record(what, sourceLocation: sourceLocation)
                 return
             }
-            await loop.sleep(for: .milliseconds(1))
+            await loop.sleep(for: .milliseconds(5))
         }
     }
 
     static func message(_ text: String, exchange: String = "", key: String = "out") -> OutgoingMessage {
         OutgoingMessage(exchange: exchange, routingKey: key, body: Array(text.utf8), messageID: text)
+    }
+
+    /// Publishes each delivery to the queue "out" and acknowledges it once that is confirmed; anything else is tried again.
+    func startRelay(_ consumer: Consumer, _ publisher: Publisher, acknowledgesFirst: Bool = false) {
+        relay = (consumer, publisher, acknowledgesFirst)
+        consumer.onDelivery = { [unowned self] delivery in
+            Task(executorPreference: loop) { await self.relay(delivery) }
+        }
+    }
+
+    private var relay: (consumer: Consumer, publisher: Publisher, acknowledgesFirst: Bool)?
+
+    private func relay(_ delivery: IncomingMessage) async {
+        guard let (consumer, publisher, acknowledgesFirst) = relay else { return }
+        if acknowledgesFirst { consumer.acknowledge(delivery.tag) }
+        let message = OutgoingMessage(
+            exchange: "", routingKey: "out", body: delivery.body, messageID: delivery.properties.messageID ?? "")
+        for _ in 0..<20 {
+            guard await publisher.publish(message) == .confirmed else { continue }
+            if !acknowledgesFirst { consumer.acknowledge(delivery.tag) }
+            return
+        }
     }
 
     /// Publishes without waiting; `outcomes` has it when it is over.

@@ -202,6 +202,7 @@ public final class Consumer: BrokerClient {
             assembler.begin(exchange: deliver.exchange.buffer, routingKey: deliver.routing_key.buffer)
             return true
         case .basicQosOK:
+            guard !isReady, case .stopped = consumption else { return false }
             if wantsToConsume { sendConsume() } else { becomeReady() }
             return true
         case .basicConsumeOK:

@@ -185,6 +185,7 @@ public final class Publisher: BrokerClient {
         guard !assembler.isBusy else { return false }
         switch method {
         case .confirmSelectOK:
+            guard !isReady else { return false }
             becomeReady()
             return true
         case .basicAck(let ack):

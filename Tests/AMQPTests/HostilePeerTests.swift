@@ -1,0 +1,234 @@
+import AMQP
+import EventLoop
+import TestKit
+import Testing
+
+/// What a broker sends is not trusted: wrong bytes end the connection with an error, and nothing else happens.
+@Suite struct HostilePeerTests {
+    /// Plays the bytes of a whole session to a consumer and a publisher, one piece for each piece that it hears.
+    private final class Player: ByteStreamHandler {
+        private let bytes: [UInt8]
+        private var transport: ByteTransport?
+
+        init(_ bytes: [UInt8]) {
+            self.bytes = bytes
+        }
+
+        override func connected(_ transport: ByteTransport) {
+            self.transport = transport
+            transport.loop.flushAtEndOfTurn(self)
+        }
+
+        override func flush() {
+            _ = bytes.withUnsafeBytes { transport?.write($0) }
+        }
+
+        override func peerFinished() {
+            transport?.close()
+        }
+
+        override func closed(_ error: TransportError?) {
+            transport = nil
+        }
+    }
+
+    private static func frame(_ channel: UInt16, _ write: (inout WireWriter) -> Void) -> [UInt8] {
+        frame(1, channel, write)
+    }
+
+    private static func frame(_ type: UInt8, _ channel: UInt16, _ write: (inout WireWriter) -> Void) -> [UInt8] {
+        var payload = WireWriter()
+        write(&payload)
+        return FrameSplitterTests.frame(type, channel, payload.bytes)
+    }
+
+    private static func method(
+        _ channel: UInt16, _ classID: UInt16, _ id: UInt16, _ write: (inout WireWriter) -> Void = { _ in }
+    )
+        -> [UInt8]
+    {
+        frame(channel) { writer in
+            writer.short(classID)
+            writer.short(id)
+            write(&writer)
+        }
+    }
+
+    /// All that a broker says from its first byte until one message was delivered.
+    private static let session: [[UInt8]] = [
+        method(0, 10, 10) { writer in
+            writer.octet(0)
+            writer.octet(9)
+            writer.table(["product": "x", "capabilities": .table(["basic.nack": true])])
+            writer.longString(Array("PLAIN".utf8))
+            writer.longString(Array("en_US".utf8))
+        },
+        method(0, 10, 30) { writer in
+            writer.short(100)
+            writer.long(8192)
+            writer.short(30)
+        },
+        method(0, 10, 41) { $0.shortString("") },
+        method(1, 20, 11) { $0.longString([]) },
+        method(1, 60, 11),
+        method(1, 60, 21) { $0.shortString("martlet") },
+        frame(8, 0) { _ in },
+        method(1, 60, 60) { writer in
+            writer.shortString("martlet")
+            writer.longLong(1)
+            writer.octet(0)
+            writer.shortString("exchange")
+            writer.shortString("key")
+        },
+        frame(2, 1) { writer in
+            writer.short(60)
+            writer.short(0)
+            writer.longLong(10)
+            writer.short(0x2080)
+            writer.table(["a": 1, "b": .table(["c": "d"])])
+            writer.shortString("id")
+        },
+        frame(3, 1) { $0.raw(Array("hello".utf8)) },
+        frame(3, 1) { $0.raw(Array("world".utf8)) },
+    ]
+
+    /// Connects a consumer to a broker that sends `bytes`; returns its deliveries and what it says of its state.
+    private static func play(_ bytes: [UInt8], seed: UInt64 = 1) -> (deliveries: [String], states: [String]) {
+        let heard = Heard()
+        Scene.play(seed: seed) { scene in
+            scene.loop.network.latencyMicroseconds = 1...5
+            let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
+                $0.handler = Player(bytes)
+            }
+            let consumer = scene.makeConsumer()
+            await scene.pass(.milliseconds(50))
+            listener.close()
+            for delivery in scene.deliveries { consumer.acknowledge(delivery.tag) }
+            heard.deliveries = scene.deliveredTexts
+            heard.states = scene.states
+            await consumer.close(deadlineSeconds: 1)
+        }
+        return (heard.deliveries, heard.states)
+    }
+
+    private final class Heard: @unchecked Sendable {
+        var deliveries: [String] = []
+        var states: [String] = []
+    }
+
+    @Test func theSessionIsAGoodOne() {
+        let heard = Self.play(Self.session.flatMap { $0 })
+        #expect(heard.deliveries == ["helloworld"])
+        #expect(heard.states == ["consumer connecting", "consumer ready"])
+    }
+
+    @Test func aSessionCutAtAnyByteIsHarmless() {
+        let bytes = Self.session.flatMap { $0 }
+        for count in stride(from: 0, to: bytes.count, by: 3) {
+            #expect(Self.play(Array(bytes[..<count])).deliveries.isEmpty)
+        }
+    }
+
+    @Test func framesOutOfOrderEndTheConnection() {
+        for index in Self.session.indices where index != 6 {
+            var without = Self.session
+            without.remove(at: index)
+            let states = Self.play(without.flatMap { $0 }).states
+            // Without the answer to basic.consume, or a part of the body, it just waits.
+            if ![5, 9, 10].contains(index) {
+                #expect(states.contains("consumer waiting: protocolViolation"), "without frame \(index)")
+            }
+            var twice = Self.session
+            twice.insert(twice[index], at: index)
+            #expect(
+                Self.play(twice.flatMap { $0 }).states.contains("consumer waiting: protocolViolation"),
+                "frame \(index) twice")
+        }
+    }
+
+    @Test(arguments: [
+        // Another version's protocol header, and no AMQP at all.
+        Array("AMQP".utf8) + [0, 1, 0, 0], Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8),
+        // A frame of 4 GiB, and one longer than the login allows.
+        [1, 0, 0, 255, 255, 255, 255], [1, 0, 0, 0, 1, 0, 0],
+    ])
+    func whatIsNoFrameEndsTheConnection(bytes: [UInt8]) {
+        #expect(Self.play(bytes).states.contains("consumer waiting: protocolViolation"))
+    }
+
+    @Test func methodsOfServersAndUnknownOnesEndTheConnection() {
+        let login = Self.session[..<6].flatMap { $0 }
+        // queue.declare carries a table that librabbitmq would decode by recursion.
+        let declare = Self.method(1, 50, 10) { writer in
+            writer.short(0)
+            writer.shortString("q")
+            writer.octet(0)
+            writer.table([:])
+        }
+        for bad in [
+            declare, Self.method(1, 90, 10), Self.method(0, 60, 80), Self.method(2, 60, 60), Self.frame(1) { _ in },
+        ] {
+            #expect(Self.play(login + bad).states.contains("consumer waiting: protocolViolation"))
+        }
+    }
+
+    @Test func tablesNestedToTheFramesLimitAreDelivered() {
+        var table: [UInt8] = []
+        let levels = 1600
+        for level in 0..<levels {
+            let inner = (levels - level - 1) * 5
+            table += [UInt8(ascii: "A")] + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: inner >> $0) }
+        }
+        var session = Self.session
+        session[8] = Self.frame(2, 1) { writer in
+            writer.short(60)
+            writer.short(0)
+            writer.longLong(10)
+            writer.short(0x2000)
+            writer.longString([1, UInt8(ascii: "n")] + table)
+        }
+        #expect(Self.play(session.flatMap { $0 }).deliveries == ["helloworld"])
+    }
+
+    /// Bytes changed, left out and put in at random places of a good session.
+    @Test(arguments: UInt64(0)..<300)
+    func changedBytesNeverDoHarm(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var bytes = Self.session.flatMap { $0 }
+        for _ in 0...random.below(4) {
+            let index = random.below(bytes.count)
+            switch random.below(4) {
+            case 0: bytes.remove(at: index)
+            case 1: bytes.insert(UInt8(random.below(256)), at: index)
+            case 2: bytes[index] ^= 1 << UInt8(random.below(8))
+            default: bytes[index] = UInt8(random.below(256))
+            }
+        }
+        _ = Self.play(bytes, seed: seed)
+    }
+
+    /// The login is good; frames of the right form and of random content follow.
+    @Test(arguments: UInt64(0)..<300)
+    func randomFramesNeverDoHarm(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var bytes = Self.session[..<6].flatMap { $0 }
+        let methods: [(UInt16, UInt16)] = [
+            (60, 60), (60, 80), (60, 120), (60, 50), (60, 71), (60, 30), (60, 31), (20, 40), (10, 50), (10, 60),
+            (50, 11),
+        ]
+        for _ in 0..<20 {
+            let noise = (0..<random.below(60)).map { _ in UInt8(random.below(256)) }
+            switch random.below(4) {
+            case 0:
+                bytes += Self.frame(2, 1) {
+                    $0.raw([0, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(random.below(9))] + noise)
+                }
+            case 1: bytes += Self.frame(3, 1) { $0.raw(noise) }
+            default:
+                let (classID, id) = methods[random.below(methods.count)]
+                bytes += Self.method(UInt16(random.below(2)), classID, id) { $0.raw(noise) }
+            }
+        }
+        _ = Self.play(bytes, seed: seed)
+    }
+}

@@ -1,0 +1,241 @@
+import AMQP
+import EventLoop
+import TestKit
+import Testing
+
+/// The clients against RabbitMQ itself.
+@Suite struct RabbitMQTests {
+    /// What the tests of one lane own, on a real loop with a thread of its own.
+    private actor Bench {
+        nonisolated let loop: EpollLoop
+        nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+        let url: AMQPURL
+        var connection: ConnectionConfiguration
+        private(set) var deliveries: [IncomingMessage] = []
+
+        init(_ loop: EpollLoop, url: AMQPURL) {
+            self.loop = loop
+            self.url = url
+            connection = ConnectionConfiguration(credentials: url.credentials)
+            connection.virtualHost = url.virtualHost
+        }
+
+        var connectors: [ByteConnector] { url.endpoints.map { ByteConnector(loop: loop, endpoint: $0) } }
+
+        func makeConsumer(_ queue: String, prefetch: Int = 100, messageBytesMax: Int = 1 << 20) -> Consumer {
+            var configuration = ConsumerConfiguration(queue: queue, prefetch: prefetch)
+            configuration.messageBytesMax = messageBytesMax
+            let consumer = Consumer(
+                loop: loop, connectors: connectors, connection: connection, configuration: configuration)
+            consumer.onDelivery = { [unowned self] delivery in assumeIsolated { $0.deliveries.append(delivery) } }
+            consumer.start()
+            return consumer
+        }
+
+        func makePublisher() -> Publisher {
+            let publisher = Publisher(loop: loop, connectors: connectors, connection: connection)
+            publisher.start()
+            self.publisher = publisher
+            return publisher
+        }
+
+        private var publisher: Publisher?
+
+        func publish(_ message: OutgoingMessage) async -> PublishOutcome? {
+            await publisher?.publish(message)
+        }
+
+        func makeAdmin() -> BrokerAdmin {
+            let admin = BrokerAdmin(loop: loop, connectors: connectors, connection: connection)
+            admin.start()
+            return admin
+        }
+
+        func wait(_ what: Comment, seconds: Int = 30, until condition: () -> Bool) async {
+            let end = loop.now.monotonic + .seconds(seconds)
+            while !condition() {
+                guard loop.now.monotonic < end else {
+                    Issue.record(what)
+                    return
+                }
+                await loop.sleep(for: .milliseconds(5))
+            }
+        }
+
+        func play(_ script: @Sendable (isolated Bench) async throws -> Void) async throws {
+            try await script(self)
+        }
+    }
+
+    private static func play(
+        url: String? = nil, _ script: @escaping @Sendable (isolated Bench) async throws -> Void
+    ) async throws {
+        let broker = try await PrivateBroker.shared
+        let url = try AMQPURL(url ?? broker.url)
+        let loop = try EpollLoop()
+        LoopThread.detach { loop.run() }
+        defer { loop.stop() }
+        let bench = Bench(loop, url: url)
+        try await Task(executorPreference: loop) { try await bench.play(script) }.value
+    }
+
+    @Test func aMessageGoesThroughAQuorumQueueAsItIs() async throws {
+        try await Self.play { bench in
+            let admin = bench.makeAdmin()
+            try await admin.declareExchange("amqp.whole", .topic)
+            try await admin.declareQueue("amqp.whole", arguments: ["x-queue-type": "quorum"])
+            try await admin.bindQueue("amqp.whole", toExchange: "amqp.whole", routingKey: "a.#")
+            #expect(admin.serverProperties["product"] == "RabbitMQ")
+            let publisher = bench.makePublisher()
+            let sizes = [0, 1, 131_064, 131_065, 1 << 20]
+            for size in sizes {
+                var message = OutgoingMessage(
+                    exchange: "amqp.whole", routingKey: "a.b.c", body: [UInt8](repeating: 7, count: size),
+                    messageID: "\(size)",
+                    headers: ["n": -5, "s": "grüße", "t": true, "at": .timestamp(seconds: 77), "d": .double(1.5)])
+                message.correlationID = "corr"
+                message.timestampSeconds = 1234
+                #expect(await publisher.publish(message) == .confirmed)
+            }
+            var nowhere = OutgoingMessage(exchange: "amqp.whole", routingKey: "z", body: [1], messageID: "x")
+            #expect(await publisher.publish(nowhere) == .returned(code: 312, text: "NO_ROUTE"))
+            nowhere.exchange = "amqp.missing"
+            guard case .unknown(let error) = await publisher.publish(nowhere) else { return fail("not unknown") }
+            #expect(error.code == .notFound)
+
+            let consumer = bench.makeConsumer("amqp.whole")
+            await bench.wait("deliveries") { bench.deliveries.count == sizes.count }
+            for (delivery, size) in zip(bench.deliveries, sizes) {
+                #expect(delivery.body.count == size)
+                #expect(delivery.exchange == "amqp.whole")
+                #expect(delivery.routingKey == "a.b.c")
+                #expect(delivery.properties.messageID == "\(size)")
+                #expect(delivery.properties.correlationID == "corr")
+                #expect(delivery.properties.timestampSeconds == 1234)
+                #expect(delivery.properties.deliveryMode == 2)
+                #expect(
+                    delivery.properties.headers
+                        == ["n": -5, "s": "grüße", "t": true, "at": .timestamp(seconds: 77), "d": .double(1.5)])
+            }
+            consumer.release(bench.deliveries[0].tag)
+            await bench.wait("redelivery") { bench.deliveries.count == sizes.count + 1 }
+            #expect(bench.deliveries.last?.isRedelivered == true)
+            #expect(bench.deliveries.last?.deliveryCount == 1)
+            for delivery in bench.deliveries.dropFirst().reversed() { consumer.acknowledge(delivery.tag) }
+            await consumer.close()
+            #expect(try await admin.status(ofQueue: "amqp.whole").messages == 0)
+            await publisher.close()
+            await admin.close()
+        }
+    }
+
+    @Test func anOversizedOneGoesToTheDeadLettersWhole() async throws {
+        try await Self.play { bench in
+            let admin = bench.makeAdmin()
+            try await admin.declareQueue("amqp.large.dead")
+            try await admin.declareQueue(
+                "amqp.large",
+                arguments: ["x-dead-letter-exchange": "", "x-dead-letter-routing-key": "amqp.large.dead"])
+            let publisher = bench.makePublisher()
+            let body = [UInt8](repeating: 3, count: 300_001)
+            let message = OutgoingMessage(exchange: "", routingKey: "amqp.large", body: body, messageID: "large")
+            #expect(await publisher.publish(message) == .confirmed)
+            let consumer = bench.makeConsumer("amqp.large", messageBytesMax: 300_000)
+            await bench.wait("delivery") { bench.deliveries.count == 1 }
+            #expect(bench.deliveries[0].isOversized)
+            #expect(bench.deliveries[0].bodySize == 300_001)
+            consumer.reject(bench.deliveries[0].tag, requeue: false)
+            await consumer.close()
+            var dead = try await admin.get(from: "amqp.large.dead")
+            for _ in 0..<100 where dead == nil {
+                await bench.loop.sleep(for: .milliseconds(20))
+                dead = try await admin.get(from: "amqp.large.dead")
+            }
+            #expect(dead?.body == body)
+            await publisher.close()
+            await admin.close()
+        }
+    }
+
+    @Test func acknowledgementsInAnyOrderNeverCostTheChannel() async throws {
+        try await Self.play { bench in
+            let admin = bench.makeAdmin()
+            try await admin.declareQueue("amqp.acks", arguments: ["x-queue-type": "quorum"])
+            let publisher = bench.makePublisher()
+            let count = 2000
+            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            await withTaskGroup(of: PublishOutcome?.self) { group in
+                for number in 0..<count {
+                    group.addTask {
+                        await bench.publish(
+                            OutgoingMessage(
+                                exchange: "", routingKey: "amqp.acks", body: [1], messageID: "\(number)"))
+                    }
+                }
+                for await outcome in group { #expect(outcome == .confirmed) }
+            }
+            var random = SeededRandom(seed: 5)
+            let consumer = bench.makeConsumer("amqp.acks", prefetch: 100)
+            var states: [BrokerClientState] = []
+            consumer.onStateChange = { states.append($0) }
+            var held: [DeliveryTag] = []
+            var seen = 0
+            var acknowledged = 0
+            while acknowledged < count {
+                await bench.wait("deliveries") { bench.deliveries.count > seen || !held.isEmpty }
+                held += bench.deliveries[seen...].map(\.tag)
+                seen = bench.deliveries.count
+                for _ in 0..<min(held.count, 1 + random.below(20)) {
+                    // The oldest one is held back.
+                    let index = held.count == 1 ? 0 : 1 + random.below(held.count - 1)
+                    consumer.acknowledge(held.remove(at: index))
+                    acknowledged += 1
+                }
+                await bench.loop.sleep(for: .milliseconds(random.below(3)))
+            }
+            await consumer.close()
+            #expect(states == [.ready, .closed])
+            #expect(bench.deliveries.allSatisfy { !$0.isRedelivered })
+            #expect(try await admin.status(ofQueue: "amqp.acks").messages == 0)
+            await publisher.close()
+            await admin.close()
+        }
+    }
+
+    @Test func aWrongPasswordAndAMissingVirtualHostAreSaid() async throws {
+        try await Self.play { bench in
+            bench.connection.credentials.password = "wr0ng"
+            let admin = bench.makeAdmin()
+            let refused = await #expect(throws: AMQPError.self) { try await admin.declareQueue("amqp.x") }
+            #expect(refused?.code == .accessRefused)
+            #expect(refused?.replyCode == 403)
+            await admin.close()
+            bench.connection.credentials = bench.url.credentials
+            bench.connection.virtualHost = "amqp.missing"
+            let other = bench.makeAdmin()
+            let missing = await #expect(throws: AMQPError.self) { try await other.declareQueue("amqp.x") }
+            #expect(missing?.replyCode == 530)
+            await other.close()
+        }
+    }
+
+    @Test func aDeletedQueueIsWaitedFor() async throws {
+        try await Self.play { bench in
+            let admin = bench.makeAdmin()
+            try await admin.declareQueue("amqp.deleted")
+            let consumer = bench.makeConsumer("amqp.deleted")
+            try await consumer.waitUntilReady(deadlineSeconds: 10)
+            try await admin.deleteQueue("amqp.deleted")
+            await bench.wait("cancel") { if case .waiting = consumer.state { true } else { false } }
+            try await admin.declareQueue("amqp.deleted")
+            await bench.wait("ready") { consumer.state == .ready }
+            await consumer.stopConsuming()
+            #expect(try await admin.status(ofQueue: "amqp.deleted").consumers == 0)
+            consumer.resumeConsuming()
+            await bench.wait("ready") { consumer.state == .ready }
+            await consumer.close()
+            await admin.close()
+        }
+    }
+}

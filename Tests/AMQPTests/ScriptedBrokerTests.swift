@@ -1,0 +1,117 @@
+import AMQP
+import EventLoop
+import TestKit
+import Testing
+
+/// The scripted broker does what RabbitMQ does where the worker relies on it.
+@Suite struct ScriptedBrokerTests {
+    @Test func aRetryQueueGivesMessagesBackAfterItsTime() {
+        Scene.play { scene in
+            scene.broker.declareQueue("in")
+            scene.broker.declareQueue(
+                "retry.5s",
+                arguments: [
+                    "x-message-ttl": 5000, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "in",
+                ])
+            scene.broker.publish(routingKey: "retry.5s", messageID: "a", headers: ["push-attempt": 1], body: [1])
+            await scene.pass(.milliseconds(4990))
+            #expect(scene.broker.queue("in")?.ready.isEmpty == true)
+            scene.broker.publish(routingKey: "retry.5s", messageID: "b", body: [2])
+            await scene.pass(.milliseconds(20))
+            #expect(scene.broker.queue("in")?.ready.map(\.body) == [[1]])
+            let message = try #require(scene.broker.queue("in")?.ready.first)
+            #expect(message.properties.messageID == "a")
+            #expect(message.properties.header("push-attempt") == 1)
+            #expect(message.properties.header("x-first-death-queue") == "retry.5s")
+            guard case .array(let deaths) = message.properties.header("x-death"), case .table(let death) = deaths.first
+            else { return fail("no x-death") }
+            #expect(death["queue"] == "retry.5s")
+            #expect(death["reason"] == "expired")
+            #expect(death["count"] == 1)
+            await scene.pass(.seconds(5))
+            #expect(scene.broker.queue("in")?.ready.map(\.body) == [[1], [2]])
+            #expect(scene.broker.dropped.isEmpty)
+        }
+    }
+
+    @Test func aMessageThatExpiresInACircleIsDropped() {
+        Scene.play { scene in
+            scene.broker.declareQueue(
+                "in",
+                arguments: ["x-message-ttl": 10, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "retry"])
+            scene.broker.declareQueue(
+                "retry",
+                arguments: ["x-message-ttl": 10, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "in"])
+            scene.broker.publish(routingKey: "in", messageID: "a", body: [1])
+            await scene.pass(.seconds(1))
+            #expect(scene.broker.dropped.count == 1)
+            #expect(scene.texts(in: "in") == [])
+            #expect(scene.texts(in: "retry") == [])
+        }
+    }
+
+    @Test func tooManyVainDeliveriesMakeADeadLetter() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("dead")
+            scene.broker.declareQueue(
+                "in",
+                arguments: [
+                    "x-delivery-limit": 2, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "dead",
+                ])
+            scene.fill(["a"])
+            let consumer = scene.makeConsumer()
+            for count in 1...3 {
+                await scene.wait("delivery") { scene.deliveries.count == count }
+                consumer.reject(scene.deliveries[count - 1].tag, requeue: true)
+            }
+            await scene.wait("dead letter") { scene.texts(in: "dead") == ["a"] }
+            #expect(scene.deliveries.map(\.deliveryCount) == [0, 1, 2])
+            await consumer.close()
+        }
+    }
+
+    @Test(arguments: [
+        ("a.b", "a.b", true), ("a.*", "a.b", true), ("a.*", "a.b.c", false), ("a.#", "a", true), ("a.#", "a.b.c", true),
+        ("#", "", true), ("#.c", "a.b.c", true), ("#.b.#", "a.b.c", true), ("*", "", true), ("*.*", "a", false),
+        ("a.#.d", "a.d", true), ("a.#.d", "a.b.c.e", false),
+    ])
+    func topicsMatchByWords(pattern: String, key: String, matches: Bool) {
+        Scene.play { scene in
+            scene.broker.declareExchange("x", .topic)
+            scene.broker.declareQueue("q")
+            scene.broker.bindQueue("q", toExchange: "x", routingKey: pattern)
+            #expect(scene.broker.publish(exchange: "x", routingKey: key, body: []) == (matches ? 1 : 0))
+        }
+    }
+
+    @Test func whatNoBindingTakesGoesToTheAlternateExchange() {
+        Scene.play { scene in
+            scene.broker.declareExchange("rest", .fanout)
+            scene.broker.declareExchange("x", .direct, arguments: ["alternate-exchange": "rest"])
+            scene.broker.declareQueue("q")
+            scene.broker.declareQueue("unrouted")
+            scene.broker.bindQueue("q", toExchange: "x", routingKey: "k")
+            scene.broker.bindQueue("q", toExchange: "x", routingKey: "k")
+            scene.broker.bindQueue("unrouted", toExchange: "rest", routingKey: "")
+            #expect(scene.broker.publish(exchange: "x", routingKey: "k", body: [1]) == 1)
+            #expect(scene.broker.publish(exchange: "x", routingKey: "other", body: [2]) == 1)
+            #expect(scene.broker.queue("q")?.ready.map(\.body) == [[1]])
+            #expect(scene.broker.queue("unrouted")?.ready.map(\.body) == [[2]])
+        }
+    }
+
+    @Test func consumersTakeTurnsAndMessagesOfADeadOneComeFirst() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            let first = scene.makeConsumer(prefetch: 2)
+            try await first.waitUntilReady(deadlineSeconds: 10)
+            scene.fill(["a", "b", "c", "d"])
+            await scene.wait("deliveries") { scene.deliveries.count == 2 }
+            await first.close()
+            #expect(scene.texts(in: "in") == ["a", "b", "c", "d"])
+            #expect(scene.broker.queue("in")?.ready.map(\.deliveryCount) == [1, 1, 0, 0])
+        }
+    }
+}
