@@ -48,6 +48,45 @@ import Testing
         #expect(record[0].root["payload_sha256"]?.string == hash)
     }
 
+    @Test func theDemonstrationCanBeUsedAgain() async throws {
+        let directory = try TemporaryDirectory("simulator")
+        let command = [try Products.executable("apns-simulator"), "--listen", "127.0.0.1:0"]
+        let demo = directory.file("demo")
+        let first = try await ChildProcess(command + ["--write-demo", demo])
+        _ = try await first.output.line(within: .seconds(30)) { $0.contains(#""event":"ready""#) }
+        #expect(try await first.terminate().status == .exited(0))
+
+        let second = try await ChildProcess(
+            command + [
+                "--state", "\(demo)/state.yaml", "--certificate", "\(demo)/server.pem", "--private-key",
+                "\(demo)/server-key.pem",
+            ])
+        let ready = try JSONDocument(
+            try await second.output.line(within: .seconds(30)) { $0.contains(#""event":"ready""#) }
+        ).root
+        #expect(ready["team_id"] == nil)
+        let pushed = try await push(
+            port: try #require(ready["port"]?.int.flatMap(UInt16.init(exactly:))),
+            authority: try text("\(demo)/ca.pem"), key: try text("\(demo)/AuthKey_DEMOKEY001.p8"))
+        #expect(pushed.map { $0.prefix(3) } == ["200", "410", "400"])
+        #expect(try await second.terminate().status == .exited(0))
+    }
+
+    @Test func faultsOfTheStateFileNameTheirLine() async throws {
+        let directory = try TemporaryDirectory("simulator")
+        for (text, message) in [
+            ("teams:\n  - id: A\n    app: [x]\n", ":3:5: a team has no key app; it has id, apps, keys"),
+            ("teams: [", ":2:1: "),
+            ("devices:\n  - {token: 12, app: a}\n", ":2:13: a device has a text token; put it in quotes"),
+        ] {
+            let file = try directory.write("state.yaml", text)
+            let ended = try await ChildProcess.run(
+                [try Products.executable("apns-simulator"), "--listen", "127.0.0.1:0", "--state", file])
+            #expect(ended.exit.status == .exited(65))
+            #expect(ended.errors.first?.hasPrefix("apns-simulator: \(file)\(message)") == true, "\(ended.errors)")
+        }
+    }
+
     @Test func mistakesHaveExitCodes() async throws {
         let directory = try TemporaryDirectory("simulator")
         let garbage = try directory.write("garbage", "no certificate")

@@ -6,6 +6,7 @@ struct Options {
     var endpoint = Endpoint(host: "127.0.0.1", port: 2197)
     var environment = APNSEnvironment.sandbox
     var configuration = SimulatorConfiguration()
+    var stateFile: String?
     var certificateFile: String?
     var privateKeyFile: String?
     var demonstrationDirectory: String?
@@ -95,8 +96,14 @@ struct Option: Sendable {
             (options, value) throws(SimulatorError) in options.environment = try word("--environment", value)
         },
         Option(
+            name: "--state", placeholder: "FILE",
+            help: "YAML: teams, keys, apps, devices; without it a demonstration team"
+        ) {
+            (options, value) throws(SimulatorError) in options.stateFile = value
+        },
+        Option(
             name: "--write-demo", placeholder: "DIR",
-            help: "write the demonstration's key and certificates there"
+            help: "write the demonstration's key, certificates and state there"
         ) {
             (options, value) throws(SimulatorError) in options.demonstrationDirectory = value
         },

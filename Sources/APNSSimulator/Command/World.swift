@@ -1,6 +1,7 @@
 import APNSProtocol
 import Crypto
 import TLS
+import YAML
 
 /// What a process is started with: the state, the server's certificate, and the demonstration that either comes from.
 /// Reads and writes files, so it is made before the loop runs.
@@ -13,7 +14,7 @@ struct World: Sendable {
     let isDemonstrationState: Bool
 
     init(_ options: Options, nowMilliseconds: Int64) throws(SimulatorError) {
-        let isDemonstrationState = true
+        let isDemonstrationState = options.stateFile == nil
         let needsDemonstration =
             isDemonstrationState || options.certificateFile == nil || options.demonstrationDirectory != nil
         demonstration = try SimulatorError.telling(.unavailable, "cannot make keys: ") { () throws(CryptoError) in
@@ -35,10 +36,24 @@ struct World: Sendable {
     private static func state(
         _ options: Options, _ demonstration: Demonstration?, nowMilliseconds: Int64
     ) throws(SimulatorError) -> SimulatorState {
-        try SimulatorError.telling(.unavailable) { () throws(CryptoError) in
-            try demonstration?.state(environment: options.environment, nowMilliseconds: nowMilliseconds)
-                ?? SimulatorState(environment: options.environment)
+        guard let path = options.stateFile else {
+            return try SimulatorError.telling(.unavailable) { () throws(CryptoError) in
+                try demonstration?.state(environment: options.environment, nowMilliseconds: nowMilliseconds)
+                    ?? SimulatorState(environment: options.environment)
+            }
         }
+        let text = try TextFile.read(path)
+        let document = try SimulatorError.telling(.badInput) { () throws(YAMLError) in
+            try YAMLDocument(text, file: path)
+        }
+        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
+        return try StateFile(
+            name: path, environment: options.environment, sinceMilliseconds: nowMilliseconds - dayMilliseconds,
+            position: { document.position(of: $0) },
+            readFile: { file throws(SimulatorError) in
+                try TextFile.read(file.hasPrefix("/") ? file : directory + file)
+            }
+        ).read(document.root)
     }
 
     private static func tls(_ options: Options, _ demonstration: Demonstration?) throws(SimulatorError) -> TLSContext {

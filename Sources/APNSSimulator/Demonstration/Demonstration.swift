@@ -53,6 +53,24 @@ public struct Demonstration: Sendable {
         ]
         return state
     }
+
+    /// The same world as a state file, to be changed and used again.
+    var stateFile: String {
+        """
+        # What apns-simulator knows of the world; see apns-simulator --help.
+        teams:
+          - id: \(Self.teamID)
+            apps: [\(Self.bundleID)]
+            keys:
+              - id: \(Self.keyID)
+                public_key_file: \(DemonstrationFile.publicKey.rawValue)
+        device_rules:
+          - {prefix: \(Self.unregisteredPrefix), state: unregistered}
+          - {prefix: \(Self.badPrefix), state: bad}
+        unknown_devices: active
+
+        """
+    }
 }
 
 /// The files that a demonstration is written to.
@@ -62,6 +80,7 @@ enum DemonstrationFile: String, CaseIterable {
     case authority = "ca.pem"
     case serverCertificate = "server.pem"
     case serverKey = "server-key.pem"
+    case state = "state.yaml"
 
     func text(of demonstration: Demonstration) -> String {
         switch self {
@@ -70,13 +89,14 @@ enum DemonstrationFile: String, CaseIterable {
         case .authority: demonstration.authorityPEM
         case .serverCertificate: demonstration.server.certificatePEM
         case .serverKey: demonstration.server.privateKeyPEM
+        case .state: demonstration.stateFile
         }
     }
 
     var isSecret: Bool {
         switch self {
         case .providerKey, .serverKey: true
-        case .publicKey, .authority, .serverCertificate: false
+        case .publicKey, .authority, .serverCertificate, .state: false
         }
     }
 }

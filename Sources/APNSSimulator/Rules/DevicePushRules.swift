@@ -65,7 +65,7 @@ struct DevicePushRules {
     /// The form of each header by itself; the push type that they name.
     private func checkHeaders(_ request: Request) throws(Refusal) -> PushType? {
         if request.hasDuplicateHeaders { throw Refusal(reason: .duplicateHeaders) }
-        if let id = request[.apnsID], !RequestID.isWellFormed(id) { throw Refusal(reason: .badMessageID) }
+        if request[.apnsID] != nil, request.id == nil { throw Refusal(reason: .badMessageID) }
         guard let topic = request[.apnsTopic] else { throw Refusal(reason: .missingTopic) }
         guard Self.isTopic(topic) else { throw Refusal(reason: .badTopic) }
         if let id = request[.apnsCollapseID], id.count > APNSLimits.collapseIDBytesMax {

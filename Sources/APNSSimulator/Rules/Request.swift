@@ -1,84 +1,88 @@
 import APNSProtocol
+import Crypto
 
 /// One request as it arrived: the headers that APNs knows and the body, in memory that serves the next request again.
 ///
-/// Bytes are handed out as views into that memory, valid until `reset()`.
+/// Bytes are handed out as views into that memory, valid until `reset()`. What changes lies behind a pointer of its own,
+/// since the checks of exclusive access to a class's properties would cost a tenth of a request.
 final class Request {
     /// Header bytes kept of one request; the HTTP/2 session ends streams that send more before this matters.
     static let headerBytesMax = APNSLimits.headerListBytesMax
     /// Body bytes kept of one request: one more than the greatest payload of any kind. The rest is only counted.
     static let bodyBytesKeptMax = 5121
 
-    private struct Slot {
-        var start = 0
-        var count = -1
+    private struct Contents {
+        var headers = ByteStore()
+        var body = ByteStore()
+        var bodyByteCount = 0
+        var hasDuplicateHeaders = false
+        var id: UUIDValue?
     }
 
-    private var storage: UnsafeMutableRawBufferPointer
-    private var used = 0
-    private var slots = [Slot](repeating: Slot(), count: RequestField.allCases.count)
-    private var body: UnsafeMutableRawBufferPointer
-    private var bodyKept = 0
+    /// Where a header's value lies; a count below 0 says that it was not sent.
+    private struct Place {
+        var start: Int32 = 0
+        var count: Int32 = -1
+    }
 
-    /// Bytes of the body as sent, also those that were not kept.
-    private(set) var bodyByteCount = 0
-    /// A header that APNs knows came more than once.
-    private(set) var hasDuplicateHeaders = false
+    private let contents = UnsafeMutablePointer<Contents>.allocate(capacity: 1)
+    private let places = UnsafeMutablePointer<Place>.allocate(capacity: RequestField.allCases.count)
 
     init() {
-        storage = .allocate(byteCount: 1024, alignment: 16)
-        body = .allocate(byteCount: 1024, alignment: 16)
+        contents.initialize(to: Contents())
+        places.initialize(repeating: Place(), count: RequestField.allCases.count)
     }
 
     deinit {
-        storage.deallocate()
-        body.deallocate()
+        contents.pointee.headers.deallocate()
+        contents.pointee.body.deallocate()
+        contents.deinitialize(count: 1)
+        contents.deallocate()
+        places.deallocate()
     }
 
     /// Makes it empty for the next request.
     func reset() {
-        used = 0
-        bodyKept = 0
-        bodyByteCount = 0
-        hasDuplicateHeaders = false
-        for index in slots.indices { slots[index] = Slot() }
+        contents.pointee.headers.count = 0
+        contents.pointee.body.count = 0
+        contents.pointee.bodyByteCount = 0
+        contents.pointee.hasDuplicateHeaders = false
+        contents.pointee.id = nil
+        places.update(repeating: Place(), count: RequestField.allCases.count)
     }
 
     /// Takes a header. Names are compared as they are, since HTTP/2 knows lower case only.
     func addHeader(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         guard let field = RequestField(name: name) else { return }
-        let index = Int(field.rawValue)
-        guard slots[index].count < 0 else {
-            hasDuplicateHeaders = true
+        guard places[Int(field.rawValue)].count < 0 else {
+            contents.pointee.hasDuplicateHeaders = true
             return
         }
-        guard used + value.count <= Self.headerBytesMax else { return }
-        Self.grow(&storage, used: used, needed: used + value.count)
-        UnsafeMutableRawBufferPointer(rebasing: storage[used...]).copyMemory(from: value)
-        slots[index] = Slot(start: used, count: value.count)
-        used += value.count
+        let start = contents.pointee.headers.count
+        guard start + value.count <= Self.headerBytesMax else { return }
+        contents.pointee.headers.append(value)
+        places[Int(field.rawValue)] = Place(start: Int32(start), count: Int32(value.count))
+        if field == .apnsID { contents.pointee.id = UUIDValue(value) }
     }
 
     /// Takes a part of the body.
     func addBody(_ bytes: UnsafeRawBufferPointer) {
         // The peer's flow control window bounds this long before it could overflow.
-        bodyByteCount &+= bytes.count
-        let kept = min(bytes.count, Self.bodyBytesKeptMax - bodyKept)
-        guard kept > 0 else { return }
-        Self.grow(&body, used: bodyKept, needed: bodyKept + kept)
-        UnsafeMutableRawBufferPointer(rebasing: body[bodyKept...])
-            .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<kept]))
-        bodyKept += kept
+        contents.pointee.bodyByteCount &+= bytes.count
+        let kept = min(bytes.count, Self.bodyBytesKeptMax - contents.pointee.body.count)
+        contents.pointee.body.append(UnsafeRawBufferPointer(rebasing: bytes[..<kept]))
     }
 
     /// The header's value; nil when it was not sent.
     subscript(field: RequestField) -> UnsafeRawBufferPointer? {
-        let slot = slots[Int(field.rawValue)]
-        return slot.count < 0 ? nil : UnsafeRawBufferPointer(rebasing: storage[slot.start..<(slot.start + slot.count)])
+        let place = places[Int(field.rawValue)]
+        guard place.count >= 0 else { return nil }
+        return UnsafeRawBufferPointer(
+            rebasing: contents.pointee.headers.bytes[Int(place.start)..<Int(place.start + place.count)])
     }
 
-    /// The body's bytes, at most ``bodyBytesKeptMax`` of them.
-    var bodyBytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: body[..<bodyKept]) }
+    /// `apns-id` as a value; nil when it was not sent or is no UUID.
+    var id: UUIDValue? { contents.pointee.id }
 
     /// What follows `/3/device/` in the path; empty when the path is another.
     var deviceToken: UnsafeRawBufferPointer {
@@ -89,16 +93,41 @@ final class Request {
         return UnsafeRawBufferPointer(rebasing: path[prefix.utf8CodeUnitCount...])
     }
 
-    /// Whether ``bodyBytes`` is all of the body.
-    var isBodyWhole: Bool { bodyKept == bodyByteCount }
+    /// A header that APNs knows came more than once.
+    var hasDuplicateHeaders: Bool { contents.pointee.hasDuplicateHeaders }
 
-    private static func grow(_ buffer: inout UnsafeMutableRawBufferPointer, used: Int, needed: Int) {
-        guard needed > buffer.count else { return }
-        let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: max(needed, buffer.count * 2), alignment: 16)
-        larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[..<used]))
-        buffer.deallocate()
-        buffer = larger
+    /// Bytes of the body as sent, also those that were not kept.
+    var bodyByteCount: Int { contents.pointee.bodyByteCount }
+
+    /// The body's bytes, at most ``bodyBytesKeptMax`` of them.
+    var bodyBytes: UnsafeRawBufferPointer { contents.pointee.body.bytes }
+
+    /// Whether ``bodyBytes`` is all of the body.
+    var isBodyWhole: Bool { contents.pointee.body.count == contents.pointee.bodyByteCount }
+}
+
+/// Bytes that are appended and dropped all at once; whoever holds it deallocates it.
+private struct ByteStore {
+    private var storage = UnsafeMutableRawBufferPointer.allocate(byteCount: 1024, alignment: 16)
+    /// Bytes in use; may be set to a smaller number.
+    var count = 0
+
+    var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: storage[..<count]) }
+
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        let needed = count + bytes.count
+        if needed > storage.count {
+            let larger = UnsafeMutableRawBufferPointer.allocate(
+                byteCount: max(needed, storage.count * 2), alignment: 16)
+            larger.copyMemory(from: self.bytes)
+            storage.deallocate()
+            storage = larger
+        }
+        UnsafeMutableRawBufferPointer(rebasing: storage[count...]).copyMemory(from: bytes)
+        count = needed
     }
+
+    func deallocate() { storage.deallocate() }
 }
 
 /// The request headers that decide about an answer. All others are ignored.

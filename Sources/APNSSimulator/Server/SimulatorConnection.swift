@@ -5,12 +5,11 @@ import HTTP2
 
 /// One provider's connection: gathers its requests, asks the rules, sends the answers.
 final class SimulatorConnection: HTTP2ServerDelegate {
-    /// A stream's request, in a slot that is used again.
+    /// What becomes of a stream, in a slot that is used again.
     private struct Slot {
-        var request = Request()
         /// 0 when the slot serves no request: it is free, or its stream was refused.
         var streamID: Int32 = 0
-        var isAnswered = true
+        var isWaiting = false
     }
 
     /// Counts from 1, in the order in which connections are accepted.
@@ -21,6 +20,8 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     private var session: HTTP2Server?
     private var gate: StreamGate
     private var slots: [Slot] = []
+    /// By slot, used again from stream to stream.
+    private var requests: [Request] = []
 
     init(number: Int, server: SimulatorServer) {
         self.number = number
@@ -52,16 +53,18 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     // MARK: Requests
 
     override func requestBegan(_ stream: HTTP2Stream, excess: StreamExcess) {
-        while slots.count <= stream.slot { slots.append(Slot()) }
+        while slots.count <= stream.slot {
+            slots.append(Slot())
+            requests.append(Request())
+        }
         guard gate.opened() else {
             slots[stream.slot].streamID = 0
             server.streamRefused()
             session?.reset(stream, .refusedStream)
             return
         }
-        slots[stream.slot].request.reset()
-        slots[stream.slot].streamID = stream.id
-        slots[stream.slot].isAnswered = true
+        slots[stream.slot] = Slot(streamID: stream.id)
+        requests[stream.slot].reset()
     }
 
     override func requestHeader(
@@ -69,30 +72,31 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         representation: HeaderRepresentation
     ) {
         guard serves(stream) else { return }
-        slots[stream.slot].request.addHeader(name: name, value: value)
+        requests[stream.slot].addHeader(name: name, value: value)
     }
 
     override func requestBody(_ stream: HTTP2Stream, _ bytes: UnsafeRawBufferPointer) {
         guard serves(stream) else { return }
-        slots[stream.slot].request.addBody(bytes)
+        requests[stream.slot].addBody(bytes)
     }
 
     override func requestEnded(_ stream: HTTP2Stream) {
         guard serves(stream) else { return }
-        slots[stream.slot].isAnswered = false
-        server.requestEnded(slots[stream.slot].request, stream, on: self)
+        slots[stream.slot].isWaiting = true
+        server.requestEnded(requests[stream.slot], stream, on: self)
     }
 
     override func streamClosed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
         gate.closed()
         guard serves(stream) else { return }
-        slots[stream.slot].streamID = 0
-        if !slots[stream.slot].isAnswered { server.requestAbandoned() }
+        if slots[stream.slot].isWaiting { server.requestAbandoned() }
+        slots[stream.slot] = Slot()
     }
 
     override func closed(_ error: TransportError?) {
-        for slot in slots where slot.streamID != 0 && !slot.isAnswered { server.requestAbandoned() }
+        for slot in slots where slot.isWaiting { server.requestAbandoned() }
         slots = []
+        requests = []
         session = nil
         server.closed(self)
     }
@@ -105,10 +109,10 @@ final class SimulatorConnection: HTTP2ServerDelegate {
 
     /// Sends an answer; does nothing when the stream has ended meanwhile.
     func send(_ answer: Answer, isAuthenticated: Bool, on stream: HTTP2Stream) {
-        guard let session, serves(stream), !slots[stream.slot].isAnswered else { return }
-        slots[stream.slot].isAnswered = true
+        guard let session, serves(stream), slots[stream.slot].isWaiting else { return }
+        slots[stream.slot].isWaiting = false
         session.respond(
-            stream, status: answer.status, headers: server.headers(of: answer, to: slots[stream.slot].request),
+            stream, status: answer.status, headers: server.headers(of: answer, to: requests[stream.slot]),
             body: answer.body)
         if isAuthenticated, gate.authenticated() { session.update(settings) }
         server.answered(answer)

@@ -13,12 +13,18 @@ public final class SimulatorServer {
     public let loop: EventLoop
     public let configuration: SimulatorConfiguration
     /// What it knows of the world; may be changed at any time.
-    public var state: SimulatorState
-    public private(set) var counters = Counters()
+    public var state: SimulatorState {
+        get { world }
+        _modify { yield &world }
+    }
+    public var counters: Counters { counts }
 
     /// Told of each request when its answer is decided, with the payload's bytes, which are valid during the call.
     public var onRequest: ((LoggedRequest, _ payload: UnsafeRawBufferPointer) -> Void)?
 
+    // Private storage: the compiler drops the checks of exclusive access to what only this module can reach.
+    private var world: SimulatorState
+    private var counts = Counters()
     private let rules: DevicePushRules
     private var ids: IDSet
     private var log: RequestLog
@@ -38,7 +44,7 @@ public final class SimulatorServer {
     ) {
         self.loop = loop
         self.configuration = configuration
-        self.state = state
+        world = state
         self.record = record
         rules = DevicePushRules(options: configuration.rules)
         ids = IDSet(idsMax: configuration.idsRememberedMax)
@@ -68,17 +74,17 @@ public final class SimulatorServer {
     public func accept(_ transport: ByteTransport) {
         loop.assertOnLoop()
         guard connections.count < configuration.connectionsMax else { return transport.reset() }
-        counters.connections += 1
-        let connection = SimulatorConnection(number: counters.connections, server: self)
+        counts.connections += 1
+        let connection = SimulatorConnection(number: counts.connections, server: self)
         connections[connection.number] = connection
-        counters.connectionsOpen = connections.count
-        counters.connectionsOpenMax = max(counters.connectionsOpenMax, connections.count)
+        counts.connectionsOpen = connections.count
+        counts.connectionsOpenMax = max(counts.connectionsOpenMax, connections.count)
         transport.handler = connection.handler
     }
 
     func closed(_ connection: SimulatorConnection) {
         connections[connection.number] = nil
-        counters.connectionsOpen = connections.count
+        counts.connectionsOpen = connections.count
         if connections.isEmpty { tellDrained() }
     }
 
@@ -118,28 +124,28 @@ public final class SimulatorServer {
 
     // MARK: Requests
 
-    func streamRefused() { counters.streamsRefused += 1 }
+    func streamRefused() { counts.streamsRefused += 1 }
 
     func requestAbandoned() {
-        counters.inFlight -= 1
-        counters.requestsAbandoned += 1
+        counts.inFlight -= 1
+        counts.requestsAbandoned += 1
     }
 
     func answered(_ answer: Answer) {
-        counters.inFlight -= 1
-        counters.count(answer)
+        counts.inFlight -= 1
+        counts.count(answer)
     }
 
     /// Decides about a whole request. What it decides holds even if the stream ends before the answer is sent, as with
     /// the real service.
     func requestEnded(_ request: Request, _ stream: HTTP2Stream, on connection: SimulatorConnection) {
-        counters.requests += 1
-        counters.bodyBytes += request.bodyByteCount
-        counters.inFlight += 1
-        counters.inFlightMax = max(counters.inFlightMax, counters.inFlight)
+        counts.requests += 1
+        counts.bodyBytes += request.bodyByteCount
+        counts.inFlight += 1
+        counts.inFlightMax = max(counts.inFlightMax, counts.inFlight)
         let verifiedBefore = connection.memory.tokensVerified
-        let (answer, isAuthenticated) = rules.answer(to: request, on: &connection.memory, state: state, now: loop.now)
-        counters.tokensVerified += connection.memory.tokensVerified - verifiedBefore
+        let (answer, isAuthenticated) = rules.answer(to: request, on: &connection.memory, state: world, now: loop.now)
+        counts.tokensVerified += connection.memory.tokensVerified - verifiedBefore
         remember(request, stream, on: connection, answer: answer)
         guard configuration.answerDelay > .zero else {
             return connection.send(answer, isAuthenticated: isAuthenticated, on: stream)
@@ -167,7 +173,7 @@ public final class SimulatorServer {
     /// The answer's header fields; valid until the next answer.
     func headers(of answer: Answer, to request: Request) -> HeaderBlock {
         headers.removeAll()
-        if let id = request[.apnsID], RequestID.isWellFormed(id) {
+        if request.id != nil, let id = request[.apnsID] {
             headers.append(HeaderName.apnsID, id, indexing: .never)
         } else {
             // Ids that APNs makes are in upper case.
@@ -180,7 +186,7 @@ public final class SimulatorServer {
                 return count
             }
         }
-        if state.environment == .sandbox {
+        if world.environment == .sandbox {
             let id = makeID()
             headers.append(HeaderName.apnsUniqueID, valueBytesMax: RequestID.byteCount, indexing: .never) {
                 id.write(to: $0)
@@ -207,19 +213,19 @@ public final class SimulatorServer {
     private func remember(
         _ request: Request, _ stream: HTTP2Stream, on connection: SimulatorConnection, answer: Answer
     ) {
-        let id = request[.apnsID].flatMap { UUIDValue($0) }
-        if let id {
+        if let id = request.id {
             switch ids.insert(id) {
-            case .new: counters.distinctIDs += 1
-            case .seenBefore: counters.duplicateIDs += 1
-            case .full: counters.idsNotRemembered += 1
+            case .new: counts.distinctIDs += 1
+            case .seenBefore: counts.duplicateIDs += 1
+            case .full: counts.idsNotRemembered += 1
             }
         } else {
-            counters.requestsWithoutID += 1
+            counts.requestsWithoutID += 1
         }
         guard configuration.requestsLoggedMax > 0 || record != nil || onRequest != nil else { return }
         var logged = LoggedRequest(
-            unixMilliseconds: loop.now.unixMilliseconds, connection: connection.number, stream: stream.id, apnsID: id,
+            unixMilliseconds: loop.now.unixMilliseconds, connection: connection.number, stream: stream.id,
+            apnsID: request.id,
             shortDeviceToken: ShortDeviceToken(request.deviceToken),
             topic: request[.apnsTopic].flatMap { connection.memory.text(ofTopic: $0) },
             pushType: request[.apnsPushType].flatMap { PushType($0) },

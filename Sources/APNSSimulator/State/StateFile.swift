@@ -148,7 +148,8 @@ private struct Fields {
 
     func text(_ key: String) throws(SimulatorError) -> String {
         guard let text = value[key: key]?.string, !text.isEmpty else {
-            throw file.fault(value[key: key] ?? value, "\(what) has a text \(key)")
+            let hint = value[key: key]?.kind == .number ? "; put it in quotes" : ""
+            throw file.fault(value[key: key] ?? value, "\(what) has a text \(key)\(hint)")
         }
         return text
     }
