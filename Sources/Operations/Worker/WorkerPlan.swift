@@ -76,10 +76,12 @@ private struct Pools {
     private static func pool(
         _ key: Configuration.APNs.Key, _ environment: APNSEnvironment, _ apns: Configuration.APNs
     ) throws(CryptoError) -> PoolConfiguration {
+        let endpoint = apns.server(of: environment).endpoint
         var pool = PoolConfiguration(
             environment: environment,
             key: try ProviderKey(privateKey: key.privateKey, keyID: key.keyID, teamID: key.teamID),
-            authority: apns.server(of: environment).endpoint.host)
+            // The port is left out where it is the scheme's own (RFC 9110, section 4.2.2).
+            authority: endpoint.port == APNSEnvironment.pushPort ? endpoint.host : endpoint.description)
         pool.connectionsMax = apns.connectionsMax
         pool.requestTimeoutSeconds = Int64(apns.requestTimeoutSeconds)
         return pool

@@ -1,0 +1,178 @@
+import AMQP
+import CLinux
+import JSON
+import TestKit
+import Testing
+
+/// The worker as a process, between a real broker and the simulator.
+@Suite(.timeLimit(.minutes(3))) struct WorkerProcessTests {
+    @Test func aMistakeInTheConfigurationEndsItBeforeAnythingIsStarted() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("martlet.yaml", "amqp:\n  ulr: amqp://rabbit\napns: {keys: []}\n")
+        let path = directory.file("martlet.yaml")
+        let result = try await ChildProcess.run([Products.executable("martlet"), "worker", "--config", path])
+        #expect(result.exit.status == .exited(2))
+        #expect(
+            result.errors == [
+                #"martlet: \#(path):1:1: the file lacks the property "apps""#,
+                #"martlet: \#(path):2:3: amqp lacks the property "url""#,
+                "martlet: \(path):2:3: unknown key 'ulr'; did you mean 'url'?",
+                "martlet: \(path):3:14: apns.keys must have at least 1 element",
+            ])
+    }
+
+    @Test func itSendsTellsAndDrains() async throws {
+        let stage = try await Stage(prefix: "drained")
+        let worker = try await stage.worker()
+        try await stage.publish()
+        let results = try await stage.results(count: 1)
+        #expect(results.first?.contains(#""outcome":"accepted","status":200"#) == true)
+        worker.send(signal: SIGTERM)
+        #expect(try await worker.exit(within: .seconds(30)).status == .exited(0))
+        let last = try #require(await worker.errors.allLines().last)
+        let counters = try JSONDocument(last).root
+        #expect(counters["message"]?.string == "stopped")
+        #expect(counters["message.delivered"]?.int == 1)
+        #expect(counters["message.accepted"]?.int == 1)
+        #expect(counters["message.in_flight"]?.int == 0)
+        #expect(counters["process.exit_code"]?.int == 0)
+        try await stage.end()
+    }
+
+    @Test func whatIsNotAnsweredByTheDeadlineGoesBackToTheQueue() async throws {
+        let stage = try await Stage(prefix: "overdue", answerDelayMilliseconds: 600_000)
+        let worker = try await stage.worker()
+        try await stage.publish()
+        try await stage.untilAsked()
+        worker.send(signal: SIGINT)
+        #expect(try await worker.exit(within: .seconds(30)).status == .exited(4))
+        let last = try #require(await worker.errors.allLines().last)
+        #expect(try JSONDocument(last).root["message.delivered"]?.int == 1)
+        let back = try await BrokerClients.take(1, from: "overdue.requests", at: stage.broker.url)
+        #expect(back.map(\.isRedelivered) == [true])
+        try await stage.end()
+    }
+
+    @Test(arguments: [(SIGTERM, 143), (SIGINT, 130)] as [(Int32, Int32)])
+    func theSecondSignalEndsItAtOnce(signal: Int32, code: Int32) async throws {
+        let stage = try await Stage(prefix: "impatient\(code)", answerDelayMilliseconds: 600_000, drainSeconds: 600)
+        let worker = try await stage.worker()
+        try await stage.publish()
+        try await stage.untilAsked()
+        worker.send(signal: SIGTERM)
+        _ = try await worker.errors.line { $0.contains(#""message":"draining""#) }
+        worker.send(signal: signal)
+        #expect(try await worker.exit(within: .seconds(30)).status == .exited(code))
+        try await stage.end()
+    }
+
+    @Test func noSecretAndNoWholeTokenShowsInWhatItWrites() async throws {
+        let stage = try await Stage(prefix: "discreet", user: "discreet", password: "hunter2")
+        let worker = try await stage.worker(logLevel: "debug")
+        try await stage.publish()
+        _ = try await stage.results(count: 1)
+        worker.send(signal: SIGTERM)
+        _ = try await worker.exit(within: .seconds(30))
+        let log = await worker.errors.allLines().joined()
+        #expect(log.contains(#""message":"ready""#))
+        #expect(!log.contains("hunter2") && !log.contains("PRIVATE KEY") && !log.contains(Stage.token))
+        try await stage.end()
+    }
+}
+
+/// A broker with names of its own, a simulator, and a configuration that leads to both.
+private struct Stage {
+    static let token = String(repeating: "0a1b2c3d", count: 8)
+
+    let broker: PrivateBroker
+    private let simulator: ChildProcess
+    private let directory: TemporaryDirectory
+    private let url: String
+    private let prefix: String
+    private let drainSeconds: Int
+    private let port: Int
+
+    init(
+        prefix: String, answerDelayMilliseconds: Int = 0, drainSeconds: Int = 1, user: String? = nil,
+        password: String = ""
+    ) async throws {
+        self.prefix = prefix
+        self.drainSeconds = drainSeconds
+        directory = try TemporaryDirectory()
+        broker = try await PrivateBroker.shared
+        if let user {
+            _ = try await broker.rabbitmqctl("add_user", user, password)
+            _ = try await broker.rabbitmqctl("set_permissions", user, ".*", ".*", ".*")
+            url = broker.url.replacing("guest:guest", with: "\(user):\(password)")
+        } else {
+            url = broker.url
+        }
+        simulator = try await ChildProcess([
+            Products.executable("apns-simulator"), "--listen", "127.0.0.1:0", "--environment", "production",
+            "--write-demo", directory.path, "--accept-unknown-devices", "--delay-ms", "\(answerDelayMilliseconds)",
+        ])
+        let ready = try JSONDocument(await simulator.output.line { $0.contains(#""event":"ready""#) }).root
+        port = try #require(ready["port"]?.int)
+        try directory.write(
+            "request.json",
+            """
+            {"id":"3f2504e0-4f89-41d3-9a0c-0305e82c3301","app":"com.example.app","device_token":"\(Self.token)",
+             "push_type":"alert","payload":{"aps":{"alert":"Hello"}}}
+            """)
+    }
+
+    /// A worker that is ready.
+    func worker(logLevel: String = "info") async throws -> ChildProcess {
+        try directory.write(
+            "martlet.yaml",
+            """
+            amqp:
+              url: \(url)
+              prefix: \(prefix)
+            apns:
+              keys:
+                - {key_id: DEMOKEY001, team_id: DEMOTEAM01, key_file: AuthKey_DEMOKEY001.p8}
+              endpoints:
+                production: {host: 127.0.0.1, port: \(port), ca_file: ca.pem}
+            apps:
+              com.example.app: {}
+            limits: {drain_deadline_seconds: \(drainSeconds)}
+            lanes: 1
+            log: {level: \(logLevel)}
+            """)
+        try await martlet("topology", "apply", "--config", directory.file("martlet.yaml"))
+        let worker = try await ChildProcess([
+            Products.executable("martlet"), "worker", "--config", directory.file("martlet.yaml"),
+        ])
+        _ = try await worker.errors.line { $0.contains(#""message":"ready""#) }
+        return worker
+    }
+
+    func publish() async throws {
+        try await martlet("publish", "--config", directory.file("martlet.yaml"), directory.file("request.json"))
+    }
+
+    /// The bodies of so many results, taken from their queue.
+    func results(count: Int) async throws -> [String] {
+        try await BrokerClients.take(count, from: "\(prefix).results", at: broker.url)
+            .map { String(decoding: $0.body, as: UTF8.self) }
+    }
+
+    /// Waits until the simulator has a request that it has not answered.
+    func untilAsked() async throws {
+        while true {
+            simulator.send(signal: SIGUSR1)
+            let line = try await simulator.output.line { $0.contains(#""event":"counters""#) }
+            if try JSONDocument(line).root["in_flight"]?.int == 1 { return }
+        }
+    }
+
+    func end() async throws {
+        _ = try await simulator.terminate()
+    }
+
+    private func martlet(_ arguments: String...) async throws {
+        let result = try await ChildProcess.run([Products.executable("martlet")] + arguments)
+        try #require(result.exit.status == .exited(0), "\(result.errors)")
+    }
+}
