@@ -20,7 +20,8 @@ public class HTTP2Session: ByteStreamHandler {
 
     public final let loop: EventLoop
     public final let limits: HTTP2Limits
-    /// nghttp2's session, valid until `closed`.
+    private let memory = SessionMemory()
+    /// nghttp2's session, valid as long as this object.
     final let session: OpaquePointer
     final var streams = StreamTable()
     final private(set) var phase = Phase.connecting
@@ -39,7 +40,7 @@ public class HTTP2Session: ByteStreamHandler {
     init(loop: EventLoop, settings: HTTP2Settings, limits: HTTP2Limits, isServer: Bool) {
         self.loop = loop
         self.limits = limits
-        session = SessionFactory.make(isServer: isServer)
+        session = SessionFactory.make(isServer: isServer, memory: memory)
         output = OutputBuffer(bytesMax: limits.outputBytesMax, initialCapacity: 16_384)
         super.init()
         nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())

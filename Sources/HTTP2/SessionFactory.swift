@@ -8,7 +8,8 @@ enum SessionFactory {
     /// Entries of one SETTINGS frame.
     private static let settingsEntriesMax = 32
 
-    static func make(isServer: Bool) -> OpaquePointer {
+    /// - Parameter memory: must outlive the session.
+    static func make(isServer: Bool, memory: SessionMemory) -> OpaquePointer {
         var callbacks: OpaquePointer?
         var options: OpaquePointer?
         var session: OpaquePointer?
@@ -28,10 +29,11 @@ enum SessionFactory {
         nghttp2_option_set_no_closed_streams(options, 1)
         // nghttp2's limit on resets reads a clock of its own, which no simulation can turn.
         nghttp2_option_set_stream_reset_rate_limit(options, .max, .max)
+        var memory = memory.functions
         let result =
             isServer
-            ? nghttp2_session_server_new3(&session, callbacks, nil, options, nil)
-            : nghttp2_session_client_new3(&session, callbacks, nil, options, nil)
+            ? nghttp2_session_server_new3(&session, callbacks, nil, options, &memory)
+            : nghttp2_session_client_new3(&session, callbacks, nil, options, &memory)
         guard result == 0, let session else { fatalError("out of memory") }
         return session
     }

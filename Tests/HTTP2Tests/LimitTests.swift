@@ -103,6 +103,21 @@ import Testing
         #expect(rig.server.requests.count <= 2000)
     }
 
+    /// Of requests that never left our buffer nothing can have been processed.
+    @Test func whatTheTransportDidNotTakeIsUnprocessed() throws {
+        let rig = try Rig(wrap: { $0 is HTTP2Server ? Deaf($0) : $0 })
+        #expect(rig.open())
+        for _ in 0..<20 { rig.request("/" + String(repeating: "a", count: 12_000)) }
+        rig.settle()
+        #expect(rig.client.client.outputWaiting > 50_000)
+        rig.loop.enter { rig.client.client.abort() }
+        rig.settle()
+        let ends = rig.client.responses.sorted { $0.key < $1.key }.map(\.value.end)
+        #expect(ends.count == 20)
+        #expect(ends.first == .connectionLost)
+        #expect(ends.last == .refusedUnprocessed)
+    }
+
     @Test(arguments: [
         "HTTP/1.1 400 Bad Request\r\n\r\n", "", "\0\0\0\0\0\0\0\0\0\0\0\0", String(repeating: "\u{FF}", count: 100),
     ])

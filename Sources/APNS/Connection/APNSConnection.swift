@@ -215,8 +215,8 @@ final class APNSConnection: HTTP2ClientDelegate {
     }
 
     override func streamEnded(_ stream: HTTP2Stream, _ end: StreamEnd) {
-        guard let flight = flights[stream.slot] else { return }
-        flights[stream.slot] = nil
+        // Taken out, not copied: a copy would count the references of the whole request.
+        guard let flight = flights[stream.slot].take() else { return }
         deadlines.remove(slot: stream.slot)
         let hasStatus = flight.status >= 200
         if hasStatus { lastActivity = loop.now.monotonic }

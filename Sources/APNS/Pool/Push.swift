@@ -13,7 +13,7 @@ struct Push {
     }
 
     /// Called exactly once; whoever holds the push gives it away with this.
-    consuming func finish(_ outcome: PushOutcome) {
+    func finish(_ outcome: PushOutcome) {
         continuation.resume(returning: outcome)
     }
 }
