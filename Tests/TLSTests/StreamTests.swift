@@ -47,7 +47,25 @@ import Testing
         wire.close()
     }
 
-    @Test func `A slow reader holds the writer up within bounded memory`() throws {
+    @Test func `A reader that pauses again and again holds the writer up within bounded memory`() throws {
+        let wire = try Wire()
+        let bytes = pattern(4_000_000)
+        var mostTakenAhead = 0
+        wire.client.onConnected = { $0.send(bytes) }
+        wire.server.onReceived = { end in
+            mostTakenAhead = max(mostTakenAhead, bytes.count - wire.client.unsent.count - end.received.count)
+            end.transport?.pauseReading()
+            wire.loop.schedule(after: .milliseconds(3)) { end.transport?.resumeReading() }
+        }
+        #expect(wire.start(limit: .seconds(600)) { wire.server.received.count == bytes.count } == .done)
+        #expect(wire.server.received == bytes)
+        #expect(wire.client.writableCount > 10)
+        // 128 KiB of ciphertext and a record, a window of 64 KiB, and one such window in the receiver's hands.
+        #expect(mostTakenAhead <= (128 + 16 + 64 + 64) * 1024)
+        wire.close()
+    }
+
+    @Test func `A transport below that takes little holds the writer up within bounded memory`() throws {
         let loop = VirtualLoop(seed: 0)
         let valve = Valve(loop: loop, handler: nil)
         var ways = Wire.Ways()
