@@ -215,14 +215,14 @@ public final class TLSTransport: ByteTransport {
         loop.assertOnLoop()
         guard !isReading else { return }
         isReading = true
-        below?.resumeReading()
-        // There may be plaintext within OpenSSL, and bytes in the backlog, of which the transport below will not tell. They
-        // are not handed over from inside the handler's call.
+        // First what is left within OpenSSL and in the backlog, and not from inside the handler's call. Only a handler that
+        // still reads after that gets more from below: the backlog would grow with each pause otherwise.
         guard !isResumeScheduled else { return }
         isResumeScheduled = true
         loop.schedule(after: .zero) { [self] in
             isResumeScheduled = false
             if isReading { pumpBacklog() }
+            if isReading { below?.resumeReading() }
         }
     }
 
