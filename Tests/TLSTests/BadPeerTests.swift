@@ -20,10 +20,15 @@ import Testing
             var ways = Wire.Ways()
             if towardsClient { ways.clientInputEndsAfter = count } else { ways.serverInputEndsAfter = count }
             let wire = try Wire(clientContext, serverContext, ways)
-            #expect(wire.start { wire.areClosed } == .done, "after \(count) bytes")
+            let ending = wire.start { wire.areClosed }
+            // A signature may be some bytes shorter than in the whole handshake, so that this one gets through.
+            if count > length - 12, wire.areConnected, ending == .idle {
+                wire.close()
+                continue
+            }
+            #expect(ending == .done, "after \(count) bytes")
             let end = towardsClient ? wire.client : wire.server
             #expect(end.error != nil, "after \(count) bytes")
-            // A signature may be some bytes shorter than that of the whole handshake.
             #expect(!end.isConnected || count > length - 12, "after \(count) bytes")
         }
     }

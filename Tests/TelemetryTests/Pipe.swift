@@ -31,13 +31,6 @@ final class Pipe {
         return String(decoding: bytes[..<max(0, count)], as: UTF8.self)
     }
 
-    /// Reads until `word` has come, to the end of its line.
-    func drain(until word: String) -> String {
-        var text = ""
-        while !(text.contains(word) && text.hasSuffix("\n")) { text += read() }
-        return text
-    }
-
     func drain(lines: Int) -> String {
         var text = ""
         while text.split(separator: "\n").count < lines || !text.hasSuffix("\n") { text += read() }
