@@ -50,6 +50,7 @@ struct Conversation {
     let rules: DevicePushRules
     var state: SimulatorState
     var connection = ConnectionMemory()
+    var rates = DeviceRates()
     var now = Provider.now
     /// Sent with every push unless a push says otherwise.
     var token: String
@@ -77,7 +78,8 @@ struct Conversation {
             withBytes(name) { name in withBytes(value) { request.addHeader(name: name, value: $0) } }
         }
         withBytes(body) { request.addBody($0) }
-        let (answer, _) = rules.answer(to: request, on: &connection, state: state, now: now)
+        let (answer, _) = rules.answer(
+            to: request, on: &connection, rates: &rates, state: state, now: now)
         guard answer.reason != nil else { return "\(answer.status)" }
         return "\(answer.status) \(String(decoding: answer.body, as: UTF8.self))"
     }

@@ -42,8 +42,8 @@ import Testing
              "device_rules": [{"prefix": "bb", "state": "not_for_topic"}],
              "unknown_devices": "active", "accept_unknown_topics": false}
             """)
-        #expect(state.allows(teamID: "TEAM000001", bundleID: "com.example.app"))
-        #expect(!state.allows(teamID: "TEAM000002", bundleID: "com.example.app"))
+        #expect(state.allows(teamID: "TEAM000001", bundleID: "com.example.app", sinceGeneration: 99))
+        #expect(!state.allows(teamID: "TEAM000002", bundleID: "com.example.app", sinceGeneration: 99))
         #expect(state.key(id: "KEY0000001")?.environments == [.production, .sandbox])
         #expect(state.key(id: "KEY0000002")?.environments == [.production])
         #expect(state.key(id: "KEY0000002")?.isRevoked == true)
@@ -56,10 +56,21 @@ import Testing
         #expect(condition("cc01", in: state) == .active)
     }
 
+    @Test func keysCanBeOfTopics() throws {
+        let state = try read(
+            #"""
+            {"teams": [{"id": "T", "keys": [
+                {"id": "A", "public_key_file": "key.pem", "topics": ["com.example.app"], "related_key": "B"},
+                {"id": "B", "public_key_file": "key.pem", "topics": ["com.example.app"]}]}]}
+            """#)
+        #expect(state.key(id: "A")?.scope == .topics(["com.example.app"], relatedKeyID: "B"))
+        #expect(state.key(id: "B")?.scope == .topics(["com.example.app"], relatedKeyID: nil))
+    }
+
     @Test func anEmptyFileKnowsNothing() throws {
         let state = try read("{}")
         #expect(condition("aa01", in: state) == .bad)
-        #expect(!state.allows(teamID: "TEAM000001", bundleID: "com.example.app"))
+        #expect(!state.allows(teamID: "TEAM000001", bundleID: "com.example.app", sinceGeneration: 99))
     }
 
     @Test func keysCanStandInTheFile() throws {

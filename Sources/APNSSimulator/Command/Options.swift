@@ -18,9 +18,7 @@ struct Options {
     var wantsHelp = false
     var wantsVersion = false
 
-    init() {
-        configuration.requestsLoggedMax = 1000
-    }
+    init() {}
 
     /// Reads the arguments behind the command's name.
     ///
@@ -162,6 +160,20 @@ struct Option: Sendable {
         ) {
             (options, value) throws(SimulatorError) in
             options.configuration.rules.order = try word("--check-order", value)
+        },
+        Option(
+            name: "--token-updates", placeholder: "MODE",
+            help: "new provider tokens on a connection within 20 minutes: lax, strict, off (lax)"
+        ) {
+            (options, value) throws(SimulatorError) in
+            options.configuration.rules.tokenUpdates = try word("--token-updates", value)
+        },
+        Option(
+            name: "--device-requests-max", placeholder: "N",
+            help: "pushes to one device in a second before TooManyRequests (no limit)"
+        ) {
+            (options, value) throws(SimulatorError) in
+            options.configuration.rules.requestsPerDeviceMax = try number("--device-requests-max", value, 1...1_000_000)
         },
         Option(
             name: "--record", placeholder: "FILE",

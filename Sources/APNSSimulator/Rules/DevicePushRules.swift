@@ -13,9 +13,10 @@ struct DevicePushRules {
 
     /// The answer, and whether it was given to the holder of a valid provider token.
     func answer(
-        to request: Request, on connection: inout ConnectionMemory, state: SimulatorState, now: Now
+        to request: Request, on connection: inout ConnectionMemory, rates: inout DeviceRates, state: SimulatorState,
+        now: Now
     ) -> (answer: Answer, isAuthenticated: Bool) {
-        switch outcome(of: request, on: &connection, state: state, now: now) {
+        switch outcome(of: request, on: &connection, rates: &rates, state: state, now: now) {
         case .success(let answer): (answer, true)
         case .failure(let refusal): (.refused(refusal.reason), refusal.isAuthenticated)
         }
@@ -27,33 +28,40 @@ struct DevicePushRules {
     }
 
     private func outcome(
-        of request: Request, on connection: inout ConnectionMemory, state: SimulatorState, now: Now
+        of request: Request, on connection: inout ConnectionMemory, rates: inout DeviceRates, state: SimulatorState,
+        now: Now
     ) -> Result<Answer, Refusal> {
         do throws(Refusal) {
-            return .success(try check(request, on: &connection, state: state, now: now))
+            return .success(try check(request, on: &connection, rates: &rates, state: state, now: now))
         } catch {
             return .failure(error)
         }
     }
 
     private func check(
-        _ request: Request, on connection: inout ConnectionMemory, state: SimulatorState, now: Now
+        _ request: Request, on connection: inout ConnectionMemory, rates: inout DeviceRates, state: SimulatorState,
+        now: Now
     ) throws(Refusal) -> Answer {
-        var teamID: String?
+        var keyID: String?
         if options.order == .authenticationFirst {
             try checkMethodAndPath(request)
-            teamID = try authenticate(request, on: &connection, state: state, now: now)
+            keyID = try authenticate(request, on: &connection, state: state, now: now)
         }
         let pushType = try checkHeaders(request)
         try checkMethodAndPath(request)
         let token = try deviceToken(of: request)
         if options.order == .headersFirst {
-            teamID = try authenticate(request, on: &connection, state: state, now: now)
+            keyID = try authenticate(request, on: &connection, state: state, now: now)
         }
         do throws(Refusal) {
             try checkPayload(of: request, pushType: pushType)
             let bundleID = try bundleID(
-                of: request, pushType: pushType, teamID: teamID, on: &connection, state: state)
+                of: request, pushType: pushType, keyID: keyID, on: &connection, state: state)
+            if let requestsMax = options.requestsPerDeviceMax,
+                !rates.admits(DeviceTable.hash(token), at: now, requestsMax: requestsMax)
+            {
+                throw Refusal(reason: .tooManyRequests)
+            }
             return try answer(state.condition(ofToken: token, bundleID: bundleID))
         } catch {
             throw Refusal(reason: error.reason, isAuthenticated: true)
@@ -126,7 +134,7 @@ struct DevicePushRules {
 
     // MARK: Provider token
 
-    /// The team whose key signed the token; nil when none is asked for.
+    /// The id of the key that signed the token; nil when none is asked for.
     private func authenticate(
         _ request: Request, on connection: inout ConnectionMemory, state: SimulatorState, now: Now
     ) throws(Refusal) -> String? {
@@ -135,7 +143,7 @@ struct DevicePushRules {
             throw Refusal(reason: .missingProviderToken)
         }
         switch connection.verify(authorization, state: state, now: now, options: options) {
-        case .success(let teamID): return teamID
+        case .success(let keyID): return keyID
         case .failure(let refusal): throw Refusal(reason: refusal.reason)
         }
     }
@@ -155,11 +163,11 @@ struct DevicePushRules {
     }
 
     private func bundleID(
-        of request: Request, pushType: PushType?, teamID: String?, on connection: inout ConnectionMemory,
+        of request: Request, pushType: PushType?, keyID: String?, on connection: inout ConnectionMemory,
         state: SimulatorState
     ) throws(Refusal) -> String {
         guard let topic = request[.apnsTopic] else { throw Refusal(reason: .missingTopic) }
-        guard let bundleID = connection.bundleID(topic: topic, pushType: pushType, teamID: teamID, state: state) else {
+        guard let bundleID = connection.bundleID(topic: topic, pushType: pushType, keyID: keyID, state: state) else {
             throw Refusal(reason: .topicDisallowed)
         }
         return bundleID

@@ -8,9 +8,8 @@ struct ProviderToken {
     /// Longer ones are refused unread; Apple's have about 200 bytes.
     static let bytesMax = 4096
 
-    /// Team of the key that signed it.
-    var teamID: String
-    var keyID: String
+    /// The key that signed it.
+    var key: ProviderKey
     var issuedAtSeconds: Int64
 
     struct Refusal: Error { var reason: Reason }
@@ -37,7 +36,7 @@ struct ProviderToken {
         guard key.environments.contains(state.environment) else {
             return .failure(Refusal(reason: .badEnvironmentKeyIDInToken))
         }
-        return .success(ProviderToken(teamID: teamID, keyID: keyID, issuedAtSeconds: issuedAt))
+        return .success(ProviderToken(key: key, issuedAtSeconds: issuedAt))
     }
 
     private static func object(_ part: Slice<UnsafeRawBufferPointer>) -> JSONValue? {

@@ -8,7 +8,22 @@ public struct RuleOptions: Sendable {
         case authenticationFirst = "authentication-first"
     }
 
+    /// How often a connection may come with a new provider token.
+    public enum TokenUpdates: String, CaseIterable, Sendable {
+        /// Once in 20 minutes; the first token of a connection does not count.
+        case lax
+        /// Once in 20 minutes; the first token counts.
+        case strict
+        /// As often as it likes.
+        case off
+    }
+
     public var order = Order.headersFirst
+    public var tokenUpdates = TokenUpdates.lax
+    /// Whether a second team-scoped key of the same team may be used on a connection, as when keys are rotated.
+    public var allowsTeamKeyRotation = true
+    /// Pushes to one device token within a second of the clock before 429 `TooManyRequests`; nil for no limit.
+    public var requestsPerDeviceMax: Int?
     /// Whether `background` with a priority other than 5 is refused with `BadPriority`.
     public var refusesBackgroundAtOtherPriority = true
     /// Whether a body that cannot be a JSON object, or says that it is compressed, is refused with `PayloadEmpty`.

@@ -28,6 +28,7 @@ public final class SimulatorServer {
     private let rules: DevicePushRules
     private var ids: IDSet
     private var log: RequestLog
+    private var rates = DeviceRates()
     private var record: RecordFile?
     private var listeners: [ByteListener] = []
     private var connections: [Int: SimulatorConnection] = [:]
@@ -144,7 +145,8 @@ public final class SimulatorServer {
         counts.inFlight += 1
         counts.inFlightMax = max(counts.inFlightMax, counts.inFlight)
         let verifiedBefore = connection.memory.tokensVerified
-        let (answer, isAuthenticated) = rules.answer(to: request, on: &connection.memory, state: world, now: loop.now)
+        let (answer, isAuthenticated) = rules.answer(
+            to: request, on: &connection.memory, rates: &rates, state: world, now: loop.now)
         counts.tokensVerified += connection.memory.tokensVerified - verifiedBefore
         remember(request, stream, on: connection, answer: answer)
         guard configuration.answerDelay > .zero else {

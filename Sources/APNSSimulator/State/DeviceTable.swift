@@ -44,7 +44,7 @@ struct DeviceTable: Sendable {
     }
 
     /// FNV-1a over the lower case bytes.
-    private static func hash(_ token: UnsafeRawBufferPointer) -> UInt64 {
+    static func hash(_ token: UnsafeRawBufferPointer) -> UInt64 {
         token.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64(lowercased($1))) &* 1_099_511_628_211 }
     }
 }

@@ -3,8 +3,13 @@ public import APNSProtocol
 /// What this APNs knows of the world: teams with their apps and keys, and devices. Of one environment.
 public struct SimulatorState: Sendable {
     public let environment: APNSEnvironment
+    private struct App {
+        var teamID: String
+        var addedInGeneration: Int
+    }
+
     private var keys: [String: ProviderKey] = [:]
-    private var teamOfBundleID: [String: String] = [:]
+    private var apps: [String: App] = [:]
     private var devices = DeviceTable()
     /// Asked in order for device tokens that are not registered.
     public var deviceRules: [DeviceRule] = []
@@ -32,8 +37,9 @@ public struct SimulatorState: Sendable {
     }
 
     public mutating func addApp(bundleID: String, teamID: String) {
-        teamOfBundleID[bundleID] = teamID
         generation += 1
+        // Connections that a push has bound before know an app's old team only.
+        if apps[bundleID]?.teamID != teamID { apps[bundleID] = App(teamID: teamID, addedInGeneration: generation) }
     }
 
     /// Registers a device, or takes the place of the one with the same token.
@@ -45,8 +51,11 @@ public struct SimulatorState: Sendable {
 
     func key(id: String) -> ProviderKey? { keys[id] }
 
-    func allows(teamID: String, bundleID: String) -> Bool {
-        acceptsUnknownTopics || teamOfBundleID[bundleID] == teamID
+    /// Whether an app was the team's in a generation of the past, and still is.
+    func allows(teamID: String, bundleID: String, sinceGeneration generation: Int) -> Bool {
+        if acceptsUnknownTopics { return true }
+        guard let app = apps[bundleID] else { return false }
+        return app.teamID == teamID && app.addedInGeneration <= generation
     }
 
     /// What a push to this token for this app meets.

@@ -41,7 +41,8 @@ struct StateFile {
 
     private func readKey(_ value: JSONValue, teamID: String) throws(SimulatorError) -> ProviderKey {
         let fields = try Fields(
-            value, of: self, "a key", known: ["id", "public_key", "public_key_file", "environments", "revoked"])
+            value, of: self, "a key",
+            known: ["id", "public_key", "public_key_file", "environments", "topics", "related_key", "revoked"])
         let pem: [UInt8]
         switch (fields["public_key"], fields["public_key_file"]) {
         case (let text?, nil):
@@ -63,6 +64,18 @@ struct StateFile {
             key.environments = []
             for environment in environments.elements { key.environments.insert(try self.environment(environment)) }
             guard !key.environments.isEmpty else { throw fault(environments, "environments is a list of them") }
+        }
+        if let topics = fields["topics"] {
+            var bundleIDs: Set<String> = []
+            for topic in try fields.elements("topics") {
+                guard let bundleID = topic.string else { throw fault(topic, "a key's topic is a bundle ID") }
+                bundleIDs.insert(bundleID)
+            }
+            guard !bundleIDs.isEmpty else { throw fault(topics, "topics is a list of bundle IDs") }
+            let related = fields["related_key"] == nil ? nil : try fields.text("related_key")
+            key.scope = .topics(bundleIDs, relatedKeyID: related)
+        } else if let related = fields["related_key"] {
+            throw fault(related, "only a key with topics has a related_key")
         }
         if let revoked = fields["revoked"] {
             guard let isRevoked = revoked.bool else { throw fault(revoked, "revoked is true or false") }

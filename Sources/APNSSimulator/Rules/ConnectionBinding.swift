@@ -1,0 +1,26 @@
+import APNSProtocol
+
+/// Whom a connection belongs to. Its first push with a valid token binds it to the key's team, to the team's apps as of
+/// that moment, and to a scope of keys (Apple, "Establishing a token-based connection to APNs").
+struct ConnectionBinding {
+    private var firstKey: ProviderKey?
+    /// The state's generation when it was bound: apps added later are not known on this connection.
+    private(set) var generation = 0
+
+    /// Takes a push with a token of this key; the reason when the connection belongs to others.
+    mutating func admit(_ key: ProviderKey, generation: Int, options: RuleOptions) -> Reason? {
+        guard let firstKey else {
+            firstKey = key
+            self.generation = generation
+            return nil
+        }
+        guard key.id != firstKey.id else { return nil }
+        guard key.teamID == firstKey.teamID else { return .invalidProviderToken }
+        switch (firstKey.scope, key.scope) {
+        case (.team, .team): return options.allowsTeamKeyRotation ? nil : .unrelatedKeyIDInToken
+        case (.topics(_, let related), .topics(_, let backRelated)):
+            return related == key.id || backRelated == firstKey.id ? nil : .unrelatedKeyIDInToken
+        case (.team, .topics), (.topics, .team): return .unrelatedKeyIDInToken
+        }
+    }
+}
