@@ -115,7 +115,7 @@ let package = Package(
                 "Operations", "Delivery", "EventLoop", "AMQP", "APNSProtocol", "Crypto", "JSON", "JSONSchema", "YAML",
                 "Telemetry", "TestKit", "CLinux",
             ]),
-        tests("TestKitTests", ["TestKit"]),
+        tests("TestKitTests", ["TestKit", "EventLoop"]),
         tests("SystemTests", ["TestKit", "EventLoop", "AMQP", "APNS", "Delivery", "JSON", "JSONSchema", "CLinux"]),
     ]
 )

@@ -52,9 +52,12 @@ step() { # LABEL LOG-FILE COMMAND...
   if [ "$status" = 0 ]; then
     printf '%s%s %s✓ %s s%s\n' "$erase" "$label" "$green" "$seconds" "$plain" >&2
   else
-    printf '%s%s %s✗ failed after %s s (exit status %s)%s; the end of %s:\n' \
+    printf '%s%s %s✗ failed after %s s (exit status %s)%s; from %s:\n' \
       "$erase" "$label" "$red" "$seconds" "$status" "$plain" "$log" >&2
-    tail -n 40 "$log" | sed 's/^/    /' >&2
+    {
+      if grep -h 'error: ' "$log" | sort -u | head -n 20 | grep .; then echo …; fi
+      tail -n 20 "$log"
+    } | sed 's/^/    /' >&2
   fi
   return "$status"
 }

@@ -1,0 +1,40 @@
+import EventLoop
+import Glibc
+import Synchronization
+import Testing
+
+/// Mistakes that a sanitizer must find, made only when `deploy/test` asks for one of them by name: its proof that the
+/// sanitizer is there.
+@Suite struct SanitizerCanaryTests {
+    private static let mistake = getenv("MARTLET_CANARY").map { String(cString: $0) }
+
+    @Test(.enabled(if: mistake == "race")) func race() async {
+        nonisolated(unsafe) let shared = UnsafeMutablePointer<Int>.allocate(capacity: 1)
+        shared.initialize(to: 0)
+        let done = Done()
+        LoopThread.detach {
+            shared.pointee += 1
+            done.flag.store(true, ordering: .relaxed)
+        }
+        await LoopThread.run {
+            // Seen as relaxed it orders nothing: the two are a race however they fall.
+            while !done.flag.load(ordering: .relaxed) { sched_yield() }
+            shared.pointee += 1
+        }
+        shared.deallocate()
+    }
+
+    @Test(.enabled(if: mistake == "overflow")) func overflow() {
+        let bytes = UnsafeMutableRawPointer.allocate(byteCount: 16, alignment: 1)
+        memset(bytes, 0, 17)
+        bytes.deallocate()
+    }
+
+    @Test(.enabled(if: mistake == "leak")) func leak() {
+        UnsafeMutableRawPointer.allocate(byteCount: 16, alignment: 1).storeBytes(of: 1, as: UInt8.self)
+    }
+
+    private final class Done: Sendable {
+        let flag = Atomic(false)
+    }
+}
