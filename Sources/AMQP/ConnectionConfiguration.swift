@@ -23,6 +23,16 @@ public struct ConnectionConfiguration: Sendable {
     public init(credentials: AMQPCredentials) {
         self.credentials = credentials
     }
+
+    /// What the URL says, and the defaults for all else.
+    public init(_ url: AMQPURL) {
+        credentials = url.credentials
+        virtualHost = url.virtualHost
+        heartbeatSeconds = url.heartbeatSeconds ?? heartbeatSeconds
+        if let milliseconds = url.connectionTimeoutMilliseconds, milliseconds > 0 {
+            openingDeadlineSeconds = (milliseconds + 999) / 1000
+        }
+    }
 }
 
 /// A user and its password. The password shows in no description.

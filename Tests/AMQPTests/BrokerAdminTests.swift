@@ -68,6 +68,20 @@ import Testing
         }
     }
 
+    @Test func anAnswerIsNotWaitedForForEver() {
+        Scene.play { scene in
+            try scene.broker.start()
+            let admin = scene.makeAdmin()
+            try await admin.declareQueue("q")
+            scene.broker.setSilent(true)
+            let start = scene.loop.now.monotonic
+            let error = await #expect(throws: AMQPError.self) { try await admin.status(ofQueue: "q") }
+            #expect(error?.code == .timedOut)
+            #expect(start.duration(to: scene.loop.now.monotonic) < .seconds(16))
+            await admin.close()
+        }
+    }
+
     @Test func whatIsUnderWayFailsWithTheConnection() {
         Scene.play { scene in
             try scene.broker.start()

@@ -243,6 +243,23 @@ import Testing
         }
     }
 
+    @Test func anAlarmOutlivesTheChannel() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            let publisher = scene.makePublisher()
+            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            scene.broker.raiseAlarm("low on memory")
+            // Blocked by its first publish, which also costs it the channel.
+            _ = await publisher.publish(Scene.message("a", exchange: "missing"))
+            await scene.pass(.seconds(5))
+            scene.broker.clearAlarm()
+            #expect(await publisher.publish(Scene.message("b")) == .confirmed)
+            #expect(publisher.state == .ready)
+            await publisher.close()
+        }
+    }
+
     @Test func anAlarmThatLastsIsTheReasonWhy() {
         Scene.play { scene in
             try scene.broker.start()

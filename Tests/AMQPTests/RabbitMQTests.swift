@@ -17,8 +17,7 @@ import Testing
         init(_ loop: EpollLoop, url: AMQPURL) {
             self.loop = loop
             self.url = url
-            connection = ConnectionConfiguration(credentials: url.credentials)
-            connection.virtualHost = url.virtualHost
+            connection = ConnectionConfiguration(url)
         }
 
         var connectors: [ByteConnector] { url.endpoints.map { ByteConnector(loop: loop, endpoint: $0) } }

@@ -136,6 +136,17 @@ actor Scene {
         OutgoingMessage(exchange: exchange, routingKey: key, body: Array(text.utf8), messageID: text)
     }
 
+    func closeWithoutWaiting(_ consumer: Consumer) {
+        closing = consumer
+        Task(executorPreference: loop) { await self.closeNoted() }
+    }
+
+    private var closing: Consumer?
+
+    private func closeNoted() async {
+        await closing?.close()
+    }
+
     /// Publishes each delivery to the queue "out" and acknowledges it once that is confirmed; anything else is tried again.
     func startRelay(_ consumer: Consumer, _ publisher: Publisher, acknowledgesFirst: Bool = false) {
         relay = (consumer, publisher, acknowledgesFirst)

@@ -43,7 +43,7 @@ public final class BrokerAdmin: BrokerClient {
     private var arriving = (tag: UInt64(0), isRedelivered: false)
 
     /// - Parameters:
-    ///   - deadlineSeconds: how long an operation waits for the connection.
+    ///   - deadlineSeconds: how long an operation waits for the connection, and how long for its answer.
     ///   - messageBytesMax: bodies that `get` keeps.
     public init(
         loop: EventLoop, connectors: [ByteConnector], connection: ConnectionConfiguration, deadlineSeconds: Int = 15,
@@ -188,6 +188,10 @@ public final class BrokerAdmin: BrokerClient {
                 .preconditionFailed, "a name is longer than 255 bytes, or the arguments do not fit one frame",
                 isRetriable: false)
         }
+        let timer = loop.schedule(after: .seconds(deadlineSeconds)) { [deadlineSeconds] in
+            connection.fail(AMQPError(.timedOut, "the broker did not answer within \(deadlineSeconds) seconds"))
+        }
+        defer { loop.cancel(timer) }
         return try await withUnsafeContinuation { pending.append(Call(continuation: $0, queue: queue)) }.get()
     }
 
@@ -252,7 +256,7 @@ public final class BrokerAdmin: BrokerClient {
         answer(
             .message(
                 IncomingMessage(
-                    tag: DeliveryTag(number: arriving.tag, generation: 0, bodyBytes: 0),
+                    tag: DeliveryTag(number: arriving.tag, generation: 0, bytes: 0),
                     queue: pending.first?.queue ?? "",
                     isRedelivered: arriving.isRedelivered, body: content.body, bodySize: content.bodySize,
                     isOversized: content.isOversized, envelope: content.envelope, exchangeEnd: content.exchangeEnd,

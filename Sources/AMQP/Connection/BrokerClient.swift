@@ -46,6 +46,9 @@ public class BrokerClient {
     private var phase = Phase.disconnected
     private var retryTimer: TimerToken?
     private var deadlineTimer: TimerToken?
+    private var closeTimer: TimerToken?
+    /// Why the broker takes no publishes on this connection.
+    private var blockedReason: String?
     private var readyWaiters: [ReadyWaiter] = []
     private var closeWaiters: [UnsafeContinuation<Void, Never>] = []
     private var isClosing = false
@@ -117,18 +120,17 @@ public class BrokerClient {
     public final func close(deadlineSeconds: Int = 5) async {
         loop.assertOnLoop()
         guard state != .closed else { return }
-        isClosing = true
-        cancelTimers()
-        willClose()
-        if let connection {
-            deadlineTimer = loop.schedule(after: .seconds(deadlineSeconds)) {
+        if !isClosing {
+            isClosing = true
+            cancelTimers()
+            willClose()
+            guard let connection else { return becomeClosed() }
+            closeTimer = loop.schedule(after: .seconds(deadlineSeconds)) {
                 connection.fail(AMQPError(.timedOut, "the broker did not answer the close"))
             }
             connection.close()
-            await withUnsafeContinuation { closeWaiters.append($0) }
-        } else {
-            becomeClosed()
         }
+        await withUnsafeContinuation { closeWaiters.append($0) }
     }
 
     private var lastFailure: AMQPError? {
@@ -192,7 +194,11 @@ public class BrokerClient {
         deadlineTimer = nil
         phase = .ready
         backoff.becameReady(now: loop.now.monotonic)
-        setState(.ready)
+        setState(readyState)
+    }
+
+    private var readyState: BrokerClientState {
+        blockedReason.map { .blocked(reason: $0) } ?? .ready
     }
 
     final var isReady: Bool {
@@ -266,13 +272,15 @@ public class BrokerClient {
 
     /// The broker stopped taking publishes, or takes them again.
     final func connectionBlocked(_ reason: String?) {
-        guard isReady, !isClosing else { return }
-        setState(reason.map { .blocked(reason: $0) } ?? .ready)
+        blockedReason = reason
+        if isReady, !isClosing { setState(readyState) }
     }
 
     final func connectionClosed(_ error: AMQPError) {
         connection = nil
+        blockedReason = nil
         cancelTimers()
+        if let closeTimer { loop.cancel(closeTimer) }
         switch phase {
         case .settingUp, .ready: channelLost(error)
         case .disconnected, .loggingIn, .openingChannel, .withoutChannel: break

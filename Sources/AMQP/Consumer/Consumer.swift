@@ -8,7 +8,7 @@ public struct ConsumerConfiguration: Sendable {
     public var prefetch: Int
     /// Larger bodies are not kept; see `IncomingMessage.isOversized`.
     public var messageBytesMax = 1 << 20
-    /// Bytes of bodies that are not settled yet. At this many the connection is not read until some are.
+    /// Bytes of bodies and properties that are not settled yet. At this many the connection is not read until some are.
     public var bodyBytesInFlightMax = 64 << 20
     /// An acknowledgement that waits for older deliveries leaves by itself after so long.
     public var acknowledgeDelayMilliseconds = 250
@@ -39,7 +39,7 @@ public final class Consumer: BrokerClient {
 
     /// Called on the loop for each delivery. Set it before `start`.
     public var onDelivery: (IncomingMessage) -> Void = { _ in }
-    /// Bytes of bodies that were delivered and are not settled.
+    /// Bytes of bodies and properties that were delivered and are not settled.
     public private(set) var bodyBytesInFlight = 0
     /// Settlements that came too late: the channel of the delivery is gone, and the broker delivers it again.
     public private(set) var staleSettlements = 0
@@ -70,6 +70,9 @@ public final class Consumer: BrokerClient {
             expected: configuration.prefetch, delayMax: .milliseconds(configuration.acknowledgeDelayMilliseconds))
     }
 
+    /// No broker has more open: the prefetch, several times over when the queue was deleted meanwhile.
+    private var openMax: Int { max(1000, configuration.prefetch * 4) }
+
     /// Deliveries that are neither acknowledged, rejected nor released.
     public var unsettledCount: Int { window.openCount }
 
@@ -97,7 +100,7 @@ public final class Consumer: BrokerClient {
     /// Gives back the bytes of a delivery; whether its channel is still there.
     private func isCurrent(_ tag: DeliveryTag) -> Bool {
         loop.assertOnLoop()
-        bodyBytesInFlight = max(0, bodyBytesInFlight - Int(tag.bodyBytes))
+        bodyBytesInFlight = max(0, bodyBytesInFlight - Int(tag.bytes))
         if isHeldUp, bodyBytesInFlight <= configuration.bodyBytesInFlightMax / 4 * 3 {
             isHeldUp = false
             connection?.resumeReading()
@@ -197,7 +200,7 @@ public final class Consumer: BrokerClient {
         guard !assembler.isBusy else { return false }
         switch method {
         case .basicDeliver(let deliver):
-            guard window.delivered(deliver.delivery_tag) else { return false }
+            guard window.openCount < openMax, window.delivered(deliver.delivery_tag) else { return false }
             arriving = (deliver.delivery_tag, deliver.redelivered != 0)
             assembler.begin(exchange: deliver.exchange.buffer, routingKey: deliver.routing_key.buffer)
             return true
@@ -228,15 +231,16 @@ public final class Consumer: BrokerClient {
     /// The queue was deleted, or its leader was lost: the channel stays, and with it what is unsettled.
     private func consumptionCancelled() {
         switch consumption {
-        case .stopping: return consumptionStopped()
-        case .stopped, .cancelled: return
+        // The answer to our own cancel follows.
+        case .stopping, .stopped, .cancelled: return
         case .starting, .running: break
         }
         consumption = .cancelled
         retry(after: AMQPError(.consumerCancelled, "the broker ended the consumer of queue \(configuration.queue)")) {
             [self] in
             guard case .cancelled = consumption else { return }
-            if wantsToConsume { sendConsume() } else { consumptionStopped() }
+            consumptionStopped()
+            if wantsToConsume { sendConsume() } else { becomeReady() }
         }
     }
 
@@ -257,7 +261,8 @@ public final class Consumer: BrokerClient {
         case .complete: break
         }
         let content = assembler.take()
-        bodyBytesInFlight += content.body.count
+        let bytes = content.body.count + content.envelope.count
+        bodyBytesInFlight += bytes
         if !isHeldUp, bodyBytesInFlight >= configuration.bodyBytesInFlightMax {
             isHeldUp = true
             connection?.pauseReading()
@@ -265,7 +270,7 @@ public final class Consumer: BrokerClient {
         onDelivery(
             IncomingMessage(
                 tag: DeliveryTag(
-                    number: arriving.tag, generation: generation, bodyBytes: UInt32(clamping: content.body.count)),
+                    number: arriving.tag, generation: generation, bytes: UInt32(clamping: bytes)),
                 queue: configuration.queue, isRedelivered: arriving.isRedelivered, body: content.body,
                 bodySize: content.bodySize, isOversized: content.isOversized, envelope: content.envelope,
                 exchangeEnd: content.exchangeEnd, routingKeyEnd: content.routingKeyEnd))

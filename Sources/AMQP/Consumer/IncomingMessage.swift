@@ -54,12 +54,12 @@ public struct DeliveryTag: Sendable, Hashable {
     package var number: UInt64
     /// Which of the consumer's channels it came on.
     package var generation: UInt32
-    /// The bytes of body that are given back when the delivery is settled.
-    package var bodyBytes: UInt32
+    /// The bytes in flight that are given back when the delivery is settled.
+    package var bytes: UInt32
 
-    package init(number: UInt64, generation: UInt32, bodyBytes: UInt32) {
+    package init(number: UInt64, generation: UInt32, bytes: UInt32) {
         self.number = number
         self.generation = generation
-        self.bodyBytes = bodyBytes
+        self.bytes = bytes
     }
 }

@@ -36,7 +36,6 @@ public final class Publisher: BrokerClient {
     private var assembler = ContentAssembler(bodyBytesMax: 0)
     private var returning = (code: UInt16(0), text: "")
     private var waiting = FIFO<Waiting>()
-    private var isBlocked = false
     private var timer: (token: TimerToken, at: MonotonicTime)?
 
     public init(
@@ -57,6 +56,7 @@ public final class Publisher: BrokerClient {
     /// Publishes `message` and returns once the broker has said what became of it, or will not.
     ///
     /// Only `confirmed` means that the message is safe. After `unknown` it may arrive twice when it is published again.
+    /// The configuration's time-outs end the wait; cancelling the task does not.
     public func publish(_ message: OutgoingMessage) async -> PublishOutcome {
         loop.assertOnLoop()
         guard message.body.count <= configuration.messageBytesMax else { return .refused(.bodyTooLarge) }
@@ -70,7 +70,7 @@ public final class Publisher: BrokerClient {
     }
 
     private func canSend(_ message: OutgoingMessage) -> Bool {
-        isReady && !isBlocked && connection?.isOpen == true && window.hasRoom(for: message.body.count)
+        state == .ready && connection?.isOpen == true && window.hasRoom(for: message.body.count)
     }
 
     private func send(_ message: OutgoingMessage, _ continuation: Continuation) {
@@ -132,7 +132,7 @@ public final class Publisher: BrokerClient {
         }
         let late = AMQPError(.timedOut, "no confirm after \(configuration.confirmTimeoutSeconds) seconds")
         window.giveUpWaiting(sentUntil: now - confirmTimeout) { $0.resume(returning: .unknown(late)) }
-        if let oldest = window.oldestSentAt, oldest + confirmTimeout * 2 <= now, !isBlocked {
+        if let oldest = window.oldestSentAt, oldest + confirmTimeout * 2 <= now, state == .ready {
             connection?.fail(late)
         }
         if let first = waiting.first { setTimer(first.deadline) }
@@ -160,7 +160,6 @@ public final class Publisher: BrokerClient {
     }
 
     override func channelLost(_ error: AMQPError) {
-        isBlocked = false
         assembler.reset()
         window.reset { $0.resume(returning: .unknown(error)) }
     }
@@ -168,15 +167,12 @@ public final class Publisher: BrokerClient {
     override func stateChanged() {
         switch state {
         case .ready:
-            isBlocked = false
             sendWaiting()
-        case .blocked:
-            isBlocked = true
         case .closed:
             while let first = waiting.popFirst() {
                 first.continuation.resume(returning: .notSent(Self.closedError))
             }
-        case .idle, .connecting, .waiting:
+        case .idle, .connecting, .blocked, .waiting:
             break
         }
     }
