@@ -96,7 +96,7 @@ let package = Package(
         tests("TelemetryTests", ["Telemetry", "CLinux"]),
         tests("CryptoTests", ["Crypto"]),
         tests("TLSTests", ["TLS", "Crypto", "EventLoop", "TestKit"]),
-        tests("AMQPTests", ["AMQP", "EventLoop", "TestKit"]),
+        tests("AMQPTests", ["AMQP", "EventLoop", "TLS", "Crypto", "TestKit"]),
         tests("HTTP2Tests", ["HTTP2", "EventLoop", "TestKit"]),
         tests("JSONTests", ["JSON"]),
         tests("JSONSchemaTests", ["JSONSchema", "JSON"]),
