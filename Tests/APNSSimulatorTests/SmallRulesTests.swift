@@ -86,15 +86,15 @@ import Testing
     @Test func aLineTellsNoWholeDeviceToken() {
         var request = request(stream: 1)
         request.number = 9
-        let line = request.jsonLine(appendingTo: [])
+        var json = JSONWriter()
+        request.write(to: &json)
         #expect(
-            String(decoding: line, as: UTF8.self) == """
+            String(decoding: json.bytes, as: UTF8.self) == """
                 {"number":9,"unix_ms":1760000000000,"connection":2,"stream":1,\
                 "apns_id":"eabeae54-14a8-11e5-b60b-1697f925ec7b","device_token":"00112233…+12",\
                 "topic":"com.example.app","push_type":"alert","priority":5,"payload_bytes":3,\
                 "payload_sha256":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",\
                 "status":410,"reason":"Unregistered"}
-
                 """)
     }
 

@@ -23,9 +23,8 @@ public struct LoggedRequest: Sendable {
     public var payloadHash: SHA256Value?
     public var answer: Answer
 
-    /// One JSON object and the line's end behind the bytes that are given.
-    func jsonLine(appendingTo bytes: consuming [UInt8]) -> [UInt8] {
-        var json = JSONWriter(appendingTo: bytes)
+    /// Writes one JSON object.
+    func write(to json: inout JSONWriter) {
         json.beginObject()
         json.member("number", number)
         json.member("unix_ms", unixMilliseconds)
@@ -41,7 +40,6 @@ public struct LoggedRequest: Sendable {
         json.member("status", answer.status)
         if let reason = answer.reason { json.member("reason", reason.text) }
         json.endObject()
-        return json.bytes + [UInt8(ascii: "\n")]
     }
 }
 
@@ -57,10 +55,17 @@ public struct SHA256Value: Sendable, Hashable, CustomStringConvertible {
 
     /// 64 digits of lower case hexadecimal.
     public var description: String {
-        [first, second, third, fourth].map {
-            let digits = String($0, radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
+        String(unsafeUninitializedCapacity: 64) { digits in
+            var position = 0
+            for word in [first, second, third, fourth] {
+                for shift in stride(from: UInt64(60), through: 0, by: -4) {
+                    let digit = UInt8(truncatingIfNeeded: word >> shift) & 15
+                    digits[position] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+                    position += 1
+                }
+            }
+            return position
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 public import EventLoop
 import Glibc
+import JSON
 
 /// A file that takes one JSON line a request, written out once a turn of the loop.
 public final class RecordFile: ByteStreamHandler {
@@ -8,6 +9,7 @@ public final class RecordFile: ByteStreamHandler {
 
     private let loop: EventLoop
     private var descriptor: Int32
+    private var json = JSONWriter()
     private var waiting: [UInt8] = []
     /// Set when the file took no more; what came after is not in it.
     public private(set) var failure: String?
@@ -27,9 +29,10 @@ public final class RecordFile: ByteStreamHandler {
     }
 
     func append(_ request: LoggedRequest) {
-        var lines: [UInt8] = []
-        swap(&lines, &waiting)
-        waiting = request.jsonLine(appendingTo: lines)
+        json.removeAll()
+        request.write(to: &json)
+        waiting.append(contentsOf: json.bytes)
+        waiting.append(UInt8(ascii: "\n"))
         if waiting.count >= Self.waitingBytesMax { flush() } else { loop.flushAtEndOfTurn(self) }
     }
 
