@@ -92,12 +92,16 @@ extension JSONWriter {
         beginValue()
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
         var left = value.magnitude
-        let start = bytes.count
-        repeat {
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: left % 10))
-            left /= 10
-        } while left > 0
-        bytes[start...].reverse()
+        // The digits come last first; an array slice turned round would copy all that was written.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var start = digits.count
+            repeat {
+                start -= 1
+                digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: left % 10)
+                left /= 10
+            } while left > 0
+            bytes.append(contentsOf: UnsafeMutableBufferPointer(rebasing: digits[start...]))
+        }
     }
 
     /// The shortest text that reads back as the same number; null for one that JSON cannot write.

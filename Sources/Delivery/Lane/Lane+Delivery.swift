@@ -9,12 +9,12 @@ extension Lane {
         guard takesDeliveries else { return consumer.release(delivery.tag) }
         began()
         defer { ended() }
-        var account = Account(of: delivery, receivedAtMilliseconds: loop.now.unixMilliseconds)
-        switch reader.read(&account) {
+        let account = Account(of: delivery, receivedAtMilliseconds: loop.now.unixMilliseconds)
+        switch reader.read(account) {
         case .failure(let refusal):
             await refuse(refusal, account)
         case .success(let notification):
-            await deliver(notification, &account)
+            await deliver(notification, account)
         }
     }
 
@@ -29,7 +29,7 @@ extension Lane {
         }
     }
 
-    private func deliver(_ notification: PushNotification, _ account: inout Account) async {
+    private func deliver(_ notification: PushNotification, _ account: Account) async {
         let tag = account.delivery.tag
         switch duplicates.begin(notification.push.id, attempt: account.attempts.before, tag: tag) {
         case .joined:
@@ -38,7 +38,7 @@ extension Lane {
             counters.duplicates.add()
             consumer.acknowledge(tag)
         case .new:
-            let verdict = await send(notification, &account)
+            let verdict = await send(notification, account)
             if configuration.defects.acknowledgesBeforeConfirm { consumer.acknowledge(tag) }
             if await act(on: verdict, account) {
                 consumer.acknowledge(tag)
@@ -50,7 +50,7 @@ extension Lane {
         }
     }
 
-    private func send(_ notification: PushNotification, _ account: inout Account) async -> OutcomePolicy.Verdict {
+    private func send(_ notification: PushNotification, _ account: Account) async -> OutcomePolicy.Verdict {
         guard !notification.isExpired(unixSeconds: loop.now.unixSeconds) else {
             return .conclude(Conclusion(outcome: .expired))
         }

@@ -13,13 +13,14 @@ extension Lane {
         let now = loop.now.unixMilliseconds
         if let reason = conclusion.deadLetter, !account.delivery.isOversized {
             let letter = DeadLetter.make(
-                for: account, conclusion, because: reason, failedAtMilliseconds: now,
+                for: account, conclusion, because: reason, configuration.apps, failedAtMilliseconds: now,
                 exchange: configuration.names.deadExchange, origin: origin)
             guard await publish(letter) else { return false }
             counters.deadLetters.add()
         }
         let result = ResultMessage.make(
-            for: account, conclusion, finishedAtMilliseconds: now, exchange: configuration.names.resultsExchange)
+            for: account, conclusion, configuration.apps, finishedAtMilliseconds: now,
+            exchange: configuration.names.resultsExchange)
         guard await publish(result) else { return false }
         counters.count(conclusion.outcome)
         return true

@@ -19,7 +19,7 @@ public actor Lane {
     let pools: [APNSPool]
     let counters: LaneCounters
     let log: Log
-    var duplicates = DuplicateMemory<DeliveryTag>()
+    var duplicates: DuplicateMemory<DeliveryTag>
     private var state = LaneState()
     private var inFlight = 0
     private var whenIdle: UnsafeContinuation<Void, Never>?
@@ -57,6 +57,8 @@ public actor Lane {
         self.log = log
         self.onStateChange = onStateChange
         origin = Origin(queue: configuration.names.requestsQueue, worker: configuration.worker)
+        // The broker delivers again at most what was unacknowledged.
+        duplicates = DuplicateMemory(finishedMax: max(1024, 4 * configuration.consumer.prefetch))
         reader = NotificationReader(
             apps: configuration.apps, bytesMax: configuration.consumer.messageBytesMax,
             depthMax: configuration.messageDepthMax)

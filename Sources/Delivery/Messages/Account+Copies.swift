@@ -5,9 +5,15 @@ extension Account {
     /// Namespace of the ids that are made from a message's text or bytes; drawn at random once, for this project.
     static let namespace = UUIDValue(high: 0x8a1f_0b3e_5c7d_4e21, low: 0x9b64_2f0d_7c35_a9e8)
 
-    /// The id of what is published about this delivery, the same however often it is published: consumers drop copies
-    /// by it.
-    var messageID: String {
+    func bundleID(_ apps: AppDirectory) -> String? {
+        switch app {
+        case .configured(let index): apps[index].bundleID
+        case .unknown(let text): text
+        case nil: nil
+        }
+    }
+
+    func makeMessageID() -> String {
         if let id { return id.description }
         if let id = delivery.properties.messageID, !id.isEmpty { return id.cut(to: MessageHeader.copyBytesMax) }
         return delivery.body.withUnsafeBytes { UUIDValue(name: $0, namespace: Self.namespace) }.description

@@ -3,21 +3,33 @@ import APNSProtocol
 import Crypto
 
 /// What is known of one delivery, gathered on its way, for the messages that tell how it ended.
-struct Account: Sendable {
+///
+/// A class, so that the way of a message carries one reference from step to step and not a copy of all of it.
+final class Account {
     let delivery: IncomingMessage
     let receivedAtMilliseconds: Int64
     /// `nil` while, and when, it cannot be read.
     var id: UUIDValue?
-    var app: String?
+    var app: App?
     var environment: APNSEnvironment?
     var target: Target?
     var attempts = Attempts()
     /// Tries so far, this one included once it was sent.
     var attemptsMade = 0
     var sentAtMilliseconds: Int64?
+    /// The id of what is published about this delivery, the same however often it is published: consumers drop copies
+    /// by it.
+    private(set) lazy var messageID = makeMessageID()
+
+    /// Which app the message was for.
+    enum App {
+        case configured(AppDirectory.Index)
+        /// As its producer wrote it.
+        case unknown(String)
+    }
 
     /// Whom the message was for, as its producer wrote it.
-    enum Target: Sendable {
+    enum Target {
         case device(ArraySlice<UInt8>)
         case channel(ArraySlice<UInt8>)
     }

@@ -4,11 +4,11 @@ import Crypto
 /// The request's body byte for byte, with headers that say why somebody may have to act (`schemas/dead-letter.schema.json`).
 enum DeadLetter {
     static func make(
-        for account: Account, _ conclusion: Conclusion, because reason: DeadLetterReason,
+        for account: Account, _ conclusion: Conclusion, because reason: DeadLetterReason, _ apps: AppDirectory,
         failedAtMilliseconds: Int64, exchange: String, origin: Origin
     ) -> OutgoingMessage {
         var message = OutgoingMessage(
-            exchange: exchange, routingKey: RoutingKey.dead(reason, app: account.app),
+            exchange: exchange, routingKey: RoutingKey.dead(reason, app: account.bundleID(apps)),
             body: account.delivery.body, messageID: account.messageID,
             contentType: account.delivery.properties.contentType?.cut(to: MessageHeader.copyBytesMax))
         message.contentEncoding = account.delivery.properties.contentEncoding?.cut(to: MessageHeader.copyBytesMax)

@@ -6,11 +6,18 @@ import JSON
 /// The one message that tells how a delivery ended (`schemas/result.schema.json`).
 enum ResultMessage {
     static func make(
-        for account: Account, _ conclusion: Conclusion, finishedAtMilliseconds: Int64, exchange: String
+        for account: Account, _ conclusion: Conclusion, _ apps: AppDirectory, finishedAtMilliseconds: Int64,
+        exchange: String
     ) -> OutgoingMessage {
+        let routingKey =
+            switch account.app {
+            case .configured(let app): apps.resultRoutingKey(of: app, conclusion.outcome)
+            case .unknown(let app): RoutingKey.result(conclusion.outcome, app: app)
+            case nil: RoutingKey.result(conclusion.outcome, app: nil)
+            }
         var message = OutgoingMessage(
-            exchange: exchange, routingKey: RoutingKey.result(conclusion.outcome, app: account.app),
-            body: body(account, conclusion, finishedAtMilliseconds), messageID: account.messageID)
+            exchange: exchange, routingKey: routingKey, body: body(account, conclusion, apps, finishedAtMilliseconds),
+            messageID: account.messageID)
         message.correlationID = message.messageID
         message.type = "push.result.v1"
         account.copyTraceContext(to: &message.headers)
@@ -18,12 +25,12 @@ enum ResultMessage {
     }
 
     private static func body(
-        _ account: Account, _ conclusion: Conclusion, _ finishedAtMilliseconds: Int64
+        _ account: Account, _ conclusion: Conclusion, _ apps: AppDirectory, _ finishedAtMilliseconds: Int64
     ) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
         if let id = account.id { json.member("id", id) }
-        if let app = account.app { json.member("app", app) }
+        if let app = account.bundleID(apps) { json.member("app", app) }
         if let environment = account.environment { json.member("environment", environment.rawValue) }
         switch account.target {
         case .device(let token): json.member("device_token", token)

@@ -26,7 +26,7 @@ public struct DuplicateMemory<Tag: Sendable>: Sendable {
     private var finishedOrder: [UUIDValue] = []
     private var oldest = 0
 
-    public init(finishedMax: Int = 16_384) {
+    public init(finishedMax: Int = 4096) {
         self.finishedMax = max(1, finishedMax)
         entries.reserveCapacity(self.finishedMax + 1024)
     }

@@ -35,6 +35,8 @@ public struct AppDirectory: Sendable {
     private let names: [[UInt8]]
     /// By app and push type, in the order of `PushType.allCases`.
     private let topics: [[[UInt8]]]
+    /// By app and outcome, in the order of `Outcome.allCases`.
+    private let resultRoutingKeys: [[String]]
     /// Open addressing; −1 is free.
     private let slots: [Int32]
 
@@ -42,6 +44,9 @@ public struct AppDirectory: Sendable {
         self.apps = apps
         names = apps.map { Array($0.bundleID.utf8) }
         topics = names.map { name in PushType.allCases.map { $0.topic(bundleID: name) } }
+        resultRoutingKeys = apps.map { app in
+            Outcome.allCases.map { RoutingKey.result($0, app: app.bundleID) }
+        }
         var slots = [Int32](repeating: -1, count: Self.slotCount(for: apps.count))
         for (index, name) in names.enumerated() {
             var slot = Self.hash(name) & (slots.count - 1)
@@ -56,6 +61,11 @@ public struct AppDirectory: Sendable {
     /// Value of `apns-topic` for pushes of this type to an app; made once, and shared.
     public func topic(of index: Index, _ type: PushType) -> [UInt8] {
         topics[index][PushType.allCases.firstIndex(of: type) ?? 0]
+    }
+
+    /// Routing key of a result; made once, and shared.
+    func resultRoutingKey(of index: Index, _ outcome: Outcome) -> String {
+        resultRoutingKeys[index][Outcome.allCases.firstIndex(of: outcome) ?? 0]
     }
 
     public func find(_ bundleID: some Collection<UInt8>) -> Index? {

@@ -19,26 +19,26 @@ final class NotificationReader {
     }
 
     /// Fills in `account` what can be told of the message even when it is refused.
-    func read(_ account: inout Account) -> Result<PushNotification, Refusal> {
+    func read(_ account: Account) -> Result<PushNotification, Refusal> {
         do throws(Refusal) {
-            return .success(try notification(&account))
+            return .success(try notification(account))
         } catch {
             return .failure(error)
         }
     }
 
-    private func notification(_ account: inout Account) throws(Refusal) -> PushNotification {
+    private func notification(_ account: Account) throws(Refusal) -> PushNotification {
         let delivery = account.delivery
         account.attempts = Attempts(of: delivery)
         account.attemptsMade = account.attempts.before
         guard !delivery.isOversized else { throw Refusal.oversized }
         try checkEncoding(delivery.properties.contentEncoding)
         let root = try parse(delivery.body)
-        account.describe(root)
+        account.describe(root, apps)
         if let violation = validator.firstViolation(in: root) { throw Refusal(violation) }
         let id = try identity(root, delivery.properties)
         account.id = id
-        let (app, environment, pool) = try destination(root)
+        let (app, environment, pool) = try destination(root, account.app)
         account.environment = environment
         let push = try push(id, app, root, delivery.body)
         try checkLimits(push)
@@ -72,9 +72,9 @@ final class NotificationReader {
     }
 
     private func destination(
-        _ root: JSONValue
+        _ root: JSONValue, _ app: Account.App?
     ) throws(Refusal) -> (app: AppDirectory.Index, environment: APNSEnvironment, pool: Int) {
-        guard let app = root["app"]?.withUTF8({ apps.find($0) }) ?? nil else {
+        guard case .configured(let app) = app else {
             throw Refusal(.app, "unknown", path: "/app", "No app with this bundle ID is configured here.")
         }
         let named = root["environment"]?.string.flatMap(APNSEnvironment.init(rawValue:))
@@ -139,9 +139,13 @@ extension Account {
     private static let repeatedBytesMax = 512
 
     /// Notes what a result should name, from a message that may yet be refused.
-    fileprivate mutating func describe(_ root: JSONValue) {
-        let app = root["app"]?.string
-        if let app, app.utf8.count <= Self.repeatedBytesMax { self.app = app }
+    fileprivate func describe(_ root: JSONValue, _ apps: AppDirectory) {
+        app =
+            root["app"]?.withUTF8 { bundleID in
+                if let index = apps.find(bundleID) { return .configured(index) }
+                return bundleID.count <= Self.repeatedBytesMax
+                    ? .unknown(String(decoding: bundleID, as: UTF8.self)) : nil
+            } ?? nil
         if let parsed = root["id"]?.withUTF8({ UUIDValue($0) }), let parsed { id = parsed }
         if let token = root["device_token"], token.kind == .string, token.sourceRange.count <= Self.repeatedBytesMax {
             target = .device(token.text(in: delivery.body))
