@@ -14,6 +14,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     private var freeWatches: [Int] = []
     private var lastGeneration: UInt32 = 0
     private var isStopping = false
+    private var hasPreciseWait = true
     private var events = [epoll_event](repeating: epoll_event(), count: eventsPerTurnMax)
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: readBytesMax, alignment: 16)
 
@@ -58,13 +59,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     }
 
     private func wait() {
-        let count: Int32
-        if let nanoseconds = waitNanoseconds {
-            var wait = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
-            count = epoll_pwait2(epoll, &events, Int32(events.count), &wait, nil)
-        } else {
-            count = epoll_pwait2(epoll, &events, Int32(events.count), nil, nil)
-        }
+        let count = waitForEvents()
         now = Self.readClocks()
         guard count > 0 else { return }
         for index in 0..<Int(count) {
@@ -78,6 +73,25 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
                 watch.action(event.events)
             }
         }
+    }
+
+    /// Kernels before 5.11, and valgrind, lack the call that waits in nanoseconds: there a wait is whole milliseconds,
+    /// rounded up, so that a timer is due when it is over.
+    private func waitForEvents() -> Int32 {
+        let nanoseconds = waitNanoseconds
+        if hasPreciseWait {
+            var wait = timespec()
+            if let nanoseconds {
+                wait = timespec(tv_sec: Int(nanoseconds / 1_000_000_000), tv_nsec: Int(nanoseconds % 1_000_000_000))
+            }
+            let count = withUnsafePointer(to: wait) {
+                epoll_pwait2(epoll, &events, Int32(events.count), nanoseconds == nil ? nil : $0, nil)
+            }
+            guard count < 0, errno == ENOSYS else { return count }
+            hasPreciseWait = false
+        }
+        let milliseconds = nanoseconds.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1
+        return epoll_wait(epoll, &events, Int32(events.count), milliseconds)
     }
 
     /// How long the loop may sleep; `nil` when only an event can wake it.
