@@ -38,6 +38,11 @@ final class FakeAPNS {
         listener = nil
     }
 
+    func close() {
+        stop()
+        for connection in connections { connection.server.abort() }
+    }
+
     var requests: [FakeConnection.Request] { connections.flatMap(\.requests) }
 }
 

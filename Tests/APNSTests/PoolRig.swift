@@ -50,6 +50,16 @@ final class PoolRig {
         try loop.enter { try apns.start() }
     }
 
+    /// Ends everything, so that the leak sanitizer finds nothing left.
+    deinit {
+        apns.onRequest = { _, _ in }
+        loop.enter {
+            owner.assumeIsolated { $0.pool.close() }
+            apns.close()
+        }
+        _ = loop.run(limit: .seconds(60), until: { false })
+    }
+
     static func request(_ number: Int) -> PushRequest {
         PushRequest(
             target: .device(Array("00ff11ee\(String(100_000 + number))".utf8)[...]),

@@ -20,7 +20,7 @@ import Testing
     /// Lets APNs note every token, and check its age as Apple says.
     private func observe(_ rig: PoolRig, onRequest: @escaping (FakeConnection, HTTP2Stream) -> Void) -> () -> [Use] {
         var uses: [Use] = []
-        rig.apns.onRequest = { connection, stream in
+        rig.apns.onRequest = { [unowned rig] connection, stream in
             let token = connection.request(stream)?["authorization"] ?? ""
             let claims = token.split(separator: ".").dropFirst().first.map(String.init).flatMap { Base64URL.decode($0) }
             let issuedAt = claims.flatMap { try? JSONDocument($0).root["iat"]?.int64 } ?? 0
@@ -84,7 +84,7 @@ import Testing
         rig.send()
         #expect(rig.runUntilEnded(1))
         rig.pass(.seconds(25 * 60))
-        let uses = observe(rig) { connection, stream in
+        let uses = observe(rig) { [unowned rig] connection, stream in
             if connection === rig.apns.connections[0] {
                 connection.answer(stream, 403, #"{"reason":"ExpiredProviderToken"}"#)
             } else {
@@ -129,7 +129,7 @@ import Testing
 
     @Test func aConnectionThatIsBoundToAnotherKeyIsLeft() throws {
         let rig = try PoolRig()
-        rig.apns.onRequest = { connection, stream in
+        rig.apns.onRequest = { [unowned rig] connection, stream in
             if connection === rig.apns.connections[0] {
                 connection.answer(stream, 403, #"{"reason":"UnrelatedKeyIdInToken"}"#)
             } else {

@@ -38,22 +38,12 @@ import Testing
             bytes.append(UInt8(generator.below(16)))
             for _ in 0..<count { bytes.append(UInt8(truncatingIfNeeded: generator.next())) }
         }
-        let loop = VirtualLoop(seed: seed)
+        let rig = BareRig(seed: seed)
         let server = ScriptedServer { server, stream in server.server.respond(stream, status: 200, body: [1, 2, 3]) }
         let client = RecordingClient()
-        let clientBytes = Array(bytes[24...])
-        try loop.enter {
-            _ = try loop.listen(on: Rig.endpoint) { transport in
-                server.server = HTTP2Server(loop: loop, delegate: server)
-                transport.handler = server.server
-            }
-            _ = loop.connect(to: Rig.endpoint, handler: RawPeer(bytes))
-            let other = Endpoint(host: "other", port: 1)
-            _ = try loop.listen(on: other) { $0.handler = RawPeer(clientBytes) }
-            client.client = HTTP2Client(loop: loop, delegate: client)
-            _ = loop.connect(to: other, handler: client.client)
-        }
-        _ = loop.run(limit: .seconds(60), until: { false })
+        try rig.connect(RawPeer(bytes), to: server)
+        try rig.connect(client, to: RawPeer(Array(bytes[24...])), at: Endpoint(host: "other", port: 1))
+        _ = rig.loop.run(limit: .seconds(60), until: { false })
         #expect(server.closes.count <= 1)
         #expect(client.closes.count <= 1)
     }

@@ -122,15 +122,11 @@ import Testing
         "HTTP/1.1 400 Bad Request\r\n\r\n", "", "\0\0\0\0\0\0\0\0\0\0\0\0", String(repeating: "\u{FF}", count: 100),
     ])
     func aPeerThatIsNoHTTP2ServerIsAnError(bytes: String) throws {
-        let loop = VirtualLoop(seed: 1)
+        let rig = BareRig()
         let client = RecordingClient()
         let peer = RawPeer(Array(bytes.utf8))
-        try loop.enter {
-            _ = try loop.listen(on: Rig.endpoint) { $0.handler = peer }
-            client.client = HTTP2Client(loop: loop, delegate: client)
-            _ = loop.connect(to: Rig.endpoint, handler: client.client)
-        }
-        let ending = loop.run(limit: .seconds(60), until: { !client.closes.isEmpty && peer.hasClosed })
+        try rig.connect(client, to: peer)
+        let ending = rig.loop.run(limit: .seconds(60), until: { !client.closes.isEmpty && peer.hasClosed })
         if bytes.isEmpty {
             #expect(ending == .idle, "waiting is the caller's matter")
         } else {
@@ -140,23 +136,18 @@ import Testing
     }
 
     @Test func aPeerThatIsNoHTTP2ClientIsAnError() throws {
-        let loop = VirtualLoop(seed: 1)
+        let rig = BareRig()
         let server = ScriptedServer { _, _ in }
         let peer = RawPeer(Array("GET / HTTP/1.1\r\nHost: server\r\n\r\n".utf8))
-        try loop.enter {
-            _ = try loop.listen(on: Rig.endpoint) { transport in
-                server.server = HTTP2Server(loop: loop, delegate: server)
-                transport.handler = server.server
-            }
-            _ = loop.connect(to: Rig.endpoint, handler: peer)
-        }
-        #expect(loop.run(limit: .seconds(60), until: { !server.closes.isEmpty && peer.hasClosed }) == .done)
+        try rig.connect(peer, to: server)
+        #expect(rig.loop.run(limit: .seconds(60), until: { !server.closes.isEmpty && peer.hasClosed }) == .done)
         #expect(server.closes[0]?.code == .protocolViolation)
     }
 
     /// A hundred thousand PINGs at once are more than may wait to be answered.
     @Test func aFloodEndsTheConnection() throws {
-        let loop = VirtualLoop(seed: 1)
+        let rig = BareRig()
+        rig.loop.network.wholePiecesPercent = 100
         let server = ScriptedServer { _, _ in }
         let ping: [UInt8] = [0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]
         let settings: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0]
@@ -164,15 +155,8 @@ import Testing
             Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + settings
             + (0..<3000).flatMap { _ in ping }
         let peer = RawPeer(flood)
-        try loop.enter {
-            loop.network.wholePiecesPercent = 100
-            _ = try loop.listen(on: Rig.endpoint) { transport in
-                server.server = HTTP2Server(loop: loop, delegate: server)
-                transport.handler = server.server
-            }
-            _ = loop.connect(to: Rig.endpoint, handler: peer)
-        }
-        #expect(loop.run(limit: .seconds(60), until: { !server.closes.isEmpty }) == .done)
+        try rig.connect(peer, to: server)
+        #expect(rig.loop.run(limit: .seconds(60), until: { !server.closes.isEmpty }) == .done)
         #expect(server.closes[0]?.code == .protocolViolation)
     }
 }

@@ -6,6 +6,7 @@ final class Rig {
     let loop: VirtualLoop
     let client: RecordingClient
     private(set) var servers: [ScriptedServer] = []
+    private let listener: ByteListener
     static let endpoint = Endpoint(host: "server", port: 443)
 
     /// - Parameter wrap: puts another handler between the network and a side's session.
@@ -21,18 +22,30 @@ final class Rig {
         self.loop = loop
         client = RecordingClient()
         var accepted: (ScriptedServer) -> Void = { _ in }
-        try loop.enter {
-            _ = try loop.listen(on: Self.endpoint) { transport in
+        listener = try loop.enter {
+            try loop.listen(on: Self.endpoint) { [unowned loop] transport in
                 let server = ScriptedServer(onRequest: onRequest)
                 server.server = HTTP2Server(
                     loop: loop, delegate: server, settings: serverSettings, limits: serverLimits)
                 transport.handler = wrap(server.server)
                 accepted(server)
             }
+        }
+        loop.enter {
             client.client = HTTP2Client(loop: loop, delegate: client, limits: clientLimits)
             _ = loop.connect(to: Self.endpoint, handler: wrap(client.client))
         }
         accepted = { [unowned self] in servers.append($0) }
+    }
+
+    /// Ends everything, so that the leak sanitizer finds nothing left.
+    deinit {
+        loop.enter {
+            listener.close()
+            client.client.abort()
+            for server in servers { server.server.abort() }
+        }
+        _ = loop.run(limit: .seconds(60), until: { false })
     }
 
     var server: ScriptedServer { servers[0] }
@@ -170,6 +183,49 @@ final class RawPeer: ByteStreamHandler {
     override func received(_ bytes: UnsafeRawBufferPointer) { received += bytes }
     override func peerFinished() { transport?.close() }
     override func closed(_ error: TransportError?) { hasClosed = true }
+}
+
+/// A loop for a test that puts its own handlers at the ends of connections.
+final class BareRig {
+    let loop: VirtualLoop
+    private var listeners: [ByteListener] = []
+    private var sessions: [HTTP2Session] = []
+    private var peers: [RawPeer] = []
+
+    init(seed: UInt64 = 1) {
+        loop = VirtualLoop(seed: seed)
+    }
+
+    deinit {
+        loop.enter {
+            for listener in listeners { listener.close() }
+            for session in sessions { session.abort() }
+            for peer in peers { peer.transport?.reset() }
+        }
+        _ = loop.run(limit: .seconds(60), until: { false })
+    }
+
+    /// Connects a client to something that need not speak HTTP/2.
+    func connect(_ client: RecordingClient, to peer: RawPeer, at endpoint: Endpoint = Rig.endpoint) throws {
+        peers.append(peer)
+        try loop.enter {
+            listeners.append(try loop.listen(on: endpoint) { $0.handler = peer })
+            client.client = HTTP2Client(loop: loop, delegate: client)
+            sessions.append(client.client)
+            _ = loop.connect(to: endpoint, handler: client.client)
+        }
+    }
+
+    /// Connects something that need not speak HTTP/2 to a server.
+    func connect(_ peer: RawPeer, to server: ScriptedServer) throws {
+        peers.append(peer)
+        try loop.enter {
+            server.server = HTTP2Server(loop: loop, delegate: server)
+            sessions.append(server.server)
+            listeners.append(try loop.listen(on: Rig.endpoint) { $0.handler = server.server })
+            _ = loop.connect(to: Rig.endpoint, handler: peer)
+        }
+    }
 }
 
 func text(_ bytes: UnsafeRawBufferPointer) -> String { String(decoding: bytes, as: UTF8.self) }

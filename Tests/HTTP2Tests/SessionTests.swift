@@ -66,6 +66,7 @@ import Testing
             #expect(response.status == 200 && response.end == .complete && response.body == bodies[id])
         }
         #expect(rig.client.client.openStreams == 0)
+        rig.client.onEnd = { _, _ in }
     }
 
     @Test func oneStreamUntilTheSettingsHaveComeAndAsManyAsTheySayAfterwards() throws {
