@@ -19,8 +19,8 @@ struct Provider {
         key = try ES256PrivateKey.generate()
     }
 
-    func registered(environments: Set<APNSEnvironment> = [.production, .sandbox]) throws -> ProviderKey {
-        ProviderKey(id: keyID, teamID: teamID, publicKey: try key.publicKey(), environments: environments)
+    func registered(environments: Set<APNSEnvironment> = [.production, .sandbox]) throws -> RegisteredKey {
+        RegisteredKey(id: keyID, teamID: teamID, publicKey: try key.publicKey(), environments: environments)
     }
 
     func state(environment: APNSEnvironment = .sandbox) throws -> SimulatorState {

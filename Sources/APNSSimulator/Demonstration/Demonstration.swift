@@ -41,7 +41,7 @@ public struct Demonstration: Sendable {
     public func state(environment: APNSEnvironment, nowMilliseconds: Int64) throws(CryptoError) -> SimulatorState {
         var state = SimulatorState(environment: environment)
         state.add(
-            ProviderKey(
+            RegisteredKey(
                 id: Self.keyID, teamID: Self.teamID, publicKey: try ES256PublicKey(pem: providerPublicKeyPEM)))
         state.addApp(bundleID: Self.bundleID, teamID: Self.teamID)
         state.unknownDevices = .active

@@ -3,12 +3,12 @@ import APNSProtocol
 /// Whom a connection belongs to. Its first push with a valid token binds it to the key's team, to the team's apps as of
 /// that moment, and to a scope of keys (Apple, "Establishing a token-based connection to APNs").
 struct ConnectionBinding {
-    private var firstKey: ProviderKey?
+    private var firstKey: RegisteredKey?
     /// The state's generation when it was bound: apps added later are not known on this connection.
     private(set) var generation = 0
 
     /// Takes a push with a token of this key; the reason when the connection belongs to others.
-    mutating func admit(_ key: ProviderKey, generation: Int, options: RuleOptions) -> Reason? {
+    mutating func admit(_ key: RegisteredKey, generation: Int, options: RuleOptions) -> Reason? {
         guard let firstKey else {
             firstKey = key
             self.generation = generation

@@ -9,7 +9,7 @@ struct ProviderToken {
     static let bytesMax = 4096
 
     /// The key that signed it.
-    var key: ProviderKey
+    var key: RegisteredKey
     var issuedAtSeconds: Int64
 
     struct Refusal: Error { var reason: Reason }

@@ -8,7 +8,7 @@ public struct SimulatorState: Sendable {
         var addedInGeneration: Int
     }
 
-    private var keys: [String: ProviderKey] = [:]
+    private var keys: [String: RegisteredKey] = [:]
     private var apps: [String: App] = [:]
     private var devices = DeviceTable()
     /// Asked in order for device tokens that are not registered.
@@ -25,7 +25,7 @@ public struct SimulatorState: Sendable {
         self.environment = environment
     }
 
-    public mutating func add(_ key: ProviderKey) {
+    public mutating func add(_ key: RegisteredKey) {
         keys[key.id] = key
         generation += 1
     }
@@ -49,7 +49,7 @@ public struct SimulatorState: Sendable {
 
     public var deviceCount: Int { devices.count }
 
-    func key(id: String) -> ProviderKey? { keys[id] }
+    func key(id: String) -> RegisteredKey? { keys[id] }
 
     /// Whether an app was the team's in a generation of the past, and still is.
     func allows(teamID: String, bundleID: String, sinceGeneration generation: Int) -> Bool {

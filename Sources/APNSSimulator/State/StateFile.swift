@@ -39,7 +39,7 @@ struct StateFile {
         for key in try team.elements("keys") { state.add(try readKey(key, teamID: teamID)) }
     }
 
-    private func readKey(_ value: JSONValue, teamID: String) throws(SimulatorError) -> ProviderKey {
+    private func readKey(_ value: JSONValue, teamID: String) throws(SimulatorError) -> RegisteredKey {
         let fields = try Fields(
             value, of: self, "a key",
             known: ["id", "public_key", "public_key_file", "environments", "topics", "related_key", "revoked"])
@@ -59,7 +59,7 @@ struct StateFile {
         } catch {
             throw fault(value, "\(error)")
         }
-        var key = ProviderKey(id: try fields.text("id"), teamID: teamID, publicKey: publicKey)
+        var key = RegisteredKey(id: try fields.text("id"), teamID: teamID, publicKey: publicKey)
         if let environments = fields["environments"] {
             key.environments = []
             for environment in environments.elements { key.environments.insert(try self.environment(environment)) }

@@ -72,7 +72,7 @@ final class SimulatedWorld {
         configuration.streamsMax = 20 + random.below(100)
         var state = SimulatorState(environment: .sandbox)
         state.add(
-            ProviderKey(id: SimulatedWorker.keyID, teamID: SimulatedWorker.teamID, publicKey: try key.publicKey()))
+            RegisteredKey(id: SimulatedWorker.keyID, teamID: SimulatedWorker.teamID, publicKey: try key.publicKey()))
         state.addApp(bundleID: "com.example.app", teamID: SimulatedWorker.teamID)
         state.deviceRules = [
             DeviceRule(prefix: "dead", condition: .unregistered(sinceMilliseconds: 1_700_000_000_123)),

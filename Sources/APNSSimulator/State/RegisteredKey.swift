@@ -2,7 +2,7 @@ public import APNSProtocol
 public import Crypto
 
 /// The public half of a provider's token signing key, as Apple's key registry holds it.
-public struct ProviderKey: Sendable {
+public struct RegisteredKey: Sendable {
     /// What a key may push to (Apple, "Establishing a token-based connection to APNs").
     public enum Scope: Sendable, Hashable {
         /// Every topic of the team, also later ones.
