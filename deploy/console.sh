@@ -22,7 +22,7 @@ fail() {
 # the last progress mark such as [12/80]; elsewhere one line now and then. What went wrong is shown from the file.
 # A signal that ends the script ends the command and all that it started first.
 step() { # LABEL LOG-FILE COMMAND...
-  local label=$1 log=$2 started=$SECONDS status=0 shown=0 seconds=0 traps command
+  local label=$1 log=$2 started=$SECONDS status=0 shown=10 seconds=0 traps command
   shift 2
   mkdir -p "$(dirname "$log")"
   traps=$(trap -p INT TERM HUP)

@@ -4,14 +4,13 @@ import Testing
 @testable import TestKit
 
 @Suite struct ChildProcessTests {
-    @Test func `tells lines, exit status and resources`() async throws {
+    @Test func `tells lines, and the exit status`() async throws {
         let (exit, output, errors) = try await ChildProcess.run([
             "sh", "-c", "echo one; echo two >&2; printf three; exit 7",
         ])
         #expect(exit.status == .exited(7))
         #expect(output == ["one", "three"])
         #expect(errors == ["two"])
-        #expect(exit.usage.peakResidentBytes > 100_000)
     }
 
     @Test func `talks to a child line by line`() async throws {
@@ -52,11 +51,12 @@ import Testing
         #expect(errors.joined().contains("/nowhere/at-all"))
     }
 
-    @Test func `measures the processor time of a running child`() async throws {
+    @Test func `measures a running child`() async throws {
         let child = try await ChildProcess(
             ["sh", "-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo done; cat"], input: .pipe)
         _ = try await child.output.line()
         #expect(child.processorTime > .zero)
+        #expect((100_000..<20_000_000).contains(child.peakResidentBytes))
         child.closeInput()
         let exit = try await child.exit(within: .seconds(10))
         #expect(child.processorTime == exit.usage.userTime + exit.usage.systemTime)

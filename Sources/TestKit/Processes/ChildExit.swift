@@ -18,16 +18,13 @@ public struct ChildExit: Sendable {
     }
 }
 
-/// What a process used, as the kernel counted it.
+/// What a process used, as the kernel counted it. Memory is not here: a child's peak counts what it was forked from.
 public struct ResourceUsage: Sendable {
     public let userTime: Duration
     public let systemTime: Duration
-    /// The most memory that it held at once.
-    public let peakResidentBytes: Int
 
     init(_ usage: rusage) {
         userTime = .seconds(usage.ru_utime.tv_sec) + .microseconds(usage.ru_utime.tv_usec)
         systemTime = .seconds(usage.ru_stime.tv_sec) + .microseconds(usage.ru_stime.tv_usec)
-        peakResidentBytes = usage.ru_maxrss * 1024
     }
 }

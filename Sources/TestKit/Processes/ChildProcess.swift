@@ -18,6 +18,13 @@ public final class ChildProcess: @unchecked Sendable {
         case file(String)
     }
 
+    /// The signal that the kernel sends it when the process that started it is gone.
+    public enum OrphanEnd: String, Sendable {
+        case killed = "KILL"
+        /// For what cleans up after itself.
+        case terminated = "TERM"
+    }
+
     public let name: String
     public let pid: pid_t
     /// What it writes to standard output, when that is a pipe; empty otherwise.
@@ -30,15 +37,18 @@ public final class ChildProcess: @unchecked Sendable {
 
     /// Starts `command`, whose first word is a path or found along `PATH`.
     ///
-    /// - Parameter environment: all of it; `nil` takes over that of this process.
+    /// - Parameters:
+    ///   - environment: all of it; `nil` takes over that of this process.
+    ///   - whenOrphaned: what becomes of it when this process is gone.
     /// - Throws: `ProcessError` when it cannot be started.
     public init(
-        _ command: [String], environment: [String: String]? = nil, input: Stream = .nothing,
-        output: Stream = .pipe, errors: Stream = .pipe
+        _ command: [String], environment: [String: String]? = nil, whenOrphaned: OrphanEnd = .killed,
+        input: Stream = .nothing, output: Stream = .pipe, errors: Stream = .pipe
     ) async throws(ProcessError) {
         let spawned = try await ProcessSpawner.shared.run {
             () throws(ProcessError) -> (name: String, pid: pid_t, ends: [Int32?]) in
-            let plan = try SpawnPlan(command, environment: environment, streams: [input, output, errors])
+            let plan = try SpawnPlan(
+                command, environment: environment, whenOrphaned: whenOrphaned, streams: [input, output, errors])
             return (plan.name, try plan.start(), plan.parentEnds)
         }
         name = spawned.name
@@ -67,8 +77,18 @@ public final class ChildProcess: @unchecked Sendable {
     public var processorTime: Duration {
         state.locked {
             if let ended { return ended.usage.userTime + ended.usage.systemTime }
-            return ProcessorTime.of(pid)
+            return ProcessFigures.processorTime(of: pid)
         }
+    }
+
+    /// User and system time until now, in ticks of 10 ms; zero after its end.
+    public var splitProcessorTime: (user: Duration, system: Duration) {
+        state.locked { ended == nil ? ProcessFigures.splitProcessorTime(of: pid) : (.zero, .zero) }
+    }
+
+    /// The most memory that it has held at once; zero after its end.
+    public var peakResidentBytes: Int {
+        state.locked { ended == nil ? ProcessFigures.peakResidentBytes(of: pid) : 0 }
     }
 
     /// Sends a signal; does nothing when the process has ended.

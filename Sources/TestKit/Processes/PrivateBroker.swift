@@ -9,7 +9,7 @@ public actor PrivateBroker {
     public nonisolated let tlsURL: String?
     public nonisolated let port: UInt16
     private let script: ChildProcess
-    private let directory: String
+    nonisolated let directory: String
     private var serverPID: pid_t
 
     /// One broker for all who can share one within this process; starts at the first use.
@@ -29,7 +29,7 @@ public actor PrivateBroker {
         var command = [Products.file("deploy/private-broker")]
         if let certificate { command += ["--tls", certificate.certificate, certificate.key] }
         for setting in settings { command += ["--setting", setting] }
-        script = try await ChildProcess(command, input: .pipe)
+        script = try await ChildProcess(command, whenOrphaned: .terminated, input: .pipe)
         let ready = try await Self.ready(script)
         guard let url = ready["url"], let port = url.split(separator: ":").last.flatMap({ UInt16($0.dropLast()) }),
             let pid = ready["pid"].flatMap({ pid_t($0) }), let directory = ready["dir"]
@@ -83,7 +83,7 @@ public actor PrivateBroker {
 
     /// The processor time that the server has used since its last start.
     public func processorTime() -> Duration {
-        ProcessorTime.of(serverPID)
+        ProcessFigures.processorTime(of: serverPID)
     }
 
     /// Ends it for good and removes its files; the end of this process does so as well.

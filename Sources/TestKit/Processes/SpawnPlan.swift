@@ -2,9 +2,6 @@ import Glibc
 
 /// Everything that is needed to start a process; made and used on the thread of `ProcessSpawner`.
 struct SpawnPlan {
-    /// A process whose starting thread ends is killed: not even a runner that crashes leaves one behind.
-    private static let dieWithParent = ["/usr/bin/setpriv", "--pdeathsig", "KILL", "--"]
-
     let name: String
     let arguments: [String]
     let environment: [String]
@@ -12,9 +9,13 @@ struct SpawnPlan {
     private(set) var parentEnds: [Int32?] = [nil, nil, nil]
     private(set) var childEnds: [Int32?] = [nil, nil, nil]
 
-    init(_ command: [String], environment: [String: String]?, streams: [ChildProcess.Stream]) throws(ProcessError) {
+    init(
+        _ command: [String], environment: [String: String]?, whenOrphaned: ChildProcess.OrphanEnd,
+        streams: [ChildProcess.Stream]
+    ) throws(ProcessError) {
         name = command.first.flatMap { $0.split(separator: "/").last.map(String.init) } ?? "(no command)"
-        arguments = Self.dieWithParent + command
+        // Not even a runner that crashes leaves a process behind.
+        arguments = ["/usr/bin/setpriv", "--pdeathsig", whenOrphaned.rawValue, "--"] + command
         self.environment = (environment ?? Self.ownEnvironment()).sorted { $0.key < $1.key }.map { "\($0)=\($1)" }
         for (number, stream) in streams.enumerated() {
             let isInput = number == 0

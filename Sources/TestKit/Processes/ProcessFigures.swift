@@ -1,0 +1,36 @@
+import Glibc
+
+/// What the kernel knows of a running process.
+enum ProcessFigures {
+    /// User and system time of all threads of a running process; zero when there is none of that id.
+    static func processorTime(of pid: pid_t) -> Duration {
+        var clock = clockid_t()
+        var time = timespec()
+        guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &time) == 0 else { return .zero }
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+
+    /// The same, split; in ticks of 10 ms. Zero when it cannot be read.
+    static func splitProcessorTime(of pid: pid_t) -> (user: Duration, system: Duration) {
+        guard let text = read("stat", of: pid) else { return (.zero, .zero) }
+        // The second field is the command in parentheses, which may hold anything; user time is the 14th field.
+        let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
+        guard fields.count > 13, let user = Int(fields[12]), let system = Int(fields[13]) else { return (.zero, .zero) }
+        let ticksPerSecond = sysconf(Int32(_SC_CLK_TCK))
+        return (.seconds(user) / ticksPerSecond, .seconds(system) / ticksPerSecond)
+    }
+
+    /// The most memory that it has held at once, in bytes; zero when it cannot be read.
+    static func peakResidentBytes(of pid: pid_t) -> Int {
+        let line = read("status", of: pid)?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        return (line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
+    }
+
+    private static func read(_ name: String, of pid: pid_t) -> String? {
+        guard let file = fopen("/proc/\(pid)/\(name)", "r") else { return nil }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 8192)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return String(decoding: bytes.prefix(count), as: UTF8.self)
+    }
+}

@@ -1,0 +1,70 @@
+import JSON
+
+/// `apns-simulator` as a process, with its demonstration's team: TLS, on a free port, and files that a worker needs.
+public struct SimulatorProcess: Sendable {
+    public let process: ChildProcess
+    public let port: Int
+    /// Where the key and the authority are.
+    private let directory: TemporaryDirectory
+
+    /// - Parameter options: more of the command line's.
+    /// - Throws: `ProcessError` when it does not start.
+    public init(in directory: TemporaryDirectory, options: [String] = []) async throws(ProcessError) {
+        self.directory = directory
+        let command = [
+            try Products.executable("apns-simulator"), "--listen", "127.0.0.1:0", "--environment", "production",
+            "--write-demo", directory.path,
+        ]
+        process = try await ChildProcess(command + options)
+        let line = try await process.output.line { $0.contains(#""event":"ready""#) }
+        guard let port = try? JSONDocument(line).root["port"]?.int else {
+            throw ProcessError("apns-simulator said \(line)")
+        }
+        self.port = port
+    }
+
+    /// Writes the configuration of a worker that sends here; its path.
+    ///
+    /// - Parameter more: further top-level keys, as YAML.
+    public func writeConfiguration(
+        amqpURL: String, prefix: String = "push", more: String = ""
+    ) throws(ProcessError) -> String {
+        try directory.write(
+            "\(prefix).yaml",
+            """
+            amqp:
+              url: \(amqpURL)
+              prefix: \(prefix)
+            apns:
+              keys:
+                - {key_id: DEMOKEY001, team_id: DEMOTEAM01, key_file: AuthKey_DEMOKEY001.p8}
+              endpoints:
+                production: {host: 127.0.0.1, port: \(port), ca_file: ca.pem}
+            apps:
+              com.example.app: {}
+            \(more)
+            """)
+    }
+}
+
+/// `martlet` as a process.
+public enum MartletProcess {
+    /// Runs one of its commands to the end; what it printed.
+    ///
+    /// - Throws: `ProcessError` with what it said when it exits with another status than 0.
+    @discardableResult
+    public static func run(_ arguments: String...) async throws(ProcessError) -> [String] {
+        let result = try await ChildProcess.run([Products.executable("martlet")] + arguments)
+        guard result.exit.status == .exited(0) else {
+            throw ProcessError("martlet \(arguments): \((result.output + result.errors).joined(separator: "\n"))")
+        }
+        return result.output
+    }
+
+    /// Starts a worker and waits until it is ready.
+    public static func worker(configuration: String) async throws(ProcessError) -> ChildProcess {
+        let worker = try await ChildProcess([Products.executable("martlet"), "worker", "--config", configuration])
+        _ = try await worker.errors.line { $0.contains(#""message":"ready""#) }
+        return worker
+    }
+}

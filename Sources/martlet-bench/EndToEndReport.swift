@@ -1,0 +1,87 @@
+import JSON
+
+/// What was measured, for people and for programs.
+struct EndToEndReport {
+    let options: EndToEndOptions
+    let floor: [Measurement]
+    let worker: [Measurement]
+
+    var table: String {
+        let floor = Measurement.median(floor)
+        let worker = Measurement.median(worker)
+        let rate = Self.decimal(worker.messagesPerSecond / floor.messagesPerSecond * 100, places: 0)
+        let cost = Self.decimal(worker.processorMicroseconds / floor.processorMicroseconds, places: 1)
+        return """
+            \(options.messages) messages of \(BenchMessage.bytes) bytes a sample, \(options.inFlight) in flight, one lane, \
+            TLS, quorum queues; median of \(options.samples)
+
+                     messages/s   CPU µs/message (user + system)   peak MB   broker, simulator CPU µs/message
+            \(Self.line("floor", floor))
+            \(Self.line("martlet", worker))
+
+            The worker reaches \(rate) % of the floor's rate and costs \(cost) times its processor time.
+            """
+    }
+
+    static func line(_ name: String, _ figures: Measurement) -> String {
+        func cell(_ figure: Double, _ places: Int, _ width: Int) -> String {
+            let text = decimal(figure, places: places)
+            return String(repeating: " ", count: max(0, width - text.count)) + text
+        }
+        return name + String(repeating: " ", count: max(0, 9 - name.count))
+            + cell(figures.messagesPerSecond, 0, 10)
+            + cell(figures.processorMicroseconds, 2, 17)
+            + " (\(decimal(figures.userMicroseconds, places: 2)) + \(decimal(figures.systemMicroseconds, places: 2)))"
+            + cell(figures.peakMegabytes, 1, 10)
+            + cell(figures.brokerMicroseconds, 1, 10)
+            + cell(figures.simulatorMicroseconds, 1, 8)
+    }
+
+    var json: String {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("benchmark", "end-to-end")
+        json.member("messages", options.messages)
+        json.member("message_bytes", BenchMessage.bytes)
+        json.member("in_flight", options.inFlight)
+        for (name, samples) in [("floor", floor), ("martlet", worker)] {
+            json.key(name)
+            json.beginObject()
+            json.key("median")
+            Self.write(.median(samples), to: &json)
+            json.key("samples")
+            json.beginArray()
+            for sample in samples { Self.write(sample, to: &json) }
+            json.endArray()
+            json.endObject()
+        }
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+
+    private static func write(_ figures: Measurement, to json: inout JSONWriter) {
+        json.beginObject()
+        for (name, figure) in [
+            ("messages_per_second", figures.messagesPerSecond),
+            ("cpu_us_per_message", figures.processorMicroseconds),
+            ("user_us_per_message", figures.userMicroseconds),
+            ("system_us_per_message", figures.systemMicroseconds),
+            ("broker_us_per_message", figures.brokerMicroseconds),
+            ("simulator_us_per_message", figures.simulatorMicroseconds),
+            ("peak_mb", figures.peakMegabytes),
+        ] {
+            json.key(name)
+            json.double((figure * 100).rounded() / 100)
+        }
+        json.endObject()
+    }
+
+    /// As `%.*f` would write it.
+    private static func decimal(_ figure: Double, places: Int) -> String {
+        let scale = (0..<places).reduce(1) { scale, _ in scale * 10 }
+        let scaled = Int((figure * Double(scale)).rounded())
+        guard places > 0 else { return "\(scaled)" }
+        let fraction = "\(scaled % scale)"
+        return "\(scaled / scale)." + String(repeating: "0", count: places - fraction.count) + fraction
+    }
+}
