@@ -86,7 +86,11 @@ import Testing
         LoopThread.detach { loop.run() }
         defer { loop.stop() }
         let bench = Bench(loop, url: url)
-        try await Task(executorPreference: loop) { try await bench.play(script) }.value
+        try await Task(executorPreference: loop) {
+            try await bench.play(script)
+            // Closed connections wait for the broker's end of them.
+            await loop.sleep(for: .milliseconds(500))
+        }.value
     }
 
     @Test func aMessageGoesThroughAQuorumQueueAsItIs() async throws {

@@ -193,6 +193,8 @@ public final class Consumer: BrokerClient {
         window = Self.newWindow(configuration)
         assembler.reset()
         isHeldUp = false
+        if let ackTimer { loop.cancel(ackTimer) }
+        ackTimer = nil
         consumptionStopped()
     }
 

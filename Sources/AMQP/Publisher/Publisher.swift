@@ -169,6 +169,8 @@ public final class Publisher: BrokerClient {
         case .ready:
             sendWaiting()
         case .closed:
+            if let timer { loop.cancel(timer.token) }
+            timer = nil
             while let first = waiting.popFirst() {
                 first.continuation.resume(returning: .notSent(Self.closedError))
             }

@@ -10,7 +10,7 @@ public final class ScriptedQueue {
     /// Messages that consumers hold.
     public internal(set) var unsettled = 0
 
-    private let broker: ScriptedBroker
+    private unowned let broker: ScriptedBroker
     /// What is ready begins at `head`.
     private var items: [ScriptedMessage] = []
     private var head = 0
