@@ -136,8 +136,8 @@ package final class JSONTape {
         UnsafeRawBufferPointer(start: bytes + Int(nodes[index].link), count: Int(nodes[index].count))
     }
 
-    @inlinable @inline(__always) public func keyWords(of index: Int) -> KeyWords {
-        KeyWords(padded: bytes + Int(nodes[index].link), count: nodes[index].count)
+    @inlinable @inline(__always) public func keyWords(of index: Int) -> KeyFingerprint {
+        KeyFingerprint(padded: bytes + Int(nodes[index].link), count: nodes[index].count)
     }
 
     package func number(at index: Int) -> JSONNumber {

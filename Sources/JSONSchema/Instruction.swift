@@ -140,7 +140,7 @@ struct KeyTable {
 }
 
 struct KeyEntry {
-    var words: KeyWords
+    var words: KeyFingerprint
     /// The key's string in the schema's tape.
     var node: Int
     /// Negative: the entry is free.

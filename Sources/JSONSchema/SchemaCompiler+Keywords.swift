@@ -209,7 +209,7 @@ extension SchemaCompiler {
         var size = 2
         while size < 2 * strings.count { size *= 2 }
         var table = KeyTable(first: keys.count, mask: size - 1, lengths: 0)
-        let free = KeyEntry(words: KeyWords(count: 0, first: 0, last: 0), node: 0, slot: -1)
+        let free = KeyEntry(words: KeyFingerprint(count: 0, first: 0, last: 0), node: 0, slot: -1)
         keys += Array(repeating: free, count: size)
         for (node, slot) in strings {
             let words = tape.keyWords(of: node)

@@ -184,11 +184,11 @@ private let tooManyUpdates = #"429 {"reason":"TooManyProviderTokenUpdates"}"#
     }
 
     @Test func manyDevicesDoNotBloatIt() {
-        var rates = DeviceRates()
-        for device in 0..<UInt64(DeviceRates.devicesMax + 10) {
+        var rates = DeviceRateLimit()
+        for device in 0..<UInt64(DeviceRateLimit.devicesMax + 10) {
             #expect(rates.admits(device, at: Provider.now, requestsMax: 1) == true)
         }
         #expect(rates.admits(0, at: Provider.now, requestsMax: 1) == false)
-        #expect(rates.admits(UInt64(DeviceRates.devicesMax + 1), at: Provider.now, requestsMax: 1) == true)
+        #expect(rates.admits(UInt64(DeviceRateLimit.devicesMax + 1), at: Provider.now, requestsMax: 1) == true)
     }
 }

@@ -50,7 +50,7 @@ struct Conversation {
     let rules: DevicePushRules
     var state: SimulatorState
     var connection = ConnectionMemory()
-    var rates = DeviceRates()
+    var rates = DeviceRateLimit()
     var now = Provider.now
     /// Sent with every push unless a push says otherwise.
     var token: String

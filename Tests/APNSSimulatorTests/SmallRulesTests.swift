@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct StreamGateTests {
     @Test func oneStreamUntilTheFirstAuthenticatedPush() {
-        var gate = StreamGate(mode: .enforce, streamsMax: 3)
+        var gate = ServerStreamGate(mode: .enforce, streamsMax: 3)
         #expect(gate.announced == 1)
         #expect(gate.opened() == true)
         #expect(gate.opened() == false)
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func announcingAloneRefusesNothing() {
-        var gate = StreamGate(mode: .announce, streamsMax: 3)
+        var gate = ServerStreamGate(mode: .announce, streamsMax: 3)
         #expect(gate.announced == 1)
         for _ in 0..<5 { #expect(gate.opened() == true) }
         #expect(gate.authenticated() == true)
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func withoutAGateTheFullNumberIsAnnounced() {
-        var gate = StreamGate(mode: .off, streamsMax: 3)
+        var gate = ServerStreamGate(mode: .off, streamsMax: 3)
         #expect(gate.announced == 3)
         for _ in 0..<5 { #expect(gate.opened() == true) }
         #expect(gate.authenticated() == false)

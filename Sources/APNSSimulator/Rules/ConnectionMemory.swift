@@ -39,7 +39,7 @@ struct ConnectionMemory {
     mutating func verify(
         _ authorization: UnsafeRawBufferPointer, state: SimulatorState, now: Now, options: RuleOptions
     ) -> Result<String, Refusal> {
-        guard let text = ProviderToken.text(ofAuthorization: authorization) else {
+        guard let text = ReceivedProviderToken.text(ofAuthorization: authorization) else {
             return .failure(Refusal(reason: .missingProviderToken))
         }
         let known = tokens.firstIndex { $0.text.withUnsafeBytes { $0.equals(text) } }
@@ -50,7 +50,7 @@ struct ConnectionMemory {
             return .success(tokens[known].keyID)
         }
         tokensVerified += 1
-        switch ProviderToken.verify(text, state: state) {
+        switch ReceivedProviderToken.verify(text, state: state) {
         case .failure(let refusal): return .failure(Refusal(reason: refusal.reason))
         case .success(let token):
             if let reason = admit(token, isNew: known == nil, state: state, now: now, options: options) {
@@ -71,7 +71,7 @@ struct ConnectionMemory {
 
     /// What there is against a token whose signature is good.
     private mutating func admit(
-        _ token: ProviderToken, isNew: Bool, state: SimulatorState, now: Now, options: RuleOptions
+        _ token: ReceivedProviderToken, isNew: Bool, state: SimulatorState, now: Now, options: RuleOptions
     ) -> Reason? {
         if let reason = Self.refusal(issuedAtSeconds: token.issuedAtSeconds, now: now, options: options) {
             return reason

@@ -13,7 +13,7 @@ struct DevicePushRules {
 
     /// The answer, and whether it was given to the holder of a valid provider token.
     func answer(
-        to request: Request, on connection: inout ConnectionMemory, rates: inout DeviceRates, state: SimulatorState,
+        to request: Request, on connection: inout ConnectionMemory, rates: inout DeviceRateLimit, state: SimulatorState,
         now: Now
     ) -> (answer: Answer, isAuthenticated: Bool) {
         switch outcome(of: request, on: &connection, rates: &rates, state: state, now: now) {
@@ -28,7 +28,7 @@ struct DevicePushRules {
     }
 
     private func outcome(
-        of request: Request, on connection: inout ConnectionMemory, rates: inout DeviceRates, state: SimulatorState,
+        of request: Request, on connection: inout ConnectionMemory, rates: inout DeviceRateLimit, state: SimulatorState,
         now: Now
     ) -> Result<Answer, Refusal> {
         do throws(Refusal) {
@@ -39,7 +39,7 @@ struct DevicePushRules {
     }
 
     private func check(
-        _ request: Request, on connection: inout ConnectionMemory, rates: inout DeviceRates, state: SimulatorState,
+        _ request: Request, on connection: inout ConnectionMemory, rates: inout DeviceRateLimit, state: SimulatorState,
         now: Now
     ) throws(Refusal) -> Answer {
         var keyID: String?

@@ -1,7 +1,7 @@
 /// How a simulator behaves apart from what it knows of the world.
 public struct SimulatorConfiguration: Sendable {
     public var rules = RuleOptions()
-    public var gate = StreamGate.Mode.enforce
+    public var gate = ServerStreamGate.Mode.enforce
     /// Streams of one connection after its first authenticated push.
     public var streamsMax = 1000
     /// How long a request waits for its answer, from when it had arrived whole.

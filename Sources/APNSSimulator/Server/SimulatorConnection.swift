@@ -18,7 +18,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     var memory = ConnectionMemory()
     private let server: SimulatorServer
     private var session: HTTP2Server?
-    private var gate: StreamGate
+    private var gate: ServerStreamGate
     private var slots: [Slot] = []
     /// By slot, used again from stream to stream.
     private var requests: [Request] = []
@@ -26,7 +26,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     init(number: Int, server: SimulatorServer) {
         self.number = number
         self.server = server
-        gate = StreamGate(mode: server.configuration.gate, streamsMax: server.configuration.streamsMax)
+        gate = ServerStreamGate(mode: server.configuration.gate, streamsMax: server.configuration.streamsMax)
         super.init()
         session = HTTP2Server(
             loop: server.loop, delegate: self, settings: settings,

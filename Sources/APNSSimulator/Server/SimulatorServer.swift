@@ -28,7 +28,7 @@ public final class SimulatorServer {
     private let rules: DevicePushRules
     private var ids: IDSet
     private var log: RequestLog
-    private var rates = DeviceRates()
+    private var rates = DeviceRateLimit()
     private var record: RecordFile?
     private var listeners: [ByteListener] = []
     private var connections: [Int: SimulatorConnection] = [:]

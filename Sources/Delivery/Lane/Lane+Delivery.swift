@@ -9,38 +9,38 @@ extension Lane {
         guard takesDeliveries else { return consumer.release(delivery.tag) }
         began()
         defer { ended() }
-        let account = Account(of: delivery, receivedAtMilliseconds: loop.now.unixMilliseconds)
-        switch reader.read(account) {
+        let record = DeliveryRecord(of: delivery, receivedAtMilliseconds: loop.now.unixMilliseconds)
+        switch reader.read(record) {
         case .failure(let refusal):
-            await refuse(refusal, account)
+            await refuse(refusal, record)
         case .success(let notification):
-            await deliver(notification, account)
+            await deliver(notification, record)
         }
     }
 
     /// What cannot be read is told, and nothing is sent.
-    private func refuse(_ refusal: Refusal, _ account: Account) async {
-        guard await tell(Conclusion(invalid: refusal), account) else { return }
-        if account.delivery.isOversized {
+    private func refuse(_ refusal: Refusal, _ record: DeliveryRecord) async {
+        guard await tell(Conclusion(invalid: refusal), record) else { return }
+        if record.delivery.isOversized {
             // Its body was not kept here: the broker itself moves it to the dead letters.
-            consumer.reject(account.delivery.tag, requeue: false)
+            consumer.reject(record.delivery.tag, requeue: false)
         } else {
-            consumer.acknowledge(account.delivery.tag)
+            consumer.acknowledge(record.delivery.tag)
         }
     }
 
-    private func deliver(_ notification: PushNotification, _ account: Account) async {
-        let tag = account.delivery.tag
-        switch duplicates.begin(notification.push.id, attempt: account.attempts.before, tag: tag) {
+    private func deliver(_ notification: PushNotification, _ record: DeliveryRecord) async {
+        let tag = record.delivery.tag
+        switch duplicates.begin(notification.push.id, attempt: record.attempts.before, tag: tag) {
         case .joined:
             counters.duplicates.add()
         case .finished:
             counters.duplicates.add()
             consumer.acknowledge(tag)
         case .new:
-            let verdict = await send(notification, account)
+            let verdict = await send(notification, record)
             if configuration.defects.acknowledgesBeforeConfirm { consumer.acknowledge(tag) }
-            if await act(on: verdict, account) {
+            if await act(on: verdict, record) {
                 consumer.acknowledge(tag)
                 for copy in duplicates.finish(notification.push.id) { consumer.acknowledge(copy) }
             } else {
@@ -50,24 +50,24 @@ extension Lane {
         }
     }
 
-    private func send(_ notification: PushNotification, _ account: Account) async -> OutcomePolicy.Verdict {
+    private func send(_ notification: PushNotification, _ record: DeliveryRecord) async -> OutcomePolicy.Verdict {
         guard !notification.isExpired(unixSeconds: loop.now.unixSeconds) else {
             return .conclude(Conclusion(outcome: .expired))
         }
-        account.sentAtMilliseconds = loop.now.unixMilliseconds
-        account.attemptsMade = account.attempts.before + 1
+        record.sentAtMilliseconds = loop.now.unixMilliseconds
+        record.attemptsMade = record.attempts.before + 1
         let outcome = await pools[notification.pool].send(notification.push)
         if case .unknown = outcome { counters.unknownOutcomes.add() }
-        return policy.verdict(on: outcome, of: notification, account.attempts, unixSeconds: loop.now.unixSeconds)
+        return policy.verdict(on: outcome, of: notification, record.attempts, unixSeconds: loop.now.unixSeconds)
     }
 
     /// Returns whether the delivery may be acknowledged; otherwise it goes back to the queue.
-    private func act(on verdict: OutcomePolicy.Verdict, _ account: Account) async -> Bool {
+    private func act(on verdict: OutcomePolicy.Verdict, _ record: DeliveryRecord) async -> Bool {
         switch verdict {
         case .conclude(let conclusion):
-            return await tell(conclusion, account)
+            return await tell(conclusion, record)
         case .retry(let retry):
-            return await tryAgain(retry, account)
+            return await tryAgain(retry, record)
         case .putBack:
             counters.putBack.add()
             return false

@@ -20,9 +20,9 @@ public actor Lane {
     let counters: LaneCounters
     let log: Log
     var duplicates: DuplicateMemory<DeliveryTag>
-    private var state = LaneState()
-    private var inFlight = 0
-    private var whenIdle: UnsafeContinuation<Void, Never>?
+    var state = LaneState()
+    var inFlight = 0
+    var whenIdle: UnsafeContinuation<Void, Never>?
     /// Set once nothing more will be told: whoever still waits to publish gives up.
     var isEnding = false
     private let onStateChange: @Sendable (LaneState) -> Void
@@ -88,39 +88,6 @@ public actor Lane {
         consumer.start()
     }
 
-    /// Takes no more messages, finishes those on their way, tells, acknowledges and closes; whatever is left at the
-    /// deadline stays unacknowledged, so that the broker delivers it again.
-    public func drain(deadlineSeconds: Int) async -> DrainReport {
-        guard state.drain() else { return DrainReport(unfinished: inFlight) }
-        stateChanged()
-        let timer = loop.schedule(after: .seconds(deadlineSeconds)) { self.assumeIsolated { $0.giveUp() } }
-        await consumer.stopConsuming()
-        for pool in pools { pool.stopAccepting() }
-        if inFlight > 0, !isEnding { await withUnsafeContinuation { whenIdle = $0 } }
-        loop.cancel(timer)
-        isEnding = true
-        let report = DrainReport(unfinished: inFlight)
-        for pool in pools { pool.close() }
-        await consumer.close()
-        await publisher.close()
-        return report
-    }
-
-    private func giveUp() {
-        isEnding = true
-        idle()
-    }
-
-    private func idle() {
-        whenIdle?.resume()
-        whenIdle = nil
-    }
-
-    /// Deliveries that were on their way when the deadline came.
-    public struct DrainReport: Sendable, Hashable {
-        public var unfinished: Int
-    }
-
     // MARK: State
 
     private func consumerChanged(_ consumer: BrokerClientState) {
@@ -135,7 +102,7 @@ public actor Lane {
         tell(of: publisher, "publish")
     }
 
-    private func stateChanged() {
+    func stateChanged() {
         onStateChange(state)
     }
 

@@ -6,33 +6,33 @@ import JSON
 /// The one message that tells how a delivery ended (`schemas/result.schema.json`).
 enum ResultMessage {
     static func make(
-        for account: Account, _ conclusion: Conclusion, _ apps: AppDirectory, finishedAtMilliseconds: Int64,
+        for record: DeliveryRecord, _ conclusion: Conclusion, _ apps: AppDirectory, finishedAtMilliseconds: Int64,
         exchange: String
     ) -> OutgoingMessage {
         let routingKey =
-            switch account.app {
+            switch record.app {
             case .configured(let app): apps.resultRoutingKey(of: app, conclusion.outcome)
             case .unknown(let app): RoutingKey.result(conclusion.outcome, app: app)
             case nil: RoutingKey.result(conclusion.outcome, app: nil)
             }
         var message = OutgoingMessage(
-            exchange: exchange, routingKey: routingKey, body: body(account, conclusion, apps, finishedAtMilliseconds),
-            messageID: account.messageID)
+            exchange: exchange, routingKey: routingKey, body: body(record, conclusion, apps, finishedAtMilliseconds),
+            messageID: record.messageID)
         message.correlationID = message.messageID
         message.type = "push.result.v1"
-        account.copyTraceContext(to: &message.headers)
+        record.copyTraceContext(to: &message.headers)
         return message
     }
 
     private static func body(
-        _ account: Account, _ conclusion: Conclusion, _ apps: AppDirectory, _ finishedAtMilliseconds: Int64
+        _ record: DeliveryRecord, _ conclusion: Conclusion, _ apps: AppDirectory, _ finishedAtMilliseconds: Int64
     ) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
-        if let id = account.id { json.member("id", id) }
-        if let app = account.bundleID(apps) { json.member("app", app) }
-        if let environment = account.environment { json.member("environment", environment.rawValue) }
-        switch account.target {
+        if let id = record.id { json.member("id", id) }
+        if let app = record.bundleID(apps) { json.member("app", app) }
+        if let environment = record.environment { json.member("environment", environment.rawValue) }
+        switch record.target {
         case .device(let token): json.member("device_token", token)
         case .channel(let id): json.member("channel_id", id)
         case nil: break
@@ -46,10 +46,10 @@ enum ResultMessage {
         }
         if let state = conclusion.tokenState { json.member("token_state", state.rawValue) }
         if let reason = conclusion.deadLetter { json.member("error", reason) }
-        json.member("attempts", account.attemptsMade)
-        json.member("possible_duplicate", account.attempts.possibleDuplicate)
-        json.member("received_at", account.receivedAtMilliseconds)
-        if let sent = account.sentAtMilliseconds { json.member("sent_at", sent) }
+        json.member("attempts", record.attemptsMade)
+        json.member("possible_duplicate", record.attempts.possibleDuplicate)
+        json.member("received_at", record.receivedAtMilliseconds)
+        if let sent = record.sentAtMilliseconds { json.member("sent_at", sent) }
         json.member("finished_at", finishedAtMilliseconds)
         json.endObject()
         return json.bytes

@@ -18,28 +18,28 @@ final class NotificationReader {
         validator = SchemaValidator(ContractSchemas.notification)
     }
 
-    /// Fills in `account` what can be told of the message even when it is refused.
-    func read(_ account: Account) -> Result<PushNotification, Refusal> {
+    /// Fills in `record` what can be told of the message even when it is refused.
+    func read(_ record: DeliveryRecord) -> Result<PushNotification, Refusal> {
         do throws(Refusal) {
-            return .success(try notification(account))
+            return .success(try notification(record))
         } catch {
             return .failure(error)
         }
     }
 
-    private func notification(_ account: Account) throws(Refusal) -> PushNotification {
-        let delivery = account.delivery
-        account.attempts = Attempts(of: delivery)
-        account.attemptsMade = account.attempts.before
+    private func notification(_ record: DeliveryRecord) throws(Refusal) -> PushNotification {
+        let delivery = record.delivery
+        record.attempts = Attempts(of: delivery)
+        record.attemptsMade = record.attempts.before
         guard !delivery.isOversized else { throw Refusal.oversized }
         try checkEncoding(delivery.properties.contentEncoding)
         let root = try parse(delivery.body)
-        account.describe(root, apps)
+        record.describe(root, apps)
         if let violation = validator.firstViolation(in: root) { throw Refusal(violation) }
         let id = try identity(root, delivery.properties)
-        account.id = id
-        let (app, environment, pool) = try destination(root, account.app)
-        account.environment = environment
+        record.id = id
+        let (app, environment, pool) = try destination(root, record.app)
+        record.environment = environment
         let push = try push(id, app, root, delivery.body)
         try checkLimits(push)
         return PushNotification(push: push, pool: pool, registeredAtMilliseconds: root["registered_at"]?.int64)
@@ -64,7 +64,7 @@ final class NotificationReader {
     private func identity(_ root: JSONValue, _ properties: MessageProperties) throws(Refusal) -> UUIDValue {
         if let id = root["id"]?.withUTF8({ UUIDValue($0) }), let id { return id }
         if let text = properties.messageID, !text.isEmpty {
-            return UUIDValue(text) ?? UUIDValue(name: text, namespace: Account.namespace)
+            return UUIDValue(text) ?? UUIDValue(name: text, namespace: DeliveryRecord.namespace)
         }
         throw Refusal(
             .property, "message-id",
@@ -72,7 +72,7 @@ final class NotificationReader {
     }
 
     private func destination(
-        _ root: JSONValue, _ app: Account.App?
+        _ root: JSONValue, _ app: DeliveryRecord.App?
     ) throws(Refusal) -> (app: AppDirectory.Index, environment: APNSEnvironment, pool: Int) {
         guard case .configured(let app) = app else {
             throw Refusal(.app, "unknown", path: "/app", "No app with this bundle ID is configured here.")
@@ -134,7 +134,7 @@ extension Refusal {
     }
 }
 
-extension Account {
+extension DeliveryRecord {
     /// Longest app or token that a result repeats, in bytes; a schema that is broken does not bound them.
     private static let repeatedBytesMax = 512
 
@@ -160,8 +160,8 @@ extension Account {
 extension Attempts {
     /// A message that the broker delivers again may have been sent by a worker that died.
     fileprivate init(of delivery: IncomingMessage) {
-        let before = delivery.properties.header(MessageHeader.attempt)?.integerValue ?? 0
-        let flagged = delivery.properties.header(MessageHeader.possibleDuplicate)?.booleanValue ?? false
+        let before = delivery.properties.header(MessageHeaderName.attempt)?.integerValue ?? 0
+        let flagged = delivery.properties.header(MessageHeaderName.possibleDuplicate)?.booleanValue ?? false
         self.init(
             before: Int(min(max(before, 0), Int64(Self.countedMax))),
             possibleDuplicate: flagged || delivery.isRedelivered)

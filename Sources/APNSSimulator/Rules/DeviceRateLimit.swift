@@ -1,7 +1,7 @@
 import EventLoop
 
 /// How many pushes each device token had within the running second.
-struct DeviceRates {
+struct DeviceRateLimit {
     /// Device tokens counted in one second; those beyond are not limited.
     static let devicesMax = 100_000
 

@@ -5,7 +5,7 @@ import Crypto
 /// What is known of one delivery, gathered on its way, for the messages that tell how it ended.
 ///
 /// A class, so that the way of a message carries one reference from step to step and not a copy of all of it.
-final class Account {
+final class DeliveryRecord {
     let delivery: IncomingMessage
     let receivedAtMilliseconds: Int64
     /// `nil` while, and when, it cannot be read.

@@ -4,7 +4,7 @@ import JSON
 
 /// A provider token as APNs reads it: a JSON Web Token signed with ES256 (Apple, "Establishing a token-based connection
 /// to APNs"). Its age is not looked at here, since that changes while a connection lives.
-struct ProviderToken {
+struct ReceivedProviderToken {
     /// Longer ones are refused unread; Apple's have about 200 bytes.
     static let bytesMax = 4096
 
@@ -23,7 +23,8 @@ struct ProviderToken {
     }
 
     /// Checks form, key and signature.
-    static func verify(_ text: UnsafeRawBufferPointer, state: SimulatorState) -> Result<ProviderToken, Refusal> {
+    static func verify(_ text: UnsafeRawBufferPointer, state: SimulatorState) -> Result<ReceivedProviderToken, Refusal>
+    {
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard text.count <= bytesMax, parts.count == 3, let header = object(parts[0]), let claims = object(parts[1]),
             let signature = Base64URL.decode(UnsafeRawBufferPointer(rebasing: parts[2])),
@@ -36,7 +37,7 @@ struct ProviderToken {
         guard key.environments.contains(state.environment) else {
             return .failure(Refusal(reason: .badEnvironmentKeyIDInToken))
         }
-        return .success(ProviderToken(key: key, issuedAtSeconds: issuedAt))
+        return .success(ReceivedProviderToken(key: key, issuedAtSeconds: issuedAt))
     }
 
     private static func object(_ part: Slice<UnsafeRawBufferPointer>) -> JSONValue? {

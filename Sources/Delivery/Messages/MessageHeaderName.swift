@@ -1,6 +1,6 @@
 /// Headers of the messages that the worker publishes, and reads again when a retry comes back. None begins with `x-`:
 /// those belong to the broker.
-enum MessageHeader {
+enum MessageHeaderName {
     /// Tries that APNs has, or may have, processed.
     static let attempt = "push-attempt"
     static let attemptsMax = "push-max-attempts"

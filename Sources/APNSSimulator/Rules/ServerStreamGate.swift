@@ -1,6 +1,6 @@
 /// How many streams a connection may have open: one until a push with a valid provider token was answered, then more
 /// (Apple, "Sending notification requests to APNs"). One for each connection.
-public struct StreamGate: Sendable {
+public struct ServerStreamGate: Sendable {
     public enum Mode: String, CaseIterable, Sendable {
         /// Announce the limit and refuse streams beyond it with REFUSED_STREAM.
         case enforce

@@ -9,26 +9,26 @@ extension Lane {
 
     /// Publishes the result and, where somebody may have to act, the dead letter. Returns whether the broker confirmed
     /// both: then, and only then, the delivery may be acknowledged.
-    func tell(_ conclusion: Conclusion, _ account: Account) async -> Bool {
+    func tell(_ conclusion: Conclusion, _ record: DeliveryRecord) async -> Bool {
         let now = loop.now.unixMilliseconds
-        if let reason = conclusion.deadLetter, !account.delivery.isOversized {
-            let letter = DeadLetter.make(
-                for: account, conclusion, because: reason, configuration.apps, failedAtMilliseconds: now,
+        if let reason = conclusion.deadLetter, !record.delivery.isOversized {
+            let letter = DeadLetterMessage.make(
+                for: record, conclusion, because: reason, configuration.apps, failedAtMilliseconds: now,
                 exchange: configuration.names.deadExchange, origin: origin)
             guard await publish(letter) else { return false }
             counters.deadLetters.add()
         }
         let result = ResultMessage.make(
-            for: account, conclusion, configuration.apps, finishedAtMilliseconds: now,
+            for: record, conclusion, configuration.apps, finishedAtMilliseconds: now,
             exchange: configuration.names.resultsExchange)
         guard await publish(result) else { return false }
         counters.count(conclusion.outcome)
         return true
     }
 
-    func tryAgain(_ retry: Retry, _ account: Account) async -> Bool {
+    func tryAgain(_ retry: Retry, _ record: DeliveryRecord) async -> Bool {
         let message = RetryMessage.make(
-            for: account, retry, failedAtMilliseconds: loop.now.unixMilliseconds,
+            for: record, retry, failedAtMilliseconds: loop.now.unixMilliseconds,
             exchange: configuration.names.retryExchange, origin: origin)
         guard await publish(message) else { return false }
         counters.retries.add()

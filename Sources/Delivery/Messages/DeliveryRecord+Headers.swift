@@ -1,7 +1,7 @@
 import AMQP
 import Crypto
 
-extension Account {
+extension DeliveryRecord {
     /// Namespace of the ids that are made from a message's text or bytes; drawn at random once, for this project.
     static let namespace = UUIDValue(high: 0x8a1f_0b3e_5c7d_4e21, low: 0x9b64_2f0d_7c35_a9e8)
 
@@ -15,7 +15,7 @@ extension Account {
 
     func makeMessageID() -> String {
         if let id { return id.description }
-        if let id = delivery.properties.messageID, !id.isEmpty { return id.cut(to: MessageHeader.copyBytesMax) }
+        if let id = delivery.properties.messageID, !id.isEmpty { return id.cut(to: MessageHeaderName.copyBytesMax) }
         return delivery.body.withUnsafeBytes { UUIDValue(name: $0, namespace: Self.namespace) }.description
     }
 
@@ -25,22 +25,22 @@ extension Account {
         func copy(_ name: String, _ value: String?) {
             let value = properties.header(name)?.stringValue ?? value
             guard let value, !value.isEmpty else { return }
-            headers.append(name, .string(value.cut(to: MessageHeader.copyBytesMax)))
+            headers.append(name, .string(value.cut(to: MessageHeaderName.copyBytesMax)))
         }
-        copy(MessageHeader.originQueue, origin.queue)
-        copy(MessageHeader.originExchange, delivery.exchange)
-        copy(MessageHeader.originRoutingKey, delivery.routingKey)
-        copy(MessageHeader.originalMessageID, properties.messageID)
+        copy(MessageHeaderName.originQueue, origin.queue)
+        copy(MessageHeaderName.originExchange, delivery.exchange)
+        copy(MessageHeaderName.originRoutingKey, delivery.routingKey)
+        copy(MessageHeaderName.originalMessageID, properties.messageID)
         if let seconds = properties.timestampSeconds {
-            headers.append(MessageHeader.originalTimestamp, .timestamp(seconds: seconds))
+            headers.append(MessageHeaderName.originalTimestamp, .timestamp(seconds: seconds))
         }
-        headers.append(MessageHeader.worker, .string(origin.worker.cut(to: MessageHeader.copyBytesMax)))
+        headers.append(MessageHeaderName.worker, .string(origin.worker.cut(to: MessageHeaderName.copyBytesMax)))
     }
 
     func copyTraceContext(to headers: inout FieldTable) {
-        for name in [MessageHeader.traceParent, MessageHeader.traceState] {
+        for name in [MessageHeaderName.traceParent, MessageHeaderName.traceState] {
             guard let value = delivery.properties.header(name)?.stringValue else { continue }
-            headers.append(name, .string(value.cut(to: MessageHeader.copyBytesMax)))
+            headers.append(name, .string(value.cut(to: MessageHeaderName.copyBytesMax)))
         }
     }
 }

@@ -1,6 +1,6 @@
 /// The length and the first and last eight bytes of a key: all there is to know of one of up to 16 bytes, and a good
 /// start with a longer one. Public, as the tape's view is, because only what is public is inlined in other modules.
-@frozen public struct KeyWords: Equatable {
+@frozen public struct KeyFingerprint: Equatable {
     public var count: UInt32
     public var first: UInt64
     public var last: UInt64
@@ -22,7 +22,7 @@
         }
     }
 
-    @inlinable public static func == (left: KeyWords, right: KeyWords) -> Bool {
+    @inlinable public static func == (left: KeyFingerprint, right: KeyFingerprint) -> Bool {
         left.first == right.first && left.last == right.last && left.count == right.count
     }
 

@@ -1,0 +1,38 @@
+import AMQP
+import APNS
+import EventLoop
+
+extension Lane {
+    /// Takes no more messages, finishes those on their way, tells, acknowledges and closes; whatever is left at the
+    /// deadline stays unacknowledged, so that the broker delivers it again.
+    public func drain(deadlineSeconds: Int) async -> DrainReport {
+        guard state.drain() else { return DrainReport(unfinished: inFlight) }
+        stateChanged()
+        let timer = loop.schedule(after: .seconds(deadlineSeconds)) { self.assumeIsolated { $0.giveUp() } }
+        await consumer.stopConsuming()
+        for pool in pools { pool.stopAccepting() }
+        if inFlight > 0, !isEnding { await withUnsafeContinuation { whenIdle = $0 } }
+        loop.cancel(timer)
+        isEnding = true
+        let report = DrainReport(unfinished: inFlight)
+        for pool in pools { pool.close() }
+        await consumer.close()
+        await publisher.close()
+        return report
+    }
+
+    private func giveUp() {
+        isEnding = true
+        idle()
+    }
+
+    func idle() {
+        whenIdle?.resume()
+        whenIdle = nil
+    }
+
+    /// Deliveries that were on their way when the deadline came.
+    public struct DrainReport: Sendable, Hashable {
+        public var unfinished: Int
+    }
+}

@@ -1,0 +1,44 @@
+import AMQP
+import Crypto
+
+/// The request's body byte for byte, with headers that say why somebody may have to act (`schemas/dead-letter.schema.json`).
+enum DeadLetterMessage {
+    static func make(
+        for record: DeliveryRecord, _ conclusion: Conclusion, because reason: DeadLetterReason, _ apps: AppDirectory,
+        failedAtMilliseconds: Int64, exchange: String, origin: Origin
+    ) -> OutgoingMessage {
+        var message = OutgoingMessage(
+            exchange: exchange, routingKey: RoutingKey.dead(reason, app: record.bundleID(apps)),
+            body: record.delivery.body, messageID: record.messageID,
+            contentType: record.delivery.properties.contentType?.cut(to: MessageHeaderName.copyBytesMax))
+        message.contentEncoding = record.delivery.properties.contentEncoding?.cut(to: MessageHeaderName.copyBytesMax)
+        message.headers.append(MessageHeaderName.outcome, .string(conclusion.outcome.rawValue))
+        message.headers.append(MessageHeaderName.reasonClass, .string(reason.deadClass))
+        message.headers.append(
+            MessageHeaderName.reasonCode, .string(reason.code.cut(to: MessageHeaderName.copyBytesMax)))
+        message.headers.append(
+            MessageHeaderName.reason, .string(reason.sentence.cut(to: MessageHeaderName.textBytesMax)))
+        if let path = reason.path {
+            message.headers.append(MessageHeaderName.errorPath, .string(path.cut(to: MessageHeaderName.textBytesMax)))
+        }
+        if let answer = conclusion.answer {
+            message.headers.append(MessageHeaderName.apnsStatus, .integer(Int64(answer.status)))
+            if let timestamp = answer.timestampMilliseconds {
+                message.headers.append(MessageHeaderName.apnsTimestamp, .integer(timestamp))
+            }
+        }
+        if let id = record.id { message.headers.append(MessageHeaderName.apnsID, .string(id.description)) }
+        message.headers.append(MessageHeaderName.attempt, .integer(Int64(record.attemptsMade)))
+        message.headers.append(MessageHeaderName.failedAt, .integer(failedAtMilliseconds))
+        record.copyOrigin(origin, to: &message.headers)
+        record.copyTraceContext(to: &message.headers)
+        return message
+    }
+}
+
+/// Where this worker takes its messages from, and who it is.
+struct Origin: Sendable {
+    var queue: String
+    /// Host, process and version.
+    var worker: String
+}
