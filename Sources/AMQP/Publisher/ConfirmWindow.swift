@@ -102,8 +102,7 @@ package struct ConfirmWindow<Waiter> {
     }
 
     private mutating func end(_ number: UInt64, positive: Bool, _ tell: (Waiter, PublishOutcome) -> Void) {
-        guard let entry = self[number] else { return }
-        self[number] = nil
+        guard let entry = self[number].take() else { return }
         count -= 1
         bytes -= entry.bytes
         guard let waiter = entry.waiter else { return }
