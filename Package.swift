@@ -116,6 +116,11 @@ let package = Package(
                 "Telemetry", "TestKit", "CLinux",
             ]),
         tests("TestKitTests", ["TestKit", "EventLoop"]),
-        tests("SystemTests", ["TestKit", "EventLoop", "AMQP", "APNS", "Delivery", "JSON", "JSONSchema", "CLinux"]),
+        tests(
+            "SystemTests",
+            [
+                "TestKit", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "Delivery", "TLS", "Crypto",
+                "JSON", "JSONSchema", "Telemetry",
+            ]),
     ]
 )

@@ -1,0 +1,35 @@
+import AMQP
+import Crypto
+import JSON
+import TestKit
+import Testing
+
+extension SystemTests {
+    @Suite struct Fault {
+        @Test func aKeyThatAPNsDoesNotKnowStopsConsumingAndLosesNothing() async throws {
+            let stage = try await Stage("faulted", Stage.Options(keyPEM: ES256PrivateKey.generate().pkcs8PEM()))
+            try await stage.applyTopology()
+            let samples = Sample.make(300)
+            try await stage.publish(samples)
+            let worker = try await stage.startWorker()
+            let fault = try await worker.said("APNs refuses our key; consuming stops until it is mended")
+            #expect(fault.root["level"]?.string == "error")
+            #expect(fault.root["error"]?.string?.contains("InvalidProviderToken") == true)
+            try await worker.said("not ready")
+
+            // It still runs, and holds none of them.
+            let back = try await stage.left(samples.count)
+            #expect(Set(back.compactMap(\.properties.messageID)) == Set(samples.map(\.id)))
+            #expect(back.count == samples.count)
+            for queue in ["results", "dead", "retry"] {
+                #expect(try await stage.desk.takeAll(from: stage.queue(queue)).isEmpty, "\(queue)")
+            }
+            #expect(worker.isRunning)
+            let counters = try await worker.stop()
+            #expect(counters.root["message.in_flight"]?.int == 0)
+            #expect(counters.root["message.put_back"]?.int ?? 0 > 0)
+            let seen = try await stage.end()
+            #expect(Set(seen.map { $0.root["status"]?.int }) == [403])
+        }
+    }
+}

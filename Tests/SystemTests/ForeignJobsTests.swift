@@ -1,0 +1,117 @@
+import AMQP
+import APNS
+import APNSProtocol
+import Crypto
+import Delivery
+import EventLoop
+import TLS
+import Telemetry
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// A lane needs no other thread: a job that one hands it has been through Swift's global pool, which costs more than
+    /// all else that is done for a message.
+    @Suite struct ForeignJobs {
+        @Test func noJobOfALaneComesFromAnotherThread() async throws {
+            #expect(try await Self.jobsFromOtherThreads(prefix: "own-thread", messages: 20_000) == 0)
+        }
+
+        @Test func withoutTheExecutorTheyDo() async throws {
+            let jobs = try await Self.jobsFromOtherThreads(
+                prefix: "other-thread", messages: 2_000, LaneDefects(leavesTheExecutor: true))
+            #expect(jobs >= 2_000)
+        }
+
+        /// How many a lane gets from when it is ready until so many messages are told.
+        private static func jobsFromOtherThreads(
+            prefix: String, messages count: Int, _ defects: LaneDefects = LaneDefects()
+        ) async throws -> Int {
+            let stage = try await Stage(prefix)
+            try await stage.applyTopology()
+            await stage.desk.collect(stage.queue("results"))
+            try await stage.publish(Sample.make(count))
+            let lane = try LaneInThisProcess(stage, broker: AMQPURL(await PrivateBroker.shared.url), defects)
+            let before = await lane.start()
+            let results = try await stage.desk.collected(stage.queue("results"), atLeast: count)
+            let jobs = lane.loop.jobsFromOtherThreads - before
+            #expect(results.count == count)
+            #expect(await lane.drain() == 0)
+            try await stage.end()
+            return jobs
+        }
+    }
+}
+
+/// A lane as a worker has it, on a loop and thread of its own.
+///
+/// `@unchecked Sendable`: what changes is touched on the loop's thread only.
+private final class LaneInThisProcess: @unchecked Sendable {
+    let loop: EpollLoop
+    private let configuration: LaneConfiguration
+    private let broker: Endpoint
+    private let apns: Endpoint
+    private let tls: TLSContext
+    private var lane: Lane?
+    private var whenReady: UnsafeContinuation<Int, Never>?
+
+    init(_ stage: Stage, broker: AMQPURL, _ defects: LaneDefects) throws {
+        loop = try EpollLoop()
+        self.broker = broker.endpoints[0]
+        apns = Endpoint(host: "127.0.0.1", port: stage.port)
+        tls = try TLSContext(
+            client: TLSClientConfiguration(
+                trust: .pem(String(decoding: Lines.bytes(of: stage.directory.file("ca.pem")), as: UTF8.self)),
+                applicationProtocols: ["h2"], requiresApplicationProtocol: true))
+        let key = try ProviderKey(
+            p8PEM: Lines.bytes(of: stage.directory.file("AuthKey_DEMOKEY001.p8")), keyID: "DEMOKEY001",
+            teamID: "DEMOTEAM01")
+        var configuration = LaneConfiguration(
+            names: TopologyNames(prefix: stage.prefix),
+            broker: ConnectionConfiguration(credentials: broker.credentials), inFlightMax: 1000,
+            apps: AppDirectory([
+                AppDirectory.App(bundleID: "com.example.app", defaultEnvironment: .production, productionPool: 0)
+            ]),
+            pools: [PoolConfiguration(environment: .production, key: key, authority: apns.description)],
+            worker: "in this process")
+        configuration.defects = defects
+        self.configuration = configuration
+    }
+
+    /// Starts it and waits until it is ready; the jobs that other threads gave its loop until then.
+    func start() async -> Int {
+        await withUnsafeContinuation { continuation in
+            loop.post { [self] in
+                whenReady = continuation
+                let lane = Lane(
+                    loop: loop, configuration: configuration,
+                    connectors: Lane.Connectors(
+                        consumer: [ByteConnector(loop: loop, endpoint: broker)],
+                        publisher: [ByteConnector(loop: loop, endpoint: broker)],
+                        apns: [TLSConnector(loop: loop, endpoint: apns, context: tls)]),
+                    counters: LaneCounters(MetricsRegistry()), log: .silent,
+                    onStateChange: { [self] state in
+                        guard state.isReady else { return }
+                        whenReady?.resume(returning: loop.jobsFromOtherThreads)
+                        whenReady = nil
+                    })
+                self.lane = lane
+                Task(executorPreference: loop) { await lane.start() }
+            }
+            LoopThread.detach { self.loop.run() }
+        }
+    }
+
+    /// Has it settle what it holds and ends its thread; how many deliveries were left.
+    func drain() async -> Int {
+        await withUnsafeContinuation { continuation in
+            loop.post { [self] in
+                guard let lane else { return continuation.resume(returning: 0) }
+                Task(executorPreference: loop) {
+                    continuation.resume(returning: await lane.drain(deadlineSeconds: 30).unfinished)
+                    self.loop.stop()
+                }
+            }
+        }
+    }
+}
