@@ -67,11 +67,27 @@ actor BrokerDesk {
 
     // MARK: Taking
 
-    /// Takes all that comes into a queue from now on.
-    func collect(_ queue: String) {
+    /// Has one message of a queue delivered and put back, so that it comes as a redelivery next time.
+    func touch(_ queue: String) async {
         let consumer = Consumer(
             loop: loop, connectors: connectors, connection: connection,
-            configuration: ConsumerConfiguration(queue: queue, prefetch: 2000))
+            configuration: ConsumerConfiguration(queue: queue, prefetch: 1))
+        await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+            consumer.onDelivery = { message in
+                consumer.onDelivery = { _ in }
+                continuation.resume()
+            }
+            consumer.start()
+        }
+        await consumer.close()
+    }
+
+    /// Takes all that comes into a queue from now on.
+    func collect(_ queue: String) {
+        var configuration = ConsumerConfiguration(queue: queue, prefetch: 2000)
+        configuration.messageBytesMax = 16 << 20
+        let consumer = Consumer(
+            loop: loop, connectors: connectors, connection: connection, configuration: configuration)
         let collection = Collection(consumer)
         consumer.onDelivery = { message in
             collection.messages.append(message)

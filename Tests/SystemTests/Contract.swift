@@ -11,7 +11,7 @@ struct Contract {
     static func deadLetter() throws -> Contract { try Contract("dead-letter") }
 
     private init(_ name: String) throws {
-        let text = try Lines.bytes(of: Products.file("schemas/\(name).schema.json"))
+        let text = try Files.bytes(of: Products.file("schemas/\(name).schema.json"))
         validator = SchemaValidator(try CompiledSchema(JSONDocument(text)))
     }
 

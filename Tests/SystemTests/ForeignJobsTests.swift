@@ -61,10 +61,10 @@ private final class LaneInThisProcess: @unchecked Sendable {
         apns = Endpoint(host: "127.0.0.1", port: stage.port)
         tls = try TLSContext(
             client: TLSClientConfiguration(
-                trust: .pem(String(decoding: Lines.bytes(of: stage.directory.file("ca.pem")), as: UTF8.self)),
+                trust: .pem(String(decoding: Files.bytes(of: stage.directory.file("ca.pem")), as: UTF8.self)),
                 applicationProtocols: ["h2"], requiresApplicationProtocol: true))
         let key = try ProviderKey(
-            p8PEM: Lines.bytes(of: stage.directory.file("AuthKey_DEMOKEY001.p8")), keyID: "DEMOKEY001",
+            p8PEM: Files.bytes(of: stage.directory.file("AuthKey_DEMOKEY001.p8")), keyID: "DEMOKEY001",
             teamID: "DEMOTEAM01")
         var configuration = LaneConfiguration(
             names: TopologyNames(prefix: stage.prefix),

@@ -104,7 +104,7 @@ struct Stage {
     func end() async throws -> [JSONDocument] {
         await desk.close()
         #expect(try await simulator.terminate().status == .exited(0))
-        return try Lines.of(directory.file("record")).map { try JSONDocument($0) }
+        return try Files.lines(of: directory.file("record")).map { try JSONDocument($0) }
     }
 }
 

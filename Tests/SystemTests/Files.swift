@@ -1,0 +1,32 @@
+import Glibc
+import TestKit
+
+/// Files of a test, read whole.
+enum Files {
+    static func bytes(of path: String) throws -> [UInt8] {
+        guard let file = fopen(path, "r") else { throw ProcessError("cannot read \(path)") }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 65536)
+        while case let count = fread(&piece, 1, piece.count, file), count > 0 { bytes += piece[..<count] }
+        return bytes
+    }
+
+    static func lines(of path: String) throws -> [String] {
+        try bytes(of: path).split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The names in a folder, in order.
+    static func files(in folder: String) throws -> [String] {
+        guard let entries = opendir(folder) else { throw ProcessError("cannot read \(folder)") }
+        defer { closedir(entries) }
+        var names: [String] = []
+        while let entry = readdir(entries) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { name in
+                String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names.sorted()
+    }
+}
