@@ -17,6 +17,10 @@ final class Connection: ByteStreamHandler {
     static let channel: UInt16 = 1
     /// Frames before the login has agreed on a length.
     private static let openingFrameBytesMax = 16 * 1024
+    /// Frames after it, whatever was agreed: a broker sends the headers of a message in one frame even where it has added
+    /// its own (`x-delivery-count`, `x-death`) to those that filled one. Refusing it would end the connection, and the
+    /// message would come again.
+    private static let readFrameBytesMax = 1 << 20
 
     let loop: EventLoop
     /// What the broker says it is: product, version, capabilities.
@@ -271,7 +275,7 @@ final class Connection: ByteStreamHandler {
     }
 
     private func apply(_ tuning: Handshake.Tuning) {
-        splitter.frameBytesMax = Int(tuning.frameBytesMax)
+        splitter.frameBytesMax = max(Int(tuning.frameBytesMax), Self.readFrameBytesMax)
         writer.frameBytesMax = Int(tuning.frameBytesMax)
         let tuneOK = amqp_connection_tune_ok_t(
             channel_max: tuning.channelMax, frame_max: tuning.frameBytesMax, heartbeat: tuning.heartbeatSeconds)
