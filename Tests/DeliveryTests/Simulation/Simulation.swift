@@ -170,9 +170,10 @@ final class SimulatedWorld {
         loop.schedule(after: .seconds(2)) { [unowned self] in try? broker.start() }
     }
 
+    /// Away for a moment, or for longer than a push waits for a connection.
     private func restartAPNS() {
         apns.shutDown()
-        loop.schedule(after: .seconds(1)) { [unowned self] in _ = try? apns.listen(on: SimulatedWorker.apns) }
+        loop.schedule(after: .seconds(random.chance(percent: 50) ? 1 : 60)) { [unowned self] in _ = try? apns.listen(on: SimulatedWorker.apns) }
     }
 
     // MARK: The end
