@@ -43,6 +43,19 @@ import Testing
         }
     }
 
+    @Test func whatIsDoneBehindAnOpenDeliveryLeavesAtTheClose() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.fill(["open", "b", "c"])
+            let consumer = scene.makeConsumer(prefetch: 100)
+            await scene.wait("deliveries") { scene.deliveries.count == 3 }
+            for delivery in scene.deliveries.dropFirst() { consumer.acknowledge(delivery.tag) }
+            await consumer.close()
+            #expect(scene.texts(in: "in") == ["open"])
+        }
+    }
+
     @Test func thePrefetchHolds() {
         Scene.play { scene in
             try scene.broker.start()

@@ -125,7 +125,9 @@ public final class Consumer: BrokerClient {
         }
     }
 
+    /// What is done leaves now, however short it has waited: whoever takes over would do it again.
     override func willClose() {
+        window.decide(now: .distantFuture)
         connectionWillFlush()
     }
 
@@ -192,7 +194,10 @@ public final class Consumer: BrokerClient {
         generation &+= 1
         window = Self.newWindow(configuration)
         assembler.reset()
-        isHeldUp = false
+        if isHeldUp {
+            isHeldUp = false
+            connection?.resumeReading()
+        }
         if let ackTimer { loop.cancel(ackTimer) }
         ackTimer = nil
         consumptionStopped()

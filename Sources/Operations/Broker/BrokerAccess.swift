@@ -16,8 +16,7 @@ struct BrokerAccess: Sendable {
     init(_ broker: Configuration.Broker) throws(CryptoError) {
         names = broker.names
         endpoints = broker.url.endpoints
-        var connection = ConnectionConfiguration(credentials: broker.url.credentials)
-        connection.virtualHost = broker.url.virtualHost
+        var connection = ConnectionConfiguration(broker.url)
         connection.heartbeatSeconds = broker.heartbeatSeconds
         self.connection = connection
         tls = broker.url.usesTLS ? try TLSContext(client: broker.tls) : nil
