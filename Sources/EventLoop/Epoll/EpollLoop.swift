@@ -87,7 +87,8 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
             let count = withUnsafePointer(to: wait) {
                 epoll_pwait2(epoll, &events, Int32(events.count), nanoseconds == nil ? nil : $0, nil)
             }
-            guard count < 0, errno == ENOSYS else { return count }
+            // A sandbox may forbid the call instead of not knowing it.
+            guard count < 0, errno != EINTR else { return count }
             hasPreciseWait = false
         }
         let milliseconds = nanoseconds.map { Int32(clamping: ($0 + 999_999) / 1_000_000) } ?? -1

@@ -6,7 +6,10 @@ public enum LoopThread {
     public static let stackBytes = 8 * 1024 * 1024
 
     /// Starts a thread that runs `body` and ends; nobody waits for it.
-    public static func detach(_ body: @escaping @Sendable () -> Void) {
+    ///
+    /// - Returns: false when the system gives no more threads; `body` is not run then.
+    @discardableResult
+    public static func detach(_ body: @escaping @Sendable () -> Void) -> Bool {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         pthread_attr_setstacksize(&attributes, stackBytes)
@@ -15,13 +18,15 @@ public enum LoopThread {
         let box = Unmanaged.passRetained(ThreadBody(body))
         var thread = pthread_t()
         let status = pthread_create(&thread, &attributes, runThreadBody, box.toOpaque())
-        precondition(status == 0, "cannot start a thread")
+        if status != 0 { box.release() }
+        return status == 0
     }
 
     /// Runs `body` on a thread of its own and returns its result; for what can block, off the data path.
     public static func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
         await withUnsafeContinuation { continuation in
-            detach { continuation.resume(returning: body()) }
+            // Without a thread of its own it runs here, late but not lost.
+            if !detach({ continuation.resume(returning: body()) }) { continuation.resume(returning: body()) }
         }
     }
 }

@@ -14,10 +14,13 @@ enum Resolver {
             return completion(.success(addresses))
         }
         // Only the loop's thread calls what is boxed here.
-        let completion = LoopBound(completion)
-        LoopThread.detach {
+        let bound = LoopBound(completion)
+        let isStarted = LoopThread.detach {
             let result = lookUp(endpoint, flags: 0)
-            loop.post { completion.value(result) }
+            loop.post { bound.value(result) }
+        }
+        if !isStarted {
+            completion(.failure(TransportError(.resources, "no thread to resolve \(endpoint.host) on")))
         }
     }
 

@@ -3,12 +3,15 @@ import Glibc
 
 /// A byte stream over TCP.
 final class TCPTransport: ByteTransport {
-    /// Time to connect, over all addresses of the name.
+    /// Time to connect, over all addresses of the name; each has an equal share, and no less than the second.
     static let connectTimeoutSeconds = 10
+    static let addressTimeoutSecondsMin = 2
     /// Unacknowledged bytes older than this end the connection: the peer is gone.
     static let userTimeoutSeconds = 60
     /// After a close, how long the peer's last bytes are waited for, so that the kernel does not reset the stream.
     static let lingerSeconds = 2
+    /// Reads of a closed stream's last bytes before the loop looks at others.
+    private static let discardsPerTurnMax = 8
 
     private enum State {
         /// To: open, ended.
@@ -26,6 +29,7 @@ final class TCPTransport: ByteTransport {
     private var watch: FileWatch?
     private var place = ""
     private var addresses: [SocketAddress] = []
+    private var addressTimeoutSeconds = connectTimeoutSeconds
     private var timer: TimerToken?
     private var isReading = true
     private var isWaitingForRoom = false
@@ -45,7 +49,7 @@ final class TCPTransport: ByteTransport {
     func connect(to endpoint: Endpoint) {
         place = endpoint.description
         timer = loop.schedule(after: .seconds(Self.connectTimeoutSeconds)) { [self] in
-            end(TransportError(.timedOut, "\(place): no connection within \(Self.connectTimeoutSeconds) s"))
+            end(TransportError(.timedOut, "\(place): the name was not resolved within \(Self.connectTimeoutSeconds) s"))
         }
         loop.later { [self] in
             Resolver.resolve(endpoint, for: loop) { [self] result in
@@ -53,6 +57,8 @@ final class TCPTransport: ByteTransport {
                 switch result {
                 case .success(let addresses):
                     self.addresses = addresses.reversed()
+                    addressTimeoutSeconds = max(
+                        Self.addressTimeoutSecondsMin, Self.connectTimeoutSeconds / addresses.count)
                     tryNextAddress(after: TransportError(.resolve, "\(place): no address"))
                 case .failure(let error): end(error)
                 }
@@ -62,7 +68,11 @@ final class TCPTransport: ByteTransport {
 
     private func tryNextAddress(after error: TransportError) {
         stopWatching()
+        if let timer { loop.cancel(timer) }
         guard let address = addresses.popLast() else { return end(error) }
+        timer = loop.schedule(after: .seconds(addressTimeoutSeconds)) { [self] in
+            tryNextAddress(after: TransportError(.timedOut, "\(place): no connection in time"))
+        }
         descriptor = socket(
             address.family, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return end(TransportError(errno: errno, place)) }
@@ -175,11 +185,12 @@ final class TCPTransport: ByteTransport {
     }
 
     private func discard() {
-        var count: Int
-        repeat {
-            count = recv(descriptor, epoll.readBuffer.baseAddress, epoll.readBuffer.count, 0)
-        } while count > 0
-        if count == 0 || errno != EAGAIN { finishLingering() }
+        for _ in 0..<Self.discardsPerTurnMax {
+            let count = recv(descriptor, epoll.readBuffer.baseAddress, epoll.readBuffer.count, 0)
+            if count > 0 { continue }
+            if count == 0 || errno != EAGAIN { finishLingering() }
+            return
+        }
     }
 
     // MARK: What the handler asks for

@@ -10,6 +10,10 @@ public struct HistoryHash: Sendable, Hashable {
         for byte in bytes { mix(byte) }
     }
 
+    public mutating func mix(_ bytes: some Sequence<UInt8>) {
+        for byte in bytes { mix(byte) }
+    }
+
     public mutating func mix(_ word: UInt64) {
         for shift in stride(from: UInt64(0), to: 64, by: 8) { mix(UInt8(truncatingIfNeeded: word >> shift)) }
     }
