@@ -121,7 +121,8 @@ final class APNSConnection: HTTP2ClientDelegate {
 
     private func waitForLastAnswers() {
         cancel(&phaseTimer)
-        phaseTimer = after(configuration.drainGraceSeconds) { $0.client.abort() }
+        let grace = max(configuration.drainGraceSeconds, configuration.requestTimeoutSeconds)
+        phaseTimer = after(grace) { $0.client.abort() }
     }
 
     override func closed(_ error: TransportError?) {
@@ -149,6 +150,11 @@ final class APNSConnection: HTTP2ClientDelegate {
     /// The push may have been delivered or not; its stream is given up.
     private func timedOut(_ slot: Int) {
         guard let flight = flights[slot], let push = flight.push else { return }
+        if flight.status >= 200 {
+            // A status that has come is an answer; only its end is missing.
+            client.reset(flight.stream, .cancel)
+            return checkLife()
+        }
         flights[slot]?.push = nil
         client.reset(flight.stream, .cancel)
         pool?.outcomeUnknown(push, .timedOut)
