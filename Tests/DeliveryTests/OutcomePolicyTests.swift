@@ -78,7 +78,8 @@ import Testing
             verdict(status, reason)
                 == .retry(
                     Retry(
-                        bucket: RetryBucket(delaySeconds: 30), attempts: Attempts(before: 1), reason: reason.text)))
+                        bucket: RetryBucket(delaySeconds: 30), attempts: Attempts(before: 1, rounds: 1),
+                        reason: reason.text)))
         let last = conclusion(verdict(status, reason, before: 2))
         #expect(last?.outcome == .rejected)
         #expect(last?.deadLetter?.deadClass == "exhausted")
@@ -97,7 +98,8 @@ import Testing
             policy.verdict(on: .unknown(error), of: notification(), Attempts(before: 0), unixSeconds: now)
                 == .retry(
                     Retry(
-                        bucket: RetryBucket(delaySeconds: 30), attempts: Attempts(before: 1, possibleDuplicate: true),
+                        bucket: RetryBucket(delaySeconds: 30),
+                        attempts: Attempts(before: 1, possibleDuplicate: true, rounds: 1),
                         reason: "unknown")))
         let last = conclusion(
             policy.verdict(on: .unknown(error), of: notification(), Attempts(before: 2), unixSeconds: now))
@@ -118,6 +120,6 @@ import Testing
             case .retry(let retry) = policy.verdict(
                 on: .notSent(.noConnection), of: notification(), attempts, unixSeconds: now)
         else { return #expect(Bool(false), "no retry") }
-        #expect(retry.attempts == attempts)
+        #expect(retry.attempts == Attempts(before: 1, possibleDuplicate: true, rounds: 1))
     }
 }

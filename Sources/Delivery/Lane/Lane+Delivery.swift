@@ -20,7 +20,7 @@ extension Lane {
 
     /// What cannot be read is told, and nothing is sent.
     private func refuse(_ refusal: Refusal, _ record: DeliveryRecord) async {
-        guard await tell(Conclusion(invalid: refusal), record) else { return }
+        guard await tell(Conclusion(invalid: refusal), record) else { return consumer.release(record.delivery.tag) }
         if record.delivery.isOversized {
             // Its body was not kept here: the broker itself moves it to the dead letters.
             consumer.reject(record.delivery.tag, requeue: false)
@@ -31,7 +31,8 @@ extension Lane {
 
     private func deliver(_ notification: PushNotification, _ record: DeliveryRecord) async {
         let tag = record.delivery.tag
-        switch duplicates.begin(notification.push.id, attempt: record.attempts.before, tag: tag) {
+        let key = DuplicateMemory<DeliveryTag>.Key(notification)
+        switch duplicates.begin(key, round: record.attempts.rounds, tag: tag, now: loop.now.monotonic) {
         case .joined:
             counters.duplicates.add()
         case .finished:
@@ -42,10 +43,10 @@ extension Lane {
             if configuration.defects.acknowledgesBeforeConfirm { consumer.acknowledge(tag) }
             if await act(on: verdict, record) {
                 consumer.acknowledge(tag)
-                for copy in duplicates.finish(notification.push.id) { consumer.acknowledge(copy) }
+                for copy in duplicates.finish(key, now: loop.now.monotonic) { consumer.acknowledge(copy) }
             } else {
                 consumer.release(tag)
-                for copy in duplicates.abandon(notification.push.id) { consumer.release(copy) }
+                for copy in duplicates.abandon(key) { consumer.release(copy) }
             }
         }
     }
@@ -54,10 +55,15 @@ extension Lane {
         guard !notification.isExpired(unixSeconds: loop.now.unixSeconds) else {
             return .conclude(Conclusion(outcome: .expired))
         }
-        record.sentAtMilliseconds = loop.now.unixMilliseconds
-        record.attemptsMade = record.attempts.before + 1
+        let sentAt = loop.now.unixMilliseconds
         let outcome = await pools[notification.pool].send(notification.push)
-        if case .unknown = outcome { counters.unknownOutcomes.add() }
+        switch outcome {
+        case .notSent: break
+        case .unknown:
+            counters.unknownOutcomes.add()
+            record.sent(atMilliseconds: sentAt)
+        case .answered: record.sent(atMilliseconds: sentAt)
+        }
         return policy.verdict(on: outcome, of: notification, record.attempts, unixSeconds: loop.now.unixSeconds)
     }
 
@@ -76,5 +82,17 @@ extension Lane {
             counters.putBack.add()
             return false
         }
+    }
+}
+
+extension DuplicateMemory.Key {
+    /// Two requests with one id are the same when they are for the same app and device.
+    fileprivate init(_ notification: PushNotification) {
+        var hash = HistoryHash()
+        hash.mix(notification.push.topic)
+        switch notification.push.target {
+        case .device(let token): hash.mix(token)
+        }
+        self.init(id: notification.push.id, target: hash.value)
     }
 }

@@ -6,6 +6,8 @@ extension Lane {
     /// Delay before a publish is repeated, in milliseconds; doubles up to the largest.
     private static let repeatDelayMilliseconds = 100
     private static let repeatDelayMillisecondsMax = 10_000
+    /// Returns of one message after which its queue is taken for missing.
+    private static let returnsMax = 8
 
     /// Publishes the result and, where somebody may have to act, the dead letter. Returns whether the broker confirmed
     /// both: then, and only then, the delivery may be acknowledged.
@@ -35,13 +37,30 @@ extension Lane {
         return true
     }
 
-    /// Publishes until the broker has confirmed; gives up only when the lane ends. A copy that was confirmed without our
-    /// knowing has the same message id.
+    /// Publishes until the broker has confirmed; a copy that was confirmed without our knowing has the same message id.
+    ///
+    /// Gives up when the lane ends, and when it cannot be published at all: then the lane consumes no more, because what
+    /// it takes could not be told of.
     private func publish(_ message: OutgoingMessage) async -> Bool {
         var delay = Self.repeatDelayMilliseconds
+        var returns = 0
         while !isEnding {
             let outcome = await publisher.publish(message)
-            if case .confirmed = outcome { return true }
+            switch outcome {
+            case .confirmed: return true
+            case .refused(let refusal):
+                fault("a message to \(message.exchange) cannot be published: \(refusal)")
+                return false
+            case .returned(_, let text):
+                returns += 1
+                guard returns < Self.returnsMax else {
+                    fault(
+                        "no queue takes \(message.routingKey) from \(message.exchange) (\(text)): "
+                            + "does martlet topology apply mend it?")
+                    return false
+                }
+            case .nacked, .unknown, .notSent: break
+            }
             if isEnding { return false }
             counters.publishRepeats.add()
             log.warning(

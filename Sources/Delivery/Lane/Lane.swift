@@ -125,10 +125,10 @@ public actor Lane {
     /// Whether a delivery is begun; the others go back at once.
     var takesDeliveries: Bool { state.takesDeliveries }
 
-    /// Stops consuming and puts back what waits to be sent: every message would be refused alike.
+    /// Stops consuming and puts back what waits to be sent: it could not be sent, or not be told of.
     func fault(_ reason: String) {
         guard state.fault(reason) else { return }
-        log.error("APNs refuses our key; consuming stops until it is mended", [.error: .string(reason)])
+        log.error("Consuming stops until somebody acts", [.error: .string(reason)])
         stateChanged()
         for pool in pools { pool.stopAccepting() }
         Task(executorPreference: loop) { await self.stopConsuming() }

@@ -2,7 +2,7 @@
 public struct LaneState: Sendable, Hashable {
     public enum Phase: Sendable, Hashable {
         case running
-        /// Our key or certificate is wrong: nothing is consumed until somebody acts.
+        /// Our key, certificate or topology is wrong: nothing is consumed until somebody acts.
         case faulted(String)
         /// The last messages are finished, no new ones are taken.
         case draining

@@ -16,6 +16,8 @@ extension DeliveryRecord {
     func makeMessageID() -> String {
         if let id { return id.description }
         if let id = delivery.properties.messageID, !id.isEmpty { return id.cut(to: MessageHeaderName.copyBytesMax) }
+        // Nothing of a body that was too large is left to tell it by.
+        if delivery.isOversized, let random = try? UUIDValue.random() { return random.description }
         return delivery.body.withUnsafeBytes { UUIDValue(name: $0, namespace: Self.namespace) }.description
     }
 

@@ -34,6 +34,12 @@ final class DeliveryRecord {
         case channel(ArraySlice<UInt8>)
     }
 
+    /// This try reached, or may have reached, APNs.
+    func sent(atMilliseconds time: Int64) {
+        sentAtMilliseconds = time
+        attemptsMade = attempts.before + 1
+    }
+
     init(of delivery: IncomingMessage, receivedAtMilliseconds: Int64) {
         self.delivery = delivery
         self.receivedAtMilliseconds = receivedAtMilliseconds

@@ -4,6 +4,8 @@ enum MessageHeaderName {
     /// Tries that APNs has, or may have, processed.
     static let attempt = "push-attempt"
     static let attemptsMax = "push-max-attempts"
+    /// Trips through a retry queue.
+    static let rounds = "push-retry-rounds"
     static let possibleDuplicate = "push-possible-duplicate"
     static let firstFailedAt = "push-first-failed-at"
     static let failedAt = "push-failed-at"

@@ -75,8 +75,8 @@ extension JSONWriter {
         beginObject()
         member("class", reason.deadClass)
         member("code", reason.code)
-        if let path = reason.path { member("path", path) }
-        member("message", reason.sentence)
+        if let path = reason.path { member("path", path.cut(to: MessageHeaderName.textBytesMax)) }
+        member("message", reason.sentence.cut(to: MessageHeaderName.textBytesMax))
         endObject()
     }
 }

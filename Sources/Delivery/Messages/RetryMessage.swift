@@ -13,6 +13,7 @@ enum RetryMessage {
         message.contentEncoding = properties.contentEncoding?.cut(to: MessageHeaderName.copyBytesMax)
         message.timestampSeconds = properties.timestampSeconds
         message.headers.append(MessageHeaderName.attempt, .integer(Int64(retry.attempts.before)))
+        message.headers.append(MessageHeaderName.rounds, .integer(Int64(retry.attempts.rounds)))
         message.headers.append(MessageHeaderName.possibleDuplicate, .boolean(retry.attempts.possibleDuplicate))
         message.headers.append(
             MessageHeaderName.reasonCode, .string(retry.reason.cut(to: MessageHeaderName.copyBytesMax)))

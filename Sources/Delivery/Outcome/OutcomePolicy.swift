@@ -54,7 +54,12 @@ public struct OutcomePolicy: Sendable {
             // A wrong topic hurts its own messages alone; a wrong key would refuse every message there is.
             guard verdict.scope == .credential else { return .conclude(rejected(told, nil)) }
             return .fault("APNs answered \(answer.status) \(told.reason ?? "without a reason")")
-        case .refresh, .reconnect, .backOff:
+        case .refresh:
+            // The pool has made a new token already, which is all that can help from here.
+            return .fault("APNs takes new provider tokens for expired: is this machine's clock right?")
+        case .reconnect where answer.reason == .unrelatedKeyIDInToken:
+            return .fault("APNs answered UnrelatedKeyIdInToken on a new connection")
+        case .reconnect, .backOff:
             return later(told, of: notification, attempts, unixSeconds: unixSeconds)
         }
     }
@@ -88,7 +93,8 @@ public struct OutcomePolicy: Sendable {
                 Conclusion(
                     outcome: .rejected, answer: answer, deadLetter: DeadLetterReason("exhausted", reason, sentence)))
         }
-        let next = Attempts(before: made, possibleDuplicate: attempts.possibleDuplicate)
+        let next = Attempts(
+            before: made, possibleDuplicate: attempts.possibleDuplicate, rounds: attempts.rounds)
         return retry(next, reason, of: notification, unixSeconds: unixSeconds)
             ?? .conclude(Conclusion(outcome: .expired, answer: answer))
     }
@@ -97,7 +103,7 @@ public struct OutcomePolicy: Sendable {
         _ reason: String, of notification: PushNotification, _ attempts: Attempts, unixSeconds: Int64
     ) -> Verdict {
         let made = attempts.before + 1
-        let next = Attempts(before: made, possibleDuplicate: true)
+        let next = Attempts(before: made, possibleDuplicate: true, rounds: attempts.rounds)
         if resendsUnknown, made < schedule.attemptsMax,
             let retry = retry(next, "unknown", of: notification, unixSeconds: unixSeconds)
         {
@@ -131,6 +137,8 @@ public struct OutcomePolicy: Sendable {
     ) -> Verdict? {
         let back = unixSeconds + Int64(schedule.bucket.delaySeconds)
         guard !notification.isExpired(unixSeconds: back) else { return nil }
+        var next = next
+        next.rounds += 1
         return .retry(Retry(bucket: schedule.bucket, attempts: next, reason: reason))
     }
 }

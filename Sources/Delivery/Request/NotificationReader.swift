@@ -160,11 +160,14 @@ extension DeliveryRecord {
 extension Attempts {
     /// A message that the broker delivers again may have been sent by a worker that died.
     fileprivate init(of delivery: IncomingMessage) {
-        let before = delivery.properties.header(MessageHeaderName.attempt)?.integerValue ?? 0
-        let flagged = delivery.properties.header(MessageHeaderName.possibleDuplicate)?.booleanValue ?? false
+        let properties = delivery.properties
+        func count(_ name: String) -> Int {
+            Int(min(max(properties.header(name)?.integerValue ?? 0, 0), Int64(Self.countedMax)))
+        }
+        let flagged = properties.header(MessageHeaderName.possibleDuplicate)?.booleanValue ?? false
         self.init(
-            before: Int(min(max(before, 0), Int64(Self.countedMax))),
-            possibleDuplicate: flagged || delivery.isRedelivered)
+            before: count(MessageHeaderName.attempt), possibleDuplicate: flagged || delivery.isRedelivered,
+            rounds: count(MessageHeaderName.rounds))
     }
 
     /// A header that says more was not written by a worker.

@@ -173,7 +173,9 @@ final class SimulatedWorld {
     /// Away for a moment, or for longer than a push waits for a connection.
     private func restartAPNS() {
         apns.shutDown()
-        loop.schedule(after: .seconds(random.chance(percent: 50) ? 1 : 60)) { [unowned self] in _ = try? apns.listen(on: SimulatedWorker.apns) }
+        loop.schedule(after: .seconds(random.chance(percent: 50) ? 1 : 60)) { [unowned self] in
+            _ = try? apns.listen(on: SimulatedWorker.apns)
+        }
     }
 
     // MARK: The end
