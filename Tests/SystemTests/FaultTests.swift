@@ -12,7 +12,7 @@ extension SystemTests {
             let samples = Sample.make(300)
             try await stage.publish(samples)
             let worker = try await stage.startWorker()
-            let fault = try await worker.said("APNs refuses our key; consuming stops until it is mended")
+            let fault = try await worker.said("Consuming stops until somebody acts")
             #expect(fault.root["level"]?.string == "error")
             #expect(fault.root["error"]?.string?.contains("InvalidProviderToken") == true)
             try await worker.said("not ready")

@@ -105,7 +105,8 @@ final class APNSConnection: HTTP2ClientDelegate {
         guard gate.isServing else { return }
         gate.drain()
         client.goAway()
-        waitForLastAnswers()
+        // Nobody hurries us: each request has its own time.
+        waitForLastAnswers(max(configuration.drainGraceSeconds, configuration.requestTimeoutSeconds))
         pool?.connectionDrains(self)
     }
 
@@ -119,10 +120,9 @@ final class APNSConnection: HTTP2ClientDelegate {
         }
     }
 
-    private func waitForLastAnswers() {
+    private func waitForLastAnswers(_ seconds: Int64) {
         cancel(&phaseTimer)
-        let grace = max(configuration.drainGraceSeconds, configuration.requestTimeoutSeconds)
-        phaseTimer = after(grace) { $0.client.abort() }
+        phaseTimer = after(seconds) { $0.client.abort() }
     }
 
     override func closed(_ error: TransportError?) {
@@ -198,7 +198,7 @@ final class APNSConnection: HTTP2ClientDelegate {
         if goAwayReason == nil { goAwayReason = pool?.answers.read(debug).reason?.text ?? code.description }
         guard gate.isServing else { return }
         gate.drain()
-        waitForLastAnswers()
+        waitForLastAnswers(configuration.drainGraceSeconds)
         pool?.connectionDrains(self)
     }
 
