@@ -108,7 +108,10 @@ let package = Package(
             ["APNSSimulator", "APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "TestKit"]),
         tests(
             "DeliveryTests",
-            ["Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "Crypto", "TestKit"]),
+            [
+                "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "JSON", "JSONSchema", "Crypto",
+                "Telemetry", "TestKit",
+            ]),
         tests(
             "OperationsTests",
             [
