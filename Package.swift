@@ -109,7 +109,8 @@ let package = Package(
         tests(
             "DeliveryTests",
             [
-                "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "JSON", "JSONSchema", "Crypto",
+                "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "JSON", "JSONSchema",
+                "Crypto",
                 "Telemetry", "TestKit",
             ]),
         tests(
