@@ -213,6 +213,27 @@ import Testing
         #expect(refusals == Int.min + 4)
     }
 
+    @Test func aConnectionThatOnlyFailsIsReplaced() throws {
+        let rig = try PoolRig {
+            $0.connectionsMax = 1
+            $0.serverErrorsMax = 5
+        }
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        let first = try #require(rig.apns.connections.first)
+        rig.apns.onRequest = { connection, stream in
+            if connection === first { connection.answer(stream, 500) } else { connection.accept(stream) }
+        }
+        for count in 2...8 {
+            rig.send()
+            #expect(rig.runUntilEnded(count))
+        }
+        #expect((1...5).allSatisfy { rig.outcomes[$0] == .answered(PushAnswer(status: 500)) })
+        #expect((6...7).allSatisfy(rig.isAccepted))
+        rig.pass(.seconds(1))
+        #expect(first.hasClosed)
+    }
+
     @Test func otherResetsLeaveTheOutcomeUnknown() throws {
         let rig = try PoolRig()
         rig.apns.onRequest = { connection, stream in connection.server.reset(stream, .internalError) }

@@ -25,6 +25,8 @@ final class APNSConnection: HTTP2ClientDelegate {
     /// Whether APNs has taken a provider token of ours on this connection.
     private(set) var hasProvedItself = false
     private let loop: EventLoop
+    /// 5xx answers since the last other one.
+    private var serverErrors = 0
     private let configuration: PoolConfiguration
     private var pool: APNSPool?
     private var client: HTTP2Client!
@@ -234,7 +236,15 @@ final class APNSConnection: HTTP2ClientDelegate {
             pool?.connectionProvedItself()
         }
         tell(flight, end, hasStatus)
+        if hasStatus { countServerErrors(flight.status) }
         pool?.sendWaiting()
+    }
+
+    /// A connection whose token went stale while it was idle was seen to answer 500 for ever, and as it answers fast, it
+    /// would be given most of the pushes.
+    private func countServerErrors(_ status: Int) {
+        serverErrors = status >= 500 ? serverErrors + 1 : 0
+        if serverErrors >= configuration.serverErrorsMax { drain() }
     }
 
     /// A status that has come is an answer, even when the rest of it was cut off, unless the reason decides what

@@ -28,6 +28,8 @@ public struct PoolConfiguration: Sendable {
     public var drainGraceSeconds: Int64 = 20
     /// How often a push that APNs refused unprocessed is sent again before it is given back.
     public var resendsMax = 3
+    /// 5xx answers in a row after which a connection is replaced.
+    public var serverErrorsMax = 5
     public var token = ProviderTokenPolicy.Configuration()
     public var reconnect = ReconnectPolicy.Configuration()
 
