@@ -43,6 +43,8 @@ enum BrokerClients {
                 consumer.start()
             }
             await consumer.close()
+            // It holds the consumer.
+            consumer.onDelivery = { _ in }
             return messages
         }
     }
