@@ -74,7 +74,8 @@ public final class VirtualNetwork: @unchecked Sendable {
 
 /// Where a virtual network accepts connections.
 final class VirtualListener: ByteListener {
-    private let network: VirtualNetwork
+    /// Weak: the network holds its listeners.
+    private weak let network: VirtualNetwork?
     let accept: (ByteTransport) -> Void
 
     init(endpoint: Endpoint, network: VirtualNetwork, accept: @escaping (ByteTransport) -> Void) {
@@ -84,6 +85,6 @@ final class VirtualListener: ByteListener {
     }
 
     override func close() {
-        network.remove(self)
+        network?.remove(self)
     }
 }
