@@ -30,8 +30,6 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
         self.now = now
     }
 
-    // MARK: What a kind of loop provides
-
     /// Ends the wait for events; called from any thread.
     func wake() {}
 
@@ -53,8 +51,6 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     ) throws(TransportError) -> ByteListener {
         fatalError("a kind of loop provides this")
     }
-
-    // MARK: Timers
 
     /// Calls `action` on the loop at `time`, or in the next turn when that has passed.
     @discardableResult
@@ -81,8 +77,6 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
             schedule(after: delay) { continuation.resume() }
         }
     }
-
-    // MARK: The turn
 
     /// Calls `handler.flush()` once at the end of this turn, however often it is asked for.
     public final func flushAtEndOfTurn(_ handler: ByteStreamHandler) {
@@ -154,8 +148,6 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
         swap(&handlers, &unflushed)
     }
 
-    // MARK: The thread
-
     /// Makes the calling thread the loop's until `leaveThread()`.
     final func enterThread() {
         let taken = owner.compareExchange(expected: 0, desired: Self.currentThread, ordering: .acquiringAndReleasing)
@@ -176,8 +168,6 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     }
 
     private static var currentThread: UInt { UInt(pthread_self()) }
-
-    // MARK: Executor
 
     /// Jobs that another thread enqueued since the loop was made. The data path causes none.
     public final var jobsFromOtherThreads: Int { inbox.jobsAdded }

@@ -57,8 +57,6 @@ public final class HTTP2Client: HTTP2Session {
         return stream
     }
 
-    // MARK: From the session
-
     override func sessionOpened() {
         delegate?.connected()
     }

@@ -65,8 +65,6 @@ public final class HTTP2Server: HTTP2Session {
         return told
     }
 
-    // MARK: From the session
-
     override func sessionOpened() {
         delegate?.connected()
     }

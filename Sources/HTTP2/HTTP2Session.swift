@@ -71,8 +71,6 @@ public class HTTP2Session: ByteStreamHandler {
         transport = connector.connect(self)
     }
 
-    // MARK: What either side may do
-
     /// Asks the peer for a sign of life; the answer carries the same number.
     public final func ping(_ number: UInt64) {
         loop.assertOnLoop()
@@ -133,8 +131,6 @@ public class HTTP2Session: ByteStreamHandler {
             (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, settings.maxHeaderListBytes))
     }
 
-    // MARK: Bytes in
-
     public final override func connected(_ transport: ByteTransport) {
         loop.assertOnLoop()
         self.transport = transport
@@ -181,8 +177,6 @@ public class HTTP2Session: ByteStreamHandler {
         transport?.close()
     }
 
-    // MARK: Bytes out
-
     public final override func flush() { writeOut() }
 
     public final override func writable() { writeOut() }
@@ -225,8 +219,6 @@ public class HTTP2Session: ByteStreamHandler {
         position <= outputPosition - UInt64(output.count)
     }
 
-    // MARK: What a side adds
-
     func sessionOpened() {}
 
     func sessionClosed(_ error: TransportError?) {}
@@ -260,8 +252,6 @@ public class HTTP2Session: ByteStreamHandler {
     func headersSent(slot: Int) {}
 
     func streamClosed(slot: Int, _ code: HTTP2ErrorCode) {}
-
-    // MARK: From the callbacks
 
     final func frameReceived(_ frame: UnsafePointer<nghttp2_frame>) {
         let header = UnsafeRawPointer(frame).assumingMemoryBound(to: nghttp2_frame_hd.self).pointee

@@ -39,8 +39,6 @@ public struct JSONValue {
     }
 }
 
-// MARK: - Strings
-
 extension JSONValue {
     /// The text of a string, its escapes decoded.
     public var string: String? {
@@ -62,8 +60,6 @@ extension JSONValue {
     }
 }
 
-// MARK: - Numbers
-
 extension JSONValue {
     /// The number without any loss; it borrows the tape's bytes.
     package var number: JSONNumber? { node.kind == .number ? tape.number(at: index) : nil }
@@ -78,8 +74,6 @@ extension JSONValue {
         node.kind == .number ? Double(String(decoding: tape.source[sourceRange], as: UTF8.self)) : nil
     }
 }
-
-// MARK: - Arrays and objects
 
 extension JSONValue {
     /// Elements of an array, members of an object, 0 for the rest.

@@ -31,8 +31,6 @@ public struct JSONWriter {
     }
 }
 
-// MARK: - Structure
-
 extension JSONWriter {
     public mutating func beginObject() { open(UInt8(ascii: "{")) }
     public mutating func endObject() { close(UInt8(ascii: "}")) }
@@ -71,8 +69,6 @@ extension JSONWriter {
         followsValue = true
     }
 }
-
-// MARK: - Values
 
 extension JSONWriter {
     public mutating func string(_ text: String) {
@@ -168,8 +164,6 @@ extension JSONWriter {
         }
     }
 }
-
-// MARK: - Members
 
 extension JSONWriter {
     public mutating func member(_ name: StaticString, _ value: String) {

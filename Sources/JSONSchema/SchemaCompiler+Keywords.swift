@@ -119,8 +119,6 @@ extension SchemaCompiler {
     }
 }
 
-// MARK: - Values of keywords
-
 extension SchemaCompiler {
     func count(_ value: JSONValue) throws(SchemaError) -> Int {
         guard let number = value.number, number.isInteger, !number.isNegative else {

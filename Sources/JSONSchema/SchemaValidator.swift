@@ -123,8 +123,6 @@ struct FoundViolations {
     }
 }
 
-// MARK: - The machine
-
 /// A subschema with applicators that is being checked for a value.
 struct Frame {
     var instruction: Int

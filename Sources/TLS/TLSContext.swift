@@ -86,8 +86,6 @@ public final class TLSContext: @unchecked Sendable {
 
     deinit { SSL_CTX_free(pointer) }
 
-    // MARK: Certificates and keys
-
     private func load(_ trust: TLSTrust) throws(CryptoError) {
         OpenSSLErrors.clear()
         switch trust {

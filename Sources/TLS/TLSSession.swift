@@ -75,8 +75,6 @@ final class TLSSession {
         return SSL_set1_host(ssl, name) == 1 && martlet_ssl_set_server_name(ssl, name) == 1
     }
 
-    // MARK: Ciphertext in
-
     /// Lets `body` work on `bytes`; returns how many of them OpenSSL has not taken, which are the last.
     func withInput(_ bytes: UnsafeRawBufferPointer, hasEnded: Bool, _ body: () -> Void) -> Int {
         input = bytes
@@ -101,8 +99,6 @@ final class TLSSession {
         output.append(bytes)
         return true
     }
-
-    // MARK: Steps
 
     func handshake() -> Progress {
         OpenSSLErrors.clear()
@@ -158,8 +154,6 @@ final class TLSSession {
         }
         return TLSFailure.session(error, place: place, isHandshaking: isHandshaking)
     }
-
-    // MARK: What was agreed
 
     var version: TLSVersion? { TLSVersion(rawValue: SSL_version(ssl)) }
 

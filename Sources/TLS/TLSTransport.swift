@@ -83,8 +83,6 @@ public final class TLSTransport: ByteTransport {
         }
     }
 
-    // MARK: What was agreed, from `connected` on
-
     /// The ALPN name that both sides speak; nil when none was chosen.
     public var applicationProtocol: String? { session.applicationProtocol }
 
@@ -92,8 +90,6 @@ public final class TLSTransport: ByteTransport {
 
     /// Whether the peer showed a certificate and it holds. Always so on a client.
     public var hasVerifiedPeerCertificate: Bool { session.hasVerifiedPeerCertificate }
-
-    // MARK: Events from below
 
     fileprivate func belowConnected() {
         guard case .connecting = state else { return }
@@ -139,8 +135,6 @@ public final class TLSTransport: ByteTransport {
         self.handler = nil
         handler?.closed(reason)
     }
-
-    // MARK: Decrypting
 
     /// Takes the handshake and the plaintext on as far as `bytes` go and the handler wants.
     private func pump(_ bytes: UnsafeRawBufferPointer) {
@@ -226,8 +220,6 @@ public final class TLSTransport: ByteTransport {
         }
     }
 
-    // MARK: Encrypting
-
     public override func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         loop.assertOnLoop()
         guard case .open = state, !hasFinishedWriting else { return 0 }
@@ -273,8 +265,6 @@ public final class TLSTransport: ByteTransport {
         session.finishWriting()
         sendCiphertext()
     }
-
-    // MARK: Ending
 
     public override func close() {
         loop.assertOnLoop()

@@ -64,8 +64,6 @@ struct EndToEnd {
         try await stage.session.publish(count) { template.message($0, queue: Self.requests) }
     }
 
-    // MARK: The floor
-
     /// It measures its own rate, from the first message on; what it cost is the kernel's count of the whole process.
     private func measureFloor(_ stage: Stage, round: Int) async throws -> Measurement {
         try await fill(stage, options.messages, round: round)
@@ -95,8 +93,6 @@ struct EndToEnd {
             brokerMicroseconds: brokerTime.microseconds / messages, simulatorMicroseconds: 0,
             peakMegabytes: Double(peakBytes) / 1e6)
     }
-
-    // MARK: The worker
 
     /// Looked at from outside: from the moment when the warm-up's results were there until all were.
     private func measureWorker(_ stage: Stage, round: Int) async throws -> Measurement {

@@ -46,8 +46,6 @@ actor Scene {
         isDone = true
     }
 
-    // MARK: The players
-
     private var connectors: [ByteConnector] {
         [ByteConnector(loop: loop, endpoint: Endpoint(host: "broker", port: 5672))]
     }
@@ -96,8 +94,6 @@ actor Scene {
             assumeIsolated { $0.states.append("\(name) \(text)") }
         }
     }
-
-    // MARK: Directions
 
     /// Puts messages of these texts into a queue.
     func fill(_ texts: [String], into queue: String = "in") {

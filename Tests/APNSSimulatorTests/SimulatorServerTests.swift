@@ -72,8 +72,6 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         #expect(apns.server.counters.refusedByStatus == [410: 1, 400: 1])
     }
 
-    // MARK: The gate
-
     @Test func streamsBeforeTheFirstAnswerAreRefused() throws {
         let apns = try VirtualAPNS { configuration, _ in configuration.answerDelay = .milliseconds(10) }
         let client = apns.connectRaw()
@@ -141,8 +139,6 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         #expect(apns.server.counters.streamsRefused == 0)
     }
 
-    // MARK: Delay
-
     @Test func answersWaitTheirTime() throws {
         let apns = try VirtualAPNS { configuration, _ in
             configuration.gate = .off
@@ -199,8 +195,6 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         #expect(apns.server.counters.connectionsOpen == 0)
     }
 
-    // MARK: Memory
-
     @Test func remembersWhatItSaw() throws {
         let apns = try VirtualAPNS { configuration, _ in configuration.requestsLoggedMax = 2 }
         let client = apns.connect()
@@ -249,8 +243,6 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         #expect(try first == history() && first.count == 2)
     }
 
-    // MARK: Ending
-
     @Test func shuttingDownAnswersWhatWaitsAndCloses() throws {
         let apns = try VirtualAPNS { configuration, _ in
             configuration.gate = .off
@@ -278,8 +270,6 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         #expect(clients.filter(\.isClosed).count == 1)
         #expect(apns.server.counters.connectionsOpenMax == 2)
     }
-
-    // MARK: Rubbish
 
     @Test(arguments: 1...40 as ClosedRange<UInt64>)
     func rubbishEndsAConnectionAndNothingElse(seed: UInt64) throws {

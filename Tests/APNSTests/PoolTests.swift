@@ -8,8 +8,6 @@ import Testing
 
 /// The pool against a scripted APNs.
 @Suite struct PoolTests {
-    // MARK: Requests and answers
-
     @Test func aPushCarriesAllOfItsHeadersAndItsPayload() throws {
         let rig = try PoolRig()
         let payload = Array(#"xx{"aps":{}}yy"#.utf8)
@@ -78,8 +76,6 @@ import Testing
         #expect(rig.outcomes[3] == .answered(PushAnswer(status: 400, reason: .unknown(#"{"reas"#))))
     }
 
-    // MARK: Streams
-
     @Test func oneStreamUntilTheFirstAnswerAndThenAsManyAsAllowed() throws {
         let rig = try PoolRig { $0.streamsMax = 300 }
         rig.apns.onRequest = { _, _ in }
@@ -139,8 +135,6 @@ import Testing
         #expect(Set(rig.apns.requests.compactMap { $0["apns-id"] }).count == 5_000)
         #expect(rig.apns.connections[1].requests.count > 100)
     }
-
-    // MARK: Refusals and losses
 
     @Test func goAwayInMidFlightSendsTheUnprocessedOnesElsewhere() throws {
         let rig = try PoolRig()
@@ -242,8 +236,6 @@ import Testing
         #expect(rig.outcomes[0] == .unknown(.streamReset(.internalError)))
     }
 
-    // MARK: Silence
-
     @Test func aRequestWithoutAnAnswerTimesOutAndItsLateAnswerIsIgnored() throws {
         let rig = try PoolRig { $0.requestTimeoutSeconds = 30 }
         rig.apns.onRequest = { connection, stream in
@@ -340,8 +332,6 @@ import Testing
         let elapsed = rig.loop.now.monotonic.nanoseconds / 1_000_000_000
         #expect(elapsed >= 120, "forty connections, twelve a minute: \(elapsed) s")
     }
-
-    // MARK: Limits and ends
 
     @Test func whatCannotStandInAHeaderIsNotSent() throws {
         let rig = try PoolRig()

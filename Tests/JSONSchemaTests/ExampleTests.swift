@@ -109,8 +109,6 @@ struct ExampleTests {
     }
 }
 
-// MARK: - Files of this repository
-
 private struct FileError: Error, CustomStringConvertible {
     var description: String
 }

@@ -117,8 +117,6 @@ import Testing
         #expect(!refused.errors.joined().contains("hunter2"))
     }
 
-    // MARK: -
-
     private func martlet(
         _ arguments: String...
     ) async throws -> (exit: ChildExit, output: [String], errors: [String]) {

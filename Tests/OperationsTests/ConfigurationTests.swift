@@ -206,8 +206,6 @@ import Testing
         #expect(throws: Never.self) { try file.worker(text: Array(schema[start..<end].utf8)) }
     }
 
-    // MARK: -
-
     private static let key = try? ES256PrivateKey.generate().pkcs8PEM()
 
     private func load(_ text: String) throws(ConfigurationError) -> Configuration {

@@ -58,8 +58,6 @@ struct BadMessage {
         contentEncoding, noIdentity, oddAttempts, oddHeaders, oddProperties, nestedHeaders,
     ]
 
-    // MARK: Not JSON
-
     private static func randomBytes(_ random: inout SeededRandom) -> BadMessage {
         while true {
             let bytes = random.bytes(1 + random.below(300))
@@ -154,8 +152,6 @@ struct BadMessage {
         return BadMessage("syntax \(text)", text, "json", "syntax")
     }
 
-    // MARK: JSON, but no request
-
     private static func noObject(_ random: inout SeededRandom) -> BadMessage {
         let text = random.one(of: ["[]", "0", "-1e-999999999", #""""#, "null", "true", "[{}]", " \n7 "])
         return BadMessage("no object", text, "schema", "type")
@@ -188,8 +184,6 @@ struct BadMessage {
         return BadMessage("escaped NUL in \(key)", request(&random, [key: text]), "schema", "pattern")
     }
 
-    // MARK: Limits and apps
-
     private static func longPayload(_ random: inout SeededRandom) -> BadMessage {
         // Of the payload's form, `{"aps":{"alert":""}}` are 20 bytes.
         let alert = String(repeating: "a", count: 4096 - 20 + 1 + random.below(random.one(of: [2, 5000])))
@@ -215,8 +209,6 @@ struct BadMessage {
             ], without: "device_token")
         return BadMessage("broadcast", text, "app", "broadcast")
     }
-
-    // MARK: Properties
 
     private static func contentEncoding(_ random: inout SeededRandom) -> BadMessage {
         var message = BadMessage("content-encoding", request(&random), "property", "content-encoding")
@@ -309,8 +301,6 @@ struct BadMessage {
         }
     }
 
-    // MARK: Large bodies
-
     private static func large(_ random: inout SeededRandom) -> [BadMessage] {
         let size = bodyBytesMax
         func filled(_ text: String, _ count: Int) -> String { String(repeating: text, count: count) }
@@ -335,8 +325,6 @@ struct BadMessage {
         }
         return whole + larger
     }
-
-    // MARK: A good request to be spoilt
 
     /// - Parameter changes: other values, or more properties, as JSON.
     private static func request(

@@ -41,8 +41,6 @@ actor BrokerDesk {
     private var connectors: [ByteConnector] { url.endpoints.map { ByteConnector(loop: loop, endpoint: $0) } }
     private var connection: ConnectionConfiguration { ConnectionConfiguration(credentials: url.credentials) }
 
-    // MARK: Publishing
-
     /// Publishes all and waits for the confirms.
     func publish(_ messages: [OutgoingMessage]) async throws {
         if publisher == nil {
@@ -64,8 +62,6 @@ actor BrokerDesk {
     private func publish(_ message: OutgoingMessage) async -> PublishOutcome? {
         await publisher?.publish(message)
     }
-
-    // MARK: Taking
 
     /// Has one message of a queue delivered and put back, so that it comes as a redelivery next time.
     func touch(_ queue: String) async {

@@ -50,8 +50,6 @@ final class RawPublisher: ByteStreamHandler, @unchecked Sendable {
         if let failure = publisher.failure { throw ProcessError(failure) }
     }
 
-    // MARK: The stream
-
     override func connected(_ transport: ByteTransport) {
         send(Array("AMQP".utf8) + [0, 0, 9, 1])
     }
@@ -92,8 +90,6 @@ final class RawPublisher: ByteStreamHandler, @unchecked Sendable {
         failure = failure ?? reason
         transport?.reset()
     }
-
-    // MARK: The protocol
 
     private func heard(_ payload: UnsafeRawBufferPointer) {
         var reader = WireReader(payload)

@@ -41,8 +41,6 @@ import Testing
         #expect(wire.server.error?.message.contains("no version of TLS in common") == true)
     }
 
-    // MARK: Certificates
-
     @Test func `A certificate for another host is refused by name`() throws {
         let wire = try Wire(Wire.Ways(serverName: "api.push.apple.com"))
         #expect(wire.start { wire.areClosed } == .done)
@@ -134,8 +132,6 @@ import Testing
         #expect(wire.client.error?.message.contains("does not accept our certificate") == true)
     }
 
-    // MARK: ALPN
-
     @Test(arguments: [([String](), ["h2"]), (["http/1.1"], ["h2"]), (["http/1.1", "h3"], ["h2", "h2c"])])
     func `Without the protocol in common there is no connection`(offered: [String], wanted: [String]) throws {
         var client = TLSClientConfiguration.trusting
@@ -158,8 +154,6 @@ import Testing
         #expect(wire.client.error?.message == "server.test:443: the peer did not agree to h2 (ALPN)")
         #expect(!wire.client.isConnected)
     }
-
-    // MARK: Contexts
 
     @Test func `A context names what is wrong with its certificates`() throws {
         let other = try Certificates.authority.issueClient(name: "other")

@@ -115,8 +115,6 @@ import Testing
         wire.close()
     }
 
-    // MARK: Ends
-
     @Test(arguments: [TLSVersion.tls12, .tls13])
     func `One direction may end before the other`(version: TLSVersion) throws {
         var client = TLSClientConfiguration.trusting

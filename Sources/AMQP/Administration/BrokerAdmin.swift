@@ -54,8 +54,6 @@ public final class BrokerAdmin: BrokerClient {
         super.init(loop: loop, connectors: connectors, configuration: connection)
     }
 
-    // MARK: Operations
-
     /// Declares a durable exchange. One that exists with other properties is an error (406).
     public func declareExchange(
         _ name: String, _ kind: ExchangeKind, arguments: FieldTable = FieldTable()
@@ -194,8 +192,6 @@ public final class BrokerAdmin: BrokerClient {
         defer { loop.cancel(timer) }
         return try await withUnsafeContinuation { pending.append(Call(continuation: $0, queue: queue)) }.get()
     }
-
-    // MARK: The channel
 
     override var reopensChannelAtOnce: Bool { true }
 

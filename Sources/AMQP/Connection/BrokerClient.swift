@@ -84,8 +84,6 @@ public class BrokerClient {
         return connectors
     }
 
-    // MARK: For users
-
     /// Connects, and keeps connected until `close`. Must be called once.
     public final func start() {
         loop.assertOnLoop()
@@ -155,8 +153,6 @@ public class BrokerClient {
         readyWaiters = []
         for waiter in waiters { waiter.resume(error) }
     }
-
-    // MARK: Connecting
 
     private func connect() {
         let connector = connectors[nextConnector]
@@ -230,8 +226,6 @@ public class BrokerClient {
         for waiter in waiters { waiter.resume() }
     }
 
-    // MARK: What the connection tells
-
     final func connectionOpened() {
         serverProperties = connection?.serverProperties ?? FieldTable()
         openChannel()
@@ -289,8 +283,6 @@ public class BrokerClient {
         guard !isClosing else { return becomeClosed() }
         retry(after: error) { [self] in connect() }
     }
-
-    // MARK: For subclasses to override
 
     /// The channel is open and new: set it up, then call `becomeReady`.
     func channelOpened() {}

@@ -63,8 +63,6 @@ final class Connection: ByteStreamHandler {
         if case .open = state { true } else { false }
     }
 
-    // MARK: Sending
-
     /// Sends a method on the channel; `false` when its arguments cannot be encoded. Nothing is sent unless open.
     @discardableResult
     func send<Method: ClientMethod>(_ method: Method, argumentBytesMax: Int = 64) -> Bool {
@@ -121,8 +119,6 @@ final class Connection: ByteStreamHandler {
             fail(AMQPError(.timedOut, "the broker left \(writer.output.count) bytes unread"))
         }
     }
-
-    // MARK: Receiving
 
     /// Holds up the broker by flow control; heartbeats are not expected meanwhile.
     func pauseReading() {
@@ -231,8 +227,6 @@ final class Connection: ByteStreamHandler {
         }
     }
 
-    // MARK: Login
-
     private func perform(_ action: Handshake.Action) throws(AMQPError) {
         switch action {
         case .sendStartOK: sendStartOK()
@@ -289,8 +283,6 @@ final class Connection: ByteStreamHandler {
         if heartbeat > .zero { scheduleHeartbeat() }
     }
 
-    // MARK: Heartbeats
-
     private func scheduleHeartbeat() {
         heartbeatTimer = loop.schedule(after: heartbeat / 2) { [weak self] in self?.beat() }
     }
@@ -308,8 +300,6 @@ final class Connection: ByteStreamHandler {
         }
         scheduleHeartbeat()
     }
-
-    // MARK: Ending
 
     /// Says goodbye; the end is told by `connectionClosed` when the broker has answered.
     func close() {

@@ -76,8 +76,6 @@ public final class Consumer: BrokerClient {
     /// Deliveries that are neither acknowledged, rejected nor released.
     public var unsettledCount: Int { window.openCount }
 
-    // MARK: Settling
-
     /// The delivery has been dealt with: the broker may forget it.
     public func acknowledge(_ tag: DeliveryTag) {
         guard isCurrent(tag), window.acknowledge(tag.number, now: loop.now.monotonic) else { return countStale() }
@@ -130,8 +128,6 @@ public final class Consumer: BrokerClient {
         window.decide(now: .distantFuture)
         connectionWillFlush()
     }
-
-    // MARK: Consuming
 
     /// Asks the broker for no more deliveries, and returns when none can come any more. Those that came, also while this
     /// waited, are to be settled as ever. Across a lost connection it stays stopped.
@@ -250,8 +246,6 @@ public final class Consumer: BrokerClient {
             if wantsToConsume { sendConsume() } else { becomeReady() }
         }
     }
-
-    // MARK: Deliveries
 
     override func receivedContentHeader(_ payload: UnsafeRawBufferPointer) -> Bool {
         delivered(assembler.header(payload))

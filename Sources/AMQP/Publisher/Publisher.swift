@@ -107,8 +107,6 @@ public final class Publisher: BrokerClient {
 
     private static let closedError = AMQPError(.closed, "closed")
 
-    // MARK: Time-outs
-
     private var confirmTimeout: Duration { .seconds(configuration.confirmTimeoutSeconds) }
 
     private func setTimer(_ time: MonotonicTime) {
@@ -152,8 +150,6 @@ public final class Publisher: BrokerClient {
         case .ready: AMQPError(.timedOut, "\(window.count) messages are unconfirmed")
         }
     }
-
-    // MARK: The channel
 
     override func channelOpened() {
         connection?.send(amqp_confirm_select_t(nowait: 0))

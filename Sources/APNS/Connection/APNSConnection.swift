@@ -67,8 +67,6 @@ final class APNSConnection: HTTP2ClientDelegate {
     /// Whether a provider token has been chosen for this connection.
     var hasToken: Bool { tokenUse.hasBegun }
 
-    // MARK: Sending
-
     /// Sends a push; false when this connection can take no more at all, and then it drains.
     ///
     /// - Parameters:
@@ -99,8 +97,6 @@ final class APNSConnection: HTTP2ClientDelegate {
         if requestTimer == nil { armRequestTimer() }
         return true
     }
-
-    // MARK: Ending
 
     /// Takes no more pushes, waits a while for the answers to come, and closes.
     func drain() {
@@ -137,8 +133,6 @@ final class APNSConnection: HTTP2ClientDelegate {
         self.pool = nil
         pool?.connectionClosed(self, error, goAwayReason: goAwayReason)
     }
-
-    // MARK: Signs of life
 
     private func armRequestTimer() {
         guard let deadline = deadlines.next else { return }
@@ -184,8 +178,6 @@ final class APNSConnection: HTTP2ClientDelegate {
         cancel(&pingTimer)
     }
 
-    // MARK: What the peer says of the connection
-
     override func settingsReceived(_ settings: HTTP2Settings) {
         lastActivity = loop.now.monotonic
         if gate.phase == .connecting {
@@ -203,8 +195,6 @@ final class APNSConnection: HTTP2ClientDelegate {
         waitForLastAnswers(configuration.drainGraceSeconds)
         pool?.connectionDrains(self)
     }
-
-    // MARK: Answers
 
     override func responseStatus(_ stream: HTTP2Stream, _ status: Int) {
         flights[stream.slot]?.status = status
@@ -274,8 +264,6 @@ final class APNSConnection: HTTP2ClientDelegate {
         }
         return answer
     }
-
-    // MARK: Timers
 
     private func after(_ seconds: Int64, _ action: @escaping (APNSConnection) -> Void) -> TimerToken {
         loop.schedule(after: .seconds(seconds)) { [self] in action(self) }

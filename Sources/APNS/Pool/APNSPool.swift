@@ -36,8 +36,6 @@ public final class APNSPool {
         reconnect = ReconnectPolicy(configuration.reconnect)
     }
 
-    // MARK: What a lane asks for
-
     /// Sends a push and waits for what becomes of it. Does not heed cancellation: a push that was sent has an outcome.
     public func send(_ request: PushRequest) async -> PushOutcome {
         loop.assertOnLoop()
@@ -67,8 +65,6 @@ public final class APNSPool {
 
     /// Connections that have not ended.
     public var connectionCount: Int { connections.count }
-
-    // MARK: Sending
 
     private func submit(_ push: Push) {
         guard isAccepting else { return push.finish(.notSent(.draining)) }
@@ -126,8 +122,6 @@ public final class APNSPool {
         }
         if !waiting.isEmpty { openConnection() }
     }
-
-    // MARK: Connections
 
     /// Opens a connection if none is about to take pushes and there is room for one more; not sooner than the reconnect
     /// policy lets it.
@@ -189,8 +183,6 @@ public final class APNSPool {
         }
         sendWaiting()
     }
-
-    // MARK: Outcomes
 
     func answered(_ push: Push, _ answer: PushAnswer, tokenGeneration: Int, by connection: APNSConnection) {
         statistics.answered += 1

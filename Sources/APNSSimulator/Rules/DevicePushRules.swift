@@ -68,8 +68,6 @@ struct DevicePushRules {
         }
     }
 
-    // MARK: Headers
-
     /// The form of each header by itself; the push type that they name.
     private func checkHeaders(_ request: Request) throws(Refusal) -> PushType? {
         if request.hasDuplicateHeaders { throw Refusal(reason: .duplicateHeaders) }
@@ -115,8 +113,6 @@ struct DevicePushRules {
             && bytes.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
     }
 
-    // MARK: Path
-
     private func checkMethodAndPath(_ request: Request) throws(Refusal) {
         guard let method = request[.method], method.equals("POST") else { throw Refusal(reason: .methodNotAllowed) }
         guard let path = request[.path], path.count >= RequestPath.devicePrefix.utf8CodeUnitCount,
@@ -132,8 +128,6 @@ struct DevicePushRules {
         return token
     }
 
-    // MARK: Provider token
-
     /// The id of the key that signed the token; nil when none is asked for.
     private func authenticate(
         _ request: Request, on connection: inout ConnectionMemory, state: SimulatorState, now: Now
@@ -147,8 +141,6 @@ struct DevicePushRules {
         case .failure(let refusal): throw Refusal(reason: refusal.reason)
         }
     }
-
-    // MARK: Payload and target
 
     private func checkPayload(of request: Request, pushType: PushType?) throws(Refusal) {
         let count = request.bodyByteCount

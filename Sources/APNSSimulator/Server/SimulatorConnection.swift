@@ -50,8 +50,6 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     /// Ends at once.
     func abort() { session?.abort() }
 
-    // MARK: Requests
-
     override func requestBegan(_ stream: HTTP2Stream, excess: StreamExcess) {
         while slots.count <= stream.slot {
             slots.append(Slot())
@@ -104,8 +102,6 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     private func serves(_ stream: HTTP2Stream) -> Bool {
         stream.slot < slots.count && slots[stream.slot].streamID == stream.id
     }
-
-    // MARK: Answers
 
     /// Sends an answer; does nothing when the stream has ended meanwhile.
     func send(_ answer: Answer, isAuthenticated: Bool, on stream: HTTP2Stream) {

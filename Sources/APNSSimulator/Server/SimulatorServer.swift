@@ -53,8 +53,6 @@ public final class SimulatorServer {
         random = SeededRandom(seed: loop.nextRandom())
     }
 
-    // MARK: Connections
-
     /// Serves connections at an endpoint, port 0 being any free one.
     ///
     /// - Parameter tls: without it HTTP/2 is spoken with prior knowledge, as on a virtual loop.
@@ -122,8 +120,6 @@ public final class SimulatorServer {
 
     /// Why the record ends early; nil when it does not.
     public var recordFailure: String? { record?.failure }
-
-    // MARK: Requests
 
     func streamRefused() { counts.streamsRefused += 1 }
 
@@ -203,8 +199,6 @@ public final class SimulatorServer {
         UUIDValue(
             high: random.next() & ~0xF000 | 0x4000, low: random.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
     }
-
-    // MARK: Memory
 
     /// The newest requests with their answers, the oldest first.
     public var loggedRequests: [LoggedRequest] { log.requests }

@@ -74,8 +74,6 @@ public actor Lane {
         }
     }
 
-    // MARK: Life
-
     /// Connects and begins to take messages.
     public func start() {
         let executor = configuration.defects.leavesTheExecutor ? nil : loop
@@ -87,8 +85,6 @@ public actor Lane {
         publisher.start()
         consumer.start()
     }
-
-    // MARK: State
 
     private func consumerChanged(_ consumer: BrokerClientState) {
         state.isConsuming = consumer == .ready
@@ -137,8 +133,6 @@ public actor Lane {
     private func stopConsuming() async {
         await consumer.stopConsuming()
     }
-
-    // MARK: Counting
 
     func began() {
         inFlight += 1

@@ -34,8 +34,6 @@ public struct OutcomePolicy: Sendable {
         }
     }
 
-    // MARK: Answers
-
     private func verdict(
         on answer: PushAnswer, of notification: PushNotification, _ attempts: Attempts, unixSeconds: Int64
     ) -> Verdict {
@@ -78,8 +76,6 @@ public struct OutcomePolicy: Sendable {
         else { return Conclusion(outcome: .rejected, answer: answer, tokenState: .unregistered) }
         return rejected(answer, .valid)
     }
-
-    // MARK: Not yet
 
     /// A transient refusal: the try counts.
     private func later(

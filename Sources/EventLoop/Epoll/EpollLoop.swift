@@ -117,8 +117,6 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
             unixNanoseconds: Int64(wall.tv_sec) * 1_000_000_000 + Int64(wall.tv_nsec))
     }
 
-    // MARK: Descriptors
-
     /// Calls `action` with the epoll events of `descriptor` until the watch is ended.
     func watch(_ descriptor: Int32, for events: EPOLL_EVENTS, _ action: @escaping (UInt32) -> Void) -> FileWatch? {
         assertOnLoop()
@@ -150,8 +148,6 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         watches[watch.slot] = nil
         freeWatches.append(watch.slot)
     }
-
-    // MARK: Streams
 
     public override func connect(to endpoint: Endpoint, handler: ByteStreamHandler) -> ByteTransport {
         assertOnLoop()

@@ -44,8 +44,6 @@ final class TCPTransport: ByteTransport {
         precondition(descriptor < 0, "a byte stream was dropped without close() or reset()")
     }
 
-    // MARK: Opening
-
     func connect(to endpoint: Endpoint) {
         place = endpoint.description
         timer = loop.schedule(after: .seconds(Self.connectTimeoutSeconds)) { [self] in
@@ -122,8 +120,6 @@ final class TCPTransport: ByteTransport {
         setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &one, size)
     }
 
-    // MARK: Events
-
     private func startWatching(for events: EPOLL_EVENTS) {
         watch = epoll.watch(descriptor, for: events) { [self] events in ready(events) }
         if watch == nil { end(TransportError(errno: errno, place)) }
@@ -192,8 +188,6 @@ final class TCPTransport: ByteTransport {
             return
         }
     }
-
-    // MARK: What the handler asks for
 
     override func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         loop.assertOnLoop()

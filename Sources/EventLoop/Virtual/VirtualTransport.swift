@@ -32,8 +32,6 @@ final class VirtualTransport: ByteTransport {
         }
     }
 
-    // MARK: Sending
-
     override func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         loop.assertOnLoop()
         guard state == .open, !hasFinishedWriting else { return 0 }
@@ -69,8 +67,6 @@ final class VirtualTransport: ByteTransport {
         isWaitingForRoom = false
         handler?.writable()
     }
-
-    // MARK: Receiving
 
     private func arrive(_ piece: [UInt8]?) {
         guard state == .open else { return }
@@ -113,8 +109,6 @@ final class VirtualTransport: ByteTransport {
         isReading = true
         loop.later { [self] in handOver() }
     }
-
-    // MARK: Ending
 
     override func close() {
         guard state != .ended else { return }

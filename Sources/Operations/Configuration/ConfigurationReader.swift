@@ -42,8 +42,6 @@ struct ConfigurationReader {
         return (broker, Configuration.topology(broker.names, readRetry(root["retry"])))
     }
 
-    // MARK: Sections
-
     private mutating func brokerSection(_ section: JSONValue) -> Configuration.Broker? {
         let user = section["username"].flatMap { text($0) }
         let password = section["password"].flatMap { text($0) }
@@ -204,8 +202,6 @@ struct ConfigurationReader {
         retry.delaySeconds = section["delay_seconds"]?.int ?? retry.delaySeconds
         return retry
     }
-
-    // MARK: Values
 
     /// The text with its references resolved.
     private mutating func text(_ value: JSONValue) -> String? {

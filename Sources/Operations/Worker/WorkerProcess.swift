@@ -102,8 +102,6 @@ final class WorkerProcess: @unchecked Sendable {
             })
     }
 
-    // MARK: What lanes tell
-
     private func laneChanged(_ index: Int, _ state: LaneState) {
         guard readiness.lane(index, isReady: state.isReady), life.isRunning else { return }
         if readiness.isReady {
@@ -117,8 +115,6 @@ final class WorkerProcess: @unchecked Sendable {
         running -= 1
         if running == 0 { loop.stop() }
     }
-
-    // MARK: The end
 
     private func signalled(_ signal: Int32) {
         log.info("signal received", [.processSignal: .string(signal == SIGINT ? "SIGINT" : "SIGTERM")])
@@ -171,8 +167,6 @@ final class WorkerProcess: @unchecked Sendable {
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
         return usage.ru_maxrss * 1024
     }
-
-    // MARK: The watchdog
 
     private func watch() {
         watchdog.check(lanes, now: loop.now.monotonic)

@@ -55,8 +55,6 @@ final class LogQueue: @unchecked Sendable {
         }
     }
 
-    // MARK: The thread
-
     private func startThread() -> Bool {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)

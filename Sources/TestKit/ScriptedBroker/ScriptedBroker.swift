@@ -65,8 +65,6 @@ public final class ScriptedBroker {
         ]
     }
 
-    // MARK: Running
-
     /// Listens; again after `crash`.
     public func start() throws(TransportError) {
         guard listener == nil else { return }
@@ -116,8 +114,6 @@ public final class ScriptedBroker {
     func remove(_ connection: ScriptedConnection) {
         connections.removeAll { $0 === connection }
     }
-
-    // MARK: Topology
 
     public func queue(_ name: String) -> ScriptedQueue? {
         queues.first { $0.name == name }
@@ -173,8 +169,6 @@ public final class ScriptedBroker {
     func unbind(_ destination: ScriptedExchange.Destination, from source: String, key: String) {
         exchange(source)?.bindings.removeAll { $0 == ScriptedExchange.Binding(key: key, destination: destination) }
     }
-
-    // MARK: Messages
 
     /// Puts a message in as a publisher would; returns the number of queues that took it.
     @discardableResult

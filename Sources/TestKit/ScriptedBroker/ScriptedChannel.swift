@@ -73,8 +73,6 @@ final class ScriptedChannel {
         unsettled = []
     }
 
-    // MARK: Frames
-
     func receive(_ frame: Frame) {
         if case .closing = state {
             var reader = WireReader(frame.payload)
@@ -132,8 +130,6 @@ final class ScriptedChannel {
         }
         return true
     }
-
-    // MARK: Topology
 
     private func declareExchange(_ reader: inout WireReader) -> Bool? {
         guard reader.short() != nil, let name = reader.text(), let kind = reader.text(), let flags = reader.octet(),
@@ -230,8 +226,6 @@ final class ScriptedChannel {
         return true
     }
 
-    // MARK: Consuming
-
     private func setPrefetch(_ reader: inout WireReader) -> Bool? {
         guard reader.long() != nil, let count = reader.short(), let isGlobal = reader.octet() else { return nil }
         guard isGlobal == 0 else {
@@ -325,8 +319,6 @@ final class ScriptedChannel {
         return tag
     }
 
-    // MARK: Settling
-
     private func acknowledge(_ reader: inout WireReader) -> Bool? {
         guard let tag = reader.longLong(), let multiple = reader.octet() else { return nil }
         guard let taken = take(tag, multiple: multiple & 1 != 0) else { return true }
@@ -400,8 +392,6 @@ final class ScriptedChannel {
             item.queue.deliver()
         }
     }
-
-    // MARK: Publishing
 
     private func beginPublish(_ reader: inout WireReader) -> Bool? {
         guard reader.short() != nil, let exchange = reader.shortString(), let key = reader.shortString(),

@@ -36,8 +36,6 @@ final class ScriptedConnection: ByteStreamHandler {
         lastReceived = broker.loop.now.monotonic
     }
 
-    // MARK: Bytes
-
     override func connected(_ transport: ByteTransport) {
         self.transport = transport
     }
@@ -99,8 +97,6 @@ final class ScriptedConnection: ByteStreamHandler {
         forget()
     }
 
-    // MARK: Sending
-
     /// Sends a method on channel 0.
     private func send(_ classID: UInt16, _ methodID: UInt16, _ arguments: (inout WireWriter) -> Void = { _ in }) {
         send(0, classID, methodID, arguments)
@@ -145,8 +141,6 @@ final class ScriptedConnection: ByteStreamHandler {
     func flushAtEndOfTurn() {
         broker.loop.flushAtEndOfTurn(self)
     }
-
-    // MARK: Frames
 
     private func receive(_ frame: Frame) {
         if frame.channel == 0 {
@@ -238,8 +232,6 @@ final class ScriptedConnection: ByteStreamHandler {
         channels.removeAll { $0 === channel }
     }
 
-    // MARK: Alarms and silence
-
     func clientPublishes() {
         guard !hasPublished else { return }
         hasPublished = true
@@ -269,8 +261,6 @@ final class ScriptedConnection: ByteStreamHandler {
             flushAtEndOfTurn()
         }
     }
-
-    // MARK: Ending
 
     func close(_ code: UInt16, _ text: String) {
         guard takesFrames else { return }

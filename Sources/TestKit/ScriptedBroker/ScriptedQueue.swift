@@ -28,8 +28,6 @@ public final class ScriptedQueue {
     /// What no consumer holds, the next to be delivered first.
     public var ready: ArraySlice<ScriptedMessage> { items[head...] }
 
-    // MARK: Messages
-
     func append(_ message: ScriptedMessage) {
         var message = message
         if let timeToLive = arguments["x-message-ttl"]?.integerValue {
@@ -78,8 +76,6 @@ public final class ScriptedQueue {
         return count
     }
 
-    // MARK: Consumers
-
     func add(_ consumer: ScriptedConsumer) {
         consumers.append(consumer)
         deliver()
@@ -110,8 +106,6 @@ public final class ScriptedQueue {
         }
         return nil
     }
-
-    // MARK: Time to live
 
     private func scheduleExpiry() {
         guard expiry == nil, let time = ready.first?.expiresAt else { return }

@@ -136,8 +136,6 @@ final class SimulatedWorld {
             exchange: names.requestsExchange, routingKey: "any", messageID: message.id.description, body: message.body)
     }
 
-    // MARK: Disturbance
-
     /// Cuts a connection in the midst of a piece, while deliveries are outstanding.
     private func mayCut(_ connection: VirtualConnection, _ bytes: Int, _ direction: VirtualConnection.Direction) {
         guard let queue = broker.queue(names.requestsQueue), queue.unsettled > 0, report.cuts < 40 else { return }
@@ -177,8 +175,6 @@ final class SimulatedWorld {
             _ = try? apns.listen(on: SimulatedWorker.apns)
         }
     }
-
-    // MARK: The end
 
     private var remaining: Int {
         [names.requestsQueue, names.retryQueue(.default)].compactMap { broker.queue($0) }
