@@ -16,6 +16,8 @@ public final class HTTP2Server: HTTP2Session {
     public private(set) var acknowledgedStreamsMax: Int?
     private var settingsLeave = false
     private var isPaused = false
+    /// nil when the delegate does not want to know.
+    private var scanner: HeaderFrameScanner?
 
     /// - Parameter delegate: kept until `closed` was delivered.
     public init(
@@ -25,6 +27,7 @@ public final class HTTP2Server: HTTP2Session {
     ) {
         self.delegate = delegate
         limitsUnsent = [settings.maxConcurrentStreams]
+        scanner = delegate.wantsHeaderRepresentations ? HeaderFrameScanner() : nil
         super.init(loop: loop, settings: Self.told(settings), limits: limits, isServer: true)
     }
 
@@ -95,7 +98,12 @@ public final class HTTP2Server: HTTP2Session {
         delegate?.settingsAcknowledged()
     }
 
+    override func inputArrived(_ bytes: UnsafeRawBufferPointer) { scanner?.scan(bytes) }
+
+    override func inputWasRead() { scanner?.pieceEnded() }
+
     override func headersBegan(streamID: Int32, slot: Int) {
+        scanner?.blockBegan(streamID: streamID)
         guard slot < 0 else {
             // Trailers of a request that is known.
             headerStream = streams.stream(slot: slot)
@@ -123,16 +131,18 @@ public final class HTTP2Server: HTTP2Session {
     override func headerReceived(
         name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, neverIndexed: Bool
     ) -> Bool {
+        let representation = scanner?.next() ?? HeaderRepresentation(neverIndexed ? .neverIndexed : nil)
         guard let stream = headerStream, streams.contains(stream) else { return true }
         streams[stream].headerBytes += name.count + value.count
         guard streams[stream].headerBytes <= limits.headerBytesMax else {
             reset(stream, .enhanceYourCalm)
             return false
         }
-        delegate?.requestHeader(
-            stream, name: name, value: value, representation: HeaderRepresentation(neverIndexed: neverIndexed))
+        delegate?.requestHeader(stream, name: name, value: value, representation: representation)
         return true
     }
+
+    override func headerIgnored() { _ = scanner?.next() }
 
     override func bodyReceived(slot: Int, _ bytes: UnsafeRawBufferPointer) {
         guard let stream = streams.stream(slot: slot) else { return }

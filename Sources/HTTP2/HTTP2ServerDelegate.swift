@@ -9,16 +9,14 @@ public enum StreamExcess: Sendable, Hashable {
     case acknowledged
 }
 
-/// How a header field was written on the wire, as far as nghttp2 tells.
-public struct HeaderRepresentation: Sendable, Hashable {
-    /// Literal and never to be indexed (RFC 7541, 6.2.3).
-    public var neverIndexed: Bool
-}
-
 /// What a server's events go to: a base class, so that an event costs one virtual call. All calls come on the loop; every
 /// method of the server may be called from them. A delegate serves one connection.
 open class HTTP2ServerDelegate {
     public init() {}
+
+    /// Whether ``requestHeader(_:name:value:representation:)`` is told all of a field's representation, which costs a
+    /// look at each byte before the values; asked once, when the server is made.
+    open var wantsHeaderRepresentations: Bool { false }
 
     open func connected() {}
 

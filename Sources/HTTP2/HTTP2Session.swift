@@ -143,7 +143,9 @@ public class HTTP2Session: ByteStreamHandler {
     public final override func received(_ bytes: UnsafeRawBufferPointer) {
         loop.assertOnLoop()
         guard phase == .open, let start = bytes.baseAddress else { return }
+        inputArrived(bytes)
         let taken = nghttp2_session_mem_recv(session, start.assumingMemoryBound(to: UInt8.self), bytes.count)
+        inputWasRead()
         if taken < 0 { peerBroke(String(cString: nghttp2_strerror(Int32(taken)))) }
         requestFlush()
     }
@@ -219,6 +221,12 @@ public class HTTP2Session: ByteStreamHandler {
         position <= outputPosition - UInt64(output.count)
     }
 
+    /// Bytes came which nghttp2 reads next.
+    func inputArrived(_ bytes: UnsafeRawBufferPointer) {}
+
+    /// nghttp2 has read what came.
+    func inputWasRead() {}
+
     func sessionOpened() {}
 
     func sessionClosed(_ error: TransportError?) {}
@@ -235,6 +243,9 @@ public class HTTP2Session: ByteStreamHandler {
     func headerReceived(
         name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, neverIndexed: Bool
     ) -> Bool { true }
+
+    /// A field came that no message may have; nghttp2 drops it.
+    func headerIgnored() {}
 
     func bodyReceived(slot: Int, _ bytes: UnsafeRawBufferPointer) {}
 

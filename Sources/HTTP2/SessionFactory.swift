@@ -55,6 +55,10 @@ enum SessionFactory {
                     ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
             }
         }
+        nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, _, _, _, _, _, _, userData in
+            with(userData) { $0.headerIgnored() }
+            return 0
+        }
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, id, data, count, userData in
             with(userData) {
                 $0.bodyReceived(slot: $0.slot(streamID: id), UnsafeRawBufferPointer(start: data, count: count))

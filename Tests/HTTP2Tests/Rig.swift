@@ -120,6 +120,7 @@ final class ScriptedServer: HTTP2ServerDelegate {
     struct Request: Equatable {
         var headers: [String] = []
         var neverIndexed: [String] = []
+        var representations: [HeaderRepresentation] = []
         var body: [UInt8] = []
         var excess = StreamExcess.none
         var closed: HTTP2ErrorCode?
@@ -133,6 +134,7 @@ final class ScriptedServer: HTTP2ServerDelegate {
 
     init(onRequest: @escaping (ScriptedServer, HTTP2Stream) -> Void) { self.onRequest = onRequest }
 
+    override var wantsHeaderRepresentations: Bool { true }
     override func settingsAcknowledged() { acknowledgements += 1 }
     override func requestBegan(_ stream: HTTP2Stream, excess: StreamExcess) {
         requests[stream.id] = Request(excess: excess)
@@ -142,6 +144,7 @@ final class ScriptedServer: HTTP2ServerDelegate {
         representation: HeaderRepresentation
     ) {
         requests[stream.id]?.headers.append(text(name) + ": " + text(value))
+        requests[stream.id]?.representations.append(representation)
         if representation.neverIndexed { requests[stream.id]?.neverIndexed.append(text(name)) }
     }
     override func requestBody(_ stream: HTTP2Stream, _ bytes: UnsafeRawBufferPointer) {

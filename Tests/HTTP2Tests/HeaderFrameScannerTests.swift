@@ -1,0 +1,219 @@
+import EventLoop
+import Testing
+
+@testable import HTTP2
+
+private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+
+@Suite struct HeaderFrameScannerTests {
+    private static let block: [UInt8] = [0x82, 0x40, 0x01, 0x61, 0x01, 0x62, 0x10, 0x01, 0x61, 0x81, 0x1F]
+    private static let says = "indexed name, incremental, never huffman"
+
+    @Test func findsTheBlockOfAHeadersFrame() {
+        #expect(read(frame(1, 0x4, stream: 1, Self.block), streams: [1]) == [Self.says])
+    }
+
+    @Test func skipsPaddingAndPriority() {
+        let priority: [UInt8] = [0x80, 0, 0, 3, 16]
+        let padding: [UInt8] = [0x82, 0x82, 0x82]
+        #expect(read(frame(1, 0xC, stream: 1, [3] + Self.block + padding), streams: [1]) == [Self.says])
+        #expect(read(frame(1, 0x24, stream: 1, priority + Self.block), streams: [1]) == [Self.says])
+        #expect(read(frame(1, 0x2C, stream: 1, [3] + priority + Self.block + padding), streams: [1]) == [Self.says])
+        #expect(read(frame(1, 0xC, stream: 1, [0] + Self.block), streams: [1]) == [Self.says])
+    }
+
+    @Test func goesOnInContinuations() {
+        for cut in 0...Self.block.count {
+            let parts =
+                frame(1, 0x8, stream: 5, [2] + Self.block[..<cut] + [0, 0]) + frame(9, 0, stream: 5, [])
+                + frame(9, 0x4, stream: 5, Array(Self.block[cut...]))
+            #expect(read(parts + frame(1, 0x5, stream: 7, [0x83]), streams: [5, 7]) == [Self.says, "indexed name"])
+        }
+    }
+
+    @Test func passesOverOtherFrames() {
+        let frames =
+            frame(4, 0, stream: 0, [0, 3, 0, 0, 0, 1]) + frame(1, 0x4, stream: 1, Self.block)
+            + frame(0, 0x1, stream: 1, [UInt8](repeating: 0x82, count: 1000)) + frame(6, 0, stream: 0, Self.block)
+            + frame(1, 0x5, stream: 3, [0x82])
+        #expect(read(frames, streams: [1, 3]) == [Self.says, "indexed name"])
+    }
+
+    @Test func blocksThatNobodyReportsArePassedOver() {
+        let frames =
+            frame(1, 0x5, stream: 1, [0x83]) + frame(1, 0x5, stream: 3, Self.block)
+            + frame(1, 0x5, stream: 5, [0x82, 0x82])
+        #expect(read(frames, streams: [3]) == [Self.says])
+        #expect(read(frames, streams: [5]) == ["indexed name, indexed name"])
+        #expect(read(frames, streams: [7]) == [""])
+    }
+
+    @Test func aHeaderBlockThatIsInterruptedIsGivenUp() {
+        for wrong in [frame(0, 0, stream: 1, [1]), frame(1, 4, stream: 1, [0x83]), frame(9, 4, stream: 3, [0x83])] {
+            #expect(read(frame(1, 0, stream: 1, [0x82]) + wrong, streams: [1]) == ["indexed name"])
+        }
+        #expect(read(frame(9, 4, stream: 1, [0x82]), streams: [1]) == [""])
+        #expect(read(frame(1, 0xC, stream: 1, [5, 0x82]), streams: [1]) == [""], "more padding than frame")
+        #expect(read(frame(1, 0x2C, stream: 1, [5, 0x82]), streams: [1]) == [""], "no room for a priority")
+    }
+
+    @Test func keepsNoMoreThanSoManyFieldsOfABlock() {
+        var scanner = HeaderFrameScanner()
+        var reported = 0
+        scan(&scanner, preface)
+        for part in 0..<10 {
+            let fields = [UInt8](repeating: 0x82, count: 1000)
+            scan(&scanner, frame(part == 0 ? 1 : 9, 0, stream: 1, fields)) { scanner in
+                if part == 0 { scanner.blockBegan(streamID: 1) }
+                for _ in 0..<1000 where scanner.next() != nil { reported += 1 }
+            }
+        }
+        #expect(reported == HeaderFrameScanner.fieldsPerBlockMax)
+    }
+
+    @Test(arguments: 0..<200 as Range<UInt64>) func anyBytesInAnyPieces(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var bytes = preface
+        for _ in 0..<30 {
+            let payload = (0..<random.below(40)).map { _ in
+                UInt8(random.chance(percent: 70) ? random.below(16) : random.below(256))
+            }
+            let type = UInt8(random.chance(percent: 80) ? [1, 9, 0][random.below(3)] : random.below(12))
+            bytes += frame(type, UInt8(random.below(64)), stream: UInt32(random.below(4)), payload)
+        }
+        if random.chance(percent: 50) { bytes[random.below(bytes.count)] ^= 1 << UInt8(random.below(8)) }
+        var scanner = HeaderFrameScanner()
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let piece = Array(rest.prefix(1 + random.below(60)))
+            rest = rest.dropFirst(piece.count)
+            scan(&scanner, piece) { scanner in
+                for _ in 0..<random.below(4) {
+                    scanner.blockBegan(streamID: Int32(random.below(5)))
+                    for _ in 0..<random.below(20) { _ = scanner.next() }
+                }
+            }
+        }
+    }
+
+    /// What is said of the blocks of these streams, in one piece and byte by byte.
+    private func read(_ frames: [UInt8], streams: [Int32]) -> [String] {
+        var scanner = HeaderFrameScanner()
+        var said: [String] = []
+        scan(&scanner, preface + frames) { scanner in
+            for stream in streams {
+                scanner.blockBegan(streamID: stream)
+                var fields: [String] = []
+                while let field = scanner.next() { fields.append(words(field)) }
+                said.append(fields.joined(separator: ", "))
+            }
+        }
+        return said
+    }
+
+    private func scan(
+        _ scanner: inout HeaderFrameScanner, _ piece: [UInt8], _ report: (inout HeaderFrameScanner) -> Void = { _ in }
+    ) {
+        piece.withUnsafeBytes { scanner.scan($0) }
+        report(&scanner)
+        scanner.pieceEnded()
+    }
+
+    private func frame(_ type: UInt8, _ flags: UInt8, stream: UInt32, _ payload: [UInt8]) -> [UInt8] {
+        [0, UInt8(payload.count >> 8), UInt8(payload.count & 255), type, flags]
+            + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: stream >> $0) } + payload
+    }
+}
+
+/// The scanner beside nghttp2, which encodes at one end and decodes at the other.
+@Suite struct HeaderRepresentationTests {
+    /// Name, value, and whether it is never to be indexed.
+    private typealias Field = (name: String, value: String, isNever: Bool)
+
+    @Test(arguments: [false, true]) func tellsHowOurClientWrites(byteByByte: Bool) throws {
+        let rig = try Rig(wrap: { byteByByte ? ByteByByte($0) : $0 })
+        #expect(rig.open())
+        let first = try #require(send(rig, [("apns-topic", "com.example.app", false), ("apns-id", "1", true)]))
+        rig.settle()
+        let second = try #require(send(rig, [("apns-topic", "com.example.app", false), ("apns-id", "2", true)]))
+        rig.settle()
+        #expect(
+            rig.server.requests[first.id]?.representations.map(words) == [
+                "indexed name", "indexed name", "without name huffman", "incremental name huffman",
+                "never name huffman", "incremental namehuffman huffman", "never namehuffman",
+            ])
+        #expect(
+            rig.server.requests[second.id]?.representations.map(words) == [
+                "indexed name", "indexed name", "without name huffman", "indexed name", "never name huffman",
+                "indexed name", "never namehuffman",
+            ])
+    }
+
+    @Test func aTableOfNoBytesIsObeyed() throws {
+        let rig = try Rig(serverSettings: HTTP2Settings(maxConcurrentStreams: 10, headerTableBytes: 0))
+        #expect(rig.open())
+        rig.settle()
+        for _ in 0..<2 {
+            let stream = try #require(send(rig, [("apns-topic", "com.example.app", false)]))
+            rig.settle()
+            let seen = try #require(rig.server.requests[stream.id]?.representations.map(words))
+            #expect(seen.last == "without namehuffman huffman")
+            #expect(!seen[3...].contains("indexed name"))
+        }
+    }
+
+    /// As nghttp2 encodes: what is in a table is indexed, `:path` is never added, and all else is added unless it is
+    /// marked. The table is large enough for all that is sent.
+    @Test(arguments: 1...30 as ClosedRange<UInt64>) func agreesWithTheEncoder(seed: UInt64) throws {
+        var random = SeededRandom(seed: seed)
+        let rig = try Rig(
+            seed: seed, serverLimits: HTTP2Limits(streamsMax: 3),
+            onRequest: { server, stream in
+                // Some stay open, so that others are refused in the middle of all this.
+                if stream.id % 10 != 1 { server.server.respond(stream, status: 200) }
+            })
+        #expect(rig.open())
+        var table: Set<String> = []
+        var isAuthorityKnown = false
+        for _ in 0..<40 {
+            var fields: [Field] = []
+            for _ in 0..<random.below(12) {
+                let value = String(repeating: "v", count: random.below(5))
+                fields.append(("name-\(random.below(6))", value, random.chance(percent: 30)))
+            }
+            let stream = rig.loop.enter { send(rig, fields) }
+            if random.chance(percent: 50) { _ = rig.loop.run(limit: .milliseconds(5), until: { false }) }
+            guard let stream else { continue }
+            var expected: [HeaderRepresentation.Form] = [.indexed, .indexed, .withoutIndexing]
+            expected += [isAuthorityKnown ? .indexed : .incremental, .neverIndexed]
+            isAuthorityKnown = true
+            for field in fields {
+                if field.isNever {
+                    expected.append(.neverIndexed)
+                } else if table.insert("\(field.name): \(field.value)").inserted {
+                    expected.append(.incremental)
+                } else {
+                    expected.append(.indexed)
+                }
+            }
+            rig.settle()
+            // nil when it was refused, as one too many.
+            guard let request = rig.server.requests[stream.id] else { continue }
+            #expect(request.representations.map(\.form) == expected)
+        }
+    }
+
+    private func send(_ rig: Rig, _ fields: [Field]) -> HTTP2Stream? {
+        var headers = HeaderBlock()
+        headers.append(":method", "POST")
+        headers.append(":scheme", "https")
+        headers.append(":path", "/3/device/0123")
+        headers.append(":authority", "server")
+        headers.append("authorization", "bearer x")
+        for field in fields {
+            headers.append(name: field.name, value: field.value, indexing: field.isNever ? .never : .indexed)
+        }
+        return rig.loop.isOnLoop
+            ? rig.client.client.request(headers) : rig.loop.enter { rig.client.client.request(headers) }
+    }
+}
