@@ -7,20 +7,22 @@ import Testing
 @Suite struct OptionsTests {
     @Test func defaults() throws {
         let options = try Options([])
-        #expect(options.endpoint == Endpoint(host: "127.0.0.1", port: 2197))
-        #expect(options.environment == .sandbox)
+        #expect(
+            options.listeners.endpoints.map { "\($0.listener.service) \($0.endpoint)" } == [
+                "sandbox push 127.0.0.1:2197", "production push 127.0.0.1:2198",
+                "sandbox channel-management 127.0.0.1:2195", "production channel-management 127.0.0.1:2196",
+            ])
         #expect(options.configuration.gate == .enforce)
         #expect(options.configuration.answerDelay == .zero)
     }
 
     @Test func valuesBehindASpaceOrAnEqualsSign() throws {
         let options = try Options([
-            "--listen", "[::1]:0", "--environment=production", "--gate=off", "--delay-ms", "0.5", "--streams-max=7",
+            "--listen", "[::1]:0", "--gate=off", "--delay-ms", "0.5", "--streams-max=7",
             "--unregistered-prefix", "aB", "--unregistered-prefix=c", "--record", "/tmp/r=1", "--accept-no-token",
             "--check-order=authentication-first", "--connections-max=3",
         ])
-        #expect(options.endpoint == Endpoint(host: "::1", port: 0))
-        #expect(options.environment == .production)
+        #expect(options.listeners[.push] == Endpoint(host: "::1", port: 0))
         #expect(options.configuration.gate == .off)
         #expect(options.configuration.answerDelay == .microseconds(500))
         #expect(options.configuration.streamsMax == 7)
@@ -31,12 +33,28 @@ import Testing
         #expect(options.recordFile == "/tmp/r=1" && options.configuration.hashesPayloads)
     }
 
+    @Test func anAddressForOneTurnsTheOthersOff() throws {
+        func ports(_ arguments: String...) throws -> [String: UInt16] {
+            Dictionary(
+                uniqueKeysWithValues: try Options(arguments).listeners.endpoints.map {
+                    ("\($0.listener.readyMember)", $0.endpoint.port)
+                })
+        }
+        #expect(try ports("--listen", "127.0.0.1:5") == ["port": 5])
+        #expect(
+            try ports("--listen-production=127.0.0.1:5", "--listen-channels=127.0.0.1:6")
+                == ["production_port": 5, "channel_port": 6])
+        #expect(
+            try ports("--listen-channels", "none", "--listen-production-channels", "none")
+                == ["port": 2197, "production_port": 2198])
+    }
+
     @Test(arguments: [
         (["--gat", "off"], "there is no option --gat; did you mean --gate?"),
         (["sandbox"], "there is no option sandbox; --help lists them"),
         (
             ["--gate"],
-            "--gate wants a value: one stream until the first authenticated push: enforce, announce, off (enforce)"
+            "--gate wants a value: one stream until a good push was answered: enforce, announce, off (enforce)"
         ),
         (["--gate", "of"], "--gate wants enforce or announce or off, not of"),
         (["--listen", "127.0.0.1"], "--listen wants HOST:PORT, not 127.0.0.1"),
@@ -47,6 +65,7 @@ import Testing
         (["--streams-max", "0"], "--streams-max wants a number from 1 to 4096, not 0"),
         (["--unregistered-prefix", "xy"], "--unregistered-prefix wants hexadecimal digits, not xy"),
         (["--help=yes"], "--help takes no value"),
+        (Listener.allCases.flatMap { [$0.option, "none"] }, "every listener is turned off"),
         (["--certificate", "a.pem"], "--certificate and --private-key belong together"),
     ])
     func mistakesAreNamed(arguments: [String], message: String) {

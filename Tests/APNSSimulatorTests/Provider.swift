@@ -23,8 +23,8 @@ struct Provider {
         RegisteredKey(id: keyID, teamID: teamID, publicKey: try key.publicKey(), environments: environments)
     }
 
-    func state(environment: APNSEnvironment = .sandbox) throws -> SimulatorState {
-        var state = SimulatorState(environment: environment)
+    func state() throws -> SimulatorState {
+        var state = SimulatorState()
         state.add(try registered())
         state.addApp(bundleID: "com.example.app", teamID: teamID)
         state.unknownDevices = .active
@@ -81,7 +81,7 @@ struct Conversation {
         let (answer, _) = rules.answer(
             to: request, on: &connection, rates: &rates, state: state, now: now)
         guard answer.reason != nil else { return "\(answer.status)" }
-        return "\(answer.status) \(String(decoding: answer.body, as: UTF8.self))"
+        return "\(answer.status) \(String(decoding: answer.bodyBytes, as: UTF8.self))"
     }
 
     /// As `push`, for a push that has another topic, such as of another type.

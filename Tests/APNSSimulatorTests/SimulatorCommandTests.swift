@@ -22,7 +22,7 @@ import Testing
         let ready = try await simulator.output.line(within: .seconds(30)) { $0.contains(#""event":"ready""#) }
         #expect(try text(directory.file("ready")) == ready + "\n")
         let announced = try JSONDocument(ready).root
-        #expect(announced["environment"]?.string == "sandbox")
+        #expect(announced["production_port"] == nil)
         #expect(announced["team_id"]?.string == "DEMOTEAM01")
         #expect(announced["key_id"]?.string == "DEMOKEY001")
         #expect(announced["topic"]?.string == "com.example.app")

@@ -29,7 +29,7 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
     }
 
     @Test func productionMakesNoUniqueID() throws {
-        let apns = try VirtualAPNS(environment: .production)
+        let apns = try VirtualAPNS(service: .productionPush)
         let client = apns.connect()
         #expect(apns.run { !client.streamsMax.isEmpty })
         let stream = try #require(apns.loop.enter { client.push(id: id) })

@@ -13,7 +13,7 @@ import Testing
     private func read(_ text: String) throws(SimulatorError) -> SimulatorState {
         let document = try SimulatorError.telling(.badInput) { () throws(JSONError) in try JSONDocument(text) }
         return try StateFile(
-            name: "state.yaml", environment: .sandbox, sinceMilliseconds: 5, position: { document.position(of: $0) },
+            name: "state.yaml", sinceMilliseconds: 5, position: { document.position(of: $0) },
             readFile: { path throws(SimulatorError) in
                 guard path == "key.pem" else { throw SimulatorError(.noInput, "cannot read \(path)") }
                 return Array(keyPEM.utf8)
@@ -22,7 +22,7 @@ import Testing
     }
 
     private func condition(_ token: String, in state: SimulatorState) -> DeviceCondition {
-        withBytes(token) { state.condition(ofToken: $0, bundleID: "com.example.app") }
+        withBytes(token) { state.condition(ofToken: $0, bundleID: "com.example.app", in: .sandbox) }
     }
 
     @Test func aWholeFile() throws {

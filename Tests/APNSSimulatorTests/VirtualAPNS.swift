@@ -14,7 +14,7 @@ final class VirtualAPNS {
     let token: String
 
     init(
-        seed: UInt64 = 1, environment: APNSEnvironment = .sandbox,
+        seed: UInt64 = 1, service: Service = .sandboxPush,
         _ configure: (inout SimulatorConfiguration, inout SimulatorState) -> Void = { _, _ in }
     ) throws {
         loop = VirtualLoop(seed: seed)
@@ -22,12 +22,12 @@ final class VirtualAPNS {
         var configuration = SimulatorConfiguration()
         configuration.requestsLoggedMax = 10_000
         configuration.hashesPayloads = true
-        var state = try provider.state(environment: environment)
+        var state = try provider.state()
         configure(&configuration, &state)
         let issuedAt = loop.now.unixSeconds
         token = try provider.token(claims: #"{"iss":"\#(provider.teamID)","iat":\#(issuedAt)}"#)
         server = SimulatorServer(loop: loop, configuration: configuration, state: state)
-        try loop.enter { _ = try server.listen(on: Self.endpoint) }
+        try loop.enter { _ = try server.listen(on: Self.endpoint, as: service) }
     }
 
     /// A new connection of this project's client.

@@ -108,11 +108,11 @@ private struct Stage {
             url = broker.url
         }
         simulator = try await ChildProcess([
-            Products.executable("apns-simulator"), "--listen", "127.0.0.1:0", "--environment", "production",
+            Products.executable("apns-simulator"), "--listen-production", "127.0.0.1:0",
             "--write-demo", directory.path, "--accept-unknown-devices", "--delay-ms", "\(answerDelayMilliseconds)",
         ])
         let ready = try JSONDocument(await simulator.output.line { $0.contains(#""event":"ready""#) }).root
-        port = try #require(ready["port"]?.int)
+        port = try #require(ready["production_port"]?.int)
         try directory.write(
             "request.json",
             """

@@ -36,11 +36,11 @@ struct Stage {
         desk = try BrokerDesk(url)
         simulator = try await ChildProcess(
             [
-                Products.executable("apns-simulator"), "--listen", "127.0.0.1:0", "--environment", "production",
+                Products.executable("apns-simulator"), "--listen-production", "127.0.0.1:0",
                 "--write-demo", directory.path, "--accept-unknown-devices", "--record", directory.file("record"),
             ] + options.simulator)
         let ready = try JSONDocument(await simulator.output.line { $0.contains(#""event":"ready""#) }).root
-        port = try #require(ready["port"]?.int.flatMap(UInt16.init(exactly:)))
+        port = try #require(ready["production_port"]?.int.flatMap(UInt16.init(exactly:)))
         if let key = options.keyPEM { try directory.write("other.p8", key) }
         if let authority = options.brokerAuthority { try directory.write("broker-ca.pem", authority) }
         configuration = try directory.write(

@@ -4,7 +4,8 @@ import JSON
 
 /// What a process says once it listens.
 struct Announcement {
-    let endpoint: Endpoint
+    /// Where it listens, and for what.
+    let endpoints: [(listener: Listener, endpoint: Endpoint)]
     let options: Options
     let world: World
 
@@ -13,9 +14,8 @@ struct Announcement {
         var json = JSONWriter()
         json.beginObject()
         json.member("event", "ready")
-        json.member("host", endpoint.host)
-        json.member("port", Int(endpoint.port))
-        json.member("environment", options.environment.rawValue)
+        if let first = endpoints.first { json.member("host", first.endpoint.host) }
+        for (listener, endpoint) in endpoints { json.member(listener.readyMember, Int(endpoint.port)) }
         if world.isDemonstrationState {
             json.member("team_id", Demonstration.teamID)
             json.member("key_id", Demonstration.keyID)
@@ -31,9 +31,8 @@ struct Announcement {
 
     /// How to point a client at it, in words.
     var advice: String {
-        var lines = [
-            "apns-simulator: \(options.environment.rawValue) APNs on https://\(endpoint), HTTP/2 only."
-        ]
+        var lines = ["apns-simulator: HTTP/2 over TLS on"]
+        for (listener, endpoint) in endpoints { lines.append("  https://\(endpoint) \(listener.service)") }
         if world.isDemonstrationState {
             lines += [
                 "  team \(Demonstration.teamID), key \(Demonstration.keyID), topic \(Demonstration.bundleID)",

@@ -13,10 +13,12 @@ enum HelpText {
             An Apple Push Notification service for tests: HTTP/2 over TLS, provider tokens, device pushes.
             Without options it makes up a team, a key and a certificate; --write-demo writes them down.
 
+            Listeners that are given no address stay off once another is given one; given none, all listen.
+
             Options (default in parentheses):
             \(options.joined(separator: "\n"))
 
-            Standard output has JSON lines: {"event":"ready",...} with the port once it listens, and
+            Standard output has JSON lines: {"event":"ready",...} with the ports once it listens, and
             {"event":"counters",...} on SIGUSR1 and at the end. SIGTERM and SIGINT end it: it accepts no more
             requests, answers those it has, and exits.
 

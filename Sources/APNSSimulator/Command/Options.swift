@@ -3,8 +3,7 @@ import EventLoop
 
 /// What the command line asks for.
 struct Options {
-    var endpoint = Endpoint(host: "127.0.0.1", port: 2197)
-    var environment = APNSEnvironment.sandbox
+    var listeners = ListenerPlan()
     var configuration = SimulatorConfiguration()
     var stateFile: String?
     var certificateFile: String?
@@ -42,6 +41,7 @@ struct Options {
                 try option.apply(&self, value)
             }
         }
+        guard !listeners.endpoints.isEmpty else { throw SimulatorError(.usage, "every listener is turned off") }
         guard (certificateFile == nil) == (privateKeyFile == nil) else {
             throw SimulatorError(.usage, "--certificate and --private-key belong together")
         }
@@ -78,121 +78,132 @@ struct Option: Sendable {
     var help: String
     var apply: @Sendable (inout Options, String) throws(SimulatorError) -> Void
 
-    static let all: [Option] = [
+    static let all: [Option] =
+        Listener.allCases.map(listen) + [
+            Option(
+                name: "--state", placeholder: "FILE",
+                help: "YAML: teams, keys, apps, devices; without it a demonstration team"
+            ) {
+                (options, value) throws(SimulatorError) in options.stateFile = value
+            },
+            Option(
+                name: "--write-demo", placeholder: "DIR",
+                help: "write the demonstration's key, certificates and state there"
+            ) {
+                (options, value) throws(SimulatorError) in options.demonstrationDirectory = value
+            },
+            Option(
+                name: "--certificate", placeholder: "FILE",
+                help: "PEM chain to serve TLS with; without it a made-up one"
+            ) {
+                (options, value) throws(SimulatorError) in options.certificateFile = value
+            },
+            Option(name: "--private-key", placeholder: "FILE", help: "PEM key that belongs to --certificate") {
+                (options, value) throws(SimulatorError) in options.privateKeyFile = value
+            },
+            Option(name: "--accept-unknown-devices", help: "every device token that is not listed is good") {
+                (options, value) throws(SimulatorError) in options.acceptsUnknownDevices = true
+            },
+            Option(name: "--accept-unknown-topics", help: "every team may push to every topic") {
+                (options, value) throws(SimulatorError) in options.acceptsUnknownTopics = true
+            },
+            Option(name: "--accept-no-token", help: "serve pushes without provider token; those that come are checked")
+            {
+                (options, value) throws(SimulatorError) in options.configuration.rules.servesWithoutToken = true
+            },
+            Option(
+                name: "--unregistered-prefix", placeholder: "HEX",
+                help: "device tokens that begin so are unregistered; may be repeated"
+            ) {
+                (options, value) throws(SimulatorError) in
+                guard !value.isEmpty, value.utf8.count <= DeviceToken.hexDigitsMax,
+                    value.utf8.allSatisfy(DeviceToken.isHexDigit)
+                else {
+                    throw bad("--unregistered-prefix", value, "hexadecimal digits")
+                }
+                options.unregisteredPrefixes.append(value)
+            },
+            Option(name: "--delay-ms", placeholder: "N", help: "answer so long after a request was complete (0)") {
+                (options, value) throws(SimulatorError) in
+                guard let milliseconds = Double(value), (0...600_000).contains(milliseconds) else {
+                    throw bad("--delay-ms", value, "a number from 0 to 600000")
+                }
+                options.configuration.answerDelay = .nanoseconds(Int64(milliseconds * 1_000_000))
+            },
+            Option(
+                name: "--gate", placeholder: "MODE",
+                help: "one stream until a good push was answered: enforce, announce, off (enforce)"
+            ) {
+                (options, value) throws(SimulatorError) in options.configuration.gate = try word("--gate", value)
+            },
+            Option(name: "--streams-max", placeholder: "N", help: "streams of a connection after that (1000)") {
+                (options, value) throws(SimulatorError) in
+                options.configuration.streamsMax = try number("--streams-max", value, 1...4096)
+            },
+            Option(name: "--connections-max", placeholder: "N", help: "connections served at once (10000)") {
+                (options, value) throws(SimulatorError) in
+                options.configuration.connectionsMax = try number("--connections-max", value, 1...1_000_000)
+            },
+            Option(
+                name: "--check-order", placeholder: "ORDER",
+                help: "headers-first or authentication-first (headers-first)"
+            ) {
+                (options, value) throws(SimulatorError) in
+                options.configuration.rules.order = try word("--check-order", value)
+            },
+            Option(
+                name: "--token-updates", placeholder: "MODE",
+                help: "new provider tokens of a connection in 20 minutes: lax, strict, off (lax)"
+            ) {
+                (options, value) throws(SimulatorError) in
+                options.configuration.rules.tokenUpdates = try word("--token-updates", value)
+            },
+            Option(
+                name: "--device-requests-max", placeholder: "N",
+                help: "pushes to one device in a second before TooManyRequests (no limit)"
+            ) {
+                (options, value) throws(SimulatorError) in
+                options.configuration.rules.requestsPerDeviceMax = try number(
+                    "--device-requests-max", value, 1...1_000_000)
+            },
+            Option(
+                name: "--record", placeholder: "FILE",
+                help: "write a JSON line for each request, with its payload's SHA-256"
+            ) {
+                (options, value) throws(SimulatorError) in
+                options.recordFile = value
+                options.configuration.hashesPayloads = true
+            },
+            Option(name: "--ready-file", placeholder: "FILE", help: "write the ready line there, too, once it listens")
+            {
+                (options, value) throws(SimulatorError) in options.readyFile = value
+            },
+            Option(name: "--help", help: "print this") {
+                (options, value) throws(SimulatorError) in options.wantsHelp = true
+            },
+            Option(name: "--version", help: "print the version") {
+                (options, value) throws(SimulatorError) in options.wantsVersion = true
+            },
+        ]
+
+    private static func listen(_ listener: Listener) -> Option {
         Option(
-            name: "--listen", placeholder: "HOST:PORT",
-            help: "where to listen; port 0 takes a free one (127.0.0.1:2197)"
+            name: listener.option, placeholder: "HOST:PORT",
+            help: "\(listener.name); port 0: any; none: off (127.0.0.1:\(listener.defaultPort))"
         ) {
             (options, value) throws(SimulatorError) in
-            guard let colon = value.lastIndex(of: ":"), let port = UInt16(value[value.index(after: colon)...]),
-                colon > value.startIndex
-            else { throw bad("--listen", value, "HOST:PORT") }
-            let host = value[..<colon].drop { $0 == "[" }
-            options.endpoint = Endpoint(host: String(host.last == "]" ? host.dropLast() : host), port: port)
-        },
-        Option(name: "--environment", placeholder: "NAME", help: "sandbox or production (sandbox)") {
-            (options, value) throws(SimulatorError) in options.environment = try word("--environment", value)
-        },
-        Option(
-            name: "--state", placeholder: "FILE",
-            help: "YAML: teams, keys, apps, devices; without it a demonstration team"
-        ) {
-            (options, value) throws(SimulatorError) in options.stateFile = value
-        },
-        Option(
-            name: "--write-demo", placeholder: "DIR",
-            help: "write the demonstration's key, certificates and state there"
-        ) {
-            (options, value) throws(SimulatorError) in options.demonstrationDirectory = value
-        },
-        Option(
-            name: "--certificate", placeholder: "FILE", help: "PEM chain to serve TLS with; without it a made-up one"
-        ) {
-            (options, value) throws(SimulatorError) in options.certificateFile = value
-        },
-        Option(name: "--private-key", placeholder: "FILE", help: "PEM key that belongs to --certificate") {
-            (options, value) throws(SimulatorError) in options.privateKeyFile = value
-        },
-        Option(name: "--accept-unknown-devices", help: "every device token that is not listed is good") {
-            (options, value) throws(SimulatorError) in options.acceptsUnknownDevices = true
-        },
-        Option(name: "--accept-unknown-topics", help: "every team may push to every topic") {
-            (options, value) throws(SimulatorError) in options.acceptsUnknownTopics = true
-        },
-        Option(name: "--accept-no-token", help: "serve pushes without provider token; those that come are checked") {
-            (options, value) throws(SimulatorError) in options.configuration.rules.servesWithoutToken = true
-        },
-        Option(
-            name: "--unregistered-prefix", placeholder: "HEX",
-            help: "device tokens that begin so are unregistered; may be repeated"
-        ) {
-            (options, value) throws(SimulatorError) in
-            guard !value.isEmpty, value.utf8.count <= DeviceToken.hexDigitsMax,
-                value.utf8.allSatisfy(DeviceToken.isHexDigit)
-            else {
-                throw bad("--unregistered-prefix", value, "hexadecimal digits")
-            }
-            options.unregisteredPrefixes.append(value)
-        },
-        Option(name: "--delay-ms", placeholder: "N", help: "answer so long after a request was complete (0)") {
-            (options, value) throws(SimulatorError) in
-            guard let milliseconds = Double(value), (0...600_000).contains(milliseconds) else {
-                throw bad("--delay-ms", value, "a number from 0 to 600000")
-            }
-            options.configuration.answerDelay = .nanoseconds(Int64(milliseconds * 1_000_000))
-        },
-        Option(
-            name: "--gate", placeholder: "MODE",
-            help: "one stream until the first authenticated push: enforce, announce, off (enforce)"
-        ) {
-            (options, value) throws(SimulatorError) in options.configuration.gate = try word("--gate", value)
-        },
-        Option(name: "--streams-max", placeholder: "N", help: "streams of a connection after that (1000)") {
-            (options, value) throws(SimulatorError) in
-            options.configuration.streamsMax = try number("--streams-max", value, 1...4096)
-        },
-        Option(name: "--connections-max", placeholder: "N", help: "connections served at once (10000)") {
-            (options, value) throws(SimulatorError) in
-            options.configuration.connectionsMax = try number("--connections-max", value, 1...1_000_000)
-        },
-        Option(
-            name: "--check-order", placeholder: "ORDER", help: "headers-first or authentication-first (headers-first)"
-        ) {
-            (options, value) throws(SimulatorError) in
-            options.configuration.rules.order = try word("--check-order", value)
-        },
-        Option(
-            name: "--token-updates", placeholder: "MODE",
-            help: "new provider tokens on a connection within 20 minutes: lax, strict, off (lax)"
-        ) {
-            (options, value) throws(SimulatorError) in
-            options.configuration.rules.tokenUpdates = try word("--token-updates", value)
-        },
-        Option(
-            name: "--device-requests-max", placeholder: "N",
-            help: "pushes to one device in a second before TooManyRequests (no limit)"
-        ) {
-            (options, value) throws(SimulatorError) in
-            options.configuration.rules.requestsPerDeviceMax = try number("--device-requests-max", value, 1...1_000_000)
-        },
-        Option(
-            name: "--record", placeholder: "FILE",
-            help: "write a JSON line for each request, with its payload's SHA-256"
-        ) {
-            (options, value) throws(SimulatorError) in
-            options.recordFile = value
-            options.configuration.hashesPayloads = true
-        },
-        Option(name: "--ready-file", placeholder: "FILE", help: "write the ready line there, too, once it listens") {
-            (options, value) throws(SimulatorError) in options.readyFile = value
-        },
-        Option(name: "--help", help: "print this") {
-            (options, value) throws(SimulatorError) in options.wantsHelp = true
-        },
-        Option(name: "--version", help: "print the version") {
-            (options, value) throws(SimulatorError) in options.wantsVersion = true
-        },
-    ]
+            guard value != "none" else { return options.listeners.ask(listener, at: nil) }
+            options.listeners.ask(listener, at: try endpoint(listener.option, value))
+        }
+    }
+
+    private static func endpoint(_ name: String, _ value: String) throws(SimulatorError) -> Endpoint {
+        guard let colon = value.lastIndex(of: ":"), let port = UInt16(value[value.index(after: colon)...]),
+            colon > value.startIndex
+        else { throw bad(name, value, "HOST:PORT") }
+        let host = value[..<colon].drop { $0 == "[" }
+        return Endpoint(host: String(host.last == "]" ? host.dropLast() : host), port: port)
+    }
 
     private static func bad(_ name: String, _ value: String, _ wanted: String) -> SimulatorError {
         SimulatorError(.usage, "\(name) wants \(wanted), not \(value)")

@@ -71,11 +71,13 @@ private final class SimulatorProcess {
         let server = SimulatorServer(
             loop: loop, configuration: options.configuration, state: world.state, record: record)
         let process = SimulatorProcess(loop: loop, server: server)
-        let endpoint = try SimulatorError.telling(.unavailable) { () throws(TransportError) in
+        let endpoints = try SimulatorError.telling(.unavailable) { () throws(TransportError) in
             _ = try SignalSource(loop: loop, signals: [SIGTERM, SIGINT, SIGUSR1]) { process.received(signal: $0) }
-            return try server.listen(on: options.endpoint, tls: world.tls)
+            return try options.listeners.endpoints.map { listener, endpoint throws(TransportError) in
+                (listener, try server.listen(on: endpoint, as: listener.service, tls: world.tls))
+            }
         }
-        let announcement = Announcement(endpoint: endpoint, options: options, world: world)
+        let announcement = Announcement(endpoints: endpoints, options: options, world: world)
         if let path = options.readyFile { try TextFile.write(announcement.readyLine + "\n", to: path) }
         StandardStream.output.line(announcement.readyLine)
         StandardStream.error.line(announcement.advice)

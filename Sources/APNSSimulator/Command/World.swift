@@ -38,8 +38,7 @@ struct World: Sendable {
     ) throws(SimulatorError) -> SimulatorState {
         guard let path = options.stateFile else {
             return try SimulatorError.telling(.unavailable) { () throws(CryptoError) in
-                try demonstration?.state(environment: options.environment, nowMilliseconds: nowMilliseconds)
-                    ?? SimulatorState(environment: options.environment)
+                try demonstration?.state(nowMilliseconds: nowMilliseconds) ?? SimulatorState()
             }
         }
         let text = try TextFile.read(path)
@@ -48,7 +47,7 @@ struct World: Sendable {
         }
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
         return try StateFile(
-            name: path, environment: options.environment, sinceMilliseconds: nowMilliseconds - dayMilliseconds,
+            name: path, sinceMilliseconds: nowMilliseconds - dayMilliseconds,
             position: { document.position(of: $0) },
             readFile: { file throws(SimulatorError) in
                 try TextFile.read(file.hasPrefix("/") ? file : directory + file)

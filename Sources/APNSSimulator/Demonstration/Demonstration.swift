@@ -1,4 +1,4 @@
-public import APNSProtocol
+import APNSProtocol
 public import Crypto
 import TLS
 
@@ -38,8 +38,8 @@ public struct Demonstration: Sendable {
     /// A world that knows this team.
     ///
     /// - Parameter nowMilliseconds: since 1970; unregistered devices were found so a day before.
-    public func state(environment: APNSEnvironment, nowMilliseconds: Int64) throws(CryptoError) -> SimulatorState {
-        var state = SimulatorState(environment: environment)
+    public func state(nowMilliseconds: Int64) throws(CryptoError) -> SimulatorState {
+        var state = SimulatorState()
         state.add(
             RegisteredKey(
                 id: Self.keyID, teamID: Self.teamID, publicKey: try ES256PublicKey(pem: providerPublicKeyPEM)))

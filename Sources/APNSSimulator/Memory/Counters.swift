@@ -25,7 +25,7 @@ public struct Counters: Sendable, Hashable {
     public internal(set) var duplicateIDs = 0
     /// Requests whose `apns-id` was not remembered, because the set of ids is full.
     public internal(set) var idsNotRemembered = 0
-    /// Answers with status 200.
+    /// Answers with status 200, 201 or 204.
     public internal(set) var accepted = 0
     /// Other answers by status.
     public private(set) var refusedByStatus: [Int: Int] = [:]
@@ -33,12 +33,12 @@ public struct Counters: Sendable, Hashable {
     public private(set) var refusedByReason: [String: Int] = [:]
 
     mutating func count(_ answer: Answer) {
-        guard let reason = answer.reason else {
+        guard !answer.isSuccess else {
             accepted += 1
             return
         }
         refusedByStatus[answer.status, default: 0] += 1
-        refusedByReason[reason.text, default: 0] += 1
+        if let reason = answer.reason { refusedByReason[reason.text, default: 0] += 1 }
     }
 
     /// Adds them as members of a JSON object that is open.

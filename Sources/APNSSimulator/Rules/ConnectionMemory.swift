@@ -26,6 +26,8 @@ struct ConnectionMemory {
         var topic: String
     }
 
+    /// What the connection's listener serves.
+    let service: Service
     private var binding = ConnectionBinding()
     private var updates = TokenUpdateLimit()
     private var tokens: [VerifiedToken] = []
@@ -34,6 +36,10 @@ struct ConnectionMemory {
     private var topicsGeneration = -1
     /// Signatures that were checked on this connection.
     private(set) var tokensVerified = 0
+
+    init(service: Service = .sandboxPush) {
+        self.service = service
+    }
 
     /// The id of the key that signed the token of an `authorization` header, or why it is refused.
     mutating func verify(
@@ -50,7 +56,7 @@ struct ConnectionMemory {
             return .success(tokens[known].keyID)
         }
         tokensVerified += 1
-        switch ReceivedProviderToken.verify(text, state: state) {
+        switch ReceivedProviderToken.verify(text, in: service.environment, state: state) {
         case .failure(let refusal): return .failure(Refusal(reason: refusal.reason))
         case .success(let token):
             if let reason = admit(token, isNew: known == nil, state: state, now: now, options: options) {

@@ -62,7 +62,8 @@ struct DevicePushRules {
             {
                 throw Refusal(reason: .tooManyRequests)
             }
-            return try answer(state.condition(ofToken: token, bundleID: bundleID))
+            return try answer(
+                state.condition(ofToken: token, bundleID: bundleID, in: connection.service.environment))
         } catch {
             throw Refusal(reason: error.reason, isAuthenticated: true)
         }

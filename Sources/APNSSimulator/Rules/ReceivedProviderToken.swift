@@ -23,8 +23,9 @@ struct ReceivedProviderToken {
     }
 
     /// Checks form, key and signature.
-    static func verify(_ text: UnsafeRawBufferPointer, state: SimulatorState) -> Result<ReceivedProviderToken, Refusal>
-    {
+    static func verify(
+        _ text: UnsafeRawBufferPointer, in environment: APNSEnvironment, state: SimulatorState
+    ) -> Result<ReceivedProviderToken, Refusal> {
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard text.count <= bytesMax, parts.count == 3, let header = object(parts[0]), let claims = object(parts[1]),
             let signature = Base64URL.decode(UnsafeRawBufferPointer(rebasing: parts[2])),
@@ -34,7 +35,7 @@ struct ReceivedProviderToken {
             let key = state.key(id: keyID), !key.isRevoked, key.teamID == teamID,
             key.publicKey.verify(signature: signature, of: Array(text[..<parts[1].endIndex]))
         else { return .failure(Refusal(reason: .invalidProviderToken)) }
-        guard key.environments.contains(state.environment) else {
+        guard key.environments.contains(environment) else {
             return .failure(Refusal(reason: .badEnvironmentKeyIDInToken))
         }
         return .success(ReceivedProviderToken(key: key, issuedAtSeconds: issuedAt))

@@ -15,7 +15,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     /// Counts from 1, in the order in which connections are accepted.
     let number: Int
     /// What is remembered of it by the rules.
-    var memory = ConnectionMemory()
+    var memory: ConnectionMemory
     private let server: SimulatorServer
     private var session: HTTP2Server?
     private var gate: ServerStreamGate
@@ -23,9 +23,10 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     /// By slot, used again from stream to stream.
     private var requests: [Request] = []
 
-    init(number: Int, server: SimulatorServer) {
+    init(number: Int, server: SimulatorServer, service: Service) {
         self.number = number
         self.server = server
+        memory = ConnectionMemory(service: service)
         gate = ServerStreamGate(mode: server.configuration.gate, streamsMax: server.configuration.streamsMax)
         super.init()
         session = HTTP2Server(
@@ -108,8 +109,9 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         guard let session, serves(stream), slots[stream.slot].isWaiting else { return }
         slots[stream.slot].isWaiting = false
         session.respond(
-            stream, status: answer.status, headers: server.headers(of: answer, to: requests[stream.slot]),
-            body: answer.body)
+            stream, status: answer.status,
+            headers: server.headers(of: answer, to: requests[stream.slot], service: memory.service),
+            body: answer.bodyBytes)
         if isAuthenticated, gate.authenticated() { session.update(settings) }
         server.answered(answer)
     }

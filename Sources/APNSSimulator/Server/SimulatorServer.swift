@@ -4,11 +4,11 @@ public import EventLoop
 import HTTP2
 public import TLS
 
-/// An APNs of one environment on one loop. Everything is called on the loop, and everything it knows may be looked at and
+/// An APNs on one loop: both environments, as many listeners as it is told to open. Everything is called on the loop, and everything it knows may be looked at and
 /// changed there.
 ///
 ///     let server = SimulatorServer(loop: loop, configuration: SimulatorConfiguration(), state: state)
-///     let port = try server.listen(on: Endpoint(host: "127.0.0.1", port: 0)).port
+///     let port = try server.listen(on: Endpoint(host: "127.0.0.1", port: 0), as: .sandboxPush).port
 public final class SimulatorServer {
     public let loop: EventLoop
     public let configuration: SimulatorConfiguration
@@ -18,6 +18,17 @@ public final class SimulatorServer {
         _modify { yield &world }
     }
     public var counters: Counters { counts }
+    /// How far this APNs' clock is ahead of the loop's, or behind it when negative: makes provider tokens old, and waits
+    /// of minutes over, at once.
+    public var clockOffset = Duration.zero
+    /// The time as the rules see it.
+    public var now: Now {
+        let now = loop.now
+        guard clockOffset != .zero else { return now }
+        return Now(
+            monotonic: now.monotonic + clockOffset,
+            unixNanoseconds: now.unixNanoseconds &+ clockOffset.nanosecondsSaturated)
+    }
 
     /// Told of each request when its answer is decided, with the payload's bytes, which are valid during the call.
     public var onRequest: ((LoggedRequest, _ payload: UnsafeRawBufferPointer) -> Void)?
@@ -55,26 +66,30 @@ public final class SimulatorServer {
 
     /// Serves connections at an endpoint, port 0 being any free one.
     ///
-    /// - Parameter tls: without it HTTP/2 is spoken with prior knowledge, as on a virtual loop.
+    /// - Parameters:
+    ///   - service: what is served there.
+    ///   - tls: without it HTTP/2 is spoken with prior knowledge, as on a virtual loop.
     /// - Returns: where it listens.
     /// - Throws: when the address cannot be had.
     @discardableResult
-    public func listen(on endpoint: Endpoint, tls: TLSContext? = nil) throws(TransportError) -> Endpoint {
+    public func listen(
+        on endpoint: Endpoint, as service: Service, tls: TLSContext? = nil
+    ) throws(TransportError) -> Endpoint {
         let listener = try loop.listen(on: endpoint) { [unowned self] transport in
-            guard let tls else { return accept(transport) }
+            guard let tls else { return accept(transport, as: service) }
             // When there is no memory for TLS, the connection was reset.
-            if let secured = try? TLSTransport.accept(transport, context: tls) { accept(secured) }
+            if let secured = try? TLSTransport.accept(transport, context: tls) { accept(secured, as: service) }
         }
         listeners.append(listener)
         return listener.endpoint
     }
 
     /// Serves a connection that was accepted elsewhere.
-    public func accept(_ transport: ByteTransport) {
+    public func accept(_ transport: ByteTransport, as service: Service) {
         loop.assertOnLoop()
         guard connections.count < configuration.connectionsMax else { return transport.reset() }
         counts.connections += 1
-        let connection = SimulatorConnection(number: counts.connections, server: self)
+        let connection = SimulatorConnection(number: counts.connections, server: self, service: service)
         connections[connection.number] = connection
         counts.connectionsOpen = connections.count
         counts.connectionsOpenMax = max(counts.connectionsOpenMax, connections.count)
@@ -141,8 +156,11 @@ public final class SimulatorServer {
         counts.inFlight += 1
         counts.inFlightMax = max(counts.inFlightMax, counts.inFlight)
         let verifiedBefore = connection.memory.tokensVerified
-        let (answer, isAuthenticated) = rules.answer(
-            to: request, on: &connection.memory, rates: &rates, state: world, now: loop.now)
+        let (answer, isAuthenticated) =
+            switch connection.memory.service.kind {
+            case .push: rules.answer(to: request, on: &connection.memory, rates: &rates, state: world, now: now)
+            case .channelManagement: (Answer.refused(.badPath), false)
+            }
         counts.tokensVerified += connection.memory.tokensVerified - verifiedBefore
         remember(request, stream, on: connection, answer: answer)
         guard configuration.answerDelay > .zero else {
@@ -169,7 +187,7 @@ public final class SimulatorServer {
     }
 
     /// The answer's header fields; valid until the next answer.
-    func headers(of answer: Answer, to request: Request) -> HeaderBlock {
+    func headers(of answer: Answer, to request: Request, service: Service) -> HeaderBlock {
         headers.removeAll()
         if request.id != nil, let id = request[.apnsID] {
             headers.append(HeaderName.apnsID, id, indexing: .never)
@@ -184,13 +202,19 @@ public final class SimulatorServer {
                 return count
             }
         }
-        if world.environment == .sandbox {
+        if service.environment == .sandbox {
             let id = makeID()
             headers.append(HeaderName.apnsUniqueID, valueBytesMax: RequestID.byteCount, indexing: .never) {
                 id.write(to: $0)
             }
         }
-        if answer.reason != nil { headers.append(HeaderName.contentType, "application/json") }
+        switch answer.body {
+        case .none: break
+        case .reason, .json: headers.append(HeaderName.contentType, "application/json")
+        case .raw(let contentType, _): headers.append(HeaderName.contentType, Array(contentType.utf8))
+        }
+        if let id = answer.channelID { headers.append(HeaderName.apnsChannelID, Array(id.utf8), indexing: .never) }
+        if let seconds = answer.retryAfterSeconds { headers.append(HeaderName.retryAfter, Int64(seconds)) }
         return headers
     }
 
@@ -220,7 +244,7 @@ public final class SimulatorServer {
         }
         guard configuration.requestsLoggedMax > 0 || record != nil || onRequest != nil else { return }
         var logged = LoggedRequest(
-            unixMilliseconds: loop.now.unixMilliseconds, connection: connection.number, stream: stream.id,
+            unixMilliseconds: now.unixMilliseconds, connection: connection.number, stream: stream.id,
             apnsID: request.id,
             shortDeviceToken: ShortDeviceToken(request.deviceToken),
             topic: request[.apnsTopic].flatMap { connection.memory.text(ofTopic: $0) },

@@ -6,12 +6,13 @@ public struct Device: Sendable {
     public let token: [UInt8]
     /// The app that registered it.
     public var bundleID: String
-    public var environment: APNSEnvironment
+    /// Where it was registered; nil: it is good in both, as none of Apple's is, for lists that serve either.
+    public var environment: APNSEnvironment?
     public var condition: DeviceCondition
 
     /// - Parameter token: hexadecimal of either case; whether it is well-formed is for `DeviceToken.isWellFormed`.
     public init(
-        token: String, bundleID: String, environment: APNSEnvironment, condition: DeviceCondition = .active
+        token: String, bundleID: String, environment: APNSEnvironment? = nil, condition: DeviceCondition = .active
     ) {
         self.token = token.utf8.map(lowercased)
         self.bundleID = bundleID

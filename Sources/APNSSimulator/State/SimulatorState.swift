@@ -1,8 +1,7 @@
-public import APNSProtocol
+import APNSProtocol
 
-/// What this APNs knows of the world: teams with their apps and keys, and devices. Of one environment.
+/// What this APNs knows of the world: teams with their apps and keys, and devices, of both environments.
 public struct SimulatorState: Sendable {
-    public let environment: APNSEnvironment
     private struct App {
         var teamID: String
         var addedInGeneration: Int
@@ -21,9 +20,7 @@ public struct SimulatorState: Sendable {
     /// Rises with every change of keys and apps, so that what a connection has verified is verified again.
     private(set) var generation = 0
 
-    public init(environment: APNSEnvironment) {
-        self.environment = environment
-    }
+    public init() {}
 
     public mutating func add(_ key: RegisteredKey) {
         keys[key.id] = key
@@ -58,11 +55,13 @@ public struct SimulatorState: Sendable {
         return app.teamID == teamID && app.addedInGeneration <= generation
     }
 
-    /// What a push to this token for this app meets.
-    func condition(ofToken token: UnsafeRawBufferPointer, bundleID: String) -> DeviceCondition {
+    /// What a push to this token for this app meets in this environment.
+    func condition(
+        ofToken token: UnsafeRawBufferPointer, bundleID: String, in environment: APNSEnvironment
+    ) -> DeviceCondition {
         if let device = devices[token] {
             // A token of the other environment is as good as none.
-            guard device.environment == environment else { return .bad }
+            if let home = device.environment, home != environment { return .bad }
             return device.bundleID == bundleID ? device.condition : .notForTopic
         }
         for rule in deviceRules where rule.covers(token) { return rule.condition }

@@ -6,7 +6,6 @@ import JSON
 struct StateFile {
     /// How the faults call the file.
     let name: String
-    let environment: APNSEnvironment
     /// For devices that are said to be unregistered without a time: a day before, in milliseconds since 1970.
     let sinceMilliseconds: Int64
     let position: (JSONValue) -> JSONPosition
@@ -14,7 +13,7 @@ struct StateFile {
     let readFile: (String) throws(SimulatorError) -> [UInt8]
 
     func read(_ root: JSONValue) throws(SimulatorError) -> SimulatorState {
-        var state = SimulatorState(environment: environment)
+        var state = SimulatorState()
         let file = try Fields(
             root, of: self, "the file",
             known: ["teams", "devices", "device_rules", "unknown_devices", "accept_unknown_topics"])
@@ -94,8 +93,7 @@ struct StateFile {
         state.add(
             Device(
                 token: token, bundleID: try fields.text("app"),
-                environment: try fields["environment"].map { value throws(SimulatorError) in try environment(value) }
-                    ?? environment,
+                environment: try fields["environment"].map { value throws(SimulatorError) in try environment(value) },
                 condition: try fields["state"].map { value throws(SimulatorError) in
                     try condition(value, since: fields["since_ms"])
                 } ?? .active))

@@ -12,12 +12,12 @@ public struct SimulatorProcess: Sendable {
     public init(in directory: TemporaryDirectory, options: [String] = []) async throws(ProcessError) {
         self.directory = directory
         let command = [
-            try Products.executable("apns-simulator"), "--listen", "127.0.0.1:0", "--environment", "production",
+            try Products.executable("apns-simulator"), "--listen-production", "127.0.0.1:0",
             "--write-demo", directory.path,
         ]
         process = try await ChildProcess(command + options)
         let line = try await process.output.line { $0.contains(#""event":"ready""#) }
-        guard let port = try? JSONDocument(line).root["port"]?.int else {
+        guard let port = try? JSONDocument(line).root["production_port"]?.int else {
             throw ProcessError("apns-simulator said \(line)")
         }
         self.port = port

@@ -70,7 +70,7 @@ final class SimulatedWorld {
         var configuration = SimulatorConfiguration()
         configuration.answerDelay = .milliseconds(random.below(200))
         configuration.streamsMax = 20 + random.below(100)
-        var state = SimulatorState(environment: .sandbox)
+        var state = SimulatorState()
         state.add(
             RegisteredKey(id: SimulatedWorker.keyID, teamID: SimulatedWorker.teamID, publicKey: try key.publicKey()))
         state.addApp(bundleID: "com.example.app", teamID: SimulatedWorker.teamID)
@@ -123,7 +123,7 @@ final class SimulatedWorld {
     private func start() {
         do {
             try broker.start()
-            try apns.listen(on: SimulatedWorker.apns)
+            try apns.listen(on: SimulatedWorker.apns, as: .sandboxPush)
             worker = try SimulatedWorker(loop: loop, key: key, counters: counters, defects: defects)
         } catch {
             preconditionFailure("the simulated world does not start: \(error)")
@@ -172,7 +172,7 @@ final class SimulatedWorld {
     private func restartAPNS() {
         apns.shutDown()
         loop.schedule(after: .seconds(random.chance(percent: 50) ? 1 : 60)) { [unowned self] in
-            _ = try? apns.listen(on: SimulatedWorker.apns)
+            _ = try? apns.listen(on: SimulatedWorker.apns, as: .sandboxPush)
         }
     }
 
