@@ -89,8 +89,9 @@ let package = Package(
                 "EventLoop", "AMQP", "HTTP2", "TLS", "Crypto", "JSON", "YAML", "APNSProtocol", "APNS", "Delivery",
                 "APNSSimulator", "Telemetry", "CLinux",
             ]),
-        command("martlet-bench", ["TestKit", "EventLoop", "AMQP", "JSON", "CLinux"]),
+        command("martlet-bench", ["TestKit", "EventLoop", "AMQP", "Crypto", "JSON", "CLinux"]),
         .executableTarget(name: "floor-relay", dependencies: ["CRabbitMQ"]),
+        .executableTarget(name: "floor-sink", dependencies: ["CNGHTTP2", "COpenSSL"]),
 
         tests("EventLoopTests", ["EventLoop", "TestKit", "CLinux"]),
         tests("TelemetryTests", ["Telemetry", "CLinux"]),

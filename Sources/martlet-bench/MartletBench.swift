@@ -1,20 +1,30 @@
 import Glibc
 import TestKit
 
-/// Benchmarks of the whole and, later, of its parts. Figures count only within one run: see the floor beside them.
+/// Benchmarks of the whole and of its parts. Figures count only within one run: see the floor beside them.
 @main struct MartletBench {
     private static let help = """
-        Usage: martlet-bench end-to-end [OPTIONS]
+        Usage: martlet-bench end-to-end|simulator [OPTIONS]
 
-        Fills a queue of a private RabbitMQ and has one worker of one lane send it to apns-simulator over TLS, beside the
-        floor: a C program that consumes, publishes with confirm and acknowledges, and does nothing else. Both in turns;
-        the median of all samples counts. Build first: swift build -c release
+        Measures beside a floor: a C program that does the least that the work could cost. Both in turns; the median of all
+        samples counts. Figures of other runs say little. Build first: swift build -c release
 
+        end-to-end: fills a queue of a private RabbitMQ and has one worker of one lane send it to apns-simulator over TLS;
+        the floor consumes, publishes with confirm and acknowledges, and does nothing else.
           --messages N     of a sample (100000)
-          --samples N      of each (5)
           --warm-up N      messages before a sample of the worker begins (10000)
           --in-flight N    messages that may be under way at once (1000)
-          --quick          10000 messages, one sample: whether it works, not how fast
+
+        simulator: has h2load push to apns-simulator, which checks everything and keeps its log of requests; the floor
+        answers 200 and checks nothing.
+          --requests N     of a sample (200000)
+          --warm-up N      requests before it begins (20000)
+          --connections N  of h2load (4)
+          --streams N      of each connection at once (100)
+
+        Both:
+          --samples N      of each (5)
+          --quick          few messages, one sample: whether it works, not how fast
           --json           print JSON instead of a table
           --help           print this
 
@@ -33,15 +43,20 @@ import TestKit
 
     private static func run(_ arguments: [String]) async throws {
         if arguments.contains("--help") || arguments == ["help"] { return print(help) }
-        guard arguments.first == "end-to-end" else {
-            throw UsageError(message: "which benchmark? There is: end-to-end")
-        }
-        let options = try EndToEndOptions(arguments.dropFirst())
         #if DEBUG
             note("built for debugging: the figures say nothing")
         #endif
-        let report = try await EndToEnd(options).run()
-        print(options.wantsJSON ? report.json : report.table)
+        switch arguments.first {
+        case "end-to-end":
+            let options = try EndToEndOptions(arguments.dropFirst())
+            let report = try await EndToEnd(options).run()
+            print(options.wantsJSON ? report.json : report.table)
+        case "simulator":
+            let options = try SimulatorLoadOptions(arguments.dropFirst())
+            let report = try await SimulatorLoad(options).run()
+            print(options.wantsJSON ? report.json : report.table)
+        default: throw UsageError(message: "which benchmark? There are: end-to-end, simulator")
+        }
     }
 
     /// What happens meanwhile, for whoever waits.
@@ -54,8 +69,4 @@ import TestKit
         note("martlet-bench: \(message)")
         exit(code)
     }
-}
-
-struct UsageError: Error {
-    let message: String
 }

@@ -1,3 +1,5 @@
+import Crypto
+import Glibc
 import JSON
 
 /// `apns-simulator` as a process, with its demonstration's team: TLS, on a free port, and files that a worker needs.
@@ -21,6 +23,21 @@ public struct SimulatorProcess: Sendable {
             throw ProcessError("apns-simulator said \(line)")
         }
         self.port = port
+    }
+
+    /// An `authorization` header for the demonstration's team, good for an hour.
+    ///
+    /// - Throws: `ProcessError` when its key cannot be used.
+    public func authorization() throws(ProcessError) -> String {
+        do {
+            let key = try ES256PrivateKey(pem: directory.read("AuthKey_DEMOKEY001.p8"))
+            let header = Base64URL.encode(Array(#"{"alg":"ES256","kid":"DEMOKEY001"}"#.utf8))
+            let claims = Base64URL.encode(Array(#"{"iss":"DEMOTEAM01","iat":\#(time(nil))}"#.utf8))
+            let signature = try key.sign(Array("\(header).\(claims)".utf8))
+            return "bearer \(header).\(claims).\(Base64URL.encode(signature))"
+        } catch {
+            throw ProcessError("no provider token: \(error)")
+        }
     }
 
     /// Writes the configuration of a worker that sends here; its path.

@@ -2,6 +2,9 @@ import Glibc
 
 /// A folder that is there until this value is gone, with all that is in it.
 public final class TemporaryDirectory: Sendable {
+    /// Bytes of a file that are read at most.
+    private static let fileBytesMax = 65_536
+
     public let path: String
 
     public init(_ name: String = "test") throws(ProcessError) {
@@ -25,6 +28,17 @@ public final class TemporaryDirectory: Sendable {
         let written = fwrite(bytes, 1, bytes.count, handle)
         guard fclose(handle) == 0, written == bytes.count else { throw ProcessError("cannot write \(file)") }
         return file
+    }
+
+    /// The text of a file in it.
+    ///
+    /// - Throws: `ProcessError` when it cannot be read.
+    public func read(_ name: String) throws(ProcessError) -> String {
+        guard let stream = fopen(file(name), "r") else { throw ProcessError("cannot read \(file(name))") }
+        defer { fclose(stream) }
+        var bytes = [UInt8](repeating: 0, count: Self.fileBytesMax)
+        let count = fread(&bytes, 1, bytes.count, stream)
+        return String(decoding: bytes[..<count], as: UTF8.self)
     }
 
     private static func remove(_ path: String) {

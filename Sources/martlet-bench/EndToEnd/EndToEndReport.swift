@@ -9,8 +9,8 @@ struct EndToEndReport {
     var table: String {
         let floor = Measurement.median(floor)
         let worker = Measurement.median(worker)
-        let rate = Self.decimal(worker.messagesPerSecond / floor.messagesPerSecond * 100, places: 0)
-        let cost = Self.decimal(worker.processorMicroseconds / floor.processorMicroseconds, places: 1)
+        let rate = Figures.decimal(worker.messagesPerSecond / floor.messagesPerSecond * 100, places: 0)
+        let cost = Figures.decimal(worker.processorMicroseconds / floor.processorMicroseconds, places: 1)
         return """
             \(options.messages) messages of \(BenchMessage.bytes) bytes a sample, \(options.inFlight) in flight, one lane, \
             TLS, quorum queues; median of \(options.samples)
@@ -24,17 +24,13 @@ struct EndToEndReport {
     }
 
     static func line(_ name: String, _ figures: Measurement) -> String {
-        func cell(_ figure: Double, _ places: Int, _ width: Int) -> String {
-            let text = decimal(figure, places: places)
-            return String(repeating: " ", count: max(0, width - text.count)) + text
-        }
         return name + String(repeating: " ", count: max(0, 9 - name.count))
-            + cell(figures.messagesPerSecond, 0, 10)
-            + cell(figures.processorMicroseconds, 2, 17)
-            + " (\(decimal(figures.userMicroseconds, places: 2)) + \(decimal(figures.systemMicroseconds, places: 2)))"
-            + cell(figures.peakMegabytes, 1, 10)
-            + cell(figures.brokerMicroseconds, 1, 10)
-            + cell(figures.simulatorMicroseconds, 1, 8)
+            + Figures.cell(figures.messagesPerSecond, places: 0, width: 10)
+            + Figures.cell(figures.processorMicroseconds, places: 2, width: 17)
+            + " (\(Figures.decimal(figures.userMicroseconds, places: 2)) + \(Figures.decimal(figures.systemMicroseconds, places: 2)))"
+            + Figures.cell(figures.peakMegabytes, places: 1, width: 10)
+            + Figures.cell(figures.brokerMicroseconds, places: 1, width: 10)
+            + Figures.cell(figures.simulatorMicroseconds, places: 1, width: 8)
     }
 
     var json: String {
@@ -74,14 +70,5 @@ struct EndToEndReport {
             json.double((figure * 100).rounded() / 100)
         }
         json.endObject()
-    }
-
-    /// As `%.*f` would write it.
-    private static func decimal(_ figure: Double, places: Int) -> String {
-        let scale = (0..<places).reduce(1) { scale, _ in scale * 10 }
-        let scaled = Int((figure * Double(scale)).rounded())
-        guard places > 0 else { return "\(scaled)" }
-        let fraction = "\(scaled % scale)"
-        return "\(scaled / scale)." + String(repeating: "0", count: places - fraction.count) + fraction
     }
 }

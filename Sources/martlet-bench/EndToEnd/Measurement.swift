@@ -1,5 +1,3 @@
-import TestKit
-
 /// What one sample of one program cost.
 struct Measurement: Sendable {
     var messagesPerSecond: Double
@@ -16,20 +14,10 @@ struct Measurement: Sendable {
 
     /// The median of each figure apart.
     static func median(_ samples: [Measurement]) -> Measurement {
-        func median(_ figure: (Measurement) -> Double) -> Double {
-            let sorted = samples.map(figure).sorted()
-            let middle = sorted.count / 2
-            return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
-        }
+        func median(_ figure: (Measurement) -> Double) -> Double { Figures.median(samples.map(figure)) }
         return Measurement(
             messagesPerSecond: median(\.messagesPerSecond), userMicroseconds: median(\.userMicroseconds),
             systemMicroseconds: median(\.systemMicroseconds), brokerMicroseconds: median(\.brokerMicroseconds),
             simulatorMicroseconds: median(\.simulatorMicroseconds), peakMegabytes: median(\.peakMegabytes))
-    }
-}
-
-extension Duration {
-    var microseconds: Double {
-        Double(components.seconds) * 1e6 + Double(components.attoseconds) / 1e12
     }
 }

@@ -1,0 +1,29 @@
+/// Figures as people read them.
+enum Figures {
+    static func median(_ figures: [Double]) -> Double {
+        let sorted = figures.sorted()
+        let middle = sorted.count / 2
+        return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+    }
+
+    /// As `%.*f` would write it.
+    static func decimal(_ figure: Double, places: Int) -> String {
+        let scale = (0..<places).reduce(1) { scale, _ in scale * 10 }
+        let scaled = Int((figure * Double(scale)).rounded())
+        guard places > 0 else { return "\(scaled)" }
+        let fraction = "\(scaled % scale)"
+        return "\(scaled / scale)." + String(repeating: "0", count: places - fraction.count) + fraction
+    }
+
+    /// The figure at the right edge of a column.
+    static func cell(_ figure: Double, places: Int, width: Int) -> String {
+        let text = decimal(figure, places: places)
+        return String(repeating: " ", count: max(0, width - text.count)) + text
+    }
+}
+
+extension Duration {
+    var microseconds: Double {
+        Double(components.seconds) * 1e6 + Double(components.attoseconds) / 1e12
+    }
+}

@@ -1,0 +1,28 @@
+/// What the command line asks for.
+struct SimulatorLoadOptions {
+    /// Device tokens that requests go to, in turns.
+    static let devices = 10_000
+
+    var requests = 200_000
+    var samples = 5
+    var warmUp = 20_000
+    var connections = 4
+    var streams = 100
+    var wantsJSON = false
+
+    init(_ arguments: ArraySlice<String>) throws(UsageError) {
+        var arguments = Arguments(arguments)
+        while let argument = arguments.next() {
+            switch argument {
+            case "--requests": requests = try arguments.number(for: argument, in: 1...10_000_000)
+            case "--samples": samples = try arguments.number(for: argument, in: 1...1000)
+            case "--warm-up": warmUp = try arguments.number(for: argument, in: 1...1_000_000)
+            case "--connections": connections = try arguments.number(for: argument, in: 1...1000)
+            case "--streams": streams = try arguments.number(for: argument, in: 1...1000)
+            case "--quick": (requests, samples, warmUp) = (20_000, 1, 2000)
+            case "--json": wantsJSON = true
+            default: throw UsageError(message: "what is \(argument)?")
+            }
+        }
+    }
+}

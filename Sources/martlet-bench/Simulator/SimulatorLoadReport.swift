@@ -1,0 +1,83 @@
+import JSON
+
+/// What one sample of one server cost.
+struct LoadMeasurement {
+    var requestsPerSecond: Double
+    /// User and system time of the server alone, in microseconds a request.
+    var processorMicroseconds: Double
+    /// From the start of the process.
+    var peakMegabytes: Double
+
+    /// The median of each figure apart.
+    static func median(_ samples: [LoadMeasurement]) -> LoadMeasurement {
+        LoadMeasurement(
+            requestsPerSecond: Figures.median(samples.map(\.requestsPerSecond)),
+            processorMicroseconds: Figures.median(samples.map(\.processorMicroseconds)),
+            peakMegabytes: Figures.median(samples.map(\.peakMegabytes)))
+    }
+
+    func line(_ name: String) -> String {
+        name + String(repeating: " ", count: max(0, 9 - name.count))
+            + Figures.cell(requestsPerSecond, places: 0, width: 13)
+            + Figures.cell(processorMicroseconds, places: 2, width: 18)
+            + Figures.cell(peakMegabytes, places: 1, width: 10)
+    }
+}
+
+/// What was measured, for people and for programs.
+struct SimulatorLoadReport {
+    let options: SimulatorLoadOptions
+    var floor: [LoadMeasurement] = []
+    var simulator: [LoadMeasurement] = []
+
+    var table: String {
+        let floor = LoadMeasurement.median(floor)
+        let simulator = LoadMeasurement.median(simulator)
+        let cost = Figures.decimal(simulator.processorMicroseconds / floor.processorMicroseconds, places: 2)
+        return """
+            \(options.requests) requests a sample to \(SimulatorLoadOptions.devices) devices, \(options.connections) connections \
+            with \(options.streams) streams each, TLS; median of \(options.samples)
+
+                       requests/s    CPU µs/request   peak MB
+            \(floor.line("floor"))
+            \(simulator.line("simulator"))
+
+            The simulator costs \(cost) times the floor's processor time.
+            """
+    }
+
+    var json: String {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("benchmark", "simulator")
+        json.member("requests", options.requests)
+        json.member("connections", options.connections)
+        json.member("streams", options.streams)
+        for (name, samples) in [("floor", floor), ("simulator", simulator)] {
+            json.key(name)
+            json.beginObject()
+            json.key("median")
+            Self.write(.median(samples), to: &json)
+            json.key("samples")
+            json.beginArray()
+            for sample in samples { Self.write(sample, to: &json) }
+            json.endArray()
+            json.endObject()
+        }
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+
+    private static func write(_ figures: LoadMeasurement, to json: inout JSONWriter) {
+        json.beginObject()
+        for (name, figure) in [
+            ("requests_per_second", figures.requestsPerSecond),
+            ("cpu_us_per_request", figures.processorMicroseconds),
+            ("peak_mb", figures.peakMegabytes),
+        ] {
+            json.key(name)
+            json.double((figure * 100).rounded() / 100)
+        }
+        json.endObject()
+    }
+}

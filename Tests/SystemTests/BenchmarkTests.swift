@@ -1,0 +1,30 @@
+import JSON
+import TestKit
+import Testing
+
+extension SystemTests {
+    @Suite struct Benchmark {
+        @Test func simulatorBenchmarkMeasuresBothServers() async throws {
+            let result = try await ChildProcess.run(
+                [Products.executable("martlet-bench"), "simulator", "--quick", "--json"], within: .seconds(120))
+            #expect(result.exit.status == .exited(0), "\(result.errors)")
+            let report = try JSONDocument(result.output.joined()).root
+            for server in ["floor", "simulator"] {
+                let median = try #require(report[key: server]?[key: "median"])
+                #expect(try #require(median[key: "requests_per_second"]?.double) > 0)
+                #expect(try #require(median[key: "cpu_us_per_request"]?.double) > 0)
+            }
+        }
+
+        @Test func wrongUseOfBenchmarkIsExplained() async throws {
+            let result = try await ChildProcess.run([
+                Products.executable("martlet-bench"), "simulator", "--samples", "0",
+            ])
+            #expect(result.exit.status == .exited(2))
+            #expect(
+                result.errors.suffix(1) == [
+                    "martlet-bench: --samples wants a number from 1 to 1000; see martlet-bench --help"
+                ])
+        }
+    }
+}
