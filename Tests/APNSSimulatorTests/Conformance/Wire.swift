@@ -1,0 +1,171 @@
+import APNSProtocol
+import Crypto
+import EventLoop
+import TestKit
+import Testing
+
+@testable import APNSSimulator
+
+/// A simulator, and providers that speak to it in hand-made frames. Every statement about an answer is a literal of the
+/// wire: none of the project's own words is used to check them.
+struct Wire {
+    static let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
+    static let deviceToken = "00fc13adff785122b4ad28809a3420982341241421348097878e577c991de8f0"
+    static let alert = #"{"aps":{"alert":"Hi"}}"#
+
+    /// Where APNs is, as Apple prints it.
+    enum Place {
+        static let sandbox = Endpoint(host: "api.sandbox.push.apple.com", port: 443)
+        static let production = Endpoint(host: "api.push.apple.com", port: 443)
+        static let sandboxChannels = Endpoint(host: "api-manage-broadcast.sandbox.push.apple.com", port: 2195)
+        static let productionChannels = Endpoint(host: "api-manage-broadcast.push.apple.com", port: 2196)
+    }
+
+    let apns: VirtualAPNS
+    /// Where connections go.
+    private var place = Place.sandbox
+
+    init(_ configure: (inout SimulatorConfiguration, inout SimulatorState) -> Void = { _, _ in }) throws {
+        apns = try VirtualAPNS(configure)
+        try apns.loop.enter {
+            try apns.server.listen(on: Place.production, as: Service(.production, .push))
+            try apns.server.listen(on: Place.sandboxChannels, as: Service(.sandbox, .channelManagement))
+            try apns.server.listen(on: Place.productionChannels, as: Service(.production, .channelManagement))
+        }
+    }
+
+    /// The same simulator, reached elsewhere.
+    func at(_ place: Endpoint) -> Wire {
+        var wire = self
+        wire.place = place
+        return wire
+    }
+
+    var loop: VirtualLoop { apns.loop }
+
+    /// A connection that has the server's first SETTINGS.
+    func connect(_ manners: FramePeer.Manners = .good, to endpoint: Endpoint? = nil) -> FramePeer {
+        let peer = FramePeer(manners)
+        loop.enter { _ = loop.connect(to: endpoint ?? place, handler: peer) }
+        run { !peer.frames.isEmpty || peer.isClosed }
+        return peer
+    }
+
+    /// Runs until something holds, at most a minute of virtual time.
+    @discardableResult
+    func run(until isDone: () -> Bool) -> Bool { loop.run(limit: .seconds(60), until: isDone) == .done }
+
+    /// Lets time pass; whatever is due happens.
+    func wait(_ duration: Duration) {
+        var isOver = false
+        loop.enter { _ = loop.schedule(after: duration) { isOver = true } }
+        _ = loop.run(limit: duration + .seconds(1), until: { isOver })
+    }
+
+    /// The header fields of a good alert push, in the order in which Apple's samples print them, with `changes` made: a
+    /// nil takes a field out, names that are not among them come last.
+    func fields(_ changes: KeyValuePairs<String, String?> = [:]) -> [(String, String)] {
+        var fields: [(String, String?)] = [
+            (":method", "POST"), (":scheme", "https"), (":path", "/3/device/\(Self.deviceToken)"),
+            (":authority", place.host), ("authorization", "bearer \(apns.token)"),
+            ("apns-id", Self.id), ("apns-push-type", "alert"), ("apns-topic", "com.example.app"),
+        ]
+        for (name, value) in changes {
+            if let place = fields.firstIndex(where: { $0.0 == name }) {
+                fields[place].1 = value
+            } else {
+                fields.append((name, value))
+            }
+        }
+        return fields.compactMap { name, value in value.map { (name, $0) } }
+    }
+
+    /// Sends a push and waits for its answer.
+    ///
+    /// - Parameter peer: the connection; a new one if none is given.
+    func push(
+        _ changes: KeyValuePairs<String, String?> = [:], more: [(String, String)] = [], body: String = alert,
+        on peer: FramePeer? = nil
+    ) -> WireAnswer {
+        exchange(fields(changes) + more, body: Array(body.utf8), on: peer)
+    }
+
+    /// As `push`, for another push type and its topic.
+    func push(type: String?, topic: String, body: String = alert) -> WireAnswer {
+        push(["apns-push-type": type, "apns-topic": topic], body: body)
+    }
+
+    /// As `push`, to another device.
+    func push(to deviceToken: String) -> WireAnswer { push([":path": "/3/device/\(deviceToken)"]) }
+
+    /// Sends a request and waits for its answer.
+    func exchange(_ fields: [(String, String)], body: [UInt8], on peer: FramePeer? = nil) -> WireAnswer {
+        let peer = peer ?? connect()
+        let stream = loop.enter { peer.request(fields, body: body) }
+        run { peer[stream].isComplete || peer.isClosed }
+        return peer[stream]
+    }
+}
+
+/// An acceptance is 200 and its ids in one HEADERS frame that ends the stream.
+func expectAccepted(
+    _ answer: WireAnswer, id: String? = Wire.id, in environment: APNSEnvironment = .sandbox,
+    sourceLocation: SourceLocation = #_sourceLocation
+) {
+    #expect(answer.line == "200", sourceLocation: sourceLocation)
+    #expect(answer.frames == ["HEADERS end_stream"], sourceLocation: sourceLocation)
+    #expect(
+        answer.headers.map(\.name) == [":status", "apns-id"] + (environment == .sandbox ? ["apns-unique-id"] : []),
+        sourceLocation: sourceLocation)
+    if let id { #expect(answer["apns-id"] == id, sourceLocation: sourceLocation) }
+}
+
+/// A refusal is its status and ids in a HEADERS frame, and JSON in a DATA frame that ends the stream.
+///
+/// - Parameters:
+///   - body: the JSON.
+///   - id: what `apns-id` says; nil for one that the server made.
+func expectRefused(
+    _ answer: WireAnswer, _ status: Int, _ body: String, id: String? = Wire.id,
+    sourceLocation: SourceLocation = #_sourceLocation
+) {
+    #expect(answer.line == "\(status) \(body)", sourceLocation: sourceLocation)
+    #expect(answer.frames == ["HEADERS", "DATA end_stream"], sourceLocation: sourceLocation)
+    #expect(
+        answer.headers.map(\.name) == [":status", "apns-id", "apns-unique-id", "content-type"],
+        sourceLocation: sourceLocation)
+    #expect(answer["content-type"] == "application/json", sourceLocation: sourceLocation)
+    if let id {
+        #expect(answer["apns-id"] == id, sourceLocation: sourceLocation)
+    } else {
+        #expect(answer["apns-id"].map(isUpperCaseUUID) == true, sourceLocation: sourceLocation)
+    }
+}
+
+func isUpperCaseUUID(_ text: String) -> Bool {
+    text.wholeMatch(of: /[0-9A-F]{8}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{4}-[0-9A-F]{12}/) != nil
+}
+
+func isLowerCaseUUID(_ text: String) -> Bool {
+    text.wholeMatch(of: /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/) != nil
+}
+
+extension Wire {
+    /// A provider token of now; every part can be bent.
+    func token(
+        of provider: Provider, header: String? = nil, claims: String? = nil, ageSeconds: Int64 = 0,
+        signedBy signer: ES256PrivateKey? = nil
+    ) throws -> String {
+        let issuedAt = loop.now.unixSeconds - ageSeconds
+        return try provider.token(
+            header: header, claims: claims ?? #"{"iss":"\#(provider.teamID)","iat":\#(issuedAt)}"#, signedBy: signer)
+    }
+
+    /// As `push`, with another provider token.
+    func push(with token: String, on peer: FramePeer? = nil) -> WireAnswer {
+        push(["authorization": "bearer \(token)"], on: peer)
+    }
+
+    /// Changes what the simulator knows.
+    func change(_ body: (inout SimulatorState) -> Void) { loop.enter { body(&apns.server.state) } }
+}
