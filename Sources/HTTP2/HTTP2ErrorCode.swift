@@ -28,6 +28,12 @@ public struct HTTP2ErrorCode: RawRepresentable, Sendable, Hashable, CustomString
         "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
     ]
 
+    /// The code of one of the standard's names, such as `REFUSED_STREAM`.
+    public init?(name: String) {
+        guard let index = Self.names.firstIndex(of: name) else { return nil }
+        self.init(rawValue: UInt32(index))
+    }
+
     public var description: String {
         rawValue < Self.names.count ? Self.names[Int(rawValue)] : "error \(rawValue)"
     }
