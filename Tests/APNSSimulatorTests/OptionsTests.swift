@@ -12,7 +12,6 @@ import Testing
                 "sandbox push 127.0.0.1:2197", "production push 127.0.0.1:2198",
                 "sandbox channel-management 127.0.0.1:2195", "production channel-management 127.0.0.1:2196",
             ])
-        #expect(options.configuration.gate == .enforce)
         #expect(options.configuration.answerDelay == .zero)
     }
 
@@ -23,12 +22,14 @@ import Testing
             "--check-order=authentication-first", "--connections-max=3",
         ])
         #expect(options.listeners[.push] == Endpoint(host: "::1", port: 0))
-        #expect(options.configuration.gate == .off)
         #expect(options.configuration.answerDelay == .microseconds(500))
-        #expect(options.configuration.streamsMax == 7)
         #expect(options.configuration.connectionsMax == 3)
-        #expect(options.configuration.rules.servesWithoutToken)
-        #expect(options.configuration.rules.order == .authenticationFirst)
+        var rules = RuleOptions()
+        rules.tokenUpdates = .strict
+        options.change(&rules)
+        #expect(rules.gate == .off && rules.streamsMax == 7 && rules.servesWithoutToken)
+        #expect(rules.order == .authenticationFirst)
+        #expect(rules.tokenUpdates == .strict, "a switch that was not named stays as it is")
         #expect(options.unregisteredPrefixes == ["aB", "c"])
         #expect(options.recordFile == "/tmp/r=1" && options.configuration.hashesPayloads)
     }

@@ -47,7 +47,7 @@ struct Provider {
 
 /// One connection to the rules, spoken to in header lists.
 struct Conversation {
-    let rules: DevicePushRules
+    let rules = DevicePushRules()
     var state: SimulatorState
     var connection = ConnectionMemory()
     var rates = DeviceRateLimit()
@@ -56,8 +56,8 @@ struct Conversation {
     var token: String
 
     init(_ provider: Provider, options: RuleOptions = RuleOptions()) throws {
-        rules = DevicePushRules(options: options)
         state = try provider.state()
+        state.rules = options
         token = try provider.token()
     }
 

@@ -38,7 +38,7 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
     }
 
     @Test func idsComeBackAsTheyWereWrittenOrAreMade() throws {
-        let apns = try VirtualAPNS { configuration, _ in configuration.gate = .off }
+        let apns = try VirtualAPNS { _, state in state.rules.gate = .off }
         let client = apns.connect()
         #expect(apns.run { !client.streamsMax.isEmpty })
         let upper = try #require(apns.loop.enter { client.push(id: id.uppercased()) })
@@ -55,7 +55,7 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
 
     @Test func refusalsHaveAJSONBody() throws {
         let apns = try VirtualAPNS { configuration, state in
-            configuration.gate = .off
+            state.rules.gate = .off
             state.deviceRules = [DeviceRule(prefix: "dead", condition: .unregistered(sinceMilliseconds: 12))]
         }
         let client = apns.connect()
@@ -96,8 +96,8 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
 
     @Test func streamsAreCountedWhetherOrNotSettingsAreAcknowledged() throws {
         for acknowledges in [true, false] {
-            let apns = try VirtualAPNS { configuration, _ in
-                configuration.streamsMax = 2
+            let apns = try VirtualAPNS { configuration, state in
+                state.rules.streamsMax = 2
                 configuration.answerDelay = .seconds(1)
             }
             let client = apns.connectRaw()
@@ -130,7 +130,7 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
     }
 
     @Test func aClientThatIgnoresTheGateCanBeServed() throws {
-        let apns = try VirtualAPNS { configuration, _ in configuration.gate = .announce }
+        let apns = try VirtualAPNS { _, state in state.rules.gate = .announce }
         let client = apns.connectRaw()
         #expect(apns.run { client.frames == ["SETTINGS streams=1"] })
         apns.loop.enter { for stream in [1, 3, 5] as [UInt32] { client.push(stream: stream, id: id) } }
@@ -140,8 +140,8 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
     }
 
     @Test func answersWaitTheirTime() throws {
-        let apns = try VirtualAPNS { configuration, _ in
-            configuration.gate = .off
+        let apns = try VirtualAPNS { configuration, state in
+            state.rules.gate = .off
             configuration.answerDelay = .milliseconds(100)
         }
         let client = apns.connect()
@@ -157,8 +157,8 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
     }
 
     @Test func whatIsResetWhileItWaitsWasProcessedAllTheSame() throws {
-        let apns = try VirtualAPNS { configuration, _ in
-            configuration.gate = .off
+        let apns = try VirtualAPNS { configuration, state in
+            state.rules.gate = .off
             configuration.answerDelay = .milliseconds(100)
         }
         let client = apns.connectRaw()
@@ -177,8 +177,8 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
     }
 
     @Test func aLostConnectionAbandonsWhatWaits() throws {
-        let apns = try VirtualAPNS { configuration, _ in
-            configuration.gate = .off
+        let apns = try VirtualAPNS { configuration, state in
+            state.rules.gate = .off
             configuration.answerDelay = .milliseconds(100)
         }
         let client = apns.connectRaw()
@@ -244,8 +244,8 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
     }
 
     @Test func shuttingDownAnswersWhatWaitsAndCloses() throws {
-        let apns = try VirtualAPNS { configuration, _ in
-            configuration.gate = .off
+        let apns = try VirtualAPNS { configuration, state in
+            state.rules.gate = .off
             configuration.answerDelay = .milliseconds(100)
         }
         let client = apns.connect()
@@ -273,7 +273,7 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
 
     @Test(arguments: 1...40 as ClosedRange<UInt64>)
     func rubbishEndsAConnectionAndNothingElse(seed: UInt64) throws {
-        let apns = try VirtualAPNS(seed: seed) { configuration, _ in configuration.gate = .off }
+        let apns = try VirtualAPNS(seed: seed) { _, state in state.rules.gate = .off }
         let good = apns.connect()
         #expect(apns.run { !good.streamsMax.isEmpty })
         var random = SeededRandom(seed: seed)

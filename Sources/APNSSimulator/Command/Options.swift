@@ -5,6 +5,8 @@ import EventLoop
 struct Options {
     var listeners = ListenerPlan()
     var configuration = SimulatorConfiguration()
+    /// What was said of the rules; holds against the state file.
+    private var ruleChanges: [@Sendable (inout RuleOptions) -> Void] = []
     var stateFile: String?
     var certificateFile: String?
     var privateKeyFile: String?
@@ -45,6 +47,17 @@ struct Options {
         guard (certificateFile == nil) == (privateKeyFile == nil) else {
             throw SimulatorError(.usage, "--certificate and --private-key belong together")
         }
+    }
+
+    /// Makes the switches that were named what they were said to be.
+    func change(_ rules: inout RuleOptions) {
+        for change in ruleChanges { change(&rules) }
+    }
+
+    fileprivate mutating func setRule<Value: Sendable>(
+        _ rule: any WritableKeyPath<RuleOptions, Value> & Sendable, _ value: Value
+    ) {
+        ruleChanges.append { $0[keyPath: rule] = value }
     }
 
     private static func suggestion(for name: String) -> String {
@@ -109,7 +122,7 @@ struct Option: Sendable {
             },
             Option(name: "--accept-no-token", help: "serve pushes without provider token; those that come are checked")
             {
-                (options, value) throws(SimulatorError) in options.configuration.rules.servesWithoutToken = true
+                (options, value) throws(SimulatorError) in options.setRule(\.servesWithoutToken, true)
             },
             Option(
                 name: "--unregistered-prefix", placeholder: "HEX",
@@ -134,11 +147,11 @@ struct Option: Sendable {
                 name: "--gate", placeholder: "MODE",
                 help: "one stream until a good push was answered: enforce, announce, off (enforce)"
             ) {
-                (options, value) throws(SimulatorError) in options.configuration.gate = try word("--gate", value)
+                (options, value) throws(SimulatorError) in options.setRule(\.gate, try word("--gate", value))
             },
             Option(name: "--streams-max", placeholder: "N", help: "streams of a connection after that (1000)") {
                 (options, value) throws(SimulatorError) in
-                options.configuration.streamsMax = try number("--streams-max", value, 1...4096)
+                options.setRule(\.streamsMax, try number("--streams-max", value, 1...4096))
             },
             Option(name: "--connections-max", placeholder: "N", help: "connections served at once (10000)") {
                 (options, value) throws(SimulatorError) in
@@ -149,22 +162,21 @@ struct Option: Sendable {
                 help: "headers-first or authentication-first (headers-first)"
             ) {
                 (options, value) throws(SimulatorError) in
-                options.configuration.rules.order = try word("--check-order", value)
+                options.setRule(\.order, try word("--check-order", value))
             },
             Option(
                 name: "--token-updates", placeholder: "MODE",
                 help: "new provider tokens of a connection in 20 minutes: lax, strict, off (lax)"
             ) {
                 (options, value) throws(SimulatorError) in
-                options.configuration.rules.tokenUpdates = try word("--token-updates", value)
+                options.setRule(\.tokenUpdates, try word("--token-updates", value))
             },
             Option(
                 name: "--device-requests-max", placeholder: "N",
                 help: "pushes to one device in a second before TooManyRequests (no limit)"
             ) {
                 (options, value) throws(SimulatorError) in
-                options.configuration.rules.requestsPerDeviceMax = try number(
-                    "--device-requests-max", value, 1...1_000_000)
+                options.setRule(\.requestsPerDeviceMax, try number("--device-requests-max", value, 1...1_000_000))
             },
             Option(
                 name: "--record", placeholder: "FILE",

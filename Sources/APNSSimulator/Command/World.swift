@@ -22,6 +22,7 @@ struct World: Sendable {
         }
         self.isDemonstrationState = isDemonstrationState
         var state = try Self.state(options, demonstration, nowMilliseconds: nowMilliseconds)
+        options.change(&state.rules)
         if options.acceptsUnknownDevices { state.unknownDevices = .active }
         if options.acceptsUnknownTopics { state.acceptsUnknownTopics = true }
         state.deviceRules =

@@ -4,12 +4,7 @@ import EventLoop
 /// What APNs answers a device push (Apple, "Sending notification requests to APNs" and "Handling notification responses
 /// from APNs"). Pure: the request, what is known of the world and of the connection, and the time go in.
 struct DevicePushRules {
-    var options = RuleOptions()
     private let payloadForm = PayloadForm()
-
-    init(options: RuleOptions = RuleOptions()) {
-        self.options = options
-    }
 
     /// The answer, and whether it was given to the holder of a valid provider token.
     func answer(
@@ -43,21 +38,21 @@ struct DevicePushRules {
         now: Now
     ) throws(Refusal) -> Answer {
         var keyID: String?
-        if options.order == .authenticationFirst {
+        if state.rules.order == .authenticationFirst {
             try checkMethodAndPath(request)
             keyID = try authenticate(request, on: &connection, state: state, now: now)
         }
-        let pushType = try checkHeaders(request)
+        let pushType = try checkHeaders(of: request, state.rules)
         try checkMethodAndPath(request)
         let token = try deviceToken(of: request)
-        if options.order == .headersFirst {
+        if state.rules.order == .headersFirst {
             keyID = try authenticate(request, on: &connection, state: state, now: now)
         }
         do throws(Refusal) {
-            try checkPayload(of: request, pushType: pushType)
+            try checkPayload(of: request, pushType: pushType, state.rules)
             let bundleID = try bundleID(
                 of: request, pushType: pushType, keyID: keyID, on: &connection, state: state)
-            if let requestsMax = options.requestsPerDeviceMax,
+            if let requestsMax = state.rules.requestsPerDeviceMax,
                 !rates.admits(DeviceTable.hash(token), at: now, requestsMax: requestsMax)
             {
                 throw Refusal(reason: .tooManyRequests)
@@ -70,7 +65,7 @@ struct DevicePushRules {
     }
 
     /// The form of each header by itself; the push type that they name.
-    private func checkHeaders(_ request: Request) throws(Refusal) -> PushType? {
+    private func checkHeaders(of request: Request, _ options: RuleOptions) throws(Refusal) -> PushType? {
         if request.hasDuplicateHeaders { throw Refusal(reason: .duplicateHeaders) }
         if request[.apnsID] != nil, request.id == nil { throw Refusal(reason: .badMessageID) }
         guard let topic = request[.apnsTopic] else { throw Refusal(reason: .missingTopic) }
@@ -134,16 +129,16 @@ struct DevicePushRules {
         _ request: Request, on connection: inout ConnectionMemory, state: SimulatorState, now: Now
     ) throws(Refusal) -> String? {
         guard let authorization = request[.authorization] else {
-            if options.servesWithoutToken { return nil }
+            if state.rules.servesWithoutToken { return nil }
             throw Refusal(reason: .missingProviderToken)
         }
-        switch connection.verify(authorization, state: state, now: now, options: options) {
+        switch connection.verify(authorization, state: state, now: now, options: state.rules) {
         case .success(let keyID): return keyID
         case .failure(let refusal): throw Refusal(reason: refusal.reason)
         }
     }
 
-    private func checkPayload(of request: Request, pushType: PushType?) throws(Refusal) {
+    private func checkPayload(of request: Request, pushType: PushType?, _ options: RuleOptions) throws(Refusal) {
         let count = request.bodyByteCount
         guard count > 0 else { throw Refusal(reason: .payloadEmpty) }
         guard count <= pushType?.payloadBytesMax ?? APNSLimits.payloadBytesMax else {

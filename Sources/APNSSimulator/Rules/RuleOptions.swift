@@ -19,6 +19,10 @@ public struct RuleOptions: Sendable {
     }
 
     public var order = Order.headersFirst
+    /// Streams of a connection before its first push with a valid provider token.
+    public var gate = ServerStreamGate.Mode.enforce
+    /// Streams of a connection after that.
+    public var streamsMax = 1000
     public var tokenUpdates = TokenUpdates.lax
     /// Whether a second team-scoped key of the same team may be used on a connection, as when keys are rotated.
     public var allowsTeamKeyRotation = true

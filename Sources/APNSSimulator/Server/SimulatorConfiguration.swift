@@ -1,9 +1,5 @@
-/// How a simulator behaves apart from what it knows of the world.
+/// What a simulator's process is like, apart from what it knows of the world: `SimulatorState`.
 public struct SimulatorConfiguration: Sendable {
-    public var rules = RuleOptions()
-    public var gate = ServerStreamGate.Mode.enforce
-    /// Streams of one connection after its first authenticated push.
-    public var streamsMax = 1000
     /// How long a request waits for its answer, from when it had arrived whole.
     public var answerDelay = Duration.zero
     /// Connections served at once; more are reset when they are accepted.

@@ -27,7 +27,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         self.number = number
         self.server = server
         memory = ConnectionMemory(service: service)
-        gate = ServerStreamGate(mode: server.configuration.gate, streamsMax: server.configuration.streamsMax)
+        gate = ServerStreamGate(mode: server.state.rules.gate, streamsMax: server.state.rules.streamsMax)
         super.init()
         session = HTTP2Server(
             loop: server.loop, delegate: self, settings: settings,

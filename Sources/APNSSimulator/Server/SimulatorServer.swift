@@ -36,7 +36,7 @@ public final class SimulatorServer {
     // Private storage: the compiler drops the checks of exclusive access to what only this module can reach.
     private var world: SimulatorState
     private var counts = Counters()
-    private let rules: DevicePushRules
+    private let rules = DevicePushRules()
     private var ids: IDSet
     private var log: RequestLog
     private var rates = DeviceRateLimit()
@@ -58,7 +58,6 @@ public final class SimulatorServer {
         self.configuration = configuration
         world = state
         self.record = record
-        rules = DevicePushRules(options: configuration.rules)
         ids = IDSet(idsMax: configuration.idsRememberedMax)
         log = RequestLog(requestsMax: configuration.requestsLoggedMax)
         random = SeededRandom(seed: loop.nextRandom())

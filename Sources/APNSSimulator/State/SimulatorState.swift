@@ -17,6 +17,9 @@ public struct SimulatorState: Sendable {
     /// Whether every well-formed topic belongs to every team.
     public var acceptsUnknownTopics = false { didSet { generation += 1 } }
 
+    /// How it answers where Apple does not say.
+    public var rules = RuleOptions()
+
     /// Rises with every change of keys and apps, so that what a connection has verified is verified again.
     private(set) var generation = 0
 

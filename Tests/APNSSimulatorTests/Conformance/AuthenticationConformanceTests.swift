@@ -69,7 +69,7 @@ import Testing
         let wire = try Wire()
         let token = try wire.token(of: wire.apns.provider, ageSeconds: -7200)
         expectRefused(wire.push(with: token), 403, Self.invalid)
-        let lax = try Wire { configuration, _ in configuration.rules.futureTokenSecondsMax = 86_400 }
+        let lax = try Wire { _, state in state.rules.futureTokenSecondsMax = 86_400 }
         expectAccepted(lax.push(with: try lax.token(of: lax.apns.provider, ageSeconds: -7200)))
     }
 
@@ -136,7 +136,7 @@ import Testing
         "row 80: the second token within 20 minutes, strict and lax",
         arguments: [RuleOptions.TokenUpdates.strict, .lax])
     func row80(mode: RuleOptions.TokenUpdates) throws {
-        let wire = try Wire { configuration, _ in configuration.rules.tokenUpdates = mode }
+        let wire = try Wire { _, state in state.rules.tokenUpdates = mode }
         let peer = wire.connect()
         expectAccepted(wire.push(on: peer))
         wire.wait(.seconds(19 * 60))
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test("row 82: tokens of one key on several connections") func row82() throws {
-        let wire = try Wire { configuration, _ in configuration.rules.tokenUpdates = .strict }
+        let wire = try Wire { _, state in state.rules.tokenUpdates = .strict }
         for age in 0..<10 as Range<Int64> {
             expectAccepted(wire.push(with: try wire.token(of: wire.apns.provider, ageSeconds: age)))
         }

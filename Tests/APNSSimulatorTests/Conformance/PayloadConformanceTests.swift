@@ -60,7 +60,7 @@ import Testing
     func row59(body: String) throws {
         #expect(RuleOptions().refusesOtherThanJSONObjects)
         expectRefused(try Wire().push(body: body), 400, Self.payloadEmpty)
-        let lax = try Wire { configuration, _ in configuration.rules.refusesOtherThanJSONObjects = false }
+        let lax = try Wire { _, state in state.rules.refusesOtherThanJSONObjects = false }
         expectAccepted(lax.push(body: body))
     }
 
@@ -70,7 +70,7 @@ import Testing
         let fields = wire.fields(["content-encoding": "gzip"])
         expectRefused(wire.exchange(fields, body: gzip), 400, Self.payloadEmpty)
         expectRefused(wire.push(["content-encoding": "gzip"]), 400, Self.payloadEmpty)
-        let lax = try Wire { configuration, _ in configuration.rules.refusesOtherThanJSONObjects = false }
+        let lax = try Wire { _, state in state.rules.refusesOtherThanJSONObjects = false }
         expectAccepted(lax.exchange(lax.fields(["content-encoding": "gzip"]), body: gzip))
     }
 

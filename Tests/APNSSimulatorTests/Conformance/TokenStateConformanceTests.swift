@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test("row 99: a timestamp only with 410") func row99() throws {
-        let wire = try Wire { configuration, _ in configuration.rules.requestsPerDeviceMax = 1 }
+        let wire = try Wire { _, state in state.rules.requestsPerDeviceMax = 1 }
         let answers = [
             wire.push(to: "xyz"), wire.push(["authorization": nil]), wire.push([":path": "/"]),
             wire.push([":method": "GET"]), wire.push(body: String(repeating: " ", count: 5000)), wire.push(),
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test("row 100: many pushes to one token") func row100() throws {
-        let wire = try Wire { configuration, _ in configuration.rules.requestsPerDeviceMax = 3 }
+        let wire = try Wire { _, state in state.rules.requestsPerDeviceMax = 3 }
         let peer = wire.connect()
         for _ in 0..<3 { expectAccepted(wire.push(on: peer)) }
         for _ in 0..<2 { expectRefused(wire.push(on: peer), 429, #"{"reason":"TooManyRequests"}"#) }

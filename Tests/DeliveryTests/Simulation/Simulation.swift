@@ -69,8 +69,8 @@ final class SimulatedWorld {
         behaviour.returnPercent = random.below(2)
         var configuration = SimulatorConfiguration()
         configuration.answerDelay = .milliseconds(random.below(200))
-        configuration.streamsMax = 20 + random.below(100)
         var state = SimulatorState()
+        state.rules.streamsMax = 20 + random.below(100)
         state.add(
             RegisteredKey(id: SimulatedWorker.keyID, teamID: SimulatedWorker.teamID, publicKey: try key.publicKey()))
         state.addApp(bundleID: "com.example.app", teamID: SimulatedWorker.teamID)
