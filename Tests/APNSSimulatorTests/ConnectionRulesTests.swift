@@ -184,11 +184,14 @@ private let tooManyUpdates = #"429 {"reason":"TooManyProviderTokenUpdates"}"#
     }
 
     @Test func manyDevicesDoNotBloatIt() {
-        var rates = DeviceRateLimit()
-        for device in 0..<UInt64(DeviceRateLimit.devicesMax + 10) {
-            #expect(rates.admits(device, at: Provider.now, requestsMax: 1) == true)
+        var rates = RateLimit()
+        func admits(_ device: Int) -> Bool {
+            withBytes(String(device, radix: 16)) {
+                rates.admits(deviceToken: $0, at: Provider.now, requestsMax: 1)
+            }
         }
-        #expect(rates.admits(0, at: Provider.now, requestsMax: 1) == false)
-        #expect(rates.admits(UInt64(DeviceRateLimit.devicesMax + 1), at: Provider.now, requestsMax: 1) == true)
+        for device in 0..<(RateLimit.targetsMax + 10) { #expect(admits(device)) }
+        #expect(!admits(0))
+        #expect(admits(RateLimit.targetsMax + 1))
     }
 }

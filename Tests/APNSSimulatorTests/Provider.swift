@@ -47,10 +47,11 @@ struct Provider {
 
 /// One connection to the rules, spoken to in header lists.
 struct Conversation {
-    let rules = DevicePushRules()
+    private let rules = SimulatorRules()
+    private var random = SeededRandom(seed: 1)
     var state: SimulatorState
     var connection = ConnectionMemory()
-    var rates = DeviceRateLimit()
+    var rates = RateLimit()
     var now = Provider.now
     /// Sent with every push unless a push says otherwise.
     var token: String
@@ -73,15 +74,25 @@ struct Conversation {
             "apns-id": "eabeae54-14a8-11e5-b60b-1697f925ec7b",
         ]
         for (name, value) in changes { headers[name] = value }
+        return text(of: answer(to: headers.sorted(by: { $0.key < $1.key }) + more, body: body))
+    }
+
+    /// The answer to a request of these headers.
+    mutating func answer(to headers: [(String, String)], body: String = "") -> Answer {
         let request = Request()
-        for (name, value) in headers.sorted(by: { $0.key < $1.key }) + more {
+        for (name, value) in headers {
             withBytes(name) { name in withBytes(value) { request.addHeader(name: name, value: $0) } }
         }
         withBytes(body) { request.addBody($0) }
-        let (answer, _) = rules.answer(
-            to: request, on: &connection, rates: &rates, state: state, now: now)
-        guard answer.reason != nil else { return "\(answer.status)" }
-        return "\(answer.status) \(String(decoding: answer.bodyBytes, as: UTF8.self))"
+        return rules.decision(
+            about: request, on: &connection, rates: &rates, state: &state, now: now, random: &random
+        ).answer
+    }
+
+    /// Status and body.
+    func text(of answer: Answer) -> String {
+        let body = String(decoding: answer.bodyBytes, as: UTF8.self)
+        return body.isEmpty ? "\(answer.status)" : "\(answer.status) \(body)"
     }
 
     /// As `push`, for a push that has another topic, such as of another type.

@@ -88,7 +88,7 @@ import Testing
         (#"{"teams": {}}"#, "state.yaml:1:11: teams is a list"),
         ("{\"teams\":\n [{}]}", "state.yaml:2:3: a team has a text id"),
         (#"{"teams": [{"id": 7}]}"#, "state.yaml:1:19: a team has a text id; put it in quotes"),
-        (#"{"teams": [{"id": "T", "apps": [1]}]}"#, "state.yaml:1:33: an app is a bundle ID"),
+        (#"{"teams": [{"id": "T", "apps": [1]}]}"#, "state.yaml:1:33: an app is a mapping"),
         (
             #"{"teams": [{"id": "T", "keys": [{"id": "K"}]}]}"#,
             "state.yaml:1:33: a key has either public_key or public_key_file"

@@ -43,7 +43,7 @@ public struct Demonstration: Sendable {
         state.add(
             RegisteredKey(
                 id: Self.keyID, teamID: Self.teamID, publicKey: try ES256PublicKey(pem: providerPublicKeyPEM)))
-        state.addApp(bundleID: Self.bundleID, teamID: Self.teamID)
+        state.addApp(bundleID: Self.bundleID, teamID: Self.teamID, allowsBroadcasts: true)
         state.unknownDevices = .active
         state.deviceRules = [
             DeviceRule(
@@ -60,7 +60,8 @@ public struct Demonstration: Sendable {
         # What apns-simulator knows of the world; see apns-simulator --help.
         teams:
           - id: \(Self.teamID)
-            apps: [\(Self.bundleID)]
+            apps:
+              - {bundle_id: \(Self.bundleID), broadcast: true}
             keys:
               - id: \(Self.keyID)
                 public_key_file: \(DemonstrationFile.publicKey.rawValue)

@@ -7,20 +7,23 @@ struct ConnectionBinding {
     /// The state's generation when it was bound: apps added later are not known on this connection.
     private(set) var generation = 0
 
-    /// Takes a push with a token of this key; the reason when the connection belongs to others.
-    mutating func admit(_ key: RegisteredKey, generation: Int, options: RuleOptions) -> Reason? {
+    /// Takes a push with a token of this key.
+    ///
+    /// - Throws: when the connection belongs to others.
+    mutating func admit(_ key: RegisteredKey, generation: Int, options: RuleOptions) throws(Refusal) {
         guard let firstKey else {
             firstKey = key
             self.generation = generation
-            return nil
+            return
         }
-        guard key.id != firstKey.id else { return nil }
-        guard key.teamID == firstKey.teamID else { return .invalidProviderToken }
+        guard key.id != firstKey.id else { return }
+        guard key.teamID == firstKey.teamID else { throw Refusal(reason: .invalidProviderToken) }
         switch (firstKey.scope, key.scope) {
-        case (.team, .team): return options.allowsTeamKeyRotation ? nil : .unrelatedKeyIDInToken
+        case (.team, .team): if options.allowsTeamKeyRotation { return }
         case (.topics(_, let related), .topics(_, let backRelated)):
-            return related == key.id || backRelated == firstKey.id ? nil : .unrelatedKeyIDInToken
-        case (.team, .topics), (.topics, .team): return .unrelatedKeyIDInToken
+            if related == key.id || backRelated == firstKey.id { return }
+        case (.team, .topics), (.topics, .team): break
         }
+        throw Refusal(reason: .unrelatedKeyIDInToken)
     }
 }

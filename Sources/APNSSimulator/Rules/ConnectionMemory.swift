@@ -8,8 +8,6 @@ struct ConnectionMemory {
     static let tokensMax = 8
     static let topicsMax = 32
 
-    struct Refusal: Error { var reason: Reason }
-
     private struct VerifiedToken {
         var text: [UInt8]
         var keyID: String
@@ -21,7 +19,7 @@ struct ConnectionMemory {
     private struct AllowedTopic {
         var text: [UInt8]
         var pushType: PushType?
-        var keyID: String?
+        var sender: Sender
         var bundleID: String
         var topic: String
     }
@@ -41,64 +39,64 @@ struct ConnectionMemory {
         self.service = service
     }
 
-    /// The id of the key that signed the token of an `authorization` header, or why it is refused.
-    mutating func verify(
-        _ authorization: UnsafeRawBufferPointer, state: SimulatorState, now: Now, options: RuleOptions
-    ) -> Result<String, Refusal> {
-        guard let text = ReceivedProviderToken.text(ofAuthorization: authorization) else {
-            return .failure(Refusal(reason: .missingProviderToken))
+    /// Whom a request comes from.
+    ///
+    /// - Throws: why its provider token is refused, or that it has none.
+    mutating func sender(of request: Request, state: SimulatorState, now: Now) throws(Refusal) -> Sender {
+        guard let authorization = request[.authorization] else {
+            if state.rules.servesWithoutToken { return .anyone }
+            throw Refusal(reason: .missingProviderToken)
         }
+        guard let text = ReceivedProviderToken.text(ofAuthorization: authorization) else {
+            throw Refusal(reason: .missingProviderToken)
+        }
+        return .key(id: try keyID(ofToken: text, state: state, now: now))
+    }
+
+    /// The id of the key that signed a token.
+    private mutating func keyID(
+        ofToken text: UnsafeRawBufferPointer, state: SimulatorState, now: Now
+    ) throws(Refusal) -> String {
         let known = tokens.firstIndex { $0.text.withUnsafeBytes { $0.equals(text) } }
         if let known, tokens[known].generation == state.generation {
-            if let reason = Self.refusal(issuedAtSeconds: tokens[known].issuedAtSeconds, now: now, options: options) {
-                return .failure(Refusal(reason: reason))
-            }
-            return .success(tokens[known].keyID)
+            try Self.checkAge(issuedAtSeconds: tokens[known].issuedAtSeconds, state: state, now: now)
+            return tokens[known].keyID
         }
         tokensVerified += 1
-        switch ReceivedProviderToken.verify(text, in: service.environment, state: state) {
-        case .failure(let refusal): return .failure(Refusal(reason: refusal.reason))
-        case .success(let token):
-            if let reason = admit(token, isNew: known == nil, state: state, now: now, options: options) {
-                return .failure(Refusal(reason: reason))
-            }
-            if let known {
-                tokens.remove(at: known)
-            } else if tokens.count >= Self.tokensMax {
-                tokens.removeLast()
-            }
-            let verified = VerifiedToken(
-                text: Array(text), keyID: token.key.id, issuedAtSeconds: token.issuedAtSeconds,
-                generation: state.generation)
-            tokens.insert(verified, at: 0)
-            return .success(token.key.id)
+        let token = try ReceivedProviderToken.verify(text, in: service.environment, state: state)
+        try Self.checkAge(issuedAtSeconds: token.issuedAtSeconds, state: state, now: now)
+        try binding.admit(token.key, generation: state.generation, options: state.rules)
+        if known == nil, !updates.admitsNewToken(at: now.monotonic, mode: state.rules.tokenUpdates) {
+            throw Refusal(reason: .tooManyProviderTokenUpdates)
         }
+        if let known {
+            tokens.remove(at: known)
+        } else if tokens.count >= Self.tokensMax {
+            tokens.removeLast()
+        }
+        let verified = VerifiedToken(
+            text: Array(text), keyID: token.key.id, issuedAtSeconds: token.issuedAtSeconds,
+            generation: state.generation)
+        tokens.insert(verified, at: 0)
+        return token.key.id
     }
 
-    /// What there is against a token whose signature is good.
-    private mutating func admit(
-        _ token: ReceivedProviderToken, isNew: Bool, state: SimulatorState, now: Now, options: RuleOptions
-    ) -> Reason? {
-        if let reason = Self.refusal(issuedAtSeconds: token.issuedAtSeconds, now: now, options: options) {
-            return reason
-        }
-        if let reason = binding.admit(token.key, generation: state.generation, options: options) { return reason }
-        guard isNew, !updates.admitsNewToken(at: now.monotonic, mode: options.tokenUpdates) else { return nil }
-        return .tooManyProviderTokenUpdates
+    private static func checkAge(issuedAtSeconds: Int64, state: SimulatorState, now: Now) throws(Refusal) {
+        let (age, overflows) = now.unixSeconds.subtractingReportingOverflow(issuedAtSeconds)
+        if overflows || age < -state.rules.futureTokenSecondsMax { throw Refusal(reason: .invalidProviderToken) }
+        if age > APNSLimits.providerTokenAgeSecondsMax { throw Refusal(reason: .expiredProviderToken) }
     }
 
-    /// The app that a topic belongs to; nil when the key may not push to it, or its suffix is not the push type's.
-    ///
-    /// - Parameter keyID: nil when no token was asked for.
+    /// The app that a topic belongs to; nil when the sender may not push to it, or its suffix is not the push type's.
     mutating func bundleID(
-        topic: UnsafeRawBufferPointer, pushType: PushType?, keyID: String?, state: SimulatorState
+        topic: UnsafeRawBufferPointer, pushType: PushType?, sender: Sender, state: SimulatorState
     ) -> String? {
         if topicsGeneration != state.generation {
             topicsGeneration = state.generation
             topics.removeAll()
         }
         for known in topics
-        where known.pushType == pushType && known.text.withUnsafeBytes({ $0.equals(topic) }) && known.keyID == keyID {
+        where known.pushType == pushType && known.text.withUnsafeBytes({ $0.equals(topic) }) && known.sender == sender {
             return known.bundleID
         }
         // Without a push type, as old providers send, every suffix is taken.
@@ -106,10 +104,10 @@ struct ConnectionMemory {
         for candidate in pushTypes {
             guard let count = candidate.bundleIDByteCount(inTopic: topic) else { continue }
             let bundleID = String(decoding: topic[..<count], as: UTF8.self)
-            guard allows(keyID: keyID, bundleID: bundleID, state: state) else { continue }
+            guard allows(sender, bundleID: bundleID, state: state) else { continue }
             if topics.count >= Self.topicsMax { topics.removeLast() }
             let allowed = AllowedTopic(
-                text: Array(topic), pushType: pushType, keyID: keyID, bundleID: bundleID,
+                text: Array(topic), pushType: pushType, sender: sender, bundleID: bundleID,
                 topic: String(decoding: topic, as: UTF8.self))
             topics.insert(allowed, at: 0)
             return bundleID
@@ -117,20 +115,18 @@ struct ConnectionMemory {
         return nil
     }
 
-    private func allows(keyID: String?, bundleID: String, state: SimulatorState) -> Bool {
-        guard let keyID else { return true }
-        guard let key = state.key(id: keyID), key.covers(bundleID: bundleID) else { return false }
-        return state.allows(teamID: key.teamID, bundleID: bundleID, sinceGeneration: binding.generation)
+    /// Whether a sender may do something with an app.
+    func allows(_ sender: Sender, bundleID: String, state: SimulatorState) -> Bool {
+        switch sender {
+        case .anyone: return true
+        case .key(let id):
+            guard let key = state.key(id: id), key.covers(bundleID: bundleID) else { return false }
+            return state.allows(teamID: key.teamID, bundleID: bundleID, sinceGeneration: binding.generation)
+        }
     }
 
     /// A topic as text; nil unless it was found allowed on this connection.
     func text(ofTopic topic: UnsafeRawBufferPointer) -> String? {
         topics.first { $0.text.withUnsafeBytes { $0.equals(topic) } }?.topic
-    }
-
-    private static func refusal(issuedAtSeconds: Int64, now: Now, options: RuleOptions) -> Reason? {
-        let (age, overflows) = now.unixSeconds.subtractingReportingOverflow(issuedAtSeconds)
-        if overflows || age < -options.futureTokenSecondsMax { return .invalidProviderToken }
-        return age > APNSLimits.providerTokenAgeSecondsMax ? .expiredProviderToken : nil
     }
 }

@@ -6,54 +6,38 @@ import EventLoop
 struct DevicePushRules {
     private let payloadForm = PayloadForm()
 
-    /// The answer, and whether it was given to the holder of a valid provider token.
-    func answer(
-        to request: Request, on connection: inout ConnectionMemory, rates: inout DeviceRateLimit, state: SimulatorState,
-        now: Now
-    ) -> (answer: Answer, isAuthenticated: Bool) {
-        switch outcome(of: request, on: &connection, rates: &rates, state: state, now: now) {
-        case .success(let answer): (answer, true)
-        case .failure(let refusal): (.refused(refusal.reason), refusal.isAuthenticated)
-        }
-    }
-
-    private struct Refusal: Error {
-        var reason: Reason
-        var isAuthenticated = false
-    }
-
-    private func outcome(
-        of request: Request, on connection: inout ConnectionMemory, rates: inout DeviceRateLimit, state: SimulatorState,
-        now: Now
-    ) -> Result<Answer, Refusal> {
+    func decision(
+        about request: Request, on connection: inout ConnectionMemory, rates: inout RateLimit,
+        state: SimulatorState, now: Now
+    ) -> Decision {
         do throws(Refusal) {
-            return .success(try check(request, on: &connection, rates: &rates, state: state, now: now))
+            let answer = try check(request, on: &connection, rates: &rates, state: state, now: now)
+            return Decision(answer: answer, isAuthenticated: true)
         } catch {
-            return .failure(error)
+            return Decision(answer: .refused(error.reason), isAuthenticated: error.isAuthenticated)
         }
     }
 
     private func check(
-        _ request: Request, on connection: inout ConnectionMemory, rates: inout DeviceRateLimit, state: SimulatorState,
+        _ request: Request, on connection: inout ConnectionMemory, rates: inout RateLimit, state: SimulatorState,
         now: Now
     ) throws(Refusal) -> Answer {
-        var keyID: String?
+        try checkPathAndMethod(of: request)
+        var sender = Sender.anyone
         if state.rules.order == .authenticationFirst {
-            try checkMethodAndPath(request)
-            keyID = try authenticate(request, on: &connection, state: state, now: now)
+            sender = try connection.sender(of: request, state: state, now: now)
         }
         let pushType = try checkHeaders(of: request, state.rules)
-        try checkMethodAndPath(request)
         let token = try deviceToken(of: request)
         if state.rules.order == .headersFirst {
-            keyID = try authenticate(request, on: &connection, state: state, now: now)
+            sender = try connection.sender(of: request, state: state, now: now)
         }
         do throws(Refusal) {
             try checkPayload(of: request, pushType: pushType, state.rules)
             let bundleID = try bundleID(
-                of: request, pushType: pushType, keyID: keyID, on: &connection, state: state)
+                of: request, pushType: pushType, sender: sender, on: &connection, state: state)
             if let requestsMax = state.rules.requestsPerDeviceMax,
-                !rates.admits(DeviceTable.hash(token), at: now, requestsMax: requestsMax)
+                !rates.admits(deviceToken: token, at: now, requestsMax: requestsMax)
             {
                 throw Refusal(reason: .tooManyRequests)
             }
@@ -69,11 +53,11 @@ struct DevicePushRules {
         if request.hasDuplicateHeaders { throw Refusal(reason: .duplicateHeaders) }
         if request[.apnsID] != nil, request.id == nil { throw Refusal(reason: .badMessageID) }
         guard let topic = request[.apnsTopic] else { throw Refusal(reason: .missingTopic) }
-        guard Self.isTopic(topic) else { throw Refusal(reason: .badTopic) }
+        guard HeaderForm.isTopic(topic) else { throw Refusal(reason: .badTopic) }
         if let id = request[.apnsCollapseID], id.count > APNSLimits.collapseIDBytesMax {
             throw Refusal(reason: .badCollapseID)
         }
-        if let expiration = request[.apnsExpiration], !Self.isUnixTime(expiration) {
+        if let expiration = request[.apnsExpiration], !HeaderForm.isUnixTime(expiration) {
             throw Refusal(reason: .badExpirationDate)
         }
         var pushType: PushType?
@@ -90,31 +74,11 @@ struct DevicePushRules {
         return pushType
     }
 
-    /// A bundle ID with or without suffix: letters, digits, hyphens and full stops.
-    private static func isTopic(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        !bytes.isEmpty && bytes.count <= 255
-            && bytes.allSatisfy {
-                switch $0 {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
-    }
-
-    /// Seconds since 1970 as a plain decimal number.
-    private static func isUnixTime(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        !bytes.isEmpty && bytes.count <= 18
-            && bytes.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
-    }
-
-    private func checkMethodAndPath(_ request: Request) throws(Refusal) {
+    private func checkPathAndMethod(of request: Request) throws(Refusal) {
+        guard let path = request[.path], path.starts(with: RequestPath.devicePrefix) else {
+            throw Refusal(reason: .badPath)
+        }
         guard let method = request[.method], method.equals("POST") else { throw Refusal(reason: .methodNotAllowed) }
-        guard let path = request[.path], path.count >= RequestPath.devicePrefix.utf8CodeUnitCount,
-            UnsafeRawBufferPointer(rebasing: path[..<RequestPath.devicePrefix.utf8CodeUnitCount])
-                .equals(RequestPath.devicePrefix)
-        else { throw Refusal(reason: .badPath) }
     }
 
     private func deviceToken(of request: Request) throws(Refusal) -> UnsafeRawBufferPointer {
@@ -122,20 +86,6 @@ struct DevicePushRules {
         guard !token.isEmpty else { throw Refusal(reason: .missingDeviceToken) }
         guard DeviceToken.isWellFormed(token) else { throw Refusal(reason: .badDeviceToken) }
         return token
-    }
-
-    /// The id of the key that signed the token; nil when none is asked for.
-    private func authenticate(
-        _ request: Request, on connection: inout ConnectionMemory, state: SimulatorState, now: Now
-    ) throws(Refusal) -> String? {
-        guard let authorization = request[.authorization] else {
-            if state.rules.servesWithoutToken { return nil }
-            throw Refusal(reason: .missingProviderToken)
-        }
-        switch connection.verify(authorization, state: state, now: now, options: state.rules) {
-        case .success(let keyID): return keyID
-        case .failure(let refusal): throw Refusal(reason: refusal.reason)
-        }
     }
 
     private func checkPayload(of request: Request, pushType: PushType?, _ options: RuleOptions) throws(Refusal) {
@@ -151,11 +101,11 @@ struct DevicePushRules {
     }
 
     private func bundleID(
-        of request: Request, pushType: PushType?, keyID: String?, on connection: inout ConnectionMemory,
+        of request: Request, pushType: PushType?, sender: Sender, on connection: inout ConnectionMemory,
         state: SimulatorState
     ) throws(Refusal) -> String {
         guard let topic = request[.apnsTopic] else { throw Refusal(reason: .missingTopic) }
-        guard let bundleID = connection.bundleID(topic: topic, pushType: pushType, keyID: keyID, state: state) else {
+        guard let bundleID = connection.bundleID(topic: topic, pushType: pushType, sender: sender, state: state) else {
             throw Refusal(reason: .topicDisallowed)
         }
         return bundleID

@@ -12,8 +12,6 @@ struct ReceivedProviderToken {
     var key: RegisteredKey
     var issuedAtSeconds: Int64
 
-    struct Refusal: Error { var reason: Reason }
-
     /// The token in the value of an `authorization` header; nil when there is none. The scheme's case does not matter.
     static func text(ofAuthorization value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         let scheme: StaticString = "bearer "
@@ -23,9 +21,11 @@ struct ReceivedProviderToken {
     }
 
     /// Checks form, key and signature.
+    ///
+    /// - Throws: what is wrong with it.
     static func verify(
         _ text: UnsafeRawBufferPointer, in environment: APNSEnvironment, state: SimulatorState
-    ) -> Result<ReceivedProviderToken, Refusal> {
+    ) throws(Refusal) -> ReceivedProviderToken {
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard text.count <= bytesMax, parts.count == 3, let header = object(parts[0]), let claims = object(parts[1]),
             let signature = Base64URL.decode(UnsafeRawBufferPointer(rebasing: parts[2])),
@@ -34,11 +34,11 @@ struct ReceivedProviderToken {
             let teamID = claims["iss"]?.string, let issuedAt = claims["iat"]?.int64,
             let key = state.key(id: keyID), !key.isRevoked, key.teamID == teamID,
             key.publicKey.verify(signature: signature, of: Array(text[..<parts[1].endIndex]))
-        else { return .failure(Refusal(reason: .invalidProviderToken)) }
+        else { throw Refusal(reason: .invalidProviderToken) }
         guard key.environments.contains(environment) else {
-            return .failure(Refusal(reason: .badEnvironmentKeyIDInToken))
+            throw Refusal(reason: .badEnvironmentKeyIDInToken)
         }
-        return .success(ReceivedProviderToken(key: key, issuedAtSeconds: issuedAt))
+        return ReceivedProviderToken(key: key, issuedAtSeconds: issuedAt)
     }
 
     private static func object(_ part: Slice<UnsafeRawBufferPointer>) -> JSONValue? {

@@ -87,10 +87,16 @@ final class Request {
     /// What follows `/3/device/` in the path; empty when the path is another.
     var deviceToken: UnsafeRawBufferPointer {
         let prefix = RequestPath.devicePrefix
-        guard let path = self[.path], path.count > prefix.utf8CodeUnitCount,
-            UnsafeRawBufferPointer(rebasing: path[..<prefix.utf8CodeUnitCount]).equals(prefix)
-        else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        guard let path = self[.path], path.starts(with: prefix) else {
+            return UnsafeRawBufferPointer(start: nil, count: 0)
+        }
         return UnsafeRawBufferPointer(rebasing: path[prefix.utf8CodeUnitCount...])
+    }
+
+    /// Whether the path is a broadcast's, as far as its beginning tells.
+    var isBroadcast: Bool {
+        guard let path = self[.path] else { return false }
+        return path.starts(with: RequestPath.broadcastPrefix)
     }
 
     /// A header that APNs knows came more than once.
@@ -104,6 +110,14 @@ final class Request {
 
     /// Whether ``bodyBytes`` is all of the body.
     var isBodyWhole: Bool { contents.pointee.body.count == contents.pointee.bodyByteCount }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether these bytes begin with the text's.
+    func starts(with text: StaticString) -> Bool {
+        count >= text.utf8CodeUnitCount
+            && UnsafeRawBufferPointer(rebasing: self[..<text.utf8CodeUnitCount]).equals(text)
+    }
 }
 
 /// Bytes that are appended and dropped all at once; whoever holds it deallocates it.

@@ -1,3 +1,5 @@
+public import APNSProtocol
+
 /// What Apple does not say, or says in two ways: switches, with the default that practice suggests.
 public struct RuleOptions: Sendable {
     /// What is looked at first when several things are wrong with a request.
@@ -28,6 +30,14 @@ public struct RuleOptions: Sendable {
     public var allowsTeamKeyRotation = true
     /// Pushes to one device token within a second of the clock before 429 `TooManyRequests`; nil for no limit.
     public var requestsPerDeviceMax: Int?
+    /// Broadcasts to one channel within a second of the clock before 429 `TooManyRequests`; nil for no limit.
+    public var requestsPerChannelMax: Int?
+    /// What is said of a wrong method on the paths of broadcasts and channels: Apple lists `MethodNotAllowed` and
+    /// `BadPath` for it.
+    public var wrongMethodReason = Reason.methodNotAllowed
+    /// Whether a broadcast without `apns-expiration` is refused with `BadExpirationDate`: Apple calls it required, and
+    /// leaves it out of a sample.
+    public var demandsBroadcastExpiration = false
     /// Whether `background` with a priority other than 5 is refused with `BadPriority`.
     public var refusesBackgroundAtOtherPriority = true
     /// Whether a body that cannot be a JSON object, or says that it is compressed, is refused with `PayloadEmpty`.

@@ -36,10 +36,10 @@ public final class SimulatorServer {
     // Private storage: the compiler drops the checks of exclusive access to what only this module can reach.
     private var world: SimulatorState
     private var counts = Counters()
-    private let rules = DevicePushRules()
+    private let rules = SimulatorRules()
     private var ids: IDSet
     private var log: RequestLog
-    private var rates = DeviceRateLimit()
+    private var rates = RateLimit()
     private var record: RecordFile?
     private var listeners: [ByteListener] = []
     private var connections: [Int: SimulatorConnection] = [:]
@@ -155,20 +155,17 @@ public final class SimulatorServer {
         counts.inFlight += 1
         counts.inFlightMax = max(counts.inFlightMax, counts.inFlight)
         let verifiedBefore = connection.memory.tokensVerified
-        let (answer, isAuthenticated) =
-            switch connection.memory.service.kind {
-            case .push: rules.answer(to: request, on: &connection.memory, rates: &rates, state: world, now: now)
-            case .channelManagement: (Answer.refused(.badPath), false)
-            }
+        let decision = rules.decision(
+            about: request, on: &connection.memory, rates: &rates, state: &world, now: now, random: &random)
         counts.tokensVerified += connection.memory.tokensVerified - verifiedBefore
-        remember(request, stream, on: connection, answer: answer)
+        remember(request, stream, on: connection, answer: decision.answer)
         guard configuration.answerDelay > .zero else {
-            return connection.send(answer, isAuthenticated: isAuthenticated, on: stream)
+            return connection.send(decision.answer, isAuthenticated: decision.isAuthenticated, on: stream)
         }
         waiting.append(
             AnswerQueue.Waiting(
                 due: loop.now.monotonic + configuration.answerDelay, connection: connection, stream: stream,
-                answer: answer, isAuthenticated: isAuthenticated))
+                answer: decision.answer, isAuthenticated: decision.isAuthenticated))
         setTimer()
     }
 
@@ -188,24 +185,13 @@ public final class SimulatorServer {
     /// The answer's header fields; valid until the next answer.
     func headers(of answer: Answer, to request: Request, service: Service) -> HeaderBlock {
         headers.removeAll()
-        if request.id != nil, let id = request[.apnsID] {
-            headers.append(HeaderName.apnsID, id, indexing: .never)
+        if service.kind == .channelManagement || request.isBroadcast {
+            let id = request[.apnsRequestID] ?? request[.apnsID]
+            appendID(HeaderName.apnsRequestID, sameAs: id.flatMap { RequestID.isWellFormed($0) ? $0 : nil })
+            if service.kind == .push, answer.isSuccess { appendUniqueID() }
         } else {
-            // Ids that APNs makes are in upper case.
-            let id = makeID()
-            headers.append(HeaderName.apnsID, valueBytesMax: RequestID.byteCount, indexing: .never) { space in
-                let count = id.write(to: space)
-                for index in 0..<count where UInt8(ascii: "a")...UInt8(ascii: "f") ~= space[index] {
-                    space[index] &= ~0x20
-                }
-                return count
-            }
-        }
-        if service.environment == .sandbox {
-            let id = makeID()
-            headers.append(HeaderName.apnsUniqueID, valueBytesMax: RequestID.byteCount, indexing: .never) {
-                id.write(to: $0)
-            }
+            appendID(HeaderName.apnsID, sameAs: request.id == nil ? nil : request[.apnsID])
+            if service.environment == .sandbox { appendUniqueID() }
         }
         switch answer.body {
         case .none: break
@@ -215,6 +201,27 @@ public final class SimulatorServer {
         if let id = answer.channelID { headers.append(HeaderName.apnsChannelID, Array(id.utf8), indexing: .never) }
         if let seconds = answer.retryAfterSeconds { headers.append(HeaderName.retryAfter, Int64(seconds)) }
         return headers
+    }
+
+    /// The request's own id as it was written, or one that is made.
+    private func appendID(_ name: StaticString, sameAs id: UnsafeRawBufferPointer?) {
+        if let id { return headers.append(name, id, indexing: .never) }
+        let made = makeID()
+        headers.append(name, valueBytesMax: RequestID.byteCount, indexing: .never) { space in
+            let count = made.write(to: space)
+            // Ids that APNs makes are in upper case.
+            for index in 0..<count where UInt8(ascii: "a")...UInt8(ascii: "f") ~= space[index] {
+                space[index] &= ~0x20
+            }
+            return count
+        }
+    }
+
+    private func appendUniqueID() {
+        let id = makeID()
+        headers.append(HeaderName.apnsUniqueID, valueBytesMax: RequestID.byteCount, indexing: .never) {
+            id.write(to: $0)
+        }
     }
 
     /// A random UUID; nobody has to be unable to foretell it.

@@ -1,15 +1,17 @@
-import APNSProtocol
+public import APNSProtocol
 
 /// What this APNs knows of the world: teams with their apps and keys, and devices, of both environments.
 public struct SimulatorState: Sendable {
     private struct App {
         var teamID: String
         var addedInGeneration: Int
+        var allowsBroadcasts: Bool
     }
 
     private var keys: [String: RegisteredKey] = [:]
     private var apps: [String: App] = [:]
     private var devices = DeviceTable()
+    private var channels = ChannelTable()
     /// Asked in order for device tokens that are not registered.
     public var deviceRules: [DeviceRule] = []
     /// What device tokens are that neither are registered nor fall under a rule.
@@ -36,10 +38,51 @@ public struct SimulatorState: Sendable {
         generation += 1
     }
 
-    public mutating func addApp(bundleID: String, teamID: String) {
+    /// Adds an app to a team, or gives it to another one.
+    ///
+    /// - Parameter allowsBroadcasts: whether the app has the Broadcast capability. Taken from an app that had it, all of
+    ///   its channels are gone for good (Apple, "Setting up broadcast push notifications").
+    public mutating func addApp(bundleID: String, teamID: String, allowsBroadcasts: Bool = false) {
         generation += 1
+        if !allowsBroadcasts { channels.removeAll(bundleID: bundleID) }
         // Connections that a push has bound before know an app's old team only.
-        if apps[bundleID]?.teamID != teamID { apps[bundleID] = App(teamID: teamID, addedInGeneration: generation) }
+        let known = apps[bundleID].flatMap { $0.teamID == teamID ? $0.addedInGeneration : nil }
+        apps[bundleID] = App(
+            teamID: teamID, addedInGeneration: known ?? generation, allowsBroadcasts: allowsBroadcasts)
+    }
+
+    /// Adds a channel, or takes the place of the app's one with the same id. Of an app without the Broadcast capability
+    /// it is of no use.
+    public mutating func add(_ channel: Channel) {
+        channels.insert(channel)
+    }
+
+    /// Deletes a channel; the one that was there.
+    @discardableResult
+    public mutating func removeChannel(
+        id: String, bundleID: String, environment: APNSEnvironment
+    ) -> Channel? {
+        channels.remove(id: id, bundleID: bundleID, environment: environment)
+    }
+
+    /// Every channel, the oldest first.
+    public var allChannels: [Channel] { channels.all }
+
+    /// An app's channels in one environment, the oldest first.
+    func channels(bundleID: String, environment: APNSEnvironment) -> [Channel] {
+        channels.channels(bundleID: bundleID, environment: environment)
+    }
+
+    func channelCount(bundleID: String, environment: APNSEnvironment) -> Int {
+        channels.count(bundleID: bundleID, environment: environment)
+    }
+
+    func channel(id: String, bundleID: String, environment: APNSEnvironment) -> Channel? {
+        channels.channel(id: id, bundleID: bundleID, environment: environment)
+    }
+
+    func allowsBroadcasts(bundleID: String) -> Bool {
+        apps[bundleID]?.allowsBroadcasts ?? acceptsUnknownTopics
     }
 
     /// Registers a device, or takes the place of the one with the same token.

@@ -32,8 +32,14 @@ struct StateFile {
         let team = try Fields(value, of: self, "a team", known: ["id", "apps", "keys"])
         let teamID = try team.text("id")
         for app in try team.elements("apps") {
-            guard let bundleID = app.string else { throw fault(app, "an app is a bundle ID") }
-            state.addApp(bundleID: bundleID, teamID: teamID)
+            if let bundleID = app.string {
+                state.addApp(bundleID: bundleID, teamID: teamID)
+            } else {
+                let fields = try Fields(app, of: self, "an app", known: ["bundle_id", "broadcast"])
+                state.addApp(
+                    bundleID: try fields.text("bundle_id"), teamID: teamID,
+                    allowsBroadcasts: try fields.bool("broadcast") ?? false)
+            }
         }
         for key in try team.elements("keys") { state.add(try readKey(key, teamID: teamID)) }
     }
@@ -163,6 +169,12 @@ private struct Fields {
             throw file.fault(value[key: key] ?? value, "\(what) has a text \(key)\(hint)")
         }
         return text
+    }
+
+    func bool(_ key: String) throws(SimulatorError) -> Bool? {
+        guard let value = value[key: key] else { return nil }
+        guard let bool = value.bool else { throw file.fault(value, "\(key) is true or false") }
+        return bool
     }
 
     func elements(_ key: String) throws(SimulatorError) -> JSONElements {

@@ -1,0 +1,34 @@
+import APNSProtocol
+
+/// What broadcasts and channel management have in common.
+enum ChannelRequest {
+    /// Whichever id the request has must be a UUID: `apns-request-id`, or `apns-id`, which one of Apple's samples has.
+    static func checkID(of request: Request) throws(Refusal) {
+        for field in [RequestField.apnsRequestID, .apnsID] {
+            if let id = request[field], !RequestID.isWellFormed(id) { throw Refusal(reason: .badMessageID) }
+        }
+    }
+
+    static func channelID(of request: Request) throws(Refusal) -> String {
+        guard let id = request[.apnsChannelID] else { throw Refusal(reason: .missingChannelID) }
+        guard Channel.isWellFormedID(id) else { throw Refusal(reason: .badChannelID) }
+        return String(decoding: id, as: UTF8.self)
+    }
+
+    /// Apple spells the one push type of channels in three ways.
+    static func isLiveActivity(_ word: UnsafeRawBufferPointer) -> Bool { HeaderForm.isWord(word, "LiveActivity") }
+}
+
+extension ConnectionMemory {
+    /// Whether a sender may do anything with an app's channels.
+    func checkChannelAccess(of sender: Sender, bundleID: String, state: SimulatorState) throws(Refusal) {
+        guard allows(sender, bundleID: bundleID, state: state) else {
+            let hasSuffix = PushType.allCases.contains {
+                !$0.topicSuffix.bytes.isEmpty && bundleID.utf8.count > $0.topicSuffix.utf8CodeUnitCount
+                    && bundleID.utf8.suffix($0.topicSuffix.utf8CodeUnitCount).elementsEqual($0.topicSuffix.bytes)
+            }
+            throw Refusal(reason: hasSuffix ? .topicDisallowed : .topicMismatch)
+        }
+        guard state.allowsBroadcasts(bundleID: bundleID) else { throw Refusal(reason: .featureNotEnabled) }
+    }
+}

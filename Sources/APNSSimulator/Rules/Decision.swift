@@ -1,0 +1,15 @@
+import APNSProtocol
+
+/// What the rules make of a request.
+struct Decision {
+    var answer: Answer
+    /// Whether it was given to somebody who proved who they are: by a valid provider token, or by a certificate.
+    var isAuthenticated: Bool
+}
+
+/// Why the rules refuse a request.
+struct Refusal: Error {
+    var reason: Reason
+    /// Whether whoever sent it had proved by then who they are.
+    var isAuthenticated = false
+}

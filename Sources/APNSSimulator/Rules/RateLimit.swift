@@ -1,0 +1,35 @@
+import EventLoop
+
+/// How many pushes each device token, and how many broadcasts each channel, had within the running second.
+struct RateLimit {
+    /// Device tokens and channels counted in one second; those beyond are not limited.
+    static let targetsMax = 100_000
+
+    private var second: Int64 = .min
+    private var counts: [UInt64: Int] = [:]
+
+    /// Counts a push to a device; false when it is one too many.
+    mutating func admits(deviceToken: UnsafeRawBufferPointer, at now: Now, requestsMax: Int) -> Bool {
+        admits(DeviceTable.hash(deviceToken), at: now, requestsMax: requestsMax)
+    }
+
+    /// Counts a broadcast to a channel; false when it is one too many.
+    mutating func admits(channelID: String, at now: Now, requestsMax: Int) -> Bool {
+        // Turned over, so that it is no device token's.
+        let hash = channelID.utf8.reduce(UInt64(5381)) { $0 &* 33 &+ UInt64($1) }
+        return admits(~hash, at: now, requestsMax: requestsMax)
+    }
+
+    private mutating func admits(_ target: UInt64, at now: Now, requestsMax: Int) -> Bool {
+        if second != now.unixSeconds {
+            second = now.unixSeconds
+            counts.removeAll(keepingCapacity: true)
+        }
+        guard let count = counts[target] else {
+            if counts.count < Self.targetsMax { counts[target] = 1 }
+            return true
+        }
+        counts[target] = count + 1
+        return count < requestsMax
+    }
+}

@@ -1,0 +1,62 @@
+import APNSProtocol
+
+/// The channels of all apps in both environments, which share nothing.
+struct ChannelTable: Sendable {
+    private struct Place: Hashable {
+        var bundleID: String
+        var environment: APNSEnvironment
+    }
+
+    private struct Entry {
+        var channel: Channel
+        /// Rises from channel to channel.
+        var number: Int
+    }
+
+    private var channels: [Place: [String: Entry]] = [:]
+    private var lastNumber = 0
+
+    private(set) var count = 0
+
+    /// Adds a channel, or takes the place of the app's one with the same id.
+    mutating func insert(_ channel: Channel) {
+        lastNumber += 1
+        let place = Place(bundleID: channel.bundleID, environment: channel.environment)
+        let entry = Entry(channel: channel, number: lastNumber)
+        if channels[place, default: [:]].updateValue(entry, forKey: channel.id) == nil { count += 1 }
+    }
+
+    @discardableResult
+    mutating func remove(id: String, bundleID: String, environment: APNSEnvironment) -> Channel? {
+        let removed = channels[Place(bundleID: bundleID, environment: environment)]?.removeValue(forKey: id)
+        if removed != nil { count -= 1 }
+        return removed?.channel
+    }
+
+    /// Removes all channels of an app.
+    mutating func removeAll(bundleID: String) {
+        for environment in APNSEnvironment.allCases {
+            count -= channels.removeValue(forKey: Place(bundleID: bundleID, environment: environment))?.count ?? 0
+        }
+    }
+
+    func channel(id: String, bundleID: String, environment: APNSEnvironment) -> Channel? {
+        channels[Place(bundleID: bundleID, environment: environment)]?[id]?.channel
+    }
+
+    func count(bundleID: String, environment: APNSEnvironment) -> Int {
+        channels[Place(bundleID: bundleID, environment: environment)]?.count ?? 0
+    }
+
+    /// An app's channels in one environment, the oldest first.
+    func channels(bundleID: String, environment: APNSEnvironment) -> [Channel] {
+        Self.sorted(channels[Place(bundleID: bundleID, environment: environment)]?.values.map { $0 } ?? [])
+    }
+
+    /// The oldest first.
+    var all: [Channel] { Self.sorted(channels.values.flatMap(\.values)) }
+
+    private static func sorted(_ entries: [Entry]) -> [Channel] {
+        entries.sorted { $0.number < $1.number }.map(\.channel)
+    }
+}
