@@ -26,8 +26,8 @@ func command(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
-    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
 let package = Package(
@@ -45,7 +45,6 @@ let package = Package(
         clibrary("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
         clibrary("CPCRE2", pkgConfig: "libpcre2-8", apt: "libpcre2-dev"),
         clibrary("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
-        clibrary("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
 
         // The lane's foundation
         library("EventLoop", ["CLinux"]),
@@ -56,7 +55,6 @@ let package = Package(
         // Protocols
         library("AMQP", ["EventLoop", "CRabbitMQ"]),
         library("HTTP2", ["EventLoop", "CNGHTTP2"]),
-        library("AdminHTTP", ["EventLoop", "CMicroHTTPD"]),
 
         // Documents
         library("JSON", []),
@@ -83,12 +81,7 @@ let package = Package(
 
         // The other end, for tests and producers
         library(
-            "APNSSimulator", ["APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "YAML", "Telemetry"],
-            resources: [
-                "index.html", "page.css", "icon.svg", "api.js", "clock.js", "connections.js", "detail.js", "dom.js",
-                "faults.js", "feed.js", "jsontext.js", "lockscreen.js", "notification.js", "page.js", "requests.js",
-                "words.js",
-            ].map { .embedInCode("Page/\($0)") }),
+            "APNSSimulator", ["APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "YAML", "Telemetry"]),
         command("apns-simulator", ["APNSSimulator", "EventLoop", "Crypto", "Telemetry", "CLinux"]),
 
         // Tests and benchmarks
@@ -108,12 +101,11 @@ let package = Package(
         tests("TLSTests", ["TLS", "Crypto", "EventLoop", "TestKit"]),
         tests("AMQPTests", ["AMQP", "EventLoop", "TLS", "Crypto", "TestKit"]),
         tests("HTTP2Tests", ["HTTP2", "EventLoop", "TestKit"]),
-        tests("AdminHTTPTests", ["AdminHTTP", "EventLoop", "TestKit"]),
         tests("JSONTests", ["JSON"]),
         tests("JSONSchemaTests", ["JSONSchema", "JSON"]),
         tests("YAMLTests", ["YAML", "JSON"]),
         tests("APNSProtocolTests", ["APNSProtocol"]),
-        tests("APNSTests", ["APNS", "APNSProtocol", "EventLoop", "HTTP2", "Crypto", "JSON", "TestKit"]),
+        tests("APNSTests", ["APNS", "APNSProtocol", "EventLoop", "HTTP2", "Crypto", "JSON", "Telemetry", "TestKit"]),
         tests(
             "APNSSimulatorTests",
             ["APNSSimulator", "APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "TestKit"]),
@@ -135,7 +127,7 @@ let package = Package(
             "SystemTests",
             [
                 "TestKit", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "Delivery", "TLS", "Crypto",
-                "JSON", "JSONSchema", "Telemetry", "HTTP2",
-            ], exclude: ["ForeignClients/aioapns"]),
+                "JSON", "JSONSchema", "Telemetry",
+            ]),
     ]
 )

@@ -2,6 +2,7 @@ import APNSProtocol
 import Crypto
 import EventLoop
 import HTTP2
+import Telemetry
 
 @testable import APNS
 
@@ -20,11 +21,11 @@ final class PoolRig {
         /// By the number of the push, in the order of sending.
         var outcomes: [Int: PushOutcome] = [:]
 
-        init(loop: VirtualLoop, configuration: PoolConfiguration) {
+        init(loop: VirtualLoop, configuration: PoolConfiguration, log: Log) {
             self.loop = loop
             pool = APNSPool(
                 loop: loop, connector: ByteConnector(loop: loop, endpoint: FakeAPNS.endpoint),
-                configuration: configuration)
+                configuration: configuration, log: log)
         }
 
         func send(_ number: Int, _ request: PushRequest) async {
@@ -40,13 +41,13 @@ final class PoolRig {
         }
     }()
 
-    init(seed: UInt64 = 1, _ adjust: (inout PoolConfiguration) -> Void = { _ in }) throws {
+    init(seed: UInt64 = 1, log: Log = .silent, _ adjust: (inout PoolConfiguration) -> Void = { _ in }) throws {
         loop = VirtualLoop(seed: seed)
         apns = FakeAPNS(loop)
         var configuration = PoolConfiguration(environment: .sandbox, key: Self.key, authority: "api.test")
         configuration.connectionsMax = 1
         adjust(&configuration)
-        owner = Owner(loop: loop, configuration: configuration)
+        owner = Owner(loop: loop, configuration: configuration, log: log)
         try loop.enter { try apns.start() }
     }
 

@@ -2,6 +2,7 @@ import APNSProtocol
 import Crypto
 import EventLoop
 import HTTP2
+import TestKit
 import Testing
 
 @testable import APNS
@@ -32,6 +33,17 @@ import Testing
         #expect(request.body == Array(#"{"aps":{}}"#.utf8))
         #expect(token.hasPrefix("bearer ey") && token.split(separator: ".").count == 3)
         #expect(rig.isAccepted(0))
+    }
+
+    @Test func aKeyThatMakesNoTokenIsToldOnce() throws {
+        let log = try CapturedLog()
+        let rig = try PoolRig(log: log.log) { $0.token.useSecondsMax = 0 }
+        rig.send(20)
+        #expect(rig.runUntilEnded(20))
+        #expect(rig.outcomes.values.allSatisfy { $0 == .notSent(.noToken) })
+        let lines = log.lines().filter { $0.contains("No provider token can be made") }
+        #expect(lines.count == 1)
+        #expect(lines.first?.contains(#""apns.key_id":"ABCDE12345""#) == true)
     }
 
     @Test func whatDiffersWithEachRequestIsNotIndexed() throws {

@@ -117,6 +117,13 @@ import Testing
         #expect(!refused.errors.joined().contains("hunter2"))
     }
 
+    @Test func aFileThatCannotBeReadIsToldBeforeTheBrokerIsAsked() async throws {
+        let url = "amqp://127.0.0.1:\(try FreePort.choose())"
+        let result = try await martlet("publish", "--url", url, "--timeout", "1", "/nowhere.json")
+        #expect(result.exit.status == .exited(1))
+        #expect(result.errors == ["martlet: cannot read /nowhere.json: there is no such file"])
+    }
+
     private func martlet(
         _ arguments: String...
     ) async throws -> (exit: ChildExit, output: [String], errors: [String]) {

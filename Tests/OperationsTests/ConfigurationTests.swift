@@ -89,6 +89,44 @@ import Testing
         #expect(configuration.lanes == 9 && configuration.logLevel == .debug)
     }
 
+    @Test(arguments: [
+        ("amqp://rabbit", "guest:guest"), ("amqp://rabbit/a@b", "martlet:hunter2"),
+        ("amqp://other@rabbit", "other:hunter2"), ("amqp://other:word@rabbit", "other:word"),
+    ])
+    func userAndPasswordAreForAURLThatNamesNone(url: String, login: String) throws {
+        let keys = url == "amqp://rabbit" ? "" : "\n  username: martlet\n  password: ${PASSWORD}"
+        let text = Self.shortest.replacing("  url: amqp://rabbit", with: "  url: \(url)" + keys)
+        let credentials = try load(text).broker.url.credentials
+        #expect("\(credentials.user):\(credentials.password)" == login)
+    }
+
+    @Test(arguments: [
+        ("amqp://rabbit", 30), ("amqp://rabbit?heartbeat=7", 7),
+        ("amqp://rabbit?heartbeat=7\n  heartbeat_seconds: 9", 9),
+    ])
+    func theHeartbeatIsTheFilesElseTheURLs(url: String, seconds: Int) throws {
+        let text = Self.shortest.replacing("amqp://rabbit", with: url)
+        let access = try BrokerAccess(try load(text).broker)
+        #expect(access.connection(named: "test").heartbeatSeconds == seconds)
+    }
+
+    @Test func theURLOfTheCommandLineHasAHeartbeatToo() throws {
+        let access = try Invocation.Broker(url: "amqp://rabbit?heartbeat=7").access()
+        #expect(access.connection(named: "test").heartbeatSeconds == 7)
+    }
+
+    @Test func aFileThatIsTooLargeIsToldWithTheLimit() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("martlet.yaml", String(repeating: "#\n", count: 600_000))
+        let path = directory.file("martlet.yaml")
+        #expect {
+            try ConfigurationFile(path).worker()
+        } throws: { error in
+            "\((error as? ConfigurationError)?.mistakes ?? [])"
+                == "[\(path): cannot read it: it is larger than 1048576 bytes]"
+        }
+    }
+
     /// A change to the shortest file, and the line that an operator reads.
     @Test(arguments: [
         ("url: amqp://rabbit", "ulr: amqp://rabbit", "2:3: unknown key 'ulr'; did you mean 'url'?"),

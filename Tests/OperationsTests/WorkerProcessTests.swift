@@ -1,5 +1,6 @@
 import AMQP
 import CLinux
+import Crypto
 import JSON
 import TestKit
 import Testing
@@ -21,6 +22,22 @@ import Testing
             ])
     }
 
+    @Test func aLaneWithoutAThreadEndsIt() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("AuthKey.p8", try ES256PrivateKey.generate().pkcs8PEM())
+        let url = "amqp://127.0.0.1:\(try FreePort.choose())"
+        try directory.write(
+            "martlet.yaml",
+            ConfigurationTests.shortest.replacing("amqp://rabbit", with: url) + "\nlanes: 1\n")
+        // No machine has room for stacks of a pebibyte.
+        let command = "ulimit -s 1099511627776 && exec \"$0\" worker --config \"$1\""
+        let result = try await ChildProcess.run([
+            "/bin/sh", "-c", command, Products.executable("martlet"), directory.file("martlet.yaml"),
+        ])
+        #expect(result.exit.status == .exited(1))
+        #expect(result.errors.contains { $0.contains("A lane has no thread") }, "\(result.errors)")
+    }
+
     @Test func itSendsTellsAndDrains() async throws {
         let stage = try await Stage(prefix: "drained")
         let worker = try await stage.worker()
@@ -33,6 +50,8 @@ import Testing
         let counters = try JSONDocument(last).root
         #expect(counters["message"]?.string == "stopped")
         #expect(counters["message.delivered"]?.int == 1)
+        #expect(counters["message.duplicates"]?.int == 0)
+        #expect(counters["message.publish_repeats"]?.int == 0)
         #expect(counters["message.accepted"]?.int == 1)
         #expect(counters["message.in_flight"]?.int == 0)
         #expect(counters["process.exit_code"]?.int == 0)

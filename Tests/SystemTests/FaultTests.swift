@@ -15,6 +15,9 @@ extension SystemTests {
             let fault = try await worker.said("Consuming stops until somebody acts")
             #expect(fault.root["level"]?.string == "error")
             #expect(fault.root["error"]?.string?.contains("InvalidProviderToken") == true)
+            #expect(fault.root["apns.key_id"]?.string == "DEMOKEY001")
+            #expect(fault.root["apns.team_id"]?.string == "DEMOTEAM01")
+            #expect(fault.root["apns.host"]?.string?.hasPrefix("127.0.0.1") == true)
             try await worker.said("not ready")
 
             // It still runs, and holds none of them.
@@ -27,7 +30,7 @@ extension SystemTests {
             #expect(worker.isRunning)
             let counters = try await worker.stop()
             #expect(counters.root["message.in_flight"]?.int == 0)
-            #expect(counters.root["message.put_back"]?.int ?? 0 > 0)
+            #expect(counters.root["message.requeued"]?.int ?? 0 > 0)
             let seen = try await stage.end()
             #expect(Set(seen.map { $0.root["status"]?.int }) == [403])
         }

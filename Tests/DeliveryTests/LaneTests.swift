@@ -1,0 +1,111 @@
+import AMQP
+import EventLoop
+import Telemetry
+import TestKit
+import Testing
+
+@testable import Delivery
+
+/// A lane between a scripted broker and nothing, on virtual time.
+@Suite struct LaneTests {
+    @Test func aBrokerThatFallsSilentDoesNotHoldUpTheEnd() throws {
+        let rig = try LaneRig()
+        try #require(rig.run { rig.isReady })
+        let began = rig.loop.now.monotonic
+        rig.onLoop { rig.broker.setSilent(true) }
+        rig.drain(deadlineSeconds: 3)
+        #expect(rig.run { rig.drained == Lane.DrainReport(unfinished: 0) })
+        // The deadline, and a second for each of the two connections.
+        #expect(began.duration(to: rig.loop.now.monotonic) <= .seconds(5))
+    }
+
+    @Test func repeatedPublishesDoNotFillTheLog() throws {
+        let log = try CapturedLog()
+        let rig = try LaneRig(log: log.log)
+        try #require(rig.run { rig.isReady })
+        rig.onLoop { rig.broker.behaviour.nackPercent = 100 }
+        for number in 1...10 { rig.request("nor is \(number)") }
+        #expect(rig.run { rig.counters.publishRepeats.value >= 50 })
+        #expect(log.lines().count { $0.contains("publish was not confirmed") } == 1)
+        let hourLater = rig.loop.now.monotonic + .seconds(3600)
+        #expect(rig.run { rig.loop.now.monotonic >= hourLater })
+        #expect(51...61 ~= log.lines().count { $0.contains("publish was not confirmed") }, "one a minute")
+    }
+
+    @Test func aDeadLetterSaysWhenItFirstFailedAndThatItMayHaveBeenSent() throws {
+        let rig = try LaneRig()
+        try #require(rig.run { rig.isReady })
+        rig.request("not JSON")
+        rig.request("nor this", headers: ["push-first-failed-at": 7, "push-possible-duplicate": true])
+        #expect(rig.run { rig.deadLetters.count == 2 })
+        #expect(rig.deadLetters.map { $0.properties.header("push-possible-duplicate") } == [false, true])
+        #expect(rig.deadLetters.map { $0.properties.header("push-first-failed-at") } == [nil, 7])
+    }
+}
+
+/// What a test of a lane needs around it.
+private final class LaneRig {
+    let loop = VirtualLoop(seed: 1)
+    let broker: ScriptedBroker
+    let counters = LaneCounters(MetricsRegistry())
+    private(set) var isReady = false
+    private(set) var drained: Lane.DrainReport?
+    private let lane: Lane
+    private let names = TopologyNames()
+
+    init(log: Log = .silent) throws {
+        let loop = loop
+        let endpoint = Endpoint(host: "broker", port: 5672)
+        broker = loop.enter { ScriptedBroker(loop: loop, endpoint: endpoint) }
+        let configuration = LaneConfiguration(
+            broker: ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest")),
+            inFlightMax: 10, apps: AppDirectory([]), pools: [], worker: "tested")
+        let state = StateBox()
+        let (broker, counters) = (broker, counters)
+        lane = try loop.enter {
+            Topology().declare(at: broker)
+            try broker.start()
+            let connector = ByteConnector(loop: loop, endpoint: endpoint)
+            return Lane(
+                loop: loop, configuration: configuration,
+                connectors: Lane.Connectors(consumer: [connector], publisher: [connector], apns: []),
+                counters: counters, log: log, onStateChange: { state.onChange($0) })
+        }
+        state.onChange = { [unowned self] in isReady = $0.isReady }
+        let lane = lane
+        loop.enter { _ = Task(executorPreference: loop) { await lane.start() } }
+    }
+
+    /// `@unchecked Sendable`: touched on the one thread that runs the loop.
+    private final class StateBox: @unchecked Sendable {
+        var onChange: (LaneState) -> Void = { _ in }
+    }
+
+    func onLoop(_ body: () -> Void) { loop.enter(body) }
+
+    /// Runs for at most two hours.
+    func run(until isDone: () -> Bool) -> Bool {
+        loop.run(limit: .seconds(7200), until: isDone) == .done
+    }
+
+    func request(_ text: String, headers: FieldTable = FieldTable()) {
+        loop.enter {
+            _ = broker.publish(
+                exchange: names.requestsExchange, routingKey: "-", messageID: text, headers: headers,
+                body: Array(text.utf8))
+        }
+    }
+
+    func drain(deadlineSeconds: Int) {
+        nonisolated(unsafe) let rig = self
+        let (lane, loop) = (lane, loop)
+        loop.enter {
+            _ = Task(executorPreference: loop) {
+                let report = await lane.drain(deadlineSeconds: deadlineSeconds)
+                loop.post { rig.drained = report }
+            }
+        }
+    }
+
+    var deadLetters: [ScriptedMessage] { Array(broker.queue(names.deadQueue)?.ready ?? []) }
+}
