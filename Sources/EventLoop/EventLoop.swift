@@ -136,6 +136,13 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
         }
     }
 
+    /// Ends what would keep the loop and those who wait for it alive after it has ended.
+    final func forgetScheduled() {
+        timers = TimerQueue()
+        deferred = []
+        unflushed = []
+    }
+
     private func flush() {
         var handlers: [ByteStreamHandler] = []
         swap(&handlers, &unflushed)

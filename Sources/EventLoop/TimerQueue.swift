@@ -21,6 +21,9 @@ struct TimerQueue {
         var action: (() -> Void)?
     }
 
+    /// Cancelled timers that are kept in the heap however few the others are.
+    private static let cancelledMax = 64
+
     private var heap: [Entry] = []
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
@@ -51,7 +54,7 @@ struct TimerQueue {
         cancelled += 1
         if heap.first?.slot == token.slot {
             dropCancelledHead()
-        } else if cancelled > 64, cancelled > heap.count / 2 {
+        } else if cancelled > Self.cancelledMax, cancelled > heap.count / 2 {
             rebuild()
         }
     }

@@ -23,7 +23,7 @@ public final class BrokerSession: @unchecked Sendable {
         let connection = ConnectionConfiguration(credentials: url.credentials)
         admin = BrokerAdmin(loop: loop, connectors: connectors, connection: connection)
         publisher = Publisher(loop: loop, connectors: connectors, connection: connection)
-        LoopThread.detach { loop.run() }
+        try DetachedThread.start { loop.run() }
         loop.post { [self] in
             admin.start()
             publisher.start()

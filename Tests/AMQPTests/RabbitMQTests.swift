@@ -83,13 +83,11 @@ import Testing
         let broker = try await PrivateBroker.shared
         let url = try AMQPURL(url ?? broker.url)
         let loop = try EpollLoop()
-        LoopThread.detach { loop.run() }
+        try DetachedThread.start { loop.run() }
         defer { loop.stop() }
         let bench = Bench(loop, url: url)
         try await Task(executorPreference: loop) {
             try await bench.play(script)
-            // Closed connections wait for the broker's end of them.
-            await loop.sleep(for: .milliseconds(500))
         }.value
     }
 
@@ -131,7 +129,7 @@ import Testing
                     delivery.properties.headers
                         == ["n": -5, "s": "grüße", "t": true, "at": .timestamp(seconds: 77), "d": .double(1.5)])
             }
-            consumer.release(bench.deliveries[0].tag)
+            consumer.requeue(bench.deliveries[0].tag)
             await bench.wait("redelivery") { bench.deliveries.count == sizes.count + 1 }
             #expect(bench.deliveries.last?.isRedelivered == true)
             #expect(bench.deliveries.last?.deliveryCount == 1)
@@ -283,7 +281,7 @@ import Testing
             let consumer = bench.makeConsumer("q")
             await bench.wait("delivery") { bench.deliveries.count == 1 }
             #expect(bench.deliveries[0].body == large)
-            consumer.release(bench.deliveries[0].tag)
+            consumer.requeue(bench.deliveries[0].tag)
 
             // A quorum queue that is younger than a second does not survive the kill: its name is written to disk late.
             await bench.loop.sleep(for: .seconds(3))

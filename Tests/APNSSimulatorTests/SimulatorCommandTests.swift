@@ -126,7 +126,7 @@ import Testing
         let token = try Provider(teamID: "DEMOTEAM01", keyID: "DEMOKEY001").token(
             claims: #"{"iss":"DEMOTEAM01","iat":\#(issuedAt)}"#, signedBy: ES256PrivateKey(pem: key))
         let outcome = Outcome()
-        await LoopThread.run {
+        await DetachedThread.run {
             loop.post {
                 let pusher = Pusher(token: token) { answers in
                     outcome.answers.withLock { $0 = answers }

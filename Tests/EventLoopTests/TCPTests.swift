@@ -66,7 +66,7 @@ import Testing
 
     @Test(arguments: [0, 1, 100_000, 20_000_000])
     func everyByteComesBack(count: Int) async throws {
-        let outcome = await LoopThread.run { () -> (Int, Bool, TransportError?) in
+        let outcome = await DetachedThread.run { () -> (Int, Bool, TransportError?) in
             guard let loop = try? EpollLoop() else { return (-1, true, nil) }
             nonisolated(unsafe) var result = (-1, true, TransportError?.none)
             loop.post {
@@ -88,7 +88,7 @@ import Testing
     }
 
     private func errorOfConnecting(to endpoint: Endpoint) async -> TransportError? {
-        await LoopThread.run {
+        await DetachedThread.run {
             guard let loop = try? EpollLoop() else { return nil }
             nonisolated(unsafe) var result: TransportError?
             loop.post {
@@ -118,7 +118,7 @@ import Testing
         final class Resetter: ByteStreamHandler {
             override func connected(_ transport: ByteTransport) { transport.reset() }
         }
-        let error = await LoopThread.run { () -> TransportError? in
+        let error = await DetachedThread.run { () -> TransportError? in
             guard let loop = try? EpollLoop() else { return nil }
             nonisolated(unsafe) var result: TransportError?
             loop.post {

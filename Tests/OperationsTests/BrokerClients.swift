@@ -55,7 +55,7 @@ enum BrokerClients {
     ) async throws -> Result {
         let url = try AMQPURL(url)
         let loop = try EpollLoop()
-        LoopThread.detach { loop.run() }
+        try DetachedThread.start { loop.run() }
         defer { loop.stop() }
         return try await Task(executorPreference: loop) {
             try await body(

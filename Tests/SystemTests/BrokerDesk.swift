@@ -27,7 +27,7 @@ actor BrokerDesk {
         self.url = try AMQPURL(url)
         let loop = try EpollLoop()
         self.loop = loop
-        LoopThread.detach { loop.run() }
+        try DetachedThread.start { loop.run() }
     }
 
     /// Ends its connections and its thread.

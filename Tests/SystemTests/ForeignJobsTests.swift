@@ -32,7 +32,7 @@ extension SystemTests {
             await stage.desk.collect(stage.queue("results"))
             try await stage.publish(Sample.make(count))
             let lane = try LaneInThisProcess(stage, broker: AMQPURL(await PrivateBroker.shared.url), defects)
-            let before = await lane.start()
+            let before = try await lane.start()
             let results = try await stage.desk.collected(stage.queue("results"), atLeast: count)
             let jobs = lane.loop.jobsFromOtherThreads - before
             #expect(results.count == count)
@@ -79,8 +79,9 @@ private final class LaneInThisProcess: @unchecked Sendable {
     }
 
     /// Starts it and waits until it is ready; the jobs that other threads gave its loop until then.
-    func start() async -> Int {
-        await withUnsafeContinuation { continuation in
+    func start() async throws -> Int {
+        try DetachedThread.start { self.loop.run() }
+        return await withUnsafeContinuation { continuation in
             loop.post { [self] in
                 whenReady = continuation
                 let lane = Lane(
@@ -98,7 +99,6 @@ private final class LaneInThisProcess: @unchecked Sendable {
                 self.lane = lane
                 Task(executorPreference: loop) { await lane.start() }
             }
-            LoopThread.detach { self.loop.run() }
         }
     }
 

@@ -43,7 +43,7 @@ final class RawPublisher: ByteStreamHandler, @unchecked Sendable {
         let endpoint = try AMQPURL(url).endpoints[0]
         let loop = try EpollLoop()
         let publisher = RawPublisher(messages, loop: loop)
-        await LoopThread.run {
+        await DetachedThread.run {
             loop.post { publisher.transport = loop.connect(to: endpoint, handler: publisher) }
             loop.run()
         }

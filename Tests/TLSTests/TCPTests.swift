@@ -11,7 +11,7 @@ import Testing
         let clientContext = try TLSContext(client: configuration)
         let serverContext = try TLSContext(server: .trusted)
         let loop = try EpollLoop()
-        let ended = await LoopThread.run { () -> Bool in
+        let ended = await DetachedThread.run { () -> Bool in
             loop.post {
                 do {
                     try Self.exchange(on: loop, clientContext, serverContext)

@@ -8,15 +8,15 @@ import Testing
 @Suite struct SanitizerCanaryTests {
     private static let mistake = getenv("MARTLET_CANARY").map { String(cString: $0) }
 
-    @Test(.enabled(if: mistake == "race")) func race() async {
+    @Test(.enabled(if: mistake == "race")) func race() async throws {
         nonisolated(unsafe) let shared = UnsafeMutablePointer<Int>.allocate(capacity: 1)
         shared.initialize(to: 0)
         let done = Done()
-        LoopThread.detach {
+        try DetachedThread.start {
             shared.pointee += 1
             done.flag.store(true, ordering: .relaxed)
         }
-        await LoopThread.run {
+        await DetachedThread.run {
             // Seen as relaxed it orders nothing: the two are a race however they fall.
             while !done.flag.load(ordering: .relaxed) { sched_yield() }
             shared.pointee += 1

@@ -58,6 +58,7 @@ private final class SimulatorProcess {
 
     private let loop: EpollLoop
     private let server: SimulatorServer
+    private var signals: SignalSource?
     private var isEnding = false
 
     /// Starts serving; the loop keeps the process alive through its signals.
@@ -72,7 +73,9 @@ private final class SimulatorProcess {
             loop: loop, configuration: options.configuration, state: world.state, record: record)
         let process = SimulatorProcess(loop: loop, server: server)
         let endpoints = try SimulatorError.telling(.unavailable) { () throws(TransportError) in
-            _ = try SignalSource(loop: loop, signals: [SIGTERM, SIGINT, SIGUSR1]) { process.received(signal: $0) }
+            process.signals = try SignalSource(loop: loop, signals: [SIGTERM, SIGINT, SIGUSR1]) { signal in
+                process.received(signal: signal)
+            }
             return try options.listeners.endpoints.map { listener, endpoint throws(TransportError) in
                 (listener, try server.listen(on: endpoint, as: listener.service, tls: world.tls))
             }

@@ -41,7 +41,8 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         readBuffer.deallocate()
     }
 
-    /// Runs on the calling thread until `stop()`. May be run again.
+    /// Runs on the calling thread until `stop()`. What is still open or scheduled then is let go of without a word:
+    /// streams and listeners are closed, timers forgotten.
     public func run() {
         enterThread()
         defer { leaveThread() }
@@ -50,6 +51,12 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
             wait()
             finishTurn()
             turns.advance()
+        }
+        forgetScheduled()
+        for watch in watches {
+            guard let watch else { continue }
+            end(watch)
+            watch.abandoned()
         }
     }
 
@@ -117,13 +124,18 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
             unixNanoseconds: Int64(wall.tv_sec) * 1_000_000_000 + Int64(wall.tv_nsec))
     }
 
-    /// Calls `action` with the epoll events of `descriptor` until the watch is ended.
-    func watch(_ descriptor: Int32, for events: EPOLL_EVENTS, _ action: @escaping (UInt32) -> Void) -> FileWatch? {
+    /// Calls `action` with the epoll events of `descriptor` until the watch is ended, or `abandoned` when the loop ends
+    /// before. `nil`, with `errno` set, when the kernel does not take it.
+    func watch(
+        _ descriptor: Int32, for events: EPOLL_EVENTS, action: @escaping (UInt32) -> Void,
+        abandoned: @escaping () -> Void
+    ) -> FileWatch? {
         assertOnLoop()
         let slot = freeWatches.popLast() ?? watches.endIndex
         lastGeneration &+= 1
         let watch = FileWatch(
-            descriptor: descriptor, slot: slot, generation: lastGeneration, events: events.rawValue, action: action)
+            descriptor: descriptor, slot: slot, generation: lastGeneration, events: events.rawValue, action: action,
+            abandoned: abandoned)
         var event = epoll_event(events: watch.events, data: epoll_data_t(u64: watch.key))
         guard epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) == 0 else {
             freeWatches.append(slot)
@@ -158,22 +170,6 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
 
     public override func listen(
         on endpoint: Endpoint, backlog: Int = 512, accept: @escaping (ByteTransport) -> Void
-    ) throws(TransportError) -> ByteListener {
-        assertOnLoop()
-        let place = "a client of \(endpoint)"
-        return try TCPListener(loop: self, endpoint: endpoint, backlog: backlog) { [unowned self] descriptor in
-            let transport = TCPTransport(loop: self, handler: nil)
-            transport.adopt(descriptor, from: place)
-            accept(transport)
-        }
-    }
-
-    /// Accepts connections for a library that reads and writes on its own: `accept` gets each as a descriptor that does
-    /// not block, and owns it.
-    ///
-    /// Throws when the address cannot be bound.
-    public func listen(
-        on endpoint: Endpoint, backlog: Int = 512, acceptDescriptor accept: @escaping (Int32) -> Void
     ) throws(TransportError) -> ByteListener {
         assertOnLoop()
         return try TCPListener(loop: self, endpoint: endpoint, backlog: backlog, accept: accept)

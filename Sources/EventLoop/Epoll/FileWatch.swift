@@ -6,12 +6,18 @@ final class FileWatch {
     let generation: UInt32
     var events: UInt32
     let action: (UInt32) -> Void
+    /// The loop has ended and looks no more: close the descriptor and forget the watch.
+    let abandoned: () -> Void
 
-    init(descriptor: Int32, slot: Int, generation: UInt32, events: UInt32, action: @escaping (UInt32) -> Void) {
+    init(
+        descriptor: Int32, slot: Int, generation: UInt32, events: UInt32, action: @escaping (UInt32) -> Void,
+        abandoned: @escaping () -> Void
+    ) {
         self.descriptor = descriptor
         self.slot = slot
         self.events = events
         self.action = action
+        self.abandoned = abandoned
         self.generation = generation
     }
 

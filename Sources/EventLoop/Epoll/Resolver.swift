@@ -15,12 +15,13 @@ enum Resolver {
         }
         // Only the loop's thread calls what is boxed here.
         let bound = LoopBound(completion)
-        let isStarted = LoopThread.detach {
-            let result = lookUp(endpoint, flags: 0)
-            loop.post { bound.value(result) }
-        }
-        if !isStarted {
-            completion(.failure(TransportError(.resources, "no thread to resolve \(endpoint.host) on")))
+        do {
+            try DetachedThread.start {
+                let result = lookUp(endpoint, flags: 0)
+                loop.post { bound.value(result) }
+            }
+        } catch {
+            completion(.failure(error))
         }
     }
 

@@ -19,20 +19,34 @@ public final class SignalSource {
         self.loop = loop
         var set = Self.mask(of: signals)
         descriptor = signalfd(-1, &set, Int32(SFD_NONBLOCK | SFD_CLOEXEC))
-        guard descriptor >= 0 else { throw TransportError(errno: errno, "signalfd") }
+        guard descriptor >= 0 else { throw TransportError(errno: errno, "signals") }
         let descriptor = descriptor
-        watch = loop.watch(descriptor, for: EPOLLIN) { _ in
-            var info = signalfd_siginfo()
-            while read(descriptor, &info, MemoryLayout<signalfd_siginfo>.size) == MemoryLayout<signalfd_siginfo>.size {
-                action(Int32(bitPattern: info.ssi_signo))
-            }
+        watch = loop.watch(
+            descriptor, for: EPOLLIN, action: { _ in Self.read(descriptor, action) },
+            abandoned: { [weak self] in self?.close() })
+        guard watch != nil else {
+            let error = TransportError(errno: errno, "signals")
+            Glibc.close(descriptor)
+            throw error
         }
     }
 
+    deinit {
+        precondition(watch == nil, "a source of signals was dropped without close()")
+    }
+
+    /// Hears no more of the signals, which stay blocked. The end of the loop does the same.
     public func close() {
-        if let watch { loop.end(watch) }
-        watch = nil
+        guard let watch else { return }
+        loop.end(watch)
+        self.watch = nil
         Glibc.close(descriptor)
+    }
+
+    private static func read(_ descriptor: Int32, _ action: (Int32) -> Void) {
+        var info = signalfd_siginfo()
+        let size = MemoryLayout<signalfd_siginfo>.size
+        while Glibc.read(descriptor, &info, size) == size { action(Int32(bitPattern: info.ssi_signo)) }
     }
 
     private static func mask(of signals: [Int32]) -> sigset_t {

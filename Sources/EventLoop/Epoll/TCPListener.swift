@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Accepts TCP connections for a loop; `accept` owns each descriptor that it is given.
+/// Accepts TCP connections for a loop.
 final class TCPListener: ByteListener {
     /// Connections accepted before the loop looks at other sockets.
     private static let acceptsPerTurnMax = 64
@@ -9,13 +9,13 @@ final class TCPListener: ByteListener {
     private static let pauseMilliseconds = 100
 
     private let loop: EpollLoop
-    private let accept: (Int32) -> Void
+    private let accept: (ByteTransport) -> Void
     private let descriptor: Int32
     private var watch: FileWatch?
     private var isClosed = false
 
     init(
-        loop: EpollLoop, endpoint: Endpoint, backlog: Int, accept: @escaping (Int32) -> Void
+        loop: EpollLoop, endpoint: Endpoint, backlog: Int, accept: @escaping (ByteTransport) -> Void
     ) throws(TransportError) {
         self.loop = loop
         self.accept = accept
@@ -35,11 +35,21 @@ final class TCPListener: ByteListener {
             throw error
         }
         super.init(endpoint: Endpoint(host: endpoint.host, port: port))
-        startWatching()
+        guard startWatching() else {
+            let error = TransportError(errno: errno, endpoint.description)
+            Glibc.close(descriptor)
+            throw error
+        }
     }
 
-    private func startWatching() {
-        watch = loop.watch(descriptor, for: EPOLLIN) { [self] _ in acceptWaiting() }
+    deinit {
+        precondition(watch == nil, "a listener was dropped without close()")
+    }
+
+    private func startWatching() -> Bool {
+        watch = loop.watch(
+            descriptor, for: EPOLLIN, action: { [self] _ in acceptWaiting() }, abandoned: { [self] in close() })
+        return watch != nil
     }
 
     private func acceptWaiting() {
@@ -51,7 +61,9 @@ final class TCPListener: ByteListener {
             }
             _ = fcntl(accepted, F_SETFL, O_NONBLOCK)
             _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
-            accept(accepted)
+            let transport = TCPTransport(loop: loop, handler: nil)
+            transport.adopt(accepted, from: "a client of \(endpoint)")
+            accept(transport)
         }
     }
 
@@ -59,7 +71,8 @@ final class TCPListener: ByteListener {
         if let watch { loop.end(watch) }
         watch = nil
         loop.schedule(after: .milliseconds(Self.pauseMilliseconds)) { [self] in
-            if !isClosed { startWatching() }
+            // What the process was out of may still be short.
+            if !isClosed, !startWatching() { pause() }
         }
     }
 

@@ -3,7 +3,8 @@ import Glibc
 
 /// A byte stream over TCP.
 final class TCPTransport: ByteTransport {
-    /// Time to connect, over all addresses of the name; each has an equal share, and no less than the second.
+    /// Time to find the name's addresses, and as long again to connect. Each address has an equal share of that and no
+    /// less than `addressTimeoutSecondsMin`, so that many addresses take longer together: eight, the most, 16 s.
     static let connectTimeoutSeconds = 10
     static let addressTimeoutSecondsMin = 2
     /// Unacknowledged bytes older than this end the connection: the peer is gone.
@@ -121,7 +122,8 @@ final class TCPTransport: ByteTransport {
     }
 
     private func startWatching(for events: EPOLL_EVENTS) {
-        watch = epoll.watch(descriptor, for: events) { [self] events in ready(events) }
+        watch = epoll.watch(
+            descriptor, for: events, action: { [self] events in ready(events) }, abandoned: { [self] in abandon() })
         if watch == nil { end(TransportError(errno: errno, place)) }
     }
 
@@ -206,11 +208,13 @@ final class TCPTransport: ByteTransport {
     }
 
     override func pauseReading() {
+        loop.assertOnLoop()
         isReading = false
         if case .open = state { updateWatch() }
     }
 
     override func resumeReading() {
+        loop.assertOnLoop()
         isReading = true
         if case .open = state { updateWatch() }
     }
@@ -268,6 +272,14 @@ final class TCPTransport: ByteTransport {
         state = .ended
         stopWatching()
         tellClosed(error)
+    }
+
+    /// The loop has ended, and nobody can be told.
+    private func abandon() {
+        timer = nil
+        state = .ended
+        handler = nil
+        stopWatching()
     }
 
     private func tellClosed(_ error: TransportError?) {

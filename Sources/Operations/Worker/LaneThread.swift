@@ -19,20 +19,21 @@ final class LaneThread: @unchecked Sendable {
     /// - Parameters:
     ///   - onStateChange: called on the lane's thread.
     ///   - ended: called as the last thing on the lane's thread.
+    /// - Throws: when the system gives no more threads; nothing is called then.
     func start(
         _ configuration: LaneConfiguration, access: LaneAccess, counters: LaneCounters, log: Log,
         onStateChange: @escaping @Sendable (LaneState) -> Void, ended: @escaping @Sendable () -> Void
-    ) {
+    ) throws(TransportError) {
+        try DetachedThread.start { [self] in
+            loop.run()
+            ended()
+        }
         loop.post { [self] in
             let lane = Lane(
                 loop: loop, configuration: configuration, connectors: access.connectors(on: loop), counters: counters,
                 log: log, onStateChange: onStateChange)
             self.lane = lane
             Task(executorPreference: loop) { await lane.start() }
-        }
-        LoopThread.detach { [self] in
-            loop.run()
-            ended()
         }
     }
 

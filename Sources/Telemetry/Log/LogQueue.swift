@@ -40,10 +40,15 @@ final class LogQueue: @unchecked Sendable {
     /// Lines dropped since that was last told.
     var droppedCount: Int { lock.locked { dropped } }
 
-    /// Waits until all is written; false when `deadline` passed before.
+    /// Waits until all is written; false when that took too long. Where no thread could be started, the caller writes,
+    /// however long that takes.
     func flush(withinMilliseconds milliseconds: Int) -> Bool {
         lock.locked {
-            lock.wait(atMostMilliseconds: milliseconds) { waiting.isEmpty && !isWriting }
+            if !hasThread {
+                write(waiting)
+                waiting.removeAll()
+            }
+            return lock.wait(atMostMilliseconds: milliseconds) { waiting.isEmpty && !isWriting }
         }
     }
 

@@ -7,16 +7,14 @@ import Telemetry
 /// `@unchecked Sendable`: what changes is behind `state`.
 public final class ChildOutput: @unchecked Sendable {
     private let state = ThreadCondition()
-    private let lineEnd: UInt8
     private var lines: [String] = []
     private var taken = 0
     private var hasEnded: Bool
 
     /// - Parameter descriptor: a pipe, read and closed here; `nil` when there is none.
-    init(reading descriptor: Int32?, lineEnd: UInt8) {
-        self.lineEnd = lineEnd
+    init(reading descriptor: Int32?) {
         hasEnded = descriptor == nil
-        if let descriptor { LoopThread.detach { [self] in read(descriptor) } }
+        if let descriptor { DetachedThread.require { [self] in read(descriptor) } }
     }
 
     /// The next line for which `matches` holds; those before it are passed over.
@@ -26,7 +24,7 @@ public final class ChildOutput: @unchecked Sendable {
         within: Duration = .seconds(60), where matches: @escaping @Sendable (String) -> Bool = { _ in true }
     ) async throws(ProcessError) -> String {
         let milliseconds = within.wholeMilliseconds
-        let found = await LoopThread.run { [self] in
+        let found = await DetachedThread.run { [self] in
             state.locked { () -> Result<String, ProcessError> in
                 var match: String?
                 func isDone() -> Bool {
@@ -47,7 +45,7 @@ public final class ChildOutput: @unchecked Sendable {
 
     /// All lines, once the output has ended.
     public func allLines() async -> [String] {
-        await LoopThread.run { [self] in
+        await DetachedThread.run { [self] in
             state.locked {
                 state.wait { hasEnded }
                 return lines
@@ -66,7 +64,7 @@ public final class ChildOutput: @unchecked Sendable {
             if count == -1 && errno == EINTR { continue }
             let isEnd = count <= 0
             pending += chunk[..<max(count, 0)]
-            var pieces = pending.split(separator: lineEnd, omittingEmptySubsequences: false)
+            var pieces = pending.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             pending = Array(pieces.removeLast())
             if isEnd && !pending.isEmpty { pieces.append(pending[...]) }
             let complete = pieces.map { String(decoding: $0, as: UTF8.self) }

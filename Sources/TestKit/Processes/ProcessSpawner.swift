@@ -13,7 +13,7 @@ final class ProcessSpawner: @unchecked Sendable {
     private init() {
         // Writing to a child that has gone is an error, not the end of this process.
         signal(SIGPIPE, SIG_IGN)
-        LoopThread.detach { [self] in
+        DetachedThread.require { [self] in
             while true {
                 let next = state.locked {
                     state.wait { !waiting.isEmpty }
@@ -37,5 +37,16 @@ final class ProcessSpawner: @unchecked Sendable {
             }
         }
         return try started.get()
+    }
+}
+
+extension DetachedThread {
+    /// Starts a thread or ends the process: without it a test would wait for ever.
+    static func require(_ body: @escaping @Sendable () -> Void) {
+        do {
+            try start(body)
+        } catch {
+            fatalError(error.message)
+        }
     }
 }

@@ -43,7 +43,7 @@ import Testing
 
     /// On a thread of its own: the run does not wait for anything, so it would hold up the tests' pool.
     private func run(_ simulation: Simulation) async throws -> Simulation.Report {
-        try await LoopThread.run { UncheckedBox(Result { try simulation.run() }) }.value.get()
+        try await DetachedThread.run { UncheckedBox(Result { try simulation.run() }) }.value.get()
     }
 }
 
