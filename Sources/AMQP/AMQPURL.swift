@@ -9,6 +9,8 @@ public struct AMQPURL: Sendable {
     public var endpoints: [Endpoint]
     /// `guest` with the password `guest` where the URL names none.
     public var credentials: AMQPCredentials
+    /// Whether the URL names a user.
+    public private(set) var namesUser = false
     public var virtualHost: String
     /// The query's `heartbeat`, in seconds.
     public var heartbeatSeconds: Int?
@@ -33,6 +35,7 @@ public struct AMQPURL: Sendable {
         credentials = AMQPCredentials(user: "guest", password: "guest")
         if let at = rest.lastIndex(of: "@") {
             credentials = try Self.credentials(rest[..<at])
+            namesUser = true
             rest = rest[rest.index(after: at)...]
         }
         let port: UInt16 = usesTLS ? 5671 : 5672

@@ -6,7 +6,7 @@ public struct ConnectionConfiguration: Sendable {
     public var connectionName = "martlet"
     /// Something is sent every half of it; after two without a byte from the broker the connection counts as dead.
     /// The broker may lower it. 0 turns heartbeats off.
-    public var heartbeatSeconds = 20
+    public var heartbeatSeconds = 30
     /// The largest frame in either direction; the broker may lower it. Brokers from 4.1 refuse less than 8192.
     public var frameBytesMax = 131_072
     /// From opening the stream until the client is ready to work.

@@ -82,7 +82,7 @@ import Testing
             let consumer = scene.makeConsumer()
             await scene.wait("deliveries") { scene.deliveries.count == 3 }
             consumer.reject(scene.deliveries[0].tag, requeue: false)
-            consumer.release(scene.deliveries[1].tag)
+            consumer.requeue(scene.deliveries[1].tag)
             consumer.reject(scene.deliveries[2].tag, requeue: true)
             await scene.wait("redeliveries") { scene.deliveries.count == 5 }
             #expect(scene.deliveredTexts.suffix(2) == ["kept", "again"])
@@ -337,7 +337,7 @@ import Testing
             scene.broker.setSilent(true)
             await scene.wait("loss") { scene.states.contains("consumer waiting: timedOut") }
             let seconds = start.duration(to: scene.loop.now.monotonic) / .seconds(1)
-            #expect(seconds > 20 && seconds < 61, "\(seconds)")
+            #expect(seconds > 30 && seconds < 91, "\(seconds)")
             await scene.wait("again") { consumer.state == .ready }
             await consumer.close()
         }

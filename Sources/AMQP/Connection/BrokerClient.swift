@@ -21,12 +21,17 @@ public enum BrokerClientState: Sendable, Hashable {
 /// Belongs to one loop and is used on its thread only.
 public class BrokerClient {
     private enum Phase {
+        /// Before the first connection and between two. To: loggingIn.
         case disconnected
+        /// To: openingChannel, disconnected.
         case loggingIn
+        /// To: settingUp, disconnected.
         case openingChannel
+        /// The subclass sets the channel up. To: ready, withoutChannel, disconnected.
         case settingUp
+        /// To: withoutChannel, disconnected.
         case ready
-        /// The channel was lost, the connection was not.
+        /// The channel was lost, the connection was not. To: openingChannel, disconnected.
         case withoutChannel
     }
 

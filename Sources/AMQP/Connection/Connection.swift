@@ -4,37 +4,37 @@ import EventLoop
 /// One connection to a broker: login, heartbeats, frames in and out. The one channel that is used has number 1.
 final class Connection: ByteStreamHandler {
     private enum State {
-        /// The stream is being opened, or the login is under way.
+        /// The stream is being opened, or the login is under way. To: open, ending, ended.
         case opening
+        /// To: closing, ending, ended.
         case open
-        /// `connection.close` was sent; `close-ok` is awaited.
+        /// `connection.close` was sent; `close-ok` is awaited. To: ending, ended.
         case closing
-        /// The stream has been closed or reset; its end has not been told yet.
+        /// The stream has been closed or reset; its end has not been told yet. To: ended.
         case ending
         case ended
     }
 
     static let channel: UInt16 = 1
+    /// The most channels to agree on; one is used.
+    private static let channelMax: UInt16 = 16
     /// Frames before the login has agreed on a length.
     private static let openingFrameBytesMax = 16 * 1024
-    /// Frames after it, whatever was agreed: a broker sends the headers of a message in one frame even where it has added
-    /// its own (`x-delivery-count`, `x-death`) to those that filled one. Refusing it would end the connection, and the
-    /// message would come again.
-    private static let readFrameBytesMax = 1 << 20
+    /// Arguments of a method without strings and tables of ours.
+    private static let argumentBytesMax = 64
 
     let loop: EventLoop
     /// What the broker says it is: product, version, capabilities.
-    private(set) var serverProperties = FieldTable()
-    private let configuration: ConnectionConfiguration
+    var serverProperties = FieldTable()
+    let configuration: ConnectionConfiguration
     /// Let go when the connection has ended.
     private var owner: BrokerClient?
     private var transport: ByteTransport?
     private var state = State.opening
-    private var handshake: Handshake
-    private var splitter: FrameSplitter
-    private var writer: FrameWriter
+    var handshake: Handshake
+    var splitter: FrameSplitter
+    var writer: FrameWriter
     private var endReason: AMQPError?
-    private var heartbeat = Duration.zero
     private var heartbeatTimer: TimerToken?
     private var lastReceived: MonotonicTime
     private var lastSent: MonotonicTime
@@ -47,7 +47,7 @@ final class Connection: ByteStreamHandler {
         self.owner = owner
         handshake = Handshake(
             wanted: Handshake.Tuning(
-                channelMax: 16, frameBytesMax: UInt32(clamping: configuration.frameBytesMax),
+                channelMax: Self.channelMax, frameBytesMax: UInt32(clamping: configuration.frameBytesMax),
                 heartbeatSeconds: UInt16(clamping: configuration.heartbeatSeconds)))
         splitter = FrameSplitter(frameBytesMax: Self.openingFrameBytesMax)
         writer = FrameWriter(outputBytesMax: configuration.outputBytesMax)
@@ -63,33 +63,36 @@ final class Connection: ByteStreamHandler {
         if case .open = state { true } else { false }
     }
 
-    /// Sends a method on the channel; `false` when its arguments cannot be encoded. Nothing is sent unless open.
+    /// Sends a method; `false` when its arguments cannot be encoded. Nothing is sent once the connection ends.
+    ///
+    /// - Parameter channel: 0 for the connection's own methods.
     @discardableResult
-    func send<Method: ClientMethod>(_ method: Method, argumentBytesMax: Int = 64) -> Bool {
-        send(method, channel: Self.channel, argumentBytesMax: argumentBytesMax)
-    }
-
-    /// As `send`, for methods with strings and tables, whose memory comes from the pool.
-    func send<Method: ClientMethod>(_ make: (MemoryPool) -> Method) -> Bool {
-        defer { writer.pool.recycle() }
-        let method = make(writer.pool)
-        guard !writer.pool.hasLongName else { return false }
-        return send(method, channel: Self.channel, argumentBytesMax: writer.frameBytesMax)
-    }
-
-    /// Sends a message to be routed; returns its bytes on the wire.
-    func publish(_ message: OutgoingMessage) throws(PublishRefusal) -> Int {
-        flushAtEndOfTurn()
-        return try writer.publish(message, channel: Self.channel)
-    }
-
-    private func send<Method: ClientMethod>(_ method: Method, channel: UInt16, argumentBytesMax: Int) -> Bool {
+    func send<Method: ClientMethod>(
+        _ method: Method, channel: UInt16 = Connection.channel, argumentBytesMax: Int = Connection.argumentBytesMax
+    ) -> Bool {
+        loop.assertOnLoop()
         switch state {
         case .opening, .open, .closing: break
         case .ending, .ended: return true
         }
         flushAtEndOfTurn()
         return writer.method(method, channel: channel, argumentBytesMax: argumentBytesMax)
+    }
+
+    /// As `send`, for methods with strings and tables, whose memory comes from the pool.
+    func send<Method: ClientMethod>(_ make: (MemoryPool) -> Method) -> Bool {
+        loop.assertOnLoop()
+        defer { writer.pool.recycle() }
+        let method = make(writer.pool)
+        guard !writer.pool.hasLongName else { return false }
+        return send(method, argumentBytesMax: writer.frameBytesMax)
+    }
+
+    /// Sends a message to be routed; returns its bytes on the wire.
+    func publish(_ message: OutgoingMessage) throws(PublishRefusal) -> Int {
+        loop.assertOnLoop()
+        flushAtEndOfTurn()
+        return try writer.publish(message, channel: Self.channel)
     }
 
     /// Has `connectionWillFlush` called at the end of this turn.
@@ -193,27 +196,12 @@ final class Connection: ByteStreamHandler {
 
     private func handleOnConnection(_ method: ServerMethod) throws(AMQPError) {
         switch method {
-        case .connectionStart(let start):
-            serverProperties = start.serverProperties
-            try perform(
-                handshake.handle(
-                    .start(
-                        versionMajor: start.versionMajor, versionMinor: start.versionMinor, mechanisms: start.mechanisms
-                    )
-                ))
-        case .connectionTune(let tune):
-            try perform(
-                handshake.handle(
-                    .tune(
-                        Handshake.Tuning(
-                            channelMax: tune.channel_max, frameBytesMax: tune.frame_max,
-                            heartbeatSeconds: tune.heartbeat)
-                    )))
-        case .connectionOpenOK:
-            try perform(handshake.handle(.openOK))
+        case .connectionStart(let start): try loginStarted(start)
+        case .connectionTune(let tune): try loginTuned(tune)
+        case .connectionOpenOK: try loginOpened()
         case .connectionClose(let close):
             endReason = endReason ?? AMQPError(replyCode: close.reply_code, replyText: close.reply_text.string)
-            _ = send(amqp_connection_close_ok_t(), channel: 0, argumentBytesMax: 8)
+            send(amqp_connection_close_ok_t(), channel: 0)
             finish()
         case .connectionCloseOK:
             guard case .closing = state else { throw violation("a method out of order") }
@@ -227,78 +215,34 @@ final class Connection: ByteStreamHandler {
         }
     }
 
-    private func perform(_ action: Handshake.Action) throws(AMQPError) {
-        switch action {
-        case .sendStartOK: sendStartOK()
-        case .sendTuneOKAndOpen(let tuning): apply(tuning)
-        case .ready:
-            state = .open
-            owner?.connectionOpened()
-        case .fail(let error): throw error
-        }
+    /// The login is over.
+    func loginEnded() {
+        state = .open
+        owner?.connectionOpened()
     }
 
-    private func sendStartOK() {
-        let pool = writer.pool
-        var response: [UInt8] = [0]
-        response += configuration.credentials.user.utf8
-        response.append(0)
-        response += configuration.credentials.password.utf8
-        let startOK = amqp_connection_start_ok_t(
-            client_properties: pool.table(Self.clientProperties(name: configuration.connectionName)),
-            mechanism: pool.bytes("PLAIN"), response: response.withUnsafeBytes { pool.bytes($0) },
-            locale: pool.bytes("en_US"))
-        _ = send(startOK, channel: 0, argumentBytesMax: Int(Handshake.frameBytesMin) - 16)
+    func startHeartbeat(_ agreed: Duration) {
+        guard agreed > .zero else { return }
+        scheduleBeat(Heartbeat(agreed: agreed))
     }
 
-    private static func clientProperties(name: String) -> FieldTable {
-        [
-            "product": "Martlet",
-            "platform": "Swift",
-            "connection_name": .string(name),
-            "capabilities": .table([
-                "consumer_cancel_notify": true,
-                "connection.blocked": true,
-                "publisher_confirms": true,
-                "basic.nack": true,
-                "exchange_exchange_bindings": true,
-                "authentication_failure_close": true,
-                "per_consumer_qos": true,
-            ]),
-        ]
+    private func scheduleBeat(_ heartbeat: Heartbeat) {
+        heartbeatTimer = loop.schedule(after: heartbeat.interval) { [weak self] in self?.beat(heartbeat) }
     }
 
-    private func apply(_ tuning: Handshake.Tuning) {
-        splitter.frameBytesMax = max(Int(tuning.frameBytesMax), Self.readFrameBytesMax)
-        writer.frameBytesMax = Int(tuning.frameBytesMax)
-        let tuneOK = amqp_connection_tune_ok_t(
-            channel_max: tuning.channelMax, frame_max: tuning.frameBytesMax, heartbeat: tuning.heartbeatSeconds)
-        _ = send(tuneOK, channel: 0, argumentBytesMax: 16)
-        let open = amqp_connection_open_t(
-            virtual_host: writer.pool.bytes(configuration.virtualHost), capabilities: amqp_bytes_t(), insist: 0)
-        if !send(open, channel: 0, argumentBytesMax: 512) {
-            fail(AMQPError(.invalidURL, "the virtual host's name is longer than 255 bytes", isRetriable: false))
-        }
-        heartbeat = .seconds(Int(tuning.heartbeatSeconds))
-        if heartbeat > .zero { scheduleHeartbeat() }
-    }
-
-    private func scheduleHeartbeat() {
-        heartbeatTimer = loop.schedule(after: heartbeat / 2) { [weak self] in self?.beat() }
-    }
-
-    /// Every half heartbeat: says something when nothing was said, and looks whether the broker did.
-    private func beat() {
+    private func beat(_ heartbeat: Heartbeat) {
         guard isReading else { return }
-        let now = loop.now.monotonic
-        if !isPaused, lastReceived.duration(to: now) >= heartbeat * 2 {
-            return fail(AMQPError(.timedOut, "the broker was silent for two heartbeats"))
-        }
-        if lastSent.duration(to: now) >= heartbeat / 2, writer.output.isEmpty {
+        let action = heartbeat.beat(
+            now: loop.now.monotonic, lastReceived: lastReceived, lastSent: lastSent, isPaused: isPaused,
+            isOutputEmpty: writer.output.isEmpty)
+        switch action {
+        case .none: break
+        case .send:
             writer.heartbeat()
             flushAtEndOfTurn()
+        case .fail: return fail(AMQPError(.timedOut, "the broker was silent for two heartbeats"))
         }
-        scheduleHeartbeat()
+        scheduleBeat(heartbeat)
     }
 
     /// Says goodbye; the end is told by `connectionClosed` when the broker has answered.
@@ -310,9 +254,9 @@ final class Connection: ByteStreamHandler {
             transport?.reset()
         case .open:
             endReason = endReason ?? Self.closedByUs
-            _ = send(
-                amqp_connection_close_t(reply_code: 200, reply_text: amqp_bytes_t(), class_id: 0, method_id: 0),
-                channel: 0, argumentBytesMax: 16)
+            let success = amqp_connection_close_t(
+                reply_code: UInt16(AMQP_REPLY_SUCCESS), reply_text: amqp_bytes_t(), class_id: 0, method_id: 0)
+            send(success, channel: 0)
             state = .closing
             // The answer must be read, whatever holds up deliveries.
             resumeReading()
@@ -338,12 +282,12 @@ final class Connection: ByteStreamHandler {
 
     override func peerFinished() {
         guard isReading else { return }
-        endReason = endReason ?? AMQPError(.connectionLost, Self.loginIsOver(handshake.state))
+        endReason = endReason ?? AMQPError(.connectionLost, Self.end(in: handshake.state))
         state = .ending
         transport?.close()
     }
 
-    private static func loginIsOver(_ state: Handshake.State) -> String {
+    private static func end(in state: Handshake.State) -> String {
         switch state {
         case .open: "the broker closed the connection"
         case .awaitingStart, .awaitingTune, .awaitingOpenOK, .failed:

@@ -1,13 +1,15 @@
 /// The login of AMQP 0-9-1 (section 2.2.4) as the client sees it, from the protocol header to `open-ok`.
 ///
-///     awaitingStart ─▶ awaitingTune ─▶ awaitingOpenOK ─▶ open
-///
 /// Anything out of order ends it.
 package struct Handshake {
     package enum State: Equatable {
+        /// To: awaitingTune, failed.
         case awaitingStart
+        /// To: awaitingOpenOK, failed.
         case awaitingTune
+        /// To: open, failed.
         case awaitingOpenOK
+        /// To: failed.
         case open
         case failed
     }

@@ -29,6 +29,10 @@ package struct AckWindow {
         case settled
     }
 
+    private static let slotsMin = 64
+    /// A prefetch beyond this gets no more slots; it costs more acknowledgements one by one.
+    private static let expectedMax = 1 << 20
+
     /// So many done ones behind an open one are acknowledged one by one.
     package let doneBehindMax: Int
     /// After so long a done one behind an open one is acknowledged by itself.
@@ -51,8 +55,8 @@ package struct AckWindow {
 
     /// - Parameter expected: deliveries that are usually open at the same time: the prefetch.
     package init(expected: Int, delayMax: Duration) {
-        var capacity = 64
-        while capacity < 4 * min(max(expected, 1), 1 << 20) { capacity *= 2 }
+        var capacity = Self.slotsMin
+        while capacity < 4 * min(max(expected, 1), Self.expectedMax) { capacity *= 2 }
         slots = Array(repeating: .settled, count: capacity)
         mask = UInt64(capacity - 1)
         doneBehindMax = max(1, expected / 4)

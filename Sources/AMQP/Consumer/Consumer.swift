@@ -25,13 +25,15 @@ public struct ConsumerConfiguration: Sendable {
 /// A queue that does not exist (yet) is waited for. Acknowledgements are gathered and leave at the end of the turn.
 public final class Consumer: BrokerClient {
     private enum Consumption {
+        /// To: starting.
         case stopped
-        /// `basic.consume` was sent.
+        /// `basic.consume` was sent. To: running, cancelled, stopped with the channel.
         case starting
+        /// To: stopping, cancelled, stopped with the channel.
         case running
-        /// `basic.cancel` was sent.
+        /// `basic.cancel` was sent. To: stopped.
         case stopping
-        /// The broker ended it; it is started again after a delay.
+        /// The broker ended it; it is started again after a delay. To: stopped.
         case cancelled
     }
 
@@ -71,9 +73,11 @@ public final class Consumer: BrokerClient {
     }
 
     /// No broker has more open: the prefetch, several times over when the queue was deleted meanwhile.
-    private var openMax: Int { max(1000, configuration.prefetch * 4) }
+    private var openMax: Int { max(Self.openMaxLeast, configuration.prefetch * Self.openMaxPrefetches) }
+    private static let openMaxLeast = 1000
+    private static let openMaxPrefetches = 4
 
-    /// Deliveries that are neither acknowledged, rejected nor released.
+    /// Deliveries that are neither acknowledged, rejected nor requeued.
     public var unsettledCount: Int { window.openCount }
 
     /// The delivery has been dealt with: the broker may forget it.
@@ -90,7 +94,7 @@ public final class Consumer: BrokerClient {
     }
 
     /// The message is put back unharmed, for another worker; from RabbitMQ 4.3 on this is no failed delivery.
-    public func release(_ tag: DeliveryTag) {
+    public func requeue(_ tag: DeliveryTag) {
         guard isCurrent(tag), window.settle(tag.number) else { return countStale() }
         connection?.send(amqp_basic_nack_t(delivery_tag: tag.number, multiple: 0, requeue: 1))
     }
@@ -129,9 +133,9 @@ public final class Consumer: BrokerClient {
         connectionWillFlush()
     }
 
-    /// Asks the broker for no more deliveries, and returns when none can come any more. Those that came, also while this
-    /// waited, are to be settled as ever. Across a lost connection it stays stopped.
-    public func stopConsuming() async {
+    /// Asks the broker for no more deliveries, and returns when none can come any more, or after `deadlineSeconds`. Those
+    /// that came, also while this waited, are to be settled as ever. Across a lost connection it stays stopped.
+    public func stopConsuming(deadlineSeconds: Int? = nil) async {
         loop.assertOnLoop()
         wantsToConsume = false
         switch consumption {
@@ -139,7 +143,11 @@ public final class Consumer: BrokerClient {
         case .running: sendCancel()
         case .starting, .stopping: break
         }
+        let timer = deadlineSeconds.map { seconds in
+            loop.schedule(after: .seconds(seconds)) { [self] in resumeStopWaiters() }
+        }
         await withUnsafeContinuation { stopWaiters.append($0) }
+        if let timer { loop.cancel(timer) }
     }
 
     /// Takes deliveries again after `stopConsuming`.
@@ -174,6 +182,10 @@ public final class Consumer: BrokerClient {
 
     private func consumptionStopped() {
         consumption = .stopped
+        resumeStopWaiters()
+    }
+
+    private func resumeStopWaiters() {
         let waiters = stopWaiters
         stopWaiters = []
         for waiter in waiters { waiter.resume() }

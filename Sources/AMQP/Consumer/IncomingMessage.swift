@@ -1,4 +1,4 @@
-/// One delivery of a message by the broker. It must be acknowledged, rejected or released exactly once.
+/// One delivery of a message by the broker. It must be acknowledged, rejected or requeued exactly once.
 ///
 /// Besides the body it holds one array with all else that came with it, read when it is asked for.
 public struct IncomingMessage: Sendable {

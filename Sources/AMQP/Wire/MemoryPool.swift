@@ -36,16 +36,16 @@ final class MemoryPool {
     }
 
     func bytes(_ source: UnsafeRawBufferPointer) -> amqp_bytes_t {
-        guard let start = source.baseAddress, !source.isEmpty, let copy = amqp_pool_alloc(pool, source.count) else {
-            return amqp_bytes_t()
-        }
+        guard let start = source.baseAddress, !source.isEmpty else { return amqp_bytes_t() }
+        let copy = allocate(source.count)
         copy.copyMemory(from: start, byteCount: source.count)
         return amqp_bytes_t(len: source.count, bytes: copy)
     }
 
     func table(_ table: FieldTable) -> amqp_table_t {
         let count = table.entries.count
-        guard count > 0, let entries = array(of: amqp_table_entry_t.self, count) else { return amqp_table_t() }
+        guard count > 0 else { return amqp_table_t() }
+        let entries = array(of: amqp_table_entry_t.self, count)
         for (index, entry) in table.entries.enumerated() {
             if entry.name.utf8.count > 255 { hasLongName = true }
             (entries + index).initialize(to: amqp_table_entry_t(key: bytes(entry.name), value: value(entry.value)))
@@ -53,8 +53,14 @@ final class MemoryPool {
         return amqp_table_t(num_entries: Int32(count), entries: entries)
     }
 
-    private func array<Element>(of _: Element.Type, _ count: Int) -> UnsafeMutablePointer<Element>? {
-        amqp_pool_alloc(pool, count * MemoryLayout<Element>.stride)?.bindMemory(to: Element.self, capacity: count)
+    private func array<Element>(of _: Element.Type, _ count: Int) -> UnsafeMutablePointer<Element> {
+        allocate(count * MemoryLayout<Element>.stride).bindMemory(to: Element.self, capacity: count)
+    }
+
+    /// A message without the string that there was no memory for would be another message.
+    private func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
+        guard let memory = amqp_pool_alloc(pool, byteCount) else { fatalError("out of memory") }
+        return memory
     }
 
     private func value(_ value: FieldValue) -> amqp_field_value_t {
@@ -91,9 +97,8 @@ final class MemoryPool {
     }
 
     private func cArray(_ values: [FieldValue]) -> amqp_array_t {
-        guard !values.isEmpty, let entries = array(of: amqp_field_value_t.self, values.count) else {
-            return amqp_array_t()
-        }
+        guard !values.isEmpty else { return amqp_array_t() }
+        let entries = array(of: amqp_field_value_t.self, values.count)
         for (index, element) in values.enumerated() {
             (entries + index).initialize(to: value(element))
         }

@@ -1,6 +1,7 @@
 /// Routing keys of what the worker publishes. AMQP allows 255 bytes.
 enum RoutingKey {
     static let bytesMax = 255
+    private static let wordBytesMax = 64
     /// Stands for the app where it could not be read.
     static let unknownApp = "-"
 
@@ -31,9 +32,9 @@ enum RoutingKey {
             }
     }
 
-    /// One word of a key: no dots, nothing that a binding could not name, at most 64 bytes.
+    /// One word of a key: no dots, nothing that a binding could not name, at most `wordBytesMax`.
     private static func word(_ text: String) -> String {
-        let bytes = text.utf8.prefix(64).map { byte in
+        let bytes = text.utf8.prefix(wordBytesMax).map { byte in
             switch byte {
             case UInt8(ascii: "."), 0...0x20, UInt8(ascii: "*"), UInt8(ascii: "#"), 0x7F...: UInt8(ascii: "-")
             default: byte
