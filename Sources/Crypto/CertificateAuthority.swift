@@ -1,10 +1,15 @@
 internal import COpenSSL
 
 /// A certificate and its private key, both as PEM.
-public struct IssuedCertificate: Sendable {
+public struct IssuedCertificate: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public let certificatePEM: String
     /// A secret.
     public let privateKeyPEM: String
+
+    /// Without the key, as are the other two.
+    public var description: String { "a certificate and its private key" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: ["certificatePEM": certificatePEM]) }
 }
 
 /// A certificate authority of one's own, for tests, the quickstart and the simulator: made in memory, used, forgotten.

@@ -24,8 +24,9 @@ enum DeterministicECDSA {
     private struct NonceGenerator {
         private var key = [UInt8](repeating: 0, count: scalarBytes)
         private var value = [UInt8](repeating: 1, count: scalarBytes)
+        private var triesLeft = triesMax
         /// The first candidate is out of range once in 2³².
-        private var triesLeft = 16
+        private static let triesMax = 16
 
         init(secret: [UInt8], digest: [UInt8]) {
             for separator in [UInt8(0), 1] {

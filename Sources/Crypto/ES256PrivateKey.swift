@@ -59,7 +59,7 @@ public struct ES256PrivateKey: Sendable {
         }
     }
 
-    /// Signs SHA-256 of `bytes`: the same signature for the same bytes, everywhere (RFC 6979). About 80 µs.
+    /// Signs SHA-256 of `bytes`: the same signature for the same bytes, everywhere (RFC 6979).
     ///
     /// - Returns: r and s, 32 bytes each, big-endian, as JWS wants them (not DER).
     /// - Throws: `failed`.

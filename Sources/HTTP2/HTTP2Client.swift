@@ -103,8 +103,8 @@ public final class HTTP2Client: HTTP2Session {
         delegate?.responseBody(stream, UnsafeRawBufferPointer(rebasing: bytes[..<min(room, bytes.count)]))
     }
 
-    override func messagePartEnded(slot: Int, isHeaders: Bool, isEnd: Bool) {
-        guard isEnd, let stream = streams.stream(slot: slot) else { return }
+    override func messageEnded(slot: Int) {
+        guard let stream = streams.stream(slot: slot) else { return }
         streams[stream].hasEnded = true
     }
 

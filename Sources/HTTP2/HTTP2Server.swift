@@ -149,14 +149,8 @@ public final class HTTP2Server: HTTP2Session {
         delegate?.requestBody(stream, bytes)
     }
 
-    override func messagePartEnded(slot: Int, isHeaders: Bool, isEnd: Bool) {
+    override func messageEnded(slot: Int) {
         guard let stream = streams.stream(slot: slot) else { return }
-        if isHeaders && !streams[stream].hasResponse {
-            // The field serves the server as "the header block was complete".
-            streams[stream].hasResponse = true
-            delegate?.requestHeadersEnded(stream)
-        }
-        guard isEnd, streams.contains(stream) else { return }
         delegate?.requestEnded(stream)
     }
 

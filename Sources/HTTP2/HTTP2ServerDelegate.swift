@@ -32,9 +32,6 @@ open class HTTP2ServerDelegate {
         representation: HeaderRepresentation
     ) {}
 
-    /// All header fields have come; body, if any, follows.
-    open func requestHeadersEnded(_ stream: HTTP2Stream) {}
-
     /// Part of the body; the memory is valid during the call. How much of it is kept is the delegate's matter.
     open func requestBody(_ stream: HTTP2Stream, _ bytes: UnsafeRawBufferPointer) {}
 

@@ -250,7 +250,8 @@ public class HTTP2Session: ByteStreamHandler {
     func bodyReceived(slot: Int, _ bytes: UnsafeRawBufferPointer) {}
 
     /// A whole frame came; `slot` is -1 when it belongs to no stream that is known.
-    func messagePartEnded(slot: Int, isHeaders: Bool, isEnd: Bool) {}
+    /// The peer has sent the last frame of its request or response.
+    func messageEnded(slot: Int) {}
 
     func settingsReceived(isAcknowledgement: Bool) {}
 
@@ -268,9 +269,8 @@ public class HTTP2Session: ByteStreamHandler {
         let header = UnsafeRawPointer(frame).assumingMemoryBound(to: nghttp2_frame_hd.self).pointee
         switch nghttp2_frame_type(UInt32(header.type)) {
         case NGHTTP2_HEADERS, NGHTTP2_DATA:
-            messagePartEnded(
-                slot: slot(streamID: header.stream_id), isHeaders: header.type == UInt8(NGHTTP2_HEADERS.rawValue),
-                isEnd: header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0)
+            guard header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
+            messageEnded(slot: slot(streamID: header.stream_id))
         case NGHTTP2_SETTINGS:
             settingsReceived(isAcknowledgement: header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0)
         case NGHTTP2_PING where header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0:

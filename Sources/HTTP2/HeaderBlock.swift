@@ -92,16 +92,6 @@ public struct HeaderBlock: Sendable {
             Field(start: start, nameCount: name.utf8CodeUnitCount, valueCount: count, indexing: indexing))
     }
 
-    /// Adds all fields of another block, such as one that was prepared for an app.
-    public mutating func append(_ other: HeaderBlock) {
-        let offset = bytes.count
-        bytes.append(contentsOf: other.bytes)
-        for var field in other.fields {
-            field.start += offset
-            fields.append(field)
-        }
-    }
-
     private mutating func append(
         _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ indexing: Indexing
     ) {

@@ -9,7 +9,7 @@ public enum TLSTrust: Sendable {
 }
 
 /// How one shows who one is: a certificate, the certificates that lead from it to its authority, and its private key.
-public struct TLSIdentity: Sendable {
+public struct TLSIdentity: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// PEM, one's own certificate first.
     public var certificateChainPEM: String
     /// PEM, without a passphrase. A secret.
@@ -19,6 +19,11 @@ public struct TLSIdentity: Sendable {
         self.certificateChainPEM = certificateChainPEM
         self.privateKeyPEM = privateKeyPEM
     }
+
+    /// Without the key, as are the other two.
+    public var description: String { "a certificate and its private key" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: ["certificateChainPEM": certificateChainPEM]) }
 }
 
 /// What a client wants of TLS. The server's chain and host name are always verified.

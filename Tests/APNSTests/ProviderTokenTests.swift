@@ -14,6 +14,16 @@ import Testing
             unixNanoseconds: 1_767_225_600_000_000_000 + nanoseconds + wallOffsetSeconds * 1_000_000_000)
     }
 
+    @Test func aTokenShowsInNoDescription() throws {
+        let token = try ProviderToken(key: PoolRig.key, generation: 7, now: at(minutes: 0))
+        var dumped = ""
+        dump(token, to: &dumped)
+        let secret = try #require(String(decoding: token.authorization, as: UTF8.self).split(separator: ".").last)
+        #expect("\(token)" == "provider token 7")
+        #expect(!"\(String(reflecting: token)) \(dumped)".contains(secret))
+        #expect(!dumped.contains("authorization"))
+    }
+
     @Test(arguments: [0, 1, 599, 600, 601, UInt64.max]) func aTokenIsReplacedBetweenFortyAndFiftyMinutes(random: UInt64)
     {
         var policy = ProviderTokenPolicy()

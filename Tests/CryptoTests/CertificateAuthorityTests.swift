@@ -15,6 +15,13 @@ import Testing
         #expect(throws: Never.self) { try ES256PrivateKey(pem: client.privateKeyPEM) }
     }
 
+    @Test func `The key shows in no description`() throws {
+        let issued = try CertificateAuthority.make().issueClient(name: "client")
+        var dumped = ""
+        dump(issued, to: &dumped)
+        #expect(!"\(issued) \(String(reflecting: issued)) \(dumped)".contains("PRIVATE KEY"))
+    }
+
     @Test(arguments: ["", "a,DNS:b", "a b", "a\nb", "ä.example"])
     func `A host name that would be read as something else is refused`(name: String) throws {
         let authority = try CertificateAuthority.make()

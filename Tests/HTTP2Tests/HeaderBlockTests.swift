@@ -32,14 +32,9 @@ import Testing
         #expect(fields(block) == ["n=\(number)"])
     }
 
-    @Test func aPreparedBlockIsAdded() {
-        var prepared = HeaderBlock()
-        prepared.append("a", "1")
-        prepared.append("b", "2")
+    @Test func anEmptiedBlockHasNoFields() {
         var block = HeaderBlock()
-        block.append("first", "0")
-        block.append(prepared)
-        #expect(fields(block) == ["first=0", "a=1", "b=2"])
+        block.append("a", "1")
         block.removeAll()
         #expect(fields(block) == [])
     }

@@ -4,6 +4,14 @@ import TLS
 import Testing
 
 @Suite struct HandshakeTests {
+    @Test func `An identity's key shows in no description`() {
+        let identity = TLSIdentity(certificateChainPEM: "chain", privateKeyPEM: "hunter2")
+        var dumped = ""
+        dump(TLSServerConfiguration(identity: identity), to: &dumped)
+        #expect(dumped.contains("chain"))
+        #expect(!"\(identity) \(String(reflecting: identity)) \(dumped)".contains("hunter2"))
+    }
+
     @Test(arguments: [TLSVersion.tls12, .tls13])
     func `Both versions carry bytes both ways`(version: TLSVersion) throws {
         var client = TLSClientConfiguration.trusting

@@ -19,6 +19,9 @@ final class APNSConnection: HTTP2ClientDelegate {
         var retryAfterSeconds: Int64?
     }
 
+    /// Bytes of `apns-unique-id` that are kept: a UUID is shorter.
+    private static let uniqueIDBytesMax = 64
+
     /// For logs: counted from 1 within the pool.
     let number: Int
     private(set) var gate: StreamGate
@@ -202,7 +205,7 @@ final class APNSConnection: HTTP2ClientDelegate {
 
     override func responseHeader(_ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         if name.equals(HeaderName.apnsUniqueID) {
-            flights[stream.slot]?.uniqueID = String(decoding: value.prefix(64), as: UTF8.self)
+            flights[stream.slot]?.uniqueID = String(decoding: value.prefix(Self.uniqueIDBytesMax), as: UTF8.self)
         } else if name.equals(HeaderName.retryAfter) {
             flights[stream.slot]?.retryAfterSeconds = AnswerParser.decimal(value)
         }
