@@ -39,8 +39,7 @@ public enum MartletCommand {
             let command = TopologyCommand(access: try broker.access(), topology: try broker.topology())
             return CommandLoop.run { await command.apply(on: $0) }
         case .publish(let options):
-            let command = PublishCommand(access: try options.broker.access(), options: options)
-            return CommandLoop.run { await command.run(on: $0) }
+            return PublishCommand(access: try options.broker.access(), options: options).run()
         case .watch(let options):
             let access = try options.broker.access()
             return CommandLoop.run { await WatchCommand(loop: $0, access: access, options: options).run() }

@@ -115,7 +115,7 @@ import Testing
 
     @Test func whatWasNotSentCountsNoTry() {
         let attempts = Attempts(before: 1, possibleDuplicate: true)
-        #expect(policy.verdict(on: .notSent(.draining), of: notification(), attempts, unixSeconds: now) == .putBack)
+        #expect(policy.verdict(on: .notSent(.draining), of: notification(), attempts, unixSeconds: now) == .requeue)
         guard
             case .retry(let retry) = policy.verdict(
                 on: .notSent(.noConnection), of: notification(), attempts, unixSeconds: now)

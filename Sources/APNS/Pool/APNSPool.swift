@@ -1,4 +1,5 @@
 import APNSProtocol
+import Crypto
 public import EventLoop
 import HTTP2
 public import Telemetry
@@ -22,6 +23,7 @@ public final class APNSPool {
     private var waiting = WaitingQueue()
     private var block = HeaderBlock()
     private var isAccepting = true
+    private var isTokenMissing = false
     private var waitTimer: TimerToken?
     private var connectTimer: TimerToken?
 
@@ -79,16 +81,29 @@ public final class APNSPool {
         while let connection = choose() {
             let token = tokens.token(forNewConnection: !connection.hasToken, loop.now, random: loop.nextRandom)
             guard let token else {
-                log.error("No provider token can be made", [.apnsKeyID: .string(configuration.key.keyID)])
+                logMissingToken()
                 push.finish(.notSent(.noToken))
                 return true
             }
+            isTokenMissing = false
             if connection.start(push, newest: token, block: &block) {
                 statistics.sent += 1
                 return true
             }
         }
         return false
+    }
+
+    /// Once until there is a token again: every push would say the same.
+    private func logMissingToken() {
+        guard !isTokenMissing else { return }
+        isTokenMissing = true
+        log.error(
+            "No provider token can be made",
+            [
+                .apnsKeyID: .string(configuration.key.keyID), .apnsTeamID: .string(configuration.key.teamID),
+                .error: .string(tokens.error?.message ?? "the last one is too old, and the next may not be made yet"),
+            ])
     }
 
     private func choose() -> APNSConnection? {

@@ -6,7 +6,7 @@ import Telemetry
 extension Lane {
     /// The way of one message: read it, send it, tell what became of it, acknowledge it.
     func deliver(_ delivery: IncomingMessage) async {
-        guard takesDeliveries else { return consumer.release(delivery.tag) }
+        guard takesDeliveries else { return consumer.requeue(delivery.tag) }
         began()
         defer { ended() }
         let record = DeliveryRecord(of: delivery, receivedAtMilliseconds: loop.now.unixMilliseconds)
@@ -20,7 +20,7 @@ extension Lane {
 
     /// What cannot be read is told, and nothing is sent.
     private func refuse(_ refusal: Refusal, _ record: DeliveryRecord) async {
-        guard await tell(Conclusion(invalid: refusal), record) else { return consumer.release(record.delivery.tag) }
+        guard await tell(Conclusion(invalid: refusal), record) else { return consumer.requeue(record.delivery.tag) }
         if record.delivery.isOversized {
             // Its body was not kept here: the broker itself moves it to the dead letters.
             consumer.reject(record.delivery.tag, requeue: false)
@@ -41,12 +41,12 @@ extension Lane {
         case .new:
             let verdict = await send(notification, record)
             if configuration.defects.acknowledgesBeforeConfirm { consumer.acknowledge(tag) }
-            if await act(on: verdict, record) {
+            if await act(on: verdict, notification, record) {
                 consumer.acknowledge(tag)
                 for copy in duplicates.finish(key, now: loop.now.monotonic) { consumer.acknowledge(copy) }
             } else {
-                consumer.release(tag)
-                for copy in duplicates.abandon(key) { consumer.release(copy) }
+                consumer.requeue(tag)
+                for copy in duplicates.abandon(key) { consumer.requeue(copy) }
             }
         }
     }
@@ -68,18 +68,20 @@ extension Lane {
     }
 
     /// Returns whether the delivery may be acknowledged; otherwise it goes back to the queue.
-    private func act(on verdict: OutcomePolicy.Verdict, _ record: DeliveryRecord) async -> Bool {
+    private func act(
+        on verdict: OutcomePolicy.Verdict, _ notification: PushNotification, _ record: DeliveryRecord
+    ) async -> Bool {
         switch verdict {
         case .conclude(let conclusion):
             return await tell(conclusion, record)
         case .retry(let retry):
             return await tryAgain(retry, record)
-        case .putBack:
-            counters.putBack.add()
+        case .requeue:
+            counters.requeued.add()
             return false
         case .fault(let reason):
-            fault(reason)
-            counters.putBack.add()
+            fault(reason, pools[notification.pool].configuration)
+            counters.requeued.add()
             return false
         }
     }

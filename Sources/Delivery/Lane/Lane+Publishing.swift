@@ -6,6 +6,7 @@ extension Lane {
     /// Delay before a publish is repeated, in milliseconds; doubles up to the largest.
     private static let repeatDelayMilliseconds = 100
     private static let repeatDelayMillisecondsMax = 10_000
+    private static let repeatLogIntervalSeconds = 60
     /// Returns of one message after which its queue is taken for missing.
     private static let returnsMax = 8
 
@@ -63,12 +64,23 @@ extension Lane {
             }
             if isEnding { return false }
             counters.publishRepeats.add()
-            log.warning(
-                "A publish was not confirmed and is repeated",
-                [.amqpExchange: .string(message.exchange), .error: .string("\(outcome)")])
+            logRepeat(of: message, outcome)
             await loop.sleep(for: .milliseconds(delay))
             delay = min(delay * 2, Self.repeatDelayMillisecondsMax)
         }
         return false
+    }
+
+    /// All repeats are counted, and one is logged now and then: with the broker away every message on its way repeats.
+    private func logRepeat(of message: OutgoingMessage, _ outcome: PublishOutcome) {
+        let now = loop.now.monotonic
+        if let last = repeatLoggedAt, last.duration(to: now) < .seconds(Self.repeatLogIntervalSeconds) { return }
+        repeatLoggedAt = now
+        log.warning(
+            "A publish was not confirmed and is repeated",
+            [
+                .amqpExchange: .string(message.exchange), .error: .string("\(outcome)"),
+                .publishRepeats: .integer(counters.publishRepeats.value),
+            ])
     }
 }

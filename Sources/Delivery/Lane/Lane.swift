@@ -10,6 +10,10 @@ public actor Lane {
     public nonisolated let loop: EventLoop
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
+    /// Messages remembered against copies: so many times the prefetch, and no fewer than the least.
+    private static let rememberedPrefetches = 4
+    private static let rememberedMin = 1024
+
     let configuration: LaneConfiguration
     let origin: Origin
     let reader: NotificationReader
@@ -25,6 +29,8 @@ public actor Lane {
     var whenIdle: UnsafeContinuation<Void, Never>?
     /// Set once nothing more will be told: whoever still waits to publish gives up.
     var isEnding = false
+    /// When the last repeated publish was logged.
+    var repeatLoggedAt: MonotonicTime?
     private let onStateChange: @Sendable (LaneState) -> Void
 
     /// How the lane reaches the world.
@@ -51,6 +57,7 @@ public actor Lane {
         log: Log, onStateChange: @escaping @Sendable (LaneState) -> Void = { _ in }
     ) {
         loop.assertOnLoop()
+        precondition(configuration.pools.count == connectors.apns.count, "each pool has a connector")
         self.loop = loop
         self.configuration = configuration
         self.counters = counters
@@ -58,7 +65,8 @@ public actor Lane {
         self.onStateChange = onStateChange
         origin = Origin(queue: configuration.names.requestsQueue, worker: configuration.worker)
         // The broker delivers again at most what was unacknowledged.
-        duplicates = DuplicateMemory(finishedMax: max(1024, 4 * configuration.consumer.prefetch))
+        let remembered = max(Self.rememberedMin, Self.rememberedPrefetches * configuration.consumer.prefetch)
+        duplicates = DuplicateMemory(finishedMax: remembered)
         reader = NotificationReader(
             apps: configuration.apps, bytesMax: configuration.consumer.messageBytesMax,
             depthMax: configuration.messageDepthMax)
@@ -122,9 +130,20 @@ public actor Lane {
     var takesDeliveries: Bool { state.takesDeliveries }
 
     /// Stops consuming and puts back what waits to be sent: it could not be sent, or not be told of.
-    func fault(_ reason: String) {
+    ///
+    /// - Parameter pool: the one whose key is refused.
+    func fault(_ reason: String, _ pool: PoolConfiguration? = nil) {
         guard state.fault(reason) else { return }
-        log.error("Consuming stops until somebody acts", [.error: .string(reason)])
+        if let pool {
+            log.error(
+                "Consuming stops until somebody acts",
+                [
+                    .error: .string(reason), .apnsKeyID: .string(pool.key.keyID),
+                    .apnsTeamID: .string(pool.key.teamID), .apnsHost: .string(pool.authority),
+                ])
+        } else {
+            log.error("Consuming stops until somebody acts", [.error: .string(reason)])
+        }
         stateChanged()
         for pool in pools { pool.stopAccepting() }
         Task(executorPreference: loop) { await self.stopConsuming() }

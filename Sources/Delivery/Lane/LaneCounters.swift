@@ -7,7 +7,7 @@ public final class LaneCounters: Sendable {
     public let deadLetters: Counter
     public let retries: Counter
     /// Deliveries put back into the queue untold.
-    public let putBack: Counter
+    public let requeued: Counter
     /// Copies of a message that was delivered already, or is being.
     public let duplicates: Counter
     /// Pushes whose answer never came, told or tried again.
@@ -27,7 +27,7 @@ public final class LaneCounters: Sendable {
         self.outcomes = outcomes
         deadLetters = metrics.counter("martlet_dead_letters_total", help: "Dead letters published.")
         retries = metrics.counter("martlet_retries_total", help: "Messages sent to a retry queue.")
-        putBack = metrics.counter("martlet_put_back_total", help: "Messages put back into the queue untold.")
+        requeued = metrics.counter("martlet_requeued_total", help: "Messages put back into the queue untold.")
         duplicates = metrics.counter("martlet_duplicates_total", help: "Copies that were not sent again.")
         unknownOutcomes = metrics.counter(
             "martlet_unknown_outcomes_total", help: "Pushes whose answer never came.")

@@ -3,7 +3,6 @@
 enum MessageHeaderName {
     /// Tries that APNs has, or may have, processed.
     static let attempt = "push-attempt"
-    static let attemptsMax = "push-max-attempts"
     /// Trips through a retry queue.
     static let rounds = "push-retry-rounds"
     static let possibleDuplicate = "push-possible-duplicate"

@@ -9,7 +9,7 @@ public struct OutcomePolicy: Sendable {
         /// Try again later.
         case retry(Retry)
         /// It was not sent, and the queue is the best place to wait: no try is counted.
-        case putBack
+        case requeue
         /// Our key or certificate is wrong: put it back, stop consuming and tell somebody.
         case fault(String)
     }
@@ -116,7 +116,7 @@ public struct OutcomePolicy: Sendable {
     ) -> Verdict {
         switch reason {
         case .draining:
-            return .putBack
+            return .requeue
         case .malformed:
             return .conclude(
                 Conclusion(

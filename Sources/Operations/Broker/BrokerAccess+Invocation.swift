@@ -26,7 +26,8 @@ extension Invocation.Broker {
     private func ofURL() throws(ConfigurationError) -> Configuration.Broker {
         let resolver = ReferenceResolver(
             environment: { Environment.value($0) },
-            readFile: { path throws(ReferenceResolver.ReadFailure) in try FileReader.bytes(of: path, bytesMax: 1 << 20)
+            readFile: { path throws(ReferenceResolver.ReadFailure) in
+                try FileReader.bytes(of: path, bytesMax: ConfigurationFile.secretBytesMax)
             })
         let message: String
         do {

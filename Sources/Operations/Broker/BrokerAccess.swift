@@ -17,7 +17,7 @@ struct BrokerAccess: Sendable {
         names = broker.names
         endpoints = broker.url.endpoints
         var connection = ConnectionConfiguration(broker.url)
-        connection.heartbeatSeconds = broker.heartbeatSeconds
+        if let seconds = broker.heartbeatSeconds { connection.heartbeatSeconds = seconds }
         self.connection = connection
         tls = broker.url.usesTLS ? try TLSContext(client: broker.tls) : nil
         serverName = broker.serverName

@@ -21,7 +21,8 @@ struct Configuration: Sendable {
 
     struct Broker: Sendable {
         var url: AMQPURL
-        var heartbeatSeconds = 30
+        /// nil: what the URL says.
+        var heartbeatSeconds: Int?
         var names = TopologyNames()
         /// For an `amqps` URL.
         var tls = TLSClientConfiguration()

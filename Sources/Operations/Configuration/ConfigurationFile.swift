@@ -7,8 +7,7 @@ import YAML
 
 /// The configuration file: read, checked, and made into what commands need of it.
 struct ConfigurationFile {
-    /// A configuration of more apps than anybody has.
-    static let bytesMax = 4 << 20
+    static let bytesMax = YAMLDocument.bytesMax
     /// Larger secrets are none.
     static let secretBytesMax = 1 << 20
 

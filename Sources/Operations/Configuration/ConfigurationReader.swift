@@ -55,8 +55,8 @@ struct ConfigurationReader {
             complain(value, error.message)
             return nil
         }
-        if !text.contains("@") { url.credentials.user = user ?? url.credentials.user }
-        if let password, !text.contains("@") || url.credentials.password.isEmpty {
+        if let user, !url.namesUser { url.credentials.user = user }
+        if let password, !url.namesUser || url.credentials.password.isEmpty {
             url.credentials.password = password
         }
         if !url.usesTLS, let tls = section["tls"] {
@@ -66,8 +66,7 @@ struct ConfigurationReader {
         let queue = section["requests_queue"].flatMap { self.text($0) }
         let prefix = section["prefix"].flatMap { self.text($0) }
         broker.names = TopologyNames(prefix: prefix ?? broker.names.prefix, requestsQueue: queue)
-        broker.heartbeatSeconds =
-            section["heartbeat_seconds"]?.int ?? url.heartbeatSeconds ?? broker.heartbeatSeconds
+        broker.heartbeatSeconds = section["heartbeat_seconds"]?.int
         broker.tls = tls
         broker.serverName = serverName
         return broker

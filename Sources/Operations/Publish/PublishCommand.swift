@@ -10,8 +10,32 @@ struct PublishCommand {
     let access: BrokerAccess
     let options: Invocation.PublishOptions
 
-    /// The worst that became of a file decides the exit code.
-    func run(on loop: EventLoop) async -> ExitCode {
+    /// Reads all files before it connects, since reading can block; what can be read is published. The worst that became
+    /// of a file decides the exit code.
+    func run() -> ExitCode {
+        let files = options.files.compactMap { read($0) }
+        guard !files.isEmpty else { return .failed }
+        let code = CommandLoop.run { await publish(files, on: $0) }
+        return files.count == options.files.count ? code : .worse(code, .failed)
+    }
+
+    private struct File: Sendable {
+        var name: String
+        var body: [UInt8]
+    }
+
+    /// nil after telling why it cannot be read.
+    private func read(_ name: String) -> File? {
+        do {
+            let body = try FileReader.bytes(of: name, bytesMax: Self.fileBytesMax, allowsStandardInput: true)
+            return File(name: name, body: body)
+        } catch {
+            Terminal.error.line("martlet: cannot read \(name): \(error.reason)".printable)
+            return nil
+        }
+    }
+
+    private func publish(_ files: [File], on loop: EventLoop) async -> ExitCode {
         var configuration = PublisherConfiguration()
         configuration.publishTimeoutSeconds = options.timeoutSeconds
         configuration.confirmTimeoutSeconds = options.timeoutSeconds
@@ -27,32 +51,34 @@ struct PublishCommand {
             return .unreachable
         }
         var worst = ExitCode.success
-        for file in options.files {
-            let code = await publish(file, with: publisher, unixSeconds: loop.now.unixSeconds)
-            if code.rawValue > worst.rawValue { worst = code }
+        for file in files {
+            worst = .worse(worst, await publish(file, with: publisher, unixSeconds: loop.now.unixSeconds))
         }
         await publisher.close()
         return worst
     }
 
-    private func publish(_ file: String, with publisher: Publisher, unixSeconds: Int64) async -> ExitCode {
+    private func publish(_ file: File, with publisher: Publisher, unixSeconds: Int64) async -> ExitCode {
         let message: OutgoingMessage
         do {
-            let body = try FileReader.bytes(of: file, bytesMax: Self.fileBytesMax, allowsStandardInput: true)
             message = try RequestFile.message(
-                body: body, exchange: access.names.requestsExchange, id: options.messageID, unixSeconds: unixSeconds)
-        } catch let error as ReferenceResolver.ReadFailure {
-            Terminal.error.line("martlet: cannot read \(file): \(error.reason)".printable)
-            return .failed
+                body: file.body, exchange: access.names.requestsExchange, id: options.messageID,
+                unixSeconds: unixSeconds)
         } catch {
             Terminal.error.line("martlet: \(error)".printable)
             return .failed
         }
         let outcome = await publisher.publish(message)
-        let report = PublishReport(file: file, messageID: message.messageID, outcome: outcome)
+        let report = PublishReport(file: file.name, messageID: message.messageID, outcome: outcome)
         let text = options.isJSON ? report.json : report.line
         let terminal = report.exitCode == .success || options.isJSON ? Terminal.output : Terminal.error
         terminal.line(text)
         return report.exitCode
+    }
+}
+
+extension ExitCode {
+    fileprivate static func worse(_ one: ExitCode, _ other: ExitCode) -> ExitCode {
+        one.rawValue > other.rawValue ? one : other
     }
 }

@@ -11,8 +11,8 @@ import Telemetry
 ///
 /// `@unchecked Sendable`: lanes report by posting to the control loop; everything is touched on its thread only.
 final class WorkerProcess: @unchecked Sendable {
-    /// After the drain deadline, how long lanes may take to close their connections.
-    private static let closeGraceSeconds = 3
+    /// After the drain deadline, how long lanes may take to close their two connections to the broker.
+    private static let closeGraceSeconds = 2 * Lane.closeDeadlineSeconds + 1
 
     private let loop: EpollLoop
     private let log: Log
@@ -91,15 +91,20 @@ final class WorkerProcess: @unchecked Sendable {
     }
 
     private func start(_ index: Int, _ access: LaneAccess) {
-        running += 1
-        lanes[index].start(
-            plan.lane, access: access, counters: counters, log: log,
-            onStateChange: { [self] state in
-                loop.post { self.laneChanged(index, state) }
-            },
-            ended: { [self] in
-                loop.post { self.laneEnded() }
-            })
+        do throws(TransportError) {
+            try lanes[index].start(
+                plan.lane, access: access, counters: counters, log: log,
+                onStateChange: { [self] state in
+                    loop.post { self.laneChanged(index, state) }
+                },
+                ended: { [self] in
+                    loop.post { self.laneEnded() }
+                })
+            running += 1
+        } catch {
+            log.error("A lane has no thread", [.lane: .integer(index), .error: .string(error.message)])
+            act(on: .abort(.failed))
+        }
     }
 
     private func laneChanged(_ index: Int, _ state: LaneState) {
@@ -157,7 +162,9 @@ final class WorkerProcess: @unchecked Sendable {
                 .accepted: count(.accepted), .rejected: count(.rejected), .expired: count(.expired),
                 .invalid: count(.invalid), .unknown: count(.unknown),
                 .retried: .integer(counters.retries.value), .deadLetters: .integer(counters.deadLetters.value),
-                .putBack: .integer(counters.putBack.value), .unknownOutcomes: .integer(counters.unknownOutcomes.value),
+                .requeued: .integer(counters.requeued.value), .duplicates: .integer(counters.duplicates.value),
+                .publishRepeats: .integer(counters.publishRepeats.value),
+                .unknownOutcomes: .integer(counters.unknownOutcomes.value),
                 .inFlight: .integer(Int(counters.inFlight.value)), .memoryBytes: .integer(peakMemoryBytes),
             ])
     }

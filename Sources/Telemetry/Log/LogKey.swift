@@ -36,7 +36,9 @@ public enum LogKey: String, Sendable {
     case retried = "message.retried"
     case deadLetters = "message.dead_letters"
     case unknownOutcomes = "message.unknown_outcomes"
-    case putBack = "message.put_back"
+    case requeued = "message.requeued"
+    case duplicates = "message.duplicates"
+    case publishRepeats = "message.publish_repeats"
 
     // RabbitMQ
     case amqpHost = "amqp.host"
