@@ -12,7 +12,7 @@ import Testing
         #expect(read(#"{"reason":"\#(reason.text)"}"#) == (reason, nil))
     }
 
-    /// The words of the fact sheet, written out: a typo in the shared table would not show above.
+    /// Apple's tables, written out: a typo in the shared table would not show above.
     @Test(arguments: [
         ("BadDeviceToken", Reason.badDeviceToken), ("Unregistered", .unregistered), ("ExpiredToken", .expiredToken),
         ("PayloadTooLarge", .payloadTooLarge), ("ExpiredProviderToken", .expiredProviderToken),

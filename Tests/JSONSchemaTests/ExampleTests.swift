@@ -76,12 +76,12 @@ struct ExampleTests {
             (#"{"push-reason-class":"apns","push-reason-code":"BadDeviceToken"}"#, "required"),
             (
                 #"{"push-outcome":"rejected","push-reason-class":"apns","push-reason-code":"BadDeviceToken","push-reason":"…","#
-                    + #""push-attempt":1,"push-failed-at":1,"push-apns-status":400,"push-apns-id":"6a204bd8-94ae-4c1a-a6b3-2d3a6d9f2f10"}"#,
+                    + #""push-attempt":1,"push-possible-duplicate":false,"push-failed-at":1,"push-apns-status":400,"push-apns-id":"6a204bd8-94ae-4c1a-a6b3-2d3a6d9f2f10"}"#,
                 nil
             ),
             (
                 #"{"push-outcome":"accepted","push-reason-class":"x","push-reason-code":"x","push-reason":"…","#
-                    + #""push-attempt":1,"push-failed-at":1}"#, "enum"
+                    + #""push-attempt":1,"push-possible-duplicate":false,"push-failed-at":1}"#, "enum"
             ),
         ] as [(String, String?)])
     func deadLetters(_ text: String, _ keyword: String?) throws {
