@@ -1,20 +1,60 @@
 import Crypto
 
-/// The request ids that were seen, 16 bytes each. Grows to a limit; at the limit it takes in no more.
+/// The request ids that were seen last, 16 bytes each. Two generations share the limit: when the newer has its half, it
+/// becomes the older, and what was older is forgotten.
 struct IDSet {
-    enum Insertion { case new, seenBefore, full }
+    private var newer: Generation
+    private var older: Generation
+    private let generationMax: Int
+    private let seed: UInt64
+    /// Ids that were forgotten to make room.
+    private(set) var forgotten = 0
 
-    /// Open addressing, a power of two long and at most half full. All zeros marks a free place.
+    /// - Parameters:
+    ///   - idsMax: ids remembered at most; at least half of them are the newest.
+    ///   - seed: not to be foretold by whoever chooses the ids, since the places in the tables follow from it.
+    init(idsMax: Int, seed: UInt64) {
+        generationMax = max(1, idsMax / 2)
+        self.seed = seed
+        newer = Generation(seed: seed)
+        older = Generation(seed: seed)
+    }
+
+    var count: Int { newer.count + older.count }
+
+    func contains(_ id: UUIDValue) -> Bool { newer.contains(id) || older.contains(id) }
+
+    /// Whether the id is new.
+    mutating func insert(_ id: UUIDValue) -> Bool {
+        guard !older.contains(id) else { return false }
+        if newer.count >= generationMax, !newer.contains(id) {
+            swap(&newer, &older)
+            forgotten += newer.count
+            newer.removeAll()
+        }
+        return newer.insert(id)
+    }
+
+    /// Forgets all, and gives back the memory.
+    mutating func removeAll() {
+        newer = Generation(seed: seed)
+        older = Generation(seed: seed)
+        forgotten = 0
+    }
+}
+
+/// A set of ids: open addressing, a power of two long and at most half full. All zeros marks a free place.
+private struct Generation {
     private var slots: [UUIDValue] = Array(repeating: free, count: 1024)
-    private let idsMax: Int
+    private let seed: UInt64
     private var used = 0
     /// The id that is all zeros cannot stand in the table.
     private var hasZero = false
 
     private static let free = UUIDValue(high: 0, low: 0)
 
-    init(idsMax: Int) {
-        self.idsMax = idsMax
+    init(seed: UInt64) {
+        self.seed = seed
     }
 
     var count: Int { used + (hasZero ? 1 : 0) }
@@ -23,17 +63,25 @@ struct IDSet {
         id == Self.free ? hasZero : slots[place(of: id)] == id
     }
 
-    mutating func insert(_ id: UUIDValue) -> Insertion {
-        guard !contains(id) else { return .seenBefore }
-        guard count < idsMax else { return .full }
+    /// Whether the id is new.
+    mutating func insert(_ id: UUIDValue) -> Bool {
         if id == Self.free {
-            hasZero = true
-            return .new
+            defer { hasZero = true }
+            return !hasZero
         }
-        if used * 2 >= slots.count { grow() }
-        slots[place(of: id)] = id
+        let place = place(of: id)
+        guard slots[place] != id else { return false }
+        slots[place] = id
         used += 1
-        return .new
+        if used * 2 > slots.count { grow() }
+        return true
+    }
+
+    /// Keeps the memory.
+    mutating func removeAll() {
+        for index in slots.indices { slots[index] = Self.free }
+        used = 0
+        hasZero = false
     }
 
     private mutating func grow() {
@@ -45,7 +93,7 @@ struct IDSet {
     /// Where the id stands or would stand.
     private func place(of id: UUIDValue) -> Int {
         let mask = slots.count - 1
-        var place = Int(truncatingIfNeeded: Self.mix(id.high ^ Self.mix(id.low))) & mask
+        var place = Int(truncatingIfNeeded: Self.mix(id.high ^ Self.mix(id.low ^ seed))) & mask
         while slots[place] != Self.free, slots[place] != id { place = (place + 1) & mask }
         return place
     }

@@ -1,88 +1,86 @@
 public import APNSProtocol
 public import Crypto
-import JSON
+public import HTTP2
 
-/// One request and its answer, as the log keeps it: nothing in it can be pushed with.
+/// One request and what became of it, as the log keeps it: nothing in it can be pushed with, but for the device token,
+/// which is told whole only to those who ask for it.
 public struct LoggedRequest: Sendable {
-    /// Counts from 1, in the order of the answers.
-    public internal(set) var number = 0
-    /// When the request had arrived whole.
-    public var unixMilliseconds: Int64
-    /// Counts from 1, in the order in which they were accepted.
-    public var connection: Int
-    public var stream: Int32
-    /// nil when the request had none, or not a UUID.
-    public var apnsID: UUIDValue?
-    public var shortDeviceToken: ShortDeviceToken
-    /// nil when the request had none, or not the form of one.
-    public var topic: String?
-    public var pushType: PushType?
-    public var priority: Priority?
-    public var payloadByteCount: Int
-    /// Of the body's bytes as sent; nil unless the log is told to keep it.
-    public var payloadHash: SHA256Value?
-    public var answer: Answer
+    /// Counts from 1, in the order in which requests arrived whole.
+    public let number: Int
+    private let entry: RequestLog.Entry
+    private let bytes: [UInt8]
 
-    /// Writes one JSON object.
-    func write(to json: inout JSONWriter) {
-        json.beginObject()
-        json.member("number", number)
-        json.member("unix_ms", unixMilliseconds)
-        json.member("connection", connection)
-        json.member("stream", Int64(stream))
-        if let apnsID { json.member("apns_id", apnsID.description) }
-        json.member("device_token", shortDeviceToken.description)
-        if let topic { json.member("topic", topic) }
-        if let pushType { json.member("push_type", pushType.rawValue) }
-        if let priority { json.member("priority", Int(priority.rawValue)) }
-        json.member("payload_bytes", payloadByteCount)
-        if let payloadHash { json.member("payload_sha256", payloadHash.description) }
-        json.member("status", answer.status)
-        if let reason = answer.reason { json.member("reason", reason.text) }
-        json.endObject()
-    }
-}
-
-/// A SHA-256 digest by value.
-public struct SHA256Value: Sendable, Hashable, CustomStringConvertible {
-    private let first: UInt64, second: UInt64, third: UInt64, fourth: UInt64
-
-    public init(of bytes: UnsafeRawBufferPointer) {
-        let digest = Digest.sha256(bytes)
-        func word(_ index: Int) -> UInt64 { digest[(index * 8)..<(index * 8 + 8)].reduce(0) { $0 << 8 | UInt64($1) } }
-        (first, second, third, fourth) = (word(0), word(1), word(2), word(3))
+    init(_ view: RequestView) {
+        number = view.number
+        entry = view.entry
+        bytes = Array(view.bytes)
     }
 
-    /// 64 digits of lower case hexadecimal.
-    public var description: String {
-        String(unsafeUninitializedCapacity: 64) { digits in
-            var position = 0
-            for word in [first, second, third, fourth] {
-                for shift in stride(from: UInt64(60), through: 0, by: -4) {
-                    let digit = UInt8(truncatingIfNeeded: word >> shift) & 15
-                    digits[position] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
-                    position += 1
-                }
+    func withView<Result>(_ body: (RequestView) -> Result) -> Result {
+        bytes.withUnsafeBytes { body(RequestView(number: number, entry: entry, bytes: $0)) }
+    }
+
+    /// When it had arrived whole, by the simulator's clock.
+    public var unixMilliseconds: Int64 { entry.unixMilliseconds }
+    /// When the answer was sent; nil when it was not, or not yet when this was read.
+    public var answeredUnixMilliseconds: Int64? {
+        entry.answeredUnixMilliseconds == 0 ? nil : entry.answeredUnixMilliseconds
+    }
+    /// What was spoken to.
+    public var service: Service { entry.service }
+    /// Counts from 1, in the order in which connections were accepted.
+    public var connection: Int { entry.connection }
+    public var stream: Int32 { entry.stream }
+    /// Of `apns-id`, or of `apns-request-id`; nil when the request had none, or not a UUID.
+    public var apnsID: UUIDValue? { entry.id }
+    /// Its id came before.
+    public var isDuplicate: Bool { entry.isDuplicate }
+    /// Bytes of the body as sent, also those that were not kept.
+    public var payloadByteCount: Int { entry.payloadByteCount }
+    /// What it was or is to be answered with; nil when a fault leaves it without answer.
+    public var status: Int? { entry.status == 0 ? nil : Int(entry.status) }
+    /// Of the answer's body.
+    public var reason: Reason? { withView { $0.reason.isEmpty ? nil : Reason($0.reason) } }
+    /// The id of the fault that struck it.
+    public var faultID: String? { text { $0.faultID.isEmpty ? nil : $0.faultID } }
+
+    /// All headers in the order of the wire; of `authorization` all but the signature.
+    public var headers: [LoggedHeader] {
+        withView { view in
+            view.headers.map {
+                LoggedHeader(
+                    name: String(decoding: $0.name, as: UTF8.self), value: String(decoding: $0.value, as: UTF8.self),
+                    representation: $0.representation)
             }
-            return position
         }
     }
+
+    /// The first header of this name.
+    public subscript(name: StaticString) -> String? { text { $0[name] } }
+
+    /// The device token as it was sent; nil when the request was for no device.
+    public var deviceToken: String? { text { $0.deviceToken } }
+
+    /// The device token's first digits and its length.
+    public var shortDeviceToken: String? { withView { $0.deviceToken.map { DeviceToken.shortened($0) } } }
+
+    /// `apns-topic`; for broadcasts and channels, the bundle ID in the path.
+    public var topic: String? { text { $0.topic } }
+
+    /// The body, as far as it was kept: no payload that is allowed is longer.
+    public var payload: [UInt8] { withView { Array($0.payload) } }
+
+    /// Of the body's bytes as sent; nil when it was not kept whole.
+    public var payloadHash: SHA256Value? { withView { $0.isPayloadWhole ? SHA256Value(of: $0.payload) : nil } }
+
+    private func text(_ part: (RequestView) -> UnsafeRawBufferPointer?) -> String? {
+        withView { view in part(view).map { String(decoding: $0, as: UTF8.self) } }
+    }
 }
 
-/// The first digits of a device token and its length, kept without allocation.
-public struct ShortDeviceToken: Sendable, CustomStringConvertible {
-    private var digits: UInt64 = 0
-    private let count: Int
-
-    init(_ token: UnsafeRawBufferPointer) {
-        count = token.count
-        for digit in token.prefix(8) { digits = digits << 8 | UInt64(digit) }
-    }
-
-    /// As by `DeviceToken.shortened`.
-    public var description: String {
-        let kept = min(count, 8)
-        let first = (0..<kept).map { UInt8(truncatingIfNeeded: digits >> UInt64((kept - 1 - $0) * 8)) }
-        return DeviceToken.shortened(first + repeatElement(0, count: count - kept))
-    }
+/// A header as it came.
+public struct LoggedHeader: Sendable, Hashable {
+    public var name: String
+    public var value: String
+    public var representation: HeaderRepresentation
 }

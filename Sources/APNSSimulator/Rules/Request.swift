@@ -1,5 +1,6 @@
 import APNSProtocol
 import Crypto
+import HTTP2
 
 /// One request as it arrived: the headers that APNs knows and the body, in memory that serves the next request again.
 ///
@@ -11,12 +12,21 @@ final class Request {
     /// Body bytes kept of one request: one more than the greatest payload of any kind. The rest is only counted.
     static let bodyBytesKeptMax = 5121
 
+    /// Headers kept of one request beside those that decide.
+    static let headersKeptMax = 128
+    /// What the HTTP/2 session lets through, and what keeping it costs.
+    private static let headerStoreBytesMax =
+        headerBytesMax + (headersKeptMax + RequestField.allCases.count) * HeaderRecord.prefixBytes
+
     private struct Contents {
         var headers = ByteStore()
         var body = ByteStore()
         var bodyByteCount = 0
         var hasDuplicateHeaders = false
         var id: UUIDValue?
+        /// Whether all headers are kept, framed for the log.
+        var keepsAll = false
+        var headersKept = 0
     }
 
     /// Where a header's value lies; a count below 0 says that it was not sent.
@@ -42,7 +52,11 @@ final class Request {
     }
 
     /// Makes it empty for the next request.
-    func reset() {
+    ///
+    /// - Parameter keepsAll: keep every header as it came, for ``headerRecords``.
+    func reset(keepsAll: Bool = false) {
+        contents.pointee.keepsAll = keepsAll
+        contents.pointee.headersKept = 0
         contents.pointee.headers.count = 0
         contents.pointee.body.count = 0
         contents.pointee.bodyByteCount = 0
@@ -52,17 +66,51 @@ final class Request {
     }
 
     /// Takes a header. Names are compared as they are, since HTTP/2 knows lower case only.
-    func addHeader(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-        guard let field = RequestField(name: name) else { return }
+    func addHeader(
+        name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer,
+        representation: HeaderRepresentation = HeaderRepresentation(nil)
+    ) {
+        guard let field = RequestField(name: name) else { return keep(name, value, representation) }
         guard places[Int(field.rawValue)].count < 0 else {
             contents.pointee.hasDuplicateHeaders = true
-            return
+            // Only the first is read, so the signature of another need not come in.
+            let shown = field == .authorization ? value.count - HeaderRecord.secret(in: value).count : value.count
+            return keep(name, UnsafeRawBufferPointer(rebasing: value[..<shown]), representation)
         }
-        let start = contents.pointee.headers.count
-        guard start + value.count <= Self.headerBytesMax else { return }
-        contents.pointee.headers.append(value)
-        places[Int(field.rawValue)] = Place(start: Int32(start), count: Int32(value.count))
+        guard contents.pointee.headers.count + name.count + value.count <= Self.headerStoreBytesMax else { return }
+        if contents.pointee.keepsAll {
+            HeaderRecord.append(name: name, value: value, representation, to: &contents.pointee.headers)
+            contents.pointee.headersKept += 1
+        } else {
+            contents.pointee.headers.append(value)
+        }
+        places[Int(field.rawValue)] = Place(
+            start: Int32(contents.pointee.headers.count - value.count), count: Int32(value.count))
         if field == .apnsID { contents.pointee.id = UUIDValue(value) }
+    }
+
+    /// Keeps a header that decides about nothing.
+    private func keep(
+        _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ representation: HeaderRepresentation
+    ) {
+        guard contents.pointee.keepsAll, contents.pointee.headersKept < Self.headersKeptMax,
+            contents.pointee.headers.count + name.count + value.count <= Self.headerStoreBytesMax
+        else { return }
+        HeaderRecord.append(name: name, value: value, representation, to: &contents.pointee.headers)
+        contents.pointee.headersKept += 1
+    }
+
+    /// All headers in their order as ``HeaderRecord``s; empty unless `reset` was told to keep them.
+    var headerRecords: UnsafeRawBufferPointer {
+        let store = contents.pointee.headers.bytes
+        return contents.pointee.keepsAll ? store : UnsafeRawBufferPointer(rebasing: store[..<0])
+    }
+
+    /// Where the value of `authorization` stands within ``headerRecords``.
+    var authorizationRange: Range<Int>? {
+        let place = places[Int(RequestField.authorization.rawValue)]
+        guard contents.pointee.keepsAll, place.count >= 0 else { return nil }
+        return Int(place.start)..<Int(place.start + place.count)
     }
 
     /// Takes a part of the body.
@@ -121,7 +169,7 @@ extension UnsafeRawBufferPointer {
 }
 
 /// Bytes that are appended and dropped all at once; whoever holds it deallocates it.
-private struct ByteStore {
+struct ByteStore {
     private var storage = UnsafeMutableRawBufferPointer.allocate(byteCount: 1024, alignment: 16)
     /// Bytes in use; may be set to a smaller number.
     var count = 0

@@ -1,0 +1,75 @@
+import Glibc
+import HTTP2
+
+/// A header as the log keeps it: how it was written, the lengths of name and value in two bytes each, and both.
+struct HeaderRecord {
+    static let prefixBytes = 5
+
+    let representation: HeaderRepresentation
+    let name: UnsafeRawBufferPointer
+    let value: UnsafeRawBufferPointer
+
+    /// Adds a record. Names and values are shorter than 64 KiB, since the HTTP/2 session ends streams that send more.
+    static func append(
+        name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, _ representation: HeaderRepresentation,
+        to store: inout ByteStore
+    ) {
+        withUnsafeTemporaryAllocation(byteCount: prefixBytes, alignment: 1) { prefix in
+            prefix[0] = representation.rawValue
+            setCount(name.count, in: prefix, at: 1)
+            setCount(value.count, in: prefix, at: 3)
+            store.append(UnsafeRawBufferPointer(prefix))
+        }
+        store.append(name)
+        store.append(value)
+    }
+
+    /// Writes the length of a value into its record, which is `nameCount` bytes before the value.
+    static func setValueCount(
+        _ count: Int, in records: UnsafeMutableRawBufferPointer, valueStart: Int, nameCount: Int
+    ) {
+        setCount(count, in: records, at: valueStart - nameCount - 2)
+    }
+
+    private static func setCount(_ count: Int, in bytes: UnsafeMutableRawBufferPointer, at position: Int) {
+        bytes[position] = UInt8(truncatingIfNeeded: count >> 8)
+        bytes[position + 1] = UInt8(truncatingIfNeeded: count)
+    }
+
+    /// The last bytes of an `authorization` value, which nobody may keep: the signature of a provider token with the full
+    /// stop before it, or all behind the scheme when it has not the form of one.
+    static func secret(in value: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        let fullStop = UInt8(ascii: ".")
+        let start = value.index(of: fullStop, from: 0).flatMap { value.index(of: fullStop, from: $0 + 1) }
+        return UnsafeRawBufferPointer(rebasing: value[(start ?? value.index(of: UInt8(ascii: " "), from: 0) ?? 0)...])
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Where the byte stands first, at `start` or later.
+    fileprivate func index(of byte: UInt8, from start: Int) -> Int? {
+        guard let baseAddress, start < count else { return nil }
+        return memchr(baseAddress + start, Int32(byte), count - start).map { UnsafeRawPointer($0) - baseAddress }
+    }
+}
+
+/// The records of one request, one after another.
+struct HeaderRecords: Sequence, IteratorProtocol {
+    private var rest: UnsafeRawBufferPointer
+
+    init(_ bytes: UnsafeRawBufferPointer) {
+        rest = bytes
+    }
+
+    mutating func next() -> HeaderRecord? {
+        guard rest.count >= HeaderRecord.prefixBytes else { return nil }
+        let nameEnd = HeaderRecord.prefixBytes + (Int(rest[1]) << 8 | Int(rest[2]))
+        let valueEnd = nameEnd + (Int(rest[3]) << 8 | Int(rest[4]))
+        guard rest.count >= valueEnd else { return nil }
+        defer { rest = UnsafeRawBufferPointer(rebasing: rest[valueEnd...]) }
+        return HeaderRecord(
+            representation: HeaderRepresentation(rawValue: rest[0]),
+            name: UnsafeRawBufferPointer(rebasing: rest[HeaderRecord.prefixBytes..<nameEnd]),
+            value: UnsafeRawBufferPointer(rebasing: rest[nameEnd..<valueEnd]))
+    }
+}

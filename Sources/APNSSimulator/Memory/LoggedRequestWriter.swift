@@ -1,0 +1,134 @@
+import APNSProtocol
+import HTTP2
+public import JSON
+
+extension LoggedRequest {
+    /// How much of a request is written.
+    public enum Detail: Sendable {
+        /// What one line of a record has.
+        case summary
+        /// Headers and payload as well.
+        case full
+    }
+
+    /// Writes one JSON object.
+    ///
+    /// - Parameter showsTokens: tell device tokens whole, so that they can be pushed to.
+    public func write(to json: inout JSONWriter, _ detail: Detail, showsTokens: Bool = false) {
+        withView { view in
+            // Swapped, so that the bytes that are there already are not copied.
+            var writer = RequestWriter(view: view, showsTokens: showsTokens, json: JSONWriter(capacity: 0))
+            swap(&writer.json, &json)
+            writer.write(detail)
+            swap(&writer.json, &json)
+        }
+    }
+}
+
+private struct RequestWriter {
+    let view: RequestView
+    let showsTokens: Bool
+    var json: JSONWriter
+
+    mutating func write(_ detail: LoggedRequest.Detail) {
+        let entry = view.entry
+        json.beginObject()
+        json.member("number", view.number)
+        json.member("unix_ms", entry.unixMilliseconds)
+        if entry.answeredUnixMilliseconds != 0 { json.member("answered_unix_ms", entry.answeredUnixMilliseconds) }
+        json.member("environment", entry.service.environment.rawValue)
+        json.member("service", entry.service.kind.rawValue)
+        json.member("connection", entry.connection)
+        json.member("stream", Int64(entry.stream))
+        if detail == .full {
+            member("method", view[HeaderName.method])
+            if let path = view[HeaderName.path] {
+                json.key("path")
+                writePath(path)
+            }
+            writeHeaders()
+            member("authorization", view[HeaderName.authorization])
+        }
+        if let id = entry.id { json.member("apns_id", id.description) }
+        if let token = view.deviceToken {
+            json.key("device_token")
+            writeToken(token)
+        }
+        member("topic", view.topic)
+        member("push_type", view[HeaderName.apnsPushType])
+        number("priority", view[HeaderName.apnsPriority])
+        if detail == .full {
+            member("collapse_id", view[HeaderName.apnsCollapseID])
+            number("expiration", view[HeaderName.apnsExpiration])
+            member("channel_id", view[HeaderName.apnsChannelID])
+        }
+        json.member("payload_bytes", entry.payloadByteCount)
+        if detail == .full { member("payload", view.payload) }
+        if view.isPayloadWhole { json.member("payload_sha256", SHA256Value(of: view.payload).description) }
+        if entry.status != 0 { json.member("status", Int(entry.status)) }
+        if !view.reason.isEmpty { member("reason", view.reason) }
+        if !view.faultID.isEmpty { member("fault", view.faultID) }
+        if detail == .full || entry.isDuplicate { json.member("duplicate", entry.isDuplicate) }
+        json.endObject()
+    }
+
+    private mutating func member(_ name: StaticString, _ text: UnsafeRawBufferPointer?) {
+        guard let text else { return }
+        json.key(name)
+        json.string(utf8: text)
+    }
+
+    /// A header whose value is a number, or the text that stands in its place.
+    private mutating func number(_ name: StaticString, _ text: UnsafeRawBufferPointer?) {
+        guard let text else { return }
+        json.key(name)
+        let digits = text.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+        if digits, let number = Int64(String(decoding: text, as: UTF8.self)) {
+            json.int(number)
+        } else {
+            json.string(utf8: text)
+        }
+    }
+
+    private mutating func writeHeaders() {
+        json.key("headers")
+        json.beginArray()
+        for header in view.headers {
+            json.beginObject()
+            member("name", header.name)
+            json.key("value")
+            if header.name.equals(HeaderName.path) { writePath(header.value) } else { json.string(utf8: header.value) }
+            if let form = header.representation.form {
+                json.member("representation", form.word)
+                json.member("huffman", header.representation.isValueHuffman)
+            }
+            json.endObject()
+        }
+        json.endArray()
+    }
+
+    /// A path with the device token shortened, also where it stands in a wrong place.
+    private mutating func writePath(_ path: UnsafeRawBufferPointer) {
+        let slash = path.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
+        let end = UnsafeRawBufferPointer(rebasing: path[slash...].dropFirst())
+        let isToken =
+            view.deviceToken != nil && end.count > 0 || end.count >= 16 && end.allSatisfy(DeviceToken.isHexDigit)
+        guard isToken, !showsTokens else { return json.string(utf8: path) }
+        json.string(String(decoding: path[...slash], as: UTF8.self) + DeviceToken.shortened(end))
+    }
+
+    private mutating func writeToken(_ token: UnsafeRawBufferPointer) {
+        if showsTokens { json.string(utf8: token) } else { json.string(DeviceToken.shortened(token)) }
+    }
+}
+
+extension HeaderRepresentation.Form {
+    fileprivate var word: String {
+        switch self {
+        case .indexed: "indexed"
+        case .incremental: "incremental"
+        case .withoutIndexing: "without_indexing"
+        case .neverIndexed: "never_indexed"
+        }
+    }
+}

@@ -1,0 +1,83 @@
+public import APNSProtocol
+public import Crypto
+
+/// Which logged requests are asked for: those for which all that is said here holds.
+public struct RequestQuery: Sendable, Hashable {
+    /// Requests of one page.
+    public static let limitMax = 1000
+    public static let limitDefault = 100
+
+    /// Requests with greater numbers, the oldest first; nil for the newest that there are.
+    public var after: Int?
+    /// Requests told at most, from 1 to ``limitMax``.
+    public var limit: Int { didSet { limit = min(max(limit, 1), Self.limitMax) } }
+    public var apnsID: UUIDValue?
+    /// How the device token begins, in either case.
+    public var devicePrefix: String?
+    public var topic: String?
+    public var status: Int?
+    public var reason: Reason?
+    public var connection: Int?
+
+    public init(
+        after: Int? = nil, limit: Int = limitDefault, apnsID: UUIDValue? = nil, devicePrefix: String? = nil,
+        topic: String? = nil, status: Int? = nil, reason: Reason? = nil, connection: Int? = nil
+    ) {
+        self.after = after
+        self.limit = min(max(limit, 1), Self.limitMax)
+        self.apnsID = apnsID
+        self.devicePrefix = devicePrefix
+        self.topic = topic
+        self.status = status
+        self.reason = reason
+        self.connection = connection
+    }
+
+    func matches(_ view: RequestView) -> Bool {
+        let entry = view.entry
+        if let after, view.number <= after { return false }
+        if let apnsID, apnsID != entry.id { return false }
+        if let connection, connection != entry.connection { return false }
+        if let status, status != Int(entry.status) || status == 0 { return false }
+        if let reason, view.reason.isEmpty || Reason(view.reason) != reason { return false }
+        if let topic, !(view.topic?.elementsEqual(topic.utf8) ?? false) { return false }
+        if let devicePrefix {
+            guard let token = view.deviceToken, token.count >= devicePrefix.utf8.count,
+                zip(devicePrefix.utf8, token).allSatisfy({ lowercased($0) == lowercased($1) })
+            else { return false }
+        }
+        return true
+    }
+}
+
+/// What a query found.
+public struct RequestPage: Sendable {
+    /// The oldest first.
+    public var requests: [LoggedRequest]
+    /// The number of the newest request of all, 0 when there was none.
+    public var newest: Int
+    /// Requests behind ``RequestQuery/after`` that the log has no more.
+    public var dropped: Int
+}
+
+extension RequestLog {
+    func requests(_ query: RequestQuery) -> RequestPage {
+        let after = min(max(query.after ?? 0, 0), newest)
+        var found: [LoggedRequest] = []
+        let first = max(oldest, after + 1)
+        let numbers = first...max(newest, first)
+        func look(_ number: Int) -> Bool {
+            if let request = with(number, { query.matches($0) ? LoggedRequest($0) : nil }) ?? nil {
+                found.append(request)
+            }
+            return found.count < query.limit
+        }
+        if query.after == nil {
+            for number in numbers.reversed() where !look(number) { break }
+            found.reverse()
+        } else {
+            for number in numbers where !look(number) { break }
+        }
+        return RequestPage(requests: found, newest: newest, dropped: max(0, oldest - 1 - after))
+    }
+}

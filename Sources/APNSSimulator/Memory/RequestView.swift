@@ -1,0 +1,56 @@
+import APNSProtocol
+import Crypto
+
+/// A request in the log's memory, valid while it is looked at.
+struct RequestView {
+    let number: Int
+    let entry: RequestLog.Entry
+    /// Headers, payload, reason and fault, one behind the other.
+    let bytes: UnsafeRawBufferPointer
+
+    private func part(from start: Int, count: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: bytes[start..<(start + count)])
+    }
+
+    var headers: HeaderRecords { HeaderRecords(part(from: 0, count: Int(entry.headerBytes))) }
+
+    var payload: UnsafeRawBufferPointer {
+        part(from: Int(entry.headerBytes), count: Int(entry.payloadBytes))
+    }
+
+    var isPayloadWhole: Bool { Int(entry.payloadBytes) == entry.payloadByteCount }
+
+    var reason: UnsafeRawBufferPointer {
+        part(from: Int(entry.headerBytes) + Int(entry.payloadBytes), count: Int(entry.reasonBytes))
+    }
+
+    var faultID: UnsafeRawBufferPointer {
+        part(from: bytes.count - Int(entry.faultBytes), count: Int(entry.faultBytes))
+    }
+
+    /// The first header of this name.
+    subscript(name: StaticString) -> UnsafeRawBufferPointer? {
+        for header in headers where header.name.equals(name) { return header.value }
+        return nil
+    }
+
+    /// What follows `/3/device/` in the path; nil when the path is another.
+    var deviceToken: UnsafeRawBufferPointer? { rest(of: self[HeaderName.path], behind: RequestPath.devicePrefix) }
+
+    /// `apns-topic`; for broadcasts and channels, the bundle ID in the path.
+    var topic: UnsafeRawBufferPointer? {
+        if let topic = self[HeaderName.apnsTopic] { return topic }
+        let path = self[HeaderName.path]
+        guard let rest = rest(of: path, behind: RequestPath.broadcastPrefix)
+            ?? rest(of: path, behind: RequestPath.channelPrefix)
+        else { return nil }
+        return UnsafeRawBufferPointer(rebasing: rest.prefix { $0 != UInt8(ascii: "/") })
+    }
+
+    private func rest(of path: UnsafeRawBufferPointer?, behind prefix: StaticString) -> UnsafeRawBufferPointer? {
+        guard let path, path.count >= prefix.utf8CodeUnitCount,
+            UnsafeRawBufferPointer(rebasing: path[..<prefix.utf8CodeUnitCount]).equals(prefix)
+        else { return nil }
+        return UnsafeRawBufferPointer(rebasing: path[prefix.utf8CodeUnitCount...])
+    }
+}
