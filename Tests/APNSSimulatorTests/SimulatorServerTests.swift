@@ -173,7 +173,7 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         #expect(!client.frames.contains { $0.hasPrefix("HEADERS 1") })
         #expect(apns.server.counters.requestsAbandoned == 1)
         #expect(apns.server.counters.inFlight == 0)
-        #expect(apns.server.loggedRequests.map(\.stream) == [1, 3])
+        #expect(apns.requests.map(\.stream) == [1, 3])
     }
 
     @Test func aLostConnectionAbandonsWhatWaits() throws {
@@ -207,21 +207,21 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         #expect(apns.server.counters.distinctIDs == 2)
         #expect(apns.server.counters.duplicateIDs == 1)
         #expect(apns.server.counters.tokensVerified == 1)
-        #expect(apns.server.hasSeen(try #require(UUIDValue(other))))
-        let logged = apns.server.loggedRequests
+        #expect(apns.server.memory.hasSeen(try #require(UUIDValue(other))))
+        let logged = apns.requests
         #expect(logged.map(\.number) == [2, 3])
         #expect(logged.map { "\($0.apnsID?.description ?? "-")" } == [other, id])
         #expect(logged[0].payloadHash == withBytes("{\"id\":\"\(other)\"}") { SHA256Value(of: $0) })
-        #expect(logged[0].shortDeviceToken.description == "01234567…+56")
+        #expect(logged[0].shortDeviceToken == "01234567…+56")
         #expect(logged[0].topic == "com.example.app")
-        #expect(logged[0].answer == .accepted)
+        #expect(logged[0].status == 200 && logged[0].reason == nil)
     }
 
     @Test func tellsWhoListensOfEachRequest() throws {
         let apns = try VirtualAPNS { configuration, _ in configuration.requestsLoggedMax = 0 }
         var seen: [String] = []
-        apns.server.onRequest = { request, payload in
-            seen.append("\(request.number) \(request.answer.status) \(String(decoding: payload, as: UTF8.self))")
+        apns.server.memory.onRequest = { request, payload in
+            seen.append("\(request.number) \(request.status ?? 0) \(String(decoding: payload, as: UTF8.self))")
         }
         let client = apns.connect()
         #expect(apns.run { !client.streamsMax.isEmpty })

@@ -20,8 +20,6 @@ final class VirtualAPNS {
         loop = VirtualLoop(seed: seed)
         provider = try Provider()
         var configuration = SimulatorConfiguration()
-        configuration.requestsLoggedMax = 10_000
-        configuration.hashesPayloads = true
         var state = try provider.state()
         configure(&configuration, &state)
         let issuedAt = loop.now.unixSeconds
@@ -48,6 +46,9 @@ final class VirtualAPNS {
             return client
         }
     }
+
+    /// What the log has.
+    var requests: [LoggedRequest] { loop.enter { server.memory.requests().requests } }
 
     /// Runs until nothing more happens.
     func settle() { _ = loop.run(limit: .seconds(3600), until: { false }) }

@@ -178,13 +178,20 @@ struct Option: Sendable {
                 (options, value) throws(SimulatorError) in
                 options.setRule(\.requestsPerDeviceMax, try number("--device-requests-max", value, 1...1_000_000))
             },
+            Option(name: "--requests-logged", placeholder: "N", help: "requests kept to be asked for (10000)") {
+                (options, value) throws(SimulatorError) in
+                options.configuration.requestsLoggedMax = try number("--requests-logged", value, 0...1_000_000)
+            },
+            Option(name: "--ids-remembered", placeholder: "N", help: "request ids kept to tell duplicates (1000000)") {
+                (options, value) throws(SimulatorError) in
+                options.configuration.idsRememberedMax = try number("--ids-remembered", value, 0...100_000_000)
+            },
             Option(
                 name: "--record", placeholder: "FILE",
                 help: "write a JSON line for each request, with its payload's SHA-256"
             ) {
                 (options, value) throws(SimulatorError) in
                 options.recordFile = value
-                options.configuration.hashesPayloads = true
             },
             Option(name: "--ready-file", placeholder: "FILE", help: "write the ready line there, too, once it listens")
             {

@@ -1,8 +1,20 @@
 import APNSProtocol
-import JSON
+public import JSON
 
-/// What a simulator has counted since it began.
+/// What a simulator has counted since it began, or since its memory was emptied.
 public struct Counters: Sendable, Hashable {
+    /// What was counted of one service.
+    public struct OfService: Sendable, Hashable {
+        /// Requests that arrived whole.
+        public internal(set) var requests = 0
+        /// Answers with status 200, 201 or 204.
+        public internal(set) var accepted = 0
+        public internal(set) var refused = 0
+    }
+
+    /// Reasons that APNs does not know, of which answers are counted by name.
+    static let unknownReasonsMax = 64
+
     public internal(set) var connections = 0
     public internal(set) var connectionsOpen = 0
     public internal(set) var connectionsOpenMax = 0
@@ -23,26 +35,72 @@ public struct Counters: Sendable, Hashable {
     public internal(set) var distinctIDs = 0
     /// Requests whose `apns-id` came before.
     public internal(set) var duplicateIDs = 0
-    /// Requests whose `apns-id` was not remembered, because the set of ids is full.
-    public internal(set) var idsNotRemembered = 0
+    /// Ids that were forgotten to make room; a request that comes again with one counts as new.
+    public internal(set) var idsForgotten = 0
     /// Answers with status 200, 201 or 204.
     public internal(set) var accepted = 0
     /// Other answers by status.
     public private(set) var refusedByStatus: [Int: Int] = [:]
-    /// Other answers by reason.
-    public private(set) var refusedByReason: [String: Int] = [:]
+    private var refusals: [Reason: Int] = [:]
+    private var otherRefusals = 0
+    private var services = Array(repeating: OfService(), count: Service.all.count)
+    private var struck: [String: Int] = [:]
+    private var ends: [ConnectionEnd: Int] = [:]
 
-    mutating func count(_ answer: Answer) {
+    /// Other answers by reason.
+    public var refusedByReason: [String: Int] {
+        var counts: [String: Int] = [:]
+        for (reason, count) in refusals { counts[reason.text, default: 0] += count }
+        if otherRefusals > 0 { counts["other"] = otherRefusals }
+        return counts
+    }
+
+    /// How often faults struck, by the word for what they do.
+    public var faultsByAction: [String: Int] { struck }
+
+    /// How connections ended.
+    public var connectionsByEnd: [ConnectionEnd: Int] { ends }
+
+    public subscript(service: Service) -> OfService { services[service.index] }
+
+    mutating func countRequest(of service: Service, bodyBytes: Int) {
+        requests += 1
+        self.bodyBytes += bodyBytes
+        services[service.index].requests += 1
+        inFlight += 1
+        inFlightMax = max(inFlightMax, inFlight)
+    }
+
+    mutating func count(_ answer: Answer, of service: Service) {
         guard !answer.isSuccess else {
             accepted += 1
+            services[service.index].accepted += 1
             return
         }
+        services[service.index].refused += 1
         refusedByStatus[answer.status, default: 0] += 1
-        if let reason = answer.reason { refusedByReason[reason.text, default: 0] += 1 }
+        guard let reason = answer.reason else { return }
+        if refusals[reason] == nil, reason.isUnknown, refusals.count >= Reason.known.count + Self.unknownReasonsMax {
+            otherRefusals += 1
+        } else {
+            refusals[reason, default: 0] += 1
+        }
+    }
+
+    mutating func count(_ action: FaultAction) { struck[action.name, default: 0] += 1 }
+
+    mutating func count(_ end: ConnectionEnd) { ends[end, default: 0] += 1 }
+
+    /// Begins anew, but for what is open and in flight now.
+    mutating func restart() {
+        let old = self
+        self = Counters()
+        (connectionsOpen, connectionsOpenMax) = (old.connectionsOpen, old.connectionsOpen)
+        (inFlight, inFlightMax) = (old.inFlight, old.inFlight)
     }
 
     /// Adds them as members of a JSON object that is open.
-    func write(to json: inout JSONWriter) {
+    public func write(to json: inout JSONWriter) {
         json.member("connections", connections)
         json.member("connections_open", connectionsOpen)
         json.member("connections_open_max", connectionsOpenMax)
@@ -56,13 +114,27 @@ public struct Counters: Sendable, Hashable {
         json.member("requests_without_id", requestsWithoutID)
         json.member("distinct_ids", distinctIDs)
         json.member("duplicate_ids", duplicateIDs)
-        json.member("ids_not_remembered", idsNotRemembered)
+        json.member("ids_forgotten", idsForgotten)
         json.member("accepted", accepted)
-        let statuses = refusedByStatus.sorted { $0.key < $1.key }
         json.key("refused_by_status")
-        Self.write(statuses.map { (String($0.key), $0.value) }, to: &json)
+        Self.write(refusedByStatus.sorted { $0.key < $1.key }.map { (String($0.key), $0.value) }, to: &json)
         json.key("refused_by_reason")
         Self.write(refusedByReason.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, to: &json)
+        json.key("services")
+        json.beginObject()
+        for service in Service.all where self[service] != OfService() {
+            json.key(service.description)
+            let counts = self[service]
+            Self.write(
+                [("requests", counts.requests), ("accepted", counts.accepted), ("refused", counts.refused)], to: &json)
+        }
+        json.endObject()
+        json.key("faults_by_action")
+        Self.write(faultsByAction.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, to: &json)
+        json.key("connections_by_end")
+        Self.write(
+            connectionsByEnd.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key.rawValue, $0.value) },
+            to: &json)
     }
 
     private static func write(_ counts: [(String, Int)], to json: inout JSONWriter) {
@@ -72,5 +144,41 @@ public struct Counters: Sendable, Hashable {
             json.int(Int64(count))
         }
         json.endObject()
+    }
+}
+
+/// How a connection ended.
+public enum ConnectionEnd: String, CaseIterable, Sendable, Hashable {
+    /// The client closed it in order.
+    case client
+    /// It broke, or the client closed it without a word.
+    case lost
+    /// TLS was not agreed on, or its rules were broken.
+    case tls
+    /// The client broke the rules of HTTP/2.
+    case protocolViolation = "protocol_violation"
+    /// There were too many.
+    case refused
+    /// It was told to go away, by a fault or by the rules.
+    case goAway = "goaway"
+    /// A fault reset or closed it.
+    case fault
+    /// The simulator ended.
+    case shutdown
+}
+
+extension Service {
+    /// All there are, by their index.
+    static let all = APNSEnvironment.allCases.flatMap { environment in
+        Kind.allCases.map { Service(environment, $0) }
+    }
+
+    /// Its place in ``all``.
+    var index: Int { (environment == .production ? 0 : 2) + (kind == .push ? 0 : 1) }
+}
+
+extension Reason {
+    fileprivate var isUnknown: Bool {
+        if case .unknown = self { true } else { false }
     }
 }

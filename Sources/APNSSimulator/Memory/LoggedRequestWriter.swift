@@ -1,4 +1,5 @@
 import APNSProtocol
+import Crypto
 import HTTP2
 public import JSON
 

@@ -30,7 +30,7 @@ public final class RecordFile: ByteStreamHandler {
 
     func append(_ request: LoggedRequest) {
         json.removeAll()
-        request.write(to: &json)
+        request.write(to: &json, .summary)
         waiting.append(contentsOf: json.bytes)
         waiting.append(UInt8(ascii: "\n"))
         if waiting.count >= Self.waitingBytesMax { flush() } else { loop.flushAtEndOfTurn(self) }

@@ -41,8 +41,9 @@ struct RequestView {
     var topic: UnsafeRawBufferPointer? {
         if let topic = self[HeaderName.apnsTopic] { return topic }
         let path = self[HeaderName.path]
-        guard let rest = rest(of: path, behind: RequestPath.broadcastPrefix)
-            ?? rest(of: path, behind: RequestPath.channelPrefix)
+        guard
+            let rest = rest(of: path, behind: RequestPath.broadcastPrefix)
+                ?? rest(of: path, behind: RequestPath.channelPrefix)
         else { return nil }
         return UnsafeRawBufferPointer(rebasing: rest.prefix { $0 != UInt8(ascii: "/") })
     }

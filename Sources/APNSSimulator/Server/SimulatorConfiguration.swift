@@ -4,12 +4,10 @@ public struct SimulatorConfiguration: Sendable {
     public var answerDelay = Duration.zero
     /// Connections served at once; more are reset when they are accepted.
     public var connectionsMax = 10_000
-    /// Requests kept in the log.
-    public var requestsLoggedMax = 0
-    /// Request ids remembered to tell duplicates.
-    public var idsRememberedMax = 4_000_000
-    /// Whether the log keeps SHA-256 of each payload.
-    public var hashesPayloads = false
+    /// Requests kept in the log, with about 1.5 KB each; 0 for none.
+    public var requestsLoggedMax = 10_000
+    /// Request ids remembered to tell duplicates, the newest; 32 bytes each, at most twice that.
+    public var idsRememberedMax = 1_000_000
 
     public init() {}
 }

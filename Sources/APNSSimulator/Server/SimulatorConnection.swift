@@ -10,6 +10,8 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         /// 0 when the slot serves no request: it is free, or its stream was refused.
         var streamID: Int32 = 0
         var isWaiting = false
+        /// Of its request in the log.
+        var number = 0
     }
 
     /// Counts from 1, in the order in which connections are accepted.
@@ -51,6 +53,8 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     /// Ends at once.
     func abort() { session?.abort() }
 
+    override var wantsHeaderRepresentations: Bool { server.memory.keepsRepresentations }
+
     override func requestBegan(_ stream: HTTP2Stream, excess: StreamExcess) {
         while slots.count <= stream.slot {
             slots.append(Slot())
@@ -63,7 +67,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
             return
         }
         slots[stream.slot] = Slot(streamID: stream.id)
-        requests[stream.slot].reset()
+        requests[stream.slot].reset(keepsAll: server.memory.keepsHeaders)
     }
 
     override func requestHeader(
@@ -71,7 +75,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         representation: HeaderRepresentation
     ) {
         guard serves(stream) else { return }
-        requests[stream.slot].addHeader(name: name, value: value)
+        requests[stream.slot].addHeader(name: name, value: value, representation: representation)
     }
 
     override func requestBody(_ stream: HTTP2Stream, _ bytes: UnsafeRawBufferPointer) {
@@ -104,6 +108,12 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         stream.slot < slots.count && slots[stream.slot].streamID == stream.id
     }
 
+    /// Notes the number that a stream's request has in the log.
+    func number(_ stream: HTTP2Stream, _ number: Int) {
+        guard serves(stream) else { return }
+        slots[stream.slot].number = number
+    }
+
     /// Sends an answer; does nothing when the stream has ended meanwhile.
     func send(_ answer: Answer, isAuthenticated: Bool, on stream: HTTP2Stream) {
         guard let session, serves(stream), slots[stream.slot].isWaiting else { return }
@@ -113,6 +123,6 @@ final class SimulatorConnection: HTTP2ServerDelegate {
             headers: server.headers(of: answer, to: requests[stream.slot], service: memory.service),
             body: answer.bodyBytes)
         if isAuthenticated, gate.authenticated() { session.update(settings) }
-        server.answered(answer)
+        server.answered(answer, to: slots[stream.slot].number, of: memory.service)
     }
 }

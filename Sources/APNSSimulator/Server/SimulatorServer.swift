@@ -1,5 +1,5 @@
 import APNSProtocol
-public import Crypto
+import Crypto
 public import EventLoop
 import HTTP2
 public import TLS
@@ -17,7 +17,13 @@ public final class SimulatorServer {
         get { world }
         _modify { yield &world }
     }
-    public var counters: Counters { counts }
+    public var counters: Counters {
+        var counters = counts
+        counters.idsForgotten = memory.idsForgotten
+        return counters
+    }
+    /// What it remembers of the requests that it saw.
+    public let memory: RequestMemory
     /// How far this APNs' clock is ahead of the loop's, or behind it when negative: makes provider tokens old, and waits
     /// of minutes over, at once.
     public var clockOffset = Duration.zero
@@ -30,17 +36,11 @@ public final class SimulatorServer {
             unixNanoseconds: now.unixNanoseconds &+ clockOffset.nanosecondsSaturated)
     }
 
-    /// Told of each request when its answer is decided, with the payload's bytes, which are valid during the call.
-    public var onRequest: ((LoggedRequest, _ payload: UnsafeRawBufferPointer) -> Void)?
-
     // Private storage: the compiler drops the checks of exclusive access to what only this module can reach.
     private var world: SimulatorState
     private var counts = Counters()
     private let rules = SimulatorRules()
-    private var ids: IDSet
-    private var log: RequestLog
     private var rates = RateLimit()
-    private var record: RecordFile?
     private var listeners: [ByteListener] = []
     private var connections: [Int: SimulatorConnection] = [:]
     private var onDrained: (() -> Void)?
@@ -57,9 +57,7 @@ public final class SimulatorServer {
         self.loop = loop
         self.configuration = configuration
         world = state
-        self.record = record
-        ids = IDSet(idsMax: configuration.idsRememberedMax)
-        log = RequestLog(requestsMax: configuration.requestsLoggedMax)
+        memory = RequestMemory(loop: loop, configuration: configuration, record: record)
         random = SeededRandom(seed: loop.nextRandom())
     }
 
@@ -124,7 +122,7 @@ public final class SimulatorServer {
         loop.assertOnLoop()
         closeListeners()
         for number in connections.keys.sorted() { connections[number]?.abort() }
-        record?.close()
+        memory.closeRecord()
     }
 
     private func closeListeners() {
@@ -133,7 +131,14 @@ public final class SimulatorServer {
     }
 
     /// Why the record ends early; nil when it does not.
-    public var recordFailure: String? { record?.failure }
+    public var recordFailure: String? { memory.recordFailure }
+
+    /// Forgets what it has seen and counted; what is open and in flight stays so.
+    public func resetMemory() {
+        loop.assertOnLoop()
+        counts.restart()
+        memory.removeAll()
+    }
 
     func streamRefused() { counts.streamsRefused += 1 }
 
@@ -142,23 +147,24 @@ public final class SimulatorServer {
         counts.requestsAbandoned += 1
     }
 
-    func answered(_ answer: Answer) {
+    /// An answer was sent.
+    ///
+    /// - Parameter number: the request's in the log.
+    func answered(_ answer: Answer, to number: Int, of service: Service) {
         counts.inFlight -= 1
-        counts.count(answer)
+        counts.count(answer, of: service)
+        memory.answered(number, atUnixMilliseconds: now.unixMilliseconds)
     }
 
     /// Decides about a whole request. What it decides holds even if the stream ends before the answer is sent, as with
     /// the real service.
     func requestEnded(_ request: Request, _ stream: HTTP2Stream, on connection: SimulatorConnection) {
-        counts.requests += 1
-        counts.bodyBytes += request.bodyByteCount
-        counts.inFlight += 1
-        counts.inFlightMax = max(counts.inFlightMax, counts.inFlight)
+        counts.countRequest(of: connection.memory.service, bodyBytes: request.bodyByteCount)
         let verifiedBefore = connection.memory.tokensVerified
         let decision = rules.decision(
             about: request, on: &connection.memory, rates: &rates, state: &world, now: now, random: &random)
         counts.tokensVerified += connection.memory.tokensVerified - verifiedBefore
-        remember(request, stream, on: connection, answer: decision.answer)
+        connection.number(stream, remember(request, stream, on: connection, answer: decision.answer))
         guard configuration.answerDelay > .zero else {
             return connection.send(decision.answer, isAuthenticated: decision.isAuthenticated, on: stream)
         }
@@ -230,36 +236,24 @@ public final class SimulatorServer {
             high: random.next() & ~0xF000 | 0x4000, low: random.next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
     }
 
-    /// The newest requests with their answers, the oldest first.
-    public var loggedRequests: [LoggedRequest] { log.requests }
-
-    /// Whether a request with this `apns-id` came.
-    public func hasSeen(_ id: UUIDValue) -> Bool { ids.contains(id) }
-
+    /// Keeps a request; its number in the log.
     private func remember(
         _ request: Request, _ stream: HTTP2Stream, on connection: SimulatorConnection, answer: Answer
-    ) {
-        if let id = request.id {
-            switch ids.insert(id) {
-            case .new: counts.distinctIDs += 1
-            case .seenBefore: counts.duplicateIDs += 1
-            case .full: counts.idsNotRemembered += 1
-            }
-        } else {
+    ) -> Int {
+        let id = request.id ?? request[.apnsRequestID].flatMap { UUIDValue($0) }
+        let isDuplicate = id.map { memory.isDuplicate($0) } ?? false
+        if id == nil {
             counts.requestsWithoutID += 1
+        } else if isDuplicate {
+            counts.duplicateIDs += 1
+        } else {
+            counts.distinctIDs += 1
         }
-        guard configuration.requestsLoggedMax > 0 || record != nil || onRequest != nil else { return }
-        var logged = LoggedRequest(
-            unixMilliseconds: now.unixMilliseconds, connection: connection.number, stream: stream.id,
-            apnsID: request.id,
-            shortDeviceToken: ShortDeviceToken(request.deviceToken),
-            topic: request[.apnsTopic].flatMap { connection.memory.text(ofTopic: $0) },
-            pushType: request[.apnsPushType].flatMap { PushType($0) },
-            priority: request[.apnsPriority].flatMap { Priority($0) }, payloadByteCount: request.bodyByteCount,
-            payloadHash: configuration.hashesPayloads && request.isBodyWhole ? SHA256Value(of: request.bodyBytes) : nil,
-            answer: answer)
-        log.append(&logged)
-        record?.append(logged)
-        onRequest?(logged, request.bodyBytes)
+        guard isDuplicate || memory.keepsHeaders else { return 0 }
+        let entry = RequestLog.Entry(
+            unixMilliseconds: now.unixMilliseconds, connection: connection.number,
+            payloadByteCount: request.bodyByteCount, id: id, service: connection.memory.service, stream: stream.id,
+            status: UInt16(clamping: answer.status), isDuplicate: isDuplicate)
+        return memory.add(request, entry, reason: answer.reason, faultID: nil)
     }
 }

@@ -103,10 +103,10 @@ final class SimulatedWorld {
                 mayCut(connection, bytes, direction)
             }
         }
-        apns.onRequest = { [unowned self] request, payload in
+        apns.memory.onRequest = { [unowned self] request, payload in
             guard let id = request.apnsID else { return }
             report.pushes[id, default: []].append(
-                Simulation.Push(payload: Array(payload), status: request.answer.status))
+                Simulation.Push(payload: Array(payload), status: request.status ?? 0))
         }
         Topology().declare(at: broker)
         start()

@@ -1,0 +1,62 @@
+import APNSProtocol
+import JSON
+import Testing
+
+@testable import APNSSimulator
+
+@Suite struct CountersTests {
+    @Test func areMembersOfOneObject() {
+        var counters = Counters()
+        for _ in 0..<3 { counters.countRequest(of: .sandboxPush, bodyBytes: 5) }
+        counters.count(.accepted, of: .sandboxPush)
+        counters.count(.refused(.badTopic), of: .sandboxPush)
+        counters.count(.gone(.unregistered, timestampMilliseconds: 1), of: .productionPush)
+        counters.count(Answer(status: 502), of: .sandboxPush)
+        counters.count(.silence)
+        counters.count(.lost)
+        #expect(
+            text(counters) == """
+                {"connections":0,"connections_open":0,"connections_open_max":0,"requests":3,"in_flight":3,\
+                "in_flight_max":3,"body_bytes":15,"streams_refused":0,"requests_abandoned":0,"tokens_verified":0,\
+                "requests_without_id":0,"distinct_ids":0,"duplicate_ids":0,"ids_forgotten":0,"accepted":1,\
+                "refused_by_status":{"400":1,"410":1,"502":1},"refused_by_reason":{"BadTopic":1,"Unregistered":1},\
+                "services":{"production push":{"requests":0,"accepted":0,"refused":1},\
+                "sandbox push":{"requests":3,"accepted":1,"refused":2}},\
+                "faults_by_action":{"silence":1},"connections_by_end":{"lost":1}}
+                """)
+    }
+
+    @Test func beginAnewWithWhatIsOpen() {
+        var counters = Counters()
+        counters.countRequest(of: .sandboxPush, bodyBytes: 5)
+        counters.connectionsOpen = 2
+        counters.connectionsOpenMax = 7
+        counters.connections = 9
+        counters.restart()
+        #expect(counters.inFlight == 1 && counters.inFlightMax == 1 && counters.requests == 0)
+        #expect(counters.connectionsOpen == 2 && counters.connectionsOpenMax == 2 && counters.connections == 0)
+    }
+
+    @Test func reasonsThatNobodyKnowsAreCountedToALimit() {
+        var counters = Counters()
+        for number in 0..<1000 {
+            counters.count(Answer(status: 400, body: .reason(.unknown("Reason\(number)"))), of: .sandboxPush)
+        }
+        counters.count(.refused(.badTopic), of: .sandboxPush)
+        #expect(counters.refusedByReason.count < 150)
+        #expect(counters.refusedByReason.values.reduce(0, +) == 1001)
+        #expect(counters.refusedByReason["BadTopic"] == 1)
+    }
+
+    @Test func everyServiceHasItsPlace() {
+        #expect(Service.all.map(\.index) == Array(0..<Service.all.count))
+    }
+
+    private func text(_ counters: Counters) -> String {
+        var json = JSONWriter()
+        json.beginObject()
+        counters.write(to: &json)
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,144 @@
+import Crypto
+import EventLoop
+import HTTP2
+import Testing
+
+@testable import APNSSimulator
+
+private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
+
+/// The memory of a server that is really pushed to.
+@Suite struct RequestMemoryTests {
+    @Test func keepsTimesOfRequestAndAnswer() throws {
+        let apns = try VirtualAPNS { configuration, _ in configuration.answerDelay = .milliseconds(50) }
+        let client = try connect(to: apns)
+        let start = apns.server.now.unixMilliseconds
+        apns.loop.enter { _ = client.push(id: id) }
+        #expect(apns.run { apns.server.counters.inFlight == 1 })
+        #expect(apns.requests.first?.answeredUnixMilliseconds == nil)
+        #expect(apns.requests.first?.status == 200, "what it will be")
+        apns.settle()
+        let request = try #require(apns.requests.first)
+        #expect(request.unixMilliseconds >= start && request.unixMilliseconds < start + 50)
+        #expect(request.answeredUnixMilliseconds == request.unixMilliseconds + 50)
+    }
+
+    @Test func keepsHowHeadersWereWritten() throws {
+        let apns = try VirtualAPNS()
+        let client = try connect(to: apns)
+        for _ in 0..<2 {
+            apns.loop.enter { _ = client.push(id: id) }
+            apns.settle()
+        }
+        let forms = apns.requests.map { request in
+            request.headers.filter { $0.name.hasPrefix("a") }.map {
+                "\($0.name) \($0.representation.form.map { "\($0)" } ?? "-")"
+            }
+        }
+        #expect(
+            forms == [
+                [
+                    "authorization neverIndexed", "apns-topic incremental", "apns-push-type incremental",
+                    "apns-id neverIndexed",
+                ],
+                ["authorization neverIndexed", "apns-topic indexed", "apns-push-type indexed", "apns-id neverIndexed"],
+            ])
+        #expect(apns.requests[0]["authorization"]?.split(separator: ".").count == 2)
+    }
+
+    @Test func tellsDuplicates() throws {
+        let apns = try VirtualAPNS()
+        let client = try connect(to: apns)
+        let other = "11111111-2222-4333-8444-555555555555"
+        for id in [id, other, id, id] {
+            apns.loop.enter { _ = client.push(id: id) }
+            apns.settle()
+        }
+        #expect(apns.requests.map(\.isDuplicate) == [false, false, true, true])
+        #expect(apns.server.memory.duplicates.map { "\($0.id) \($0.times) \($0.number)" } == ["\(id) 3 4"])
+        #expect(apns.server.counters.duplicateIDs == 2)
+    }
+
+    @Test func withoutALogNothingIsKeptButIDs() throws {
+        let apns = try VirtualAPNS { configuration, _ in configuration.requestsLoggedMax = 0 }
+        let client = try connect(to: apns)
+        for _ in 0..<2 {
+            apns.loop.enter { _ = client.push(id: id) }
+            apns.settle()
+        }
+        #expect(apns.requests.isEmpty)
+        #expect(apns.server.memory.duplicates.map { "\($0.times) \($0.number)" } == ["2 0"])
+        apns.loop.enter {
+            _ = #expect(throws: RequestWaitError.notLogging) {
+                try apns.server.memory.whenRequest(RequestQuery(), within: .seconds(1)) { _ in }
+            }
+        }
+    }
+
+    @Test func somebodyWaitsForARequest() throws {
+        let apns = try VirtualAPNS()
+        let client = try connect(to: apns)
+        var told: [String] = []
+        func wait(_ name: String, _ query: RequestQuery, seconds: Int) throws -> RequestWait? {
+            try apns.loop.enter {
+                try apns.server.memory.whenRequest(query, within: .seconds(seconds)) { page in
+                    told.append("\(name) \(page?.requests.map { String($0.number) } ?? ["nil"])")
+                }
+            }
+        }
+        let other = try #require(UUIDValue("11111111-2222-4333-8444-555555555555"))
+        #expect(try wait("first", RequestQuery(apnsID: UUIDValue(id)), seconds: 10) != nil)
+        #expect(try wait("in vain", RequestQuery(apnsID: other), seconds: 10) != nil)
+        let cancelled = try #require(try wait("cancelled", RequestQuery(), seconds: 10))
+        apns.loop.enter { apns.server.memory.cancel(cancelled) }
+        apns.loop.enter { _ = client.push(id: id) }
+        #expect(apns.run { !told.isEmpty })
+        #expect(told == [#"first ["1"]"#])
+        #expect(try wait("at once", RequestQuery(status: 200), seconds: 10) == nil)
+        #expect(told.last == #"at once ["1"]"#)
+        #expect(try wait("later", RequestQuery(after: 1), seconds: 10) != nil)
+        let start = apns.loop.now.monotonic
+        apns.settle()
+        #expect(told.suffix(2) == [#"in vain ["nil"]"#, #"later ["nil"]"#])
+        #expect(start.duration(to: apns.loop.now.monotonic) <= .seconds(10))
+    }
+
+    @Test func waitsHaveTheirLimits() throws {
+        let apns = try VirtualAPNS()
+        var ended = 0
+        try apns.loop.enter {
+            for _ in 0..<RequestWaits.waitsMax {
+                try apns.server.memory.whenRequest(RequestQuery(), within: .seconds(1_000_000)) { _ in ended += 1 }
+            }
+            _ = #expect(throws: RequestWaitError.tooMany) {
+                try apns.server.memory.whenRequest(RequestQuery(), within: .seconds(1)) { _ in }
+            }
+        }
+        let start = apns.loop.now.monotonic
+        apns.settle()
+        #expect(ended == RequestWaits.waitsMax)
+        #expect(start.duration(to: apns.loop.now.monotonic) <= .seconds(60))
+    }
+
+    @Test func oneCallEmptiesItAll() throws {
+        let apns = try VirtualAPNS { configuration, _ in configuration.answerDelay = .seconds(1) }
+        let client = try connect(to: apns)
+        apns.loop.enter { _ = client.push(id: id) }
+        #expect(apns.run { apns.server.counters.inFlight == 1 })
+        apns.loop.enter { apns.server.resetMemory() }
+        #expect(apns.requests.isEmpty && apns.server.memory.duplicates.isEmpty)
+        #expect(apns.server.counters.requests == 0 && apns.server.counters.inFlight == 1)
+        #expect(apns.server.counters.connectionsOpen == 1)
+        apns.settle()
+        #expect(apns.server.counters.inFlight == 0 && apns.server.counters.accepted == 1)
+        apns.loop.enter { _ = client.push(id: id) }
+        apns.settle()
+        #expect(apns.requests.map { "\($0.number) \($0.isDuplicate)" } == ["2 false"])
+    }
+
+    private func connect(to apns: VirtualAPNS) throws -> ProviderClient {
+        let client = apns.connect()
+        try #require(apns.run { !client.streamsMax.isEmpty })
+        return client
+    }
+}
