@@ -19,7 +19,7 @@ import Testing
         let options = try Options([
             "--listen", "[::1]:0", "--gate=off", "--delay-ms", "0.5", "--streams-max=7",
             "--unregistered-prefix", "aB", "--unregistered-prefix=c", "--record", "/tmp/r=1", "--accept-no-token",
-            "--check-order=authentication-first", "--connections-max=3",
+            "--check-order=authentication-first", "--connections-max=3", "--alpn=optional",
         ])
         #expect(options.listeners[.push] == Endpoint(host: "::1", port: 0))
         #expect(options.configuration.answerDelay == .microseconds(500))
@@ -30,6 +30,7 @@ import Testing
         #expect(rules.gate == .off && rules.streamsMax == 7 && rules.servesWithoutToken)
         #expect(rules.order == .authenticationFirst)
         #expect(rules.tokenUpdates == .strict, "a switch that was not named stays as it is")
+        #expect(options.applicationProtocol == .optional)
         #expect(options.unregisteredPrefixes == ["aB", "c"])
         #expect(options.recordFile == "/tmp/r=1")
     }

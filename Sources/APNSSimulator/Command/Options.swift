@@ -3,11 +3,17 @@ import EventLoop
 
 /// What the command line asks for.
 struct Options {
+    /// Whether a client has to say in TLS's ALPN that it speaks HTTP/2.
+    enum ApplicationProtocol: String, CaseIterable {
+        case required, optional
+    }
+
     var listeners = ListenerPlan()
     var configuration = SimulatorConfiguration()
     /// What was said of the rules; holds against the state file.
     private var ruleChanges: [@Sendable (inout RuleOptions) -> Void] = []
     var stateFile: String?
+    var applicationProtocol = ApplicationProtocol.required
     var certificateFile: String?
     var privateKeyFile: String?
     var demonstrationDirectory: String?
@@ -156,6 +162,12 @@ struct Option: Sendable {
             Option(name: "--connections-max", placeholder: "N", help: "connections served at once (10000)") {
                 (options, value) throws(SimulatorError) in
                 options.configuration.connectionsMax = try number("--connections-max", value, 1...1_000_000)
+            },
+            Option(
+                name: "--alpn", placeholder: "MODE",
+                help: "whether clients must offer h2 by ALPN: required, optional (required)"
+            ) {
+                (options, value) throws(SimulatorError) in options.applicationProtocol = try word("--alpn", value)
             },
             Option(
                 name: "--check-order", placeholder: "ORDER",

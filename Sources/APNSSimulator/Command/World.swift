@@ -73,8 +73,8 @@ struct World: Sendable {
             throw SimulatorError(.usage, "there is no certificate to serve with")
         }
         let configuration = TLSServerConfiguration(
-            identity: identity, applicationProtocols: ["h2"], requiresApplicationProtocol: true,
-            clientTrust: authority)
+            identity: identity, applicationProtocols: ["h2"],
+            requiresApplicationProtocol: options.applicationProtocol == .required, clientTrust: authority)
         return try SimulatorError.telling(.badInput, "cannot use the server's certificate: ") {
             () throws(CryptoError) in try TLSContext(server: configuration)
         }

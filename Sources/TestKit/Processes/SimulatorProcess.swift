@@ -1,6 +1,6 @@
 import Crypto
 import Glibc
-import JSON
+public import JSON
 
 /// `apns-simulator` as a process, with its demonstration's team: TLS, on a free port, and files that a worker needs.
 public struct SimulatorProcess: Sendable {
@@ -23,6 +23,16 @@ public struct SimulatorProcess: Sendable {
             throw ProcessError("apns-simulator said \(line)")
         }
         self.port = port
+    }
+
+    /// What it has counted by now.
+    ///
+    /// - Throws: `ProcessError` when it does not tell.
+    public func counters() async throws(ProcessError) -> JSONDocument {
+        process.send(signal: SIGUSR1)
+        let line = try await process.output.line { $0.contains(#""event":"counters""#) }
+        guard let counters = try? JSONDocument(line) else { throw ProcessError("apns-simulator said \(line)") }
+        return counters
     }
 
     /// An `authorization` header for the demonstration's team, good for an hour.

@@ -18,7 +18,9 @@ struct SimulatorLoad {
         guard let floorPort = Int(try await floor.output.line { _ in true }) else {
             throw ProcessError("floor-sink has no port")
         }
-        let load = try LoadGenerator(options, authorization: try simulator.authorization(), in: directory)
+        let load = try LoadGenerator(
+            connections: options.connections, streams: options.streams, devices: SimulatorLoadOptions.devices,
+            authorization: try simulator.authorization(), in: directory)
         var report = SimulatorLoadReport(options: options)
         for sample in 1...options.samples {
             report.floor.append(try await measure(floor, port: floorPort, load))
@@ -35,7 +37,7 @@ struct SimulatorLoad {
     private func measure(_ server: ChildProcess, port: Int, _ load: LoadGenerator) async throws -> LoadMeasurement {
         _ = try await load.run(options.warmUp, port: port)
         let before = server.processorTime
-        let rate = try await load.run(options.requests, port: port)
+        let rate = try await load.run(options.requests, port: port).requestsPerSecond
         return LoadMeasurement(
             requestsPerSecond: rate,
             processorMicroseconds: (server.processorTime - before).microseconds / Double(options.requests),

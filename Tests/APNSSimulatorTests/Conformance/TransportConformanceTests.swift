@@ -29,12 +29,15 @@ import Testing
         #expect(peer.received.suffix(4) == [0, 2, 2, 70])
     }
 
-    @Test("row 3: ALPN absent or only http/1.1", arguments: [[], ["http/1.1"]])
+    @Test("row 3: ALPN absent or only http/1.1, a switch", arguments: [[], ["http/1.1"]])
     func row3(protocols: [String]) throws {
         let secured = try SecuredWire()
-        let peer = try secured.connect(applicationProtocols: protocols)
-        #expect(secured.wire.run { peer.isClosed })
-        #expect(peer.frames.isEmpty)
+        let refused = try secured.connect(applicationProtocols: protocols)
+        #expect(secured.wire.run { refused.isClosed })
+        #expect(refused.frames.isEmpty)
+        // Some clients offer nothing, and are said to be served.
+        let lenient = try SecuredWire(["--alpn", "optional"])
+        expectAccepted(lenient.wire.push(on: try lenient.connect(applicationProtocols: [])))
     }
 
     @Test("row 5: TLS asks for a client certificate, the client has none") func row5() throws {
@@ -199,9 +202,10 @@ private struct SecuredWire {
     let wire: Wire
     private let authority: String
 
-    init() throws {
+    /// - Parameter arguments: of the command line.
+    init(_ arguments: [String] = []) throws {
         wire = try Wire()
-        let world = try World(Options([]), nowMilliseconds: 0)
+        let world = try World(Options(arguments), nowMilliseconds: 0)
         authority = try #require(world.demonstration).authorityPEM
         try wire.loop.enter { _ = try wire.apns.server.listen(on: Self.endpoint, as: .sandboxPush, tls: world.tls) }
     }

@@ -1,18 +1,30 @@
-import TestKit
-
 /// h2load, pushing one alert to many devices.
-struct LoadGenerator {
+public struct LoadGenerator: Sendable {
     /// How long one run may take.
     private static let secondsMax = 600
 
-    private let options: SimulatorLoadOptions
+    /// What h2load says of a run in which all was answered with 200.
+    public struct Run: Sendable {
+        public var requestsPerSecond: Double
+    }
+
+    private let connections: Int
+    private let streams: Int
+    private let devices: Int
     private let authorization: String
     private let directory: TemporaryDirectory
     private let payloadFile: String
 
-    /// - Parameter authorization: the header's value.
-    init(_ options: SimulatorLoadOptions, authorization: String, in directory: TemporaryDirectory) throws {
-        self.options = options
+    /// - Parameters:
+    ///   - streams: at once on each connection.
+    ///   - devices: how many device tokens the requests go to, in turns.
+    ///   - authorization: the header's value.
+    public init(
+        connections: Int, streams: Int, devices: Int, authorization: String, in directory: TemporaryDirectory
+    ) throws(ProcessError) {
+        self.connections = connections
+        self.streams = streams
+        self.devices = devices
         self.authorization = authorization
         self.directory = directory
         payloadFile = try directory.write(
@@ -23,17 +35,17 @@ struct LoadGenerator {
             """)
     }
 
-    /// Pushes `requests` times; the rate in requests a second.
+    /// Pushes `requests` times.
     ///
     /// - Throws: `ProcessError` unless each was answered with 200.
-    func run(_ requests: Int, port: Int) async throws -> Double {
-        let paths = try directory.write("paths.\(port)", Self.addresses(port: port))
+    public func run(_ requests: Int, port: Int) async throws(ProcessError) -> Run {
+        let paths = try directory.write("paths.\(port)", addresses(port: port))
         let result = try await ChildProcess.run(
             [
-                "h2load", "--requests=\(requests)", "--clients=\(options.connections)",
-                "--max-concurrent-streams=\(options.streams)", "--input-file=\(paths)", "--data=\(payloadFile)",
-                "--header=authorization: \(authorization)", "--header=apns-topic: com.example.app",
-                "--header=apns-push-type: alert", "--header=apns-priority: 10", "--header=apns-expiration: 1900000000",
+                "h2load", "--requests=\(requests)", "--clients=\(connections)", "--max-concurrent-streams=\(streams)",
+                "--input-file=\(paths)", "--data=\(payloadFile)", "--header=authorization: \(authorization)",
+                "--header=apns-topic: com.example.app", "--header=apns-push-type: alert", "--header=apns-priority: 10",
+                "--header=apns-expiration: 1900000000",
                 "--header=apns-id: 00000000-0000-4000-8000-000000000001",
             ], within: .seconds(Self.secondsMax))
         // requests: 20000 total, 20000 started, 20000 done, 20000 succeeded, 0 failed, 0 errored, 0 timeout
@@ -43,11 +55,11 @@ struct LoadGenerator {
         guard result.exit.status == .exited(0), succeeded, words.count > 3, let rate = Double(words[3]) else {
             throw ProcessError("h2load: \((result.output + result.errors).suffix(12).joined(separator: "\n"))")
         }
-        return rate
+        return Run(requestsPerSecond: rate)
     }
 
-    private static func addresses(port: Int) -> String {
-        (0..<SimulatorLoadOptions.devices).map { number in
+    private func addresses(port: Int) -> String {
+        (0..<devices).map { number in
             let digits = String(number, radix: 16)
             let token = String(repeating: "0", count: 64 - digits.count) + digits
             return "https://127.0.0.1:\(port)/3/device/\(token)\n"

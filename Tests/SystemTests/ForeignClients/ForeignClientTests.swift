@@ -1,0 +1,65 @@
+import JSON
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// Clients that know nothing of this project, against the simulator as a process.
+    @Suite struct ForeignClients {
+        /// Gate off: aioapns overlooks RST_STREAM, so that a push whose stream is refused waits for ever; and told of one
+        /// stream, as by `announce`, it miscounts its own.
+        private func start(_ options: [String]) async throws -> (SimulatorProcess, TemporaryDirectory) {
+            let directory = try TemporaryDirectory("foreign")
+            return (try await SimulatorProcess(in: directory, options: ["--gate", "off"] + options), directory)
+        }
+
+        private func push(
+            to simulator: SimulatorProcess, _ directory: TemporaryDirectory, _ what: String...
+        ) async throws -> [String] {
+            let folder = Products.file("Tests/SystemTests/ForeignClients/aioapns")
+            let python = try await PythonEnvironment("aioapns", requirements: "\(folder)/requirements.txt")
+            return try await python.run(
+                "\(folder)/push.py", ["\(simulator.port)", directory.file("AuthKey_DEMOKEY001.p8")] + what,
+                environment: ["SSL_CERT_FILE": directory.file("ca.pem")])
+        }
+
+        @Test func aioapnsIsToldWhatBecameOfItsPushes() async throws {
+            let (simulator, directory) = try await start(["--alpn", "optional"])
+            let answers = try await push(to: simulator, directory, "aa01", "dead01", "badbad01", "aa02")
+                .map { try JSONDocument($0).root.elements.map { $0.string ?? "\($0.kind)" } }
+            #expect(
+                answers == [
+                    ["200", "null", "null"], ["410", "Unregistered", "number"], ["400", "BadDeviceToken", "null"],
+                    ["200", "null", "null"],
+                ])
+            try await simulator.process.terminate()
+        }
+
+        @Test func aioapnsPushesAThousandAtOnce() async throws {
+            let (simulator, directory) = try await start(["--alpn", "optional", "--delay-ms", "100"])
+            #expect(try await push(to: simulator, directory, "--at-once", "1000") == [#"{"200": 1000}"#])
+            let counters = try await simulator.counters().root
+            #expect(counters["accepted"]?.int == 1000)
+            #expect(counters["distinct_ids"]?.int == 1000)
+            #expect(counters["requests_abandoned"]?.int == 0)
+            #expect(counters["connections"]?.int == 1)
+            // It takes about half a millisecond to write one, so that some hundred wait for their answer at a time; one
+            // after the other they would take 100 seconds.
+            let peak = try #require(counters["in_flight_max"]?.int)
+            #expect((32...1000).contains(peak), "\(peak) in flight")
+            try await simulator.process.terminate()
+        }
+
+        @Test func h2loadPushesToTenThousandDevices() async throws {
+            let (simulator, directory) = try await start(["--record", "/dev/null"])
+            let load = try LoadGenerator(
+                connections: 4, streams: 100, devices: 10_000, authorization: try simulator.authorization(),
+                in: directory)
+            _ = try await load.run(20_000, port: simulator.port)
+            let counters = try await simulator.counters().root
+            #expect(counters["accepted"]?.int == 20_000)
+            // Once for each connection, not for each request.
+            #expect(counters["tokens_verified"]?.int == 4)
+            try await simulator.process.terminate()
+        }
+    }
+}

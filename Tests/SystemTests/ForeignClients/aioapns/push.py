@@ -1,0 +1,36 @@
+"""Pushes with aioapns as it comes from PyPI; only host and port are set, and SSL_CERT_FILE names the authority.
+
+    push.py PORT KEY-FILE DEVICE-TOKEN...     to each device in turn: prints a JSON line for each answer
+    push.py PORT KEY-FILE --at-once COUNT     to so many devices at once: prints how many had which status
+"""
+
+import asyncio
+import collections
+import json
+import sys
+
+from aioapns import APNs, NotificationRequest, PushType
+from aioapns.connection import APNsProductionClientProtocol
+
+
+async def main(port, key_file, *what):
+    APNsProductionClientProtocol.APNS_SERVER = "localhost"
+    APNsProductionClientProtocol.APNS_PORT = int(port)
+    with open(key_file) as key:
+        client = APNs(key=key.read(), key_id="DEMOKEY001", team_id="DEMOTEAM01", topic="com.example.app")
+
+    async def push(device_token):
+        return await client.send_notification(
+            NotificationRequest(device_token, {"aps": {"alert": "Hi"}}, push_type=PushType.ALERT)
+        )
+
+    if what[0] == "--at-once":
+        results = await asyncio.gather(*(push(f"{number:064x}") for number in range(int(what[1]))))
+        print(json.dumps(collections.Counter(result.status for result in results)))
+        return
+    for device_token in what:
+        result = await push(device_token)
+        print(json.dumps([result.status, result.description, result.timestamp]), flush=True)
+
+
+asyncio.run(main(*sys.argv[1:]))
