@@ -45,6 +45,7 @@ let package = Package(
         clibrary("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
         clibrary("CPCRE2", pkgConfig: "libpcre2-8", apt: "libpcre2-dev"),
         clibrary("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
+        clibrary("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
 
         // The lane's foundation
         library("EventLoop", ["CLinux"]),
@@ -55,6 +56,7 @@ let package = Package(
         // Protocols
         library("AMQP", ["EventLoop", "CRabbitMQ"]),
         library("HTTP2", ["EventLoop", "CNGHTTP2"]),
+        library("AdminHTTP", ["EventLoop", "CMicroHTTPD"]),
 
         // Documents
         library("JSON", []),
@@ -101,6 +103,7 @@ let package = Package(
         tests("TLSTests", ["TLS", "Crypto", "EventLoop", "TestKit"]),
         tests("AMQPTests", ["AMQP", "EventLoop", "TLS", "Crypto", "TestKit"]),
         tests("HTTP2Tests", ["HTTP2", "EventLoop", "TestKit"]),
+        tests("AdminHTTPTests", ["AdminHTTP", "EventLoop", "TestKit"]),
         tests("JSONTests", ["JSON"]),
         tests("JSONSchemaTests", ["JSONSchema", "JSON"]),
         tests("YAMLTests", ["YAML", "JSON"]),

@@ -172,6 +172,22 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         on endpoint: Endpoint, backlog: Int = 512, accept: @escaping (ByteTransport) -> Void
     ) throws(TransportError) -> ByteListener {
         assertOnLoop()
+        let place = "a client of \(endpoint)"
+        return try TCPListener(loop: self, endpoint: endpoint, backlog: backlog) { [unowned self] descriptor in
+            let transport = TCPTransport(loop: self, handler: nil)
+            transport.adopt(descriptor, from: place)
+            accept(transport)
+        }
+    }
+
+    /// Accepts connections for a library that reads and writes on its own: `accept` gets each as a descriptor that does
+    /// not block, and owns it.
+    ///
+    /// Throws when the address cannot be bound.
+    public func listen(
+        on endpoint: Endpoint, backlog: Int = 512, acceptDescriptor accept: @escaping (Int32) -> Void
+    ) throws(TransportError) -> ByteListener {
+        assertOnLoop()
         return try TCPListener(loop: self, endpoint: endpoint, backlog: backlog, accept: accept)
     }
 }

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Accepts TCP connections for a loop.
+/// Accepts TCP connections for a loop; `accept` owns each descriptor that it is given.
 final class TCPListener: ByteListener {
     /// Connections accepted before the loop looks at other sockets.
     private static let acceptsPerTurnMax = 64
@@ -9,13 +9,13 @@ final class TCPListener: ByteListener {
     private static let pauseMilliseconds = 100
 
     private let loop: EpollLoop
-    private let accept: (ByteTransport) -> Void
+    private let accept: (Int32) -> Void
     private let descriptor: Int32
     private var watch: FileWatch?
     private var isClosed = false
 
     init(
-        loop: EpollLoop, endpoint: Endpoint, backlog: Int, accept: @escaping (ByteTransport) -> Void
+        loop: EpollLoop, endpoint: Endpoint, backlog: Int, accept: @escaping (Int32) -> Void
     ) throws(TransportError) {
         self.loop = loop
         self.accept = accept
@@ -61,9 +61,7 @@ final class TCPListener: ByteListener {
             }
             _ = fcntl(accepted, F_SETFL, O_NONBLOCK)
             _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
-            let transport = TCPTransport(loop: loop, handler: nil)
-            transport.adopt(accepted, from: "a client of \(endpoint)")
-            accept(transport)
+            accept(accepted)
         }
     }
 

@@ -1,0 +1,74 @@
+import CMicroHTTPD
+import Glibc
+
+extension AdminServer {
+    /// Starts libmicrohttpd; nil when it is out of memory or descriptors. Its calls back come from `MHD_run`,
+    /// `MHD_add_connection` and `MHD_stop_daemon`, so on the loop, and end with the last.
+    func startDaemon() -> OpaquePointer? {
+        martlet_start_daemon(
+            UInt32(clamping: configuration.connectionsMax), configuration.connectionBytesMax, received, began,
+            completed,
+            connectionChanged, keepEscapes, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    fileprivate static func of(_ closure: UnsafeMutableRawPointer) -> AdminServer {
+        Unmanaged.fromOpaque(closure).takeUnretainedValue()
+    }
+}
+
+private func began(
+    _ closure: UnsafeMutableRawPointer?, target: UnsafePointer<CChar>?, connection: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+    guard let closure, let target, let connection else { return nil }
+    let exchange = AdminExchange(
+        server: .of(closure), connection: connection,
+        target: UnsafeRawBufferPointer(start: target, count: strlen(target)))
+    return Unmanaged.passRetained(exchange).toOpaque()
+}
+
+private func received(
+    _ closure: UnsafeMutableRawPointer?, connection: OpaquePointer?, url: UnsafePointer<CChar>?,
+    method: UnsafePointer<CChar>?, version: UnsafePointer<CChar>?, bytes: UnsafePointer<CChar>?,
+    byteCount: UnsafeMutablePointer<Int>?, context: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> MHD_Result {
+    guard let exchange = context?.pointee, let method, let byteCount else { return .NO }
+    let taken = UnsafeRawBufferPointer(start: bytes, count: bytes == nil ? 0 : byteCount.pointee)
+    byteCount.pointee = 0
+    return Unmanaged<AdminExchange>.fromOpaque(exchange).takeUnretainedValue().take(method: method, taken)
+}
+
+private func completed(
+    _ closure: UnsafeMutableRawPointer?, connection: OpaquePointer?,
+    context: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, cause: MHD_RequestTerminationCode
+) {
+    guard let exchange = context?.pointee else { return }
+    context?.pointee = nil
+    Unmanaged<AdminExchange>.fromOpaque(exchange).takeRetainedValue().complete()
+}
+
+private func connectionChanged(
+    _ closure: UnsafeMutableRawPointer?, connection: OpaquePointer?,
+    context: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, change: MHD_ConnectionNotificationCode
+) {
+    guard let closure, let connection, let context else { return }
+    let server = AdminServer.of(closure)
+    if change == .CONNECTION_NOTIFY_STARTED {
+        let client = AdminClient(
+            loop: server.loop, descriptor: martlet_connection_descriptor(connection),
+            transferSecondsMax: server.configuration.transferSecondsMax)
+        context.pointee = Unmanaged.passRetained(client).toOpaque()
+        client.begin()
+        server.connectionCount += 1
+    } else if let client = context.pointee {
+        context.pointee = nil
+        Unmanaged<AdminClient>.fromOpaque(client).takeRetainedValue().end()
+        server.connectionCount -= 1
+    }
+}
+
+/// The target is decoded part by part when it is whole.
+private func keepEscapes(
+    _ closure: UnsafeMutableRawPointer?, connection: OpaquePointer?, text: UnsafeMutablePointer<CChar>?
+) -> Int {
+    text.map { strlen($0) } ?? 0
+}

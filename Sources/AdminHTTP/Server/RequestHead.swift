@@ -1,0 +1,35 @@
+import CMicroHTTPD
+
+/// What is looked at of a request's method and headers.
+struct RequestHead {
+    let method: AdminMethod?
+    /// A request has one; that it has more shows that somebody is to be deceived.
+    private(set) var hosts: [String] = []
+    private(set) var origins: [String] = []
+    private(set) var contentType: String?
+
+    init(method: UnsafePointer<CChar>, connection: OpaquePointer) {
+        let method = String(cString: method)
+        self.method = AdminMethod(rawValue: method == "HEAD" ? "GET" : method)
+        withUnsafeMutablePointer(to: &self) { head in
+            _ = MHD_get_connection_values(
+                connection, .HEADER_KIND,
+                { head, _, name, value in
+                    if let head, let name {
+                        head.assumingMemoryBound(to: RequestHead.self).pointee.add(
+                            String(cString: name), value.map { String(cString: $0) } ?? "")
+                    }
+                    return .YES
+                }, head)
+        }
+    }
+
+    private mutating func add(_ name: String, _ value: String) {
+        switch name.lowercased() {
+        case "host": hosts.append(value)
+        case "origin": origins.append(value)
+        case "content-type": contentType = value
+        default: break
+        }
+    }
+}

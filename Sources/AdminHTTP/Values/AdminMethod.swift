@@ -1,0 +1,7 @@
+/// What a request asks to be done. `HEAD` is served as `GET`.
+public enum AdminMethod: String, Sendable, CaseIterable {
+    case get = "GET"
+    case put = "PUT"
+    case post = "POST"
+    case delete = "DELETE"
+}

@@ -1,0 +1,13 @@
+public import EventLoop
+
+/// Runs `body` on a loop and thread of its own, where it may own what lives on the loop; the task's values go with it.
+public func onEpollLoop<Result: Sendable>(
+    _ body: @escaping @Sendable (EpollLoop) async throws -> Result
+) async throws -> Result {
+    let loop = try EpollLoop()
+    async let ended: Void = LoopThread.run { loop.run() }
+    let result = await Task(executorPreference: loop) { try await body(loop) }.result
+    loop.stop()
+    await ended
+    return try result.get()
+}

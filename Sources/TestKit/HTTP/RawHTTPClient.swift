@@ -1,0 +1,128 @@
+public import EventLoop
+
+/// A client of HTTP/1.1 that sends what it is told to, byte for byte, and reads whole responses. On one loop with the
+/// server or apart from it; used on its loop only.
+public final class RawHTTPClient: ByteStreamHandler {
+    /// A wait that takes so long has failed.
+    private static let waitSecondsMax = 20
+
+    public struct Failure: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    private let loop: EventLoop
+    private var transport: ByteTransport?
+    private var output = OutputBuffer(bytesMax: .max)
+    private var isConnected = false
+    /// Received and not read yet.
+    public private(set) var unread: [UInt8] = []
+    /// Whether the server has ended the connection, or its half of it.
+    public private(set) var isEnded = false
+    private var waiting: (condition: () -> Bool, continuation: UnsafeContinuation<Bool, Never>)?
+
+    private init(loop: EventLoop) {
+        self.loop = loop
+    }
+
+    public static func connect(to endpoint: Endpoint, on loop: EventLoop) async throws -> RawHTTPClient {
+        let client = RawHTTPClient(loop: loop)
+        client.transport = loop.connect(to: endpoint, handler: client)
+        try await client.wait("a connection") { client.isConnected || client.isEnded }
+        return client
+    }
+
+    public func send(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { output.append($0) }
+        writable()
+    }
+
+    public func send(_ text: String) { send(Array(text.utf8)) }
+
+    /// Sends a request of a well-behaved client.
+    public func send(
+        _ method: String, _ target: String, headers: KeyValuePairs<String, String> = [:], body: String? = nil
+    ) {
+        var text = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\n"
+        for (name, value) in headers { text += "\(name): \(value)\r\n" }
+        if let body { text += "Content-Length: \(body.utf8.count)\r\n" }
+        send(text + "\r\n" + (body ?? ""))
+    }
+
+    /// Sends a request and reads its response.
+    public func request(
+        _ method: String, _ target: String, headers: KeyValuePairs<String, String> = [:], body: String? = nil
+    ) async throws -> RawHTTPResponse {
+        send(method, target, headers: headers, body: body)
+        return try await response(hasBody: method != "HEAD")
+    }
+
+    /// Reads the next response; interim ones are passed over.
+    public func response(hasBody: Bool = true) async throws -> RawHTTPResponse {
+        while true {
+            try await wait("a response") { [self] in isEnded || RawHTTPResponse.parse(unread, hasBody: hasBody) != nil }
+            guard let (response, byteCount) = RawHTTPResponse.parse(unread, hasBody: hasBody) else {
+                throw Failure(description: "the connection ended after: \(String(decoding: unread, as: UTF8.self))")
+            }
+            unread.removeFirst(byteCount)
+            if response.status >= 200 { return response }
+        }
+    }
+
+    /// Reads until the server ends the connection.
+    public func rest() async throws -> String {
+        try await wait("the end") { [self] in isEnded }
+        defer { unread = [] }
+        return String(decoding: unread, as: UTF8.self)
+    }
+
+    public func pauseReading() { transport?.pauseReading() }
+    public func resumeReading() { transport?.resumeReading() }
+    public func finishWriting() { transport?.finishWriting() }
+    public func close() { transport?.close() }
+    public func reset() { transport?.reset() }
+
+    /// Waits for what is received to meet a condition.
+    public func wait(_ what: String, until condition: @escaping () -> Bool) async throws {
+        guard !condition() else { return }
+        let timer = loop.schedule(after: .seconds(Self.waitSecondsMax)) { [self] in resume(false) }
+        let isMet = await withUnsafeContinuation { waiting = (condition, $0) }
+        loop.cancel(timer)
+        if !isMet { throw Failure(description: "there is no \(what) after \(Self.waitSecondsMax) seconds") }
+    }
+
+    private func resume(_ isMet: Bool) {
+        let waiter = waiting
+        waiting = nil
+        waiter?.continuation.resume(returning: isMet)
+    }
+
+    private func changed() {
+        if let waiting, waiting.condition() { resume(true) }
+    }
+
+    public override func connected(_ transport: ByteTransport) {
+        isConnected = true
+        changed()
+    }
+
+    public override func received(_ bytes: UnsafeRawBufferPointer) {
+        unread += bytes
+        changed()
+    }
+
+    public override func writable() {
+        guard isConnected, let transport else { return }
+        _ = output.write(to: transport)
+    }
+
+    public override func peerFinished() {
+        isEnded = true
+        changed()
+    }
+
+    public override func closed(_ error: TransportError?) {
+        isEnded = true
+        transport = nil
+        changed()
+    }
+}

@@ -1,0 +1,53 @@
+import EventLoop
+import TestKit
+import Testing
+
+@testable import AdminHTTP
+
+@Suite struct ClosingTests {
+    @Test func `A handler may close the endpoint`() async throws {
+        try await onEpollLoop { loop in
+            nonisolated(unsafe) var server: AdminServer?
+            let opened = try AdminServer(loop: loop, endpoint: Endpoint(host: "127.0.0.1", port: 0)) { exchange in
+                exchange.answer(.echo(exchange.request))
+                server?.close()
+            }
+            server = opened
+            let client = try await RawHTTPClient.connect(to: opened.endpoint, on: loop)
+            client.send("GET", "/1")
+            client.send("GET", "/2")
+            let rest = try await client.rest()
+            #expect(rest.hasSuffix("GET 1  - ") || rest.isEmpty)
+            client.close()
+        }
+    }
+
+    @Test func `Its port is free again`() async throws {
+        try await AdminRig.run { rig in
+            let client = try await rig.connect()
+            #expect(try await client.request("GET", "/").status == 200)
+            rig.server.close()
+            let again = try AdminServer(loop: rig.loop, endpoint: rig.server.endpoint) { $0.answer(.echo($0.request)) }
+            let next = try await RawHTTPClient.connect(to: again.endpoint, on: rig.loop)
+            #expect(try await next.request("GET", "/").status == 200)
+            next.close()
+            again.close()
+        }
+    }
+
+    @Test func `A port that is taken is told`() async throws {
+        try await AdminRig.run { rig in
+            #expect(throws: TransportError.self) {
+                try AdminServer(loop: rig.loop, endpoint: rig.server.endpoint) { _ in }
+            }
+        }
+    }
+
+    @Test func `A thousand endpoints leave nothing open`() async throws {
+        try await onEpollLoop { loop in
+            for _ in 0..<1000 {
+                try AdminServer(loop: loop, endpoint: Endpoint(host: "127.0.0.1", port: 0)) { _ in }.close()
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import AdminHTTP
+import EventLoop
+import TestKit
+import Testing
+
+@Suite struct ExchangeTests {
+    @Test func `A request and its answer`() async throws {
+        try await AdminRig.run { rig in
+            let client = try await rig.connect()
+            let response = try await client.request("GET", "/v1/devices/a%2Fb?limit=5&text=a+b%26c")
+            #expect(response.status == 200)
+            #expect(response.body == "GET v1|devices|a/b limit=5|text=a b&c - ")
+            #expect(response.headers["content-type"] == "text/plain; charset=utf-8")
+            #expect(response.headers["cache-control"] == "no-store")
+            #expect(response.headers["content-security-policy"]?.hasPrefix("default-src 'self';") == true)
+            #expect(response.headers["x-content-type-options"] == "nosniff")
+        }
+    }
+
+    @Test func `The port is the real one`() async throws {
+        try await AdminRig.run { rig in
+            #expect(rig.server.endpoint.host == "127.0.0.1")
+            #expect(rig.server.endpoint.port != 0)
+        }
+    }
+
+    @Test func `One connection carries many requests, sent one by one or all at once`() async throws {
+        try await AdminRig.run { rig in
+            let client = try await rig.connect()
+            for number in 0..<50 {
+                #expect(
+                    try await client.request("PUT", "/\(number)", body: "x\(number)").body
+                        == "PUT \(number)  - x\(number)")
+            }
+            for number in 0..<50 { client.send("PUT", "/\(number)", body: "x\(number)") }
+            for number in 0..<50 { #expect(try await client.response().body == "PUT \(number)  - x\(number)") }
+        }
+    }
+
+    @Test(arguments: [0, 1, 100_000, 1_048_576])
+    func `A body comes whole`(count: Int) async throws {
+        try await AdminRig.run {
+            $0.answer(.json($0.request.body))
+        } talk: { rig in
+            let body = String(repeating: "abcdefgh", count: (count + 7) / 8).prefix(count)
+            let client = try await rig.connect()
+            let response = try await client.request(
+                "PUT", "/", headers: ["Content-Type": "text/plain"], body: String(body))
+            #expect(response.status == 200)
+            #expect(response.body == body)
+        }
+    }
+
+    @Test func `A chunked body comes whole`() async throws {
+        try await AdminRig.run { rig in
+            let client = try await rig.connect()
+            client.send("PUT / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabcde\r\n")
+            client.send("3;x=y\r\nfgh\r\n0\r\n\r\n")
+            #expect(try await client.response().body == "PUT   - abcdefgh")
+        }
+    }
+
+    @Test func `A client that asks before it sends a body is told to go on`() async throws {
+        try await AdminRig.run { rig in
+            let client = try await rig.connect()
+            client.send("PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+            try await client.wait("an interim response") { !client.unread.isEmpty }
+            #expect(String(decoding: client.unread, as: UTF8.self).hasPrefix("HTTP/1.1 100 "))
+            client.send("ab")
+            #expect(try await client.response().body == "PUT   - ab")
+        }
+    }
+
+    @Test func `HEAD is GET without the body`() async throws {
+        try await AdminRig.run { rig in
+            let client = try await rig.connect()
+            let response = try await client.request("HEAD", "/x")
+            #expect(response.status == 200)
+            #expect(response.headers["content-length"] == "9")
+            #expect(try await client.request("GET", "/x").body == "GET x  - ")
+        }
+    }
+
+    @Test(arguments: [
+        "GET /%f0%28 HTTP/1.1", "GET /%4 HTTP/1.1", "GET http://localhost/ HTTP/1.1", "OPTIONS * HTTP/1.1",
+    ])
+    func `A path that is none is refused`(line: String) async throws {
+        try await AdminRig.run { rig in
+            let client = try await rig.connect()
+            client.send("\(line)\r\nHost: localhost\r\n\r\n")
+            let response = try await client.response()
+            #expect(response.status == 400)
+            #expect(response.body.hasPrefix(#"{"error":"the path has to begin with /"#))
+        }
+    }
+
+    @Test func `A client of HTTP 1.0 is answered and left`() async throws {
+        try await AdminRig.run { rig in
+            let client = try await rig.connect()
+            client.send("GET /x HTTP/1.0\r\nHost: localhost\r\n\r\n")
+            #expect(try await client.rest().hasSuffix("\r\n\r\nGET x  - "))
+        }
+    }
+}

@@ -1,0 +1,192 @@
+import EventLoop
+import TestKit
+import Testing
+
+@testable import AdminHTTP
+
+/// Whatever one client does, the next is served, and nothing of the first is kept.
+@Suite struct HostileClientTests {
+    private func run(
+        _ configuration: AdminConfiguration = AdminConfiguration(),
+        _ talk: @escaping @Sendable (AdminRig) async throws -> Void
+    ) async throws {
+        // `/wait` is never answered.
+        try await AdminRig.run(configuration) { exchange in
+            switch exchange.request.path {
+            case ["wait"]: break
+            case ["large"]: exchange.answer(Self.large)
+            default: exchange.answer(.echo(exchange.request))
+            }
+        } talk: { rig in
+            try await talk(rig)
+            let next = try await rig.connect()
+            #expect(try await next.request("GET", "/next").body == "GET next  - ")
+            next.close()
+            try await rig.settle()
+            #expect(rig.server.connectionCount == 0)
+            #expect(rig.server.bytesHeld == 0)
+            #expect(rig.server.pending.isEmpty)
+        }
+    }
+
+    private static let large = AdminResponse.json(Array(repeating: UInt8(ascii: "x"), count: 32 * 1024 * 1024))
+
+    @Test func `Headers without end`() async throws {
+        try await run { rig in
+            let client = try await rig.connect()
+            client.send("GET / HTTP/1.1\r\nHost: localhost\r\n")
+            for number in 0..<1000 { client.send("X-\(number): \(String(repeating: "x", count: 1000))\r\n") }
+            #expect(try await client.rest().hasPrefix("HTTP/1.1 431 "))
+        }
+    }
+
+    @Test func `A path without end`() async throws {
+        try await run { rig in
+            let client = try await rig.connect()
+            client.send("GET /" + String(repeating: "x", count: 1_000_000))
+            #expect(try await client.rest().hasPrefix("HTTP/1.1 414 "))
+        }
+    }
+
+    @Test(arguments: [
+        "\r\n\r\n\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        "\u{16}\u{3}\u{1}\u{2}\0\u{1}",
+        "GET / HTTP/1.1\r\nHost localhost\r\n\r\n", "GET / HTTP/1.1\r\n: x\r\n\r\n", "GET / HTTP/1.1\r\n x: y\r\n\r\n",
+        "PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+        "PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+        "PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef",
+        "PUT / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\nx",
+        "PUT / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        "PUT / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\n\r\n",
+        "GET /\0evil HTTP/1.1\r\nHost: localhost\r\n\r\n", "GET / HTTP/1.1\r\nHost: localhost\0.evil\r\n\r\n",
+    ])
+    func `Bytes that are no request`(text: String) async throws {
+        try await run(.with { $0.transferSecondsMax = 1 }) { rig in
+            let client = try await rig.connect()
+            client.send(text)
+            client.finishWriting()
+            _ = try await client.rest()
+            #expect(client.isEnded)
+        }
+    }
+
+    @Test func `Every beginning of a request, then nothing more`() async throws {
+        let request =
+            "PUT /a?b=c HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
+        try await run { rig in
+            for count in 0..<request.utf8.count {
+                let client = try await rig.connect()
+                client.send(Array(request.utf8.prefix(count)))
+                if count % 2 == 0 { client.reset() } else { client.close() }
+            }
+        }
+    }
+
+    @Test func `A client that sends a byte now and then`() async throws {
+        try await run(.with { $0.transferSecondsMax = 1 }) { rig in
+            let client = try await rig.connect()
+            func trickle() {
+                guard !client.isEnded else { return }
+                client.send("x")
+                rig.loop.schedule(after: .milliseconds(50), trickle)
+            }
+            client.send("GET /")
+            trickle()
+            #expect(try await client.rest() == "")
+        }
+    }
+
+    @Test func `A client that says nothing`() async throws {
+        try await run(.with { $0.transferSecondsMax = 1 }) { rig in
+            let silent = try await rig.connect()
+            let idle = try await rig.connect()
+            #expect(try await idle.request("GET", "/").status == 200)
+            #expect(try await silent.rest() == "")
+            #expect(try await idle.rest() == "")
+        }
+    }
+
+    @Test func `A client that does not read its answer`() async throws {
+        try await run(.with { $0.transferSecondsMax = 1 }) { rig in
+            let client = try await rig.connect()
+            client.pauseReading()
+            client.send("GET", "/large")
+            let other = try await rig.connect()
+            #expect(try await other.request("GET", "/").status == 200)
+            // It reads on only when the server has given it up.
+            try await rig.wait { rig.server.bytesHeld == 0 && rig.server.connectionCount == 0 }
+            client.resumeReading()
+            #expect(try await client.rest().utf8.count < Self.large.body.count)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `A body that is too large is read, not kept, and refused`(isChunked: Bool) async throws {
+        try await run { rig in
+            let client = try await rig.connect()
+            let body = String(repeating: "x", count: 1024 * 1024 + 1)
+            if isChunked {
+                client.send("PUT / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+                client.send("\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n0\r\n\r\n")
+            } else {
+                client.send("PUT", "/", body: body)
+            }
+            let response = try await client.response()
+            #expect(response.status == 413)
+            #expect(response.body == #"{"error":"the body has more than 1048576 bytes"}"# + "\n")
+            #expect(try await client.request("GET", "/again").status == 200)
+        }
+    }
+
+    @Test func `More bodies than there is room for`() async throws {
+        try await run(.with { $0.bytesHeldMax = 3000 }) { rig in
+            let first = try await rig.connect()
+            first.send(
+                "PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2000\r\n\r\n"
+                    + String(repeating: "x", count: 1999))
+            try await rig.wait { rig.server.bytesHeld == 1999 }
+            let second = try await rig.connect()
+            let response = try await second.request("PUT", "/", body: String(repeating: "y", count: 1500))
+            #expect(response.status == 503)
+            first.reset()
+        }
+    }
+
+    @Test func `More connections than there may be`() async throws {
+        try await run(.with { $0.connectionsMax = 10 }) { rig in
+            var clients: [RawHTTPClient] = []
+            for _ in 0..<10 { clients.append(try await rig.connect()) }
+            for _ in 0..<5 { #expect(try await rig.connect().rest() == "") }
+            for client in clients { #expect(try await client.request("GET", "/").status == 200) }
+            clients[3].close()
+            try await rig.wait { rig.server.connectionCount == 9 }
+            #expect(try await rig.connect().request("GET", "/").status == 200)
+            for client in clients { client.reset() }
+        }
+    }
+
+    @Test func `A thousand requests at once whose answers nobody reads`() async throws {
+        try await run { rig in
+            let client = try await rig.connect()
+            client.pauseReading()
+            for number in 0..<1000 { client.send("PUT", "/\(number)", body: String(repeating: "x", count: 10_000)) }
+            let other = try await rig.connect()
+            #expect(try await other.request("GET", "/").status == 200)
+            client.reset()
+        }
+    }
+
+    @Test func `The loop sleeps while clients are silent`() async throws {
+        try await run { rig in
+            for beginning in [
+                "", "GET", "GET / HTTP/1.1\r\nHost: localhost\r\n", "GET /wait HTTP/1.1\r\nHost: localhost\r\n\r\nGET",
+            ] {
+                try await rig.connect().send(beginning)
+            }
+            try await rig.wait { rig.server.pending.count == 1 }
+            let before = rig.loop.turns.value
+            await rig.loop.sleep(for: .milliseconds(100))
+            #expect(rig.loop.turns.value - before < 20)
+        }
+    }
+}
