@@ -7,12 +7,14 @@ import Telemetry
 /// `@unchecked Sendable`: what changes is behind `state`.
 public final class ChildOutput: @unchecked Sendable {
     private let state = ThreadCondition()
+    private let lineEnd: UInt8
     private var lines: [String] = []
     private var taken = 0
     private var hasEnded: Bool
 
     /// - Parameter descriptor: a pipe, read and closed here; `nil` when there is none.
-    init(reading descriptor: Int32?) {
+    init(reading descriptor: Int32?, lineEnd: UInt8) {
+        self.lineEnd = lineEnd
         hasEnded = descriptor == nil
         if let descriptor { DetachedThread.require { [self] in read(descriptor) } }
     }
@@ -64,7 +66,7 @@ public final class ChildOutput: @unchecked Sendable {
             if count == -1 && errno == EINTR { continue }
             let isEnd = count <= 0
             pending += chunk[..<max(count, 0)]
-            var pieces = pending.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            var pieces = pending.split(separator: lineEnd, omittingEmptySubsequences: false)
             pending = Array(pieces.removeLast())
             if isEnd && !pending.isEmpty { pieces.append(pending[...]) }
             let complete = pieces.map { String(decoding: $0, as: UTF8.self) }

@@ -34,16 +34,18 @@ public final class ChildProcess: @unchecked Sendable {
     private let state = ThreadCondition()
     private var ended: ChildExit?
     private var input: Int32?
+    private let lineEnd: UInt8
 
     /// Starts `command`, whose first word is a path or found along `PATH`.
     ///
     /// - Parameters:
     ///   - environment: all of it; `nil` takes over that of this process.
     ///   - whenOrphaned: what becomes of it when this process is gone.
+    ///   - lineEnd: what ends a line that it reads or writes.
     /// - Throws: `ProcessError` when it cannot be started.
     public init(
         _ command: [String], environment: [String: String]? = nil, whenOrphaned: OrphanEnd = .killed,
-        input: Stream = .nothing, output: Stream = .pipe, errors: Stream = .pipe
+        input: Stream = .nothing, output: Stream = .pipe, errors: Stream = .pipe, lineEnd: UInt8 = UInt8(ascii: "\n")
     ) async throws(ProcessError) {
         let spawned = try await ProcessSpawner.shared.run {
             () throws(ProcessError) -> (name: String, pid: pid_t, ends: [Int32?]) in
@@ -53,9 +55,10 @@ public final class ChildProcess: @unchecked Sendable {
         }
         name = spawned.name
         pid = spawned.pid
+        self.lineEnd = lineEnd
         self.input = spawned.ends[0]
-        self.output = ChildOutput(reading: spawned.ends[1])
-        self.errors = ChildOutput(reading: spawned.ends[2])
+        self.output = ChildOutput(reading: spawned.ends[1], lineEnd: lineEnd)
+        self.errors = ChildOutput(reading: spawned.ends[2], lineEnd: lineEnd)
         DetachedThread.require { [self] in reap() }
     }
 
@@ -101,7 +104,7 @@ public final class ChildProcess: @unchecked Sendable {
     /// - Throws: `ProcessError` when the child takes no more.
     public func write(line: String) throws(ProcessError) {
         let taken = state.locked {
-            let bytes = Array("\(line)\n".utf8)
+            let bytes = Array(line.utf8) + [lineEnd]
             guard let input else { return false }
             return Glibc.write(input, bytes, bytes.count) == bytes.count
         }

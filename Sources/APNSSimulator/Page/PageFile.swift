@@ -1,0 +1,46 @@
+/// A file of the web page that the admin endpoint serves, part of the executable.
+struct PageFile: Sendable {
+    let path: String
+    let contentType: String
+    let bytes: [UInt8]
+
+    /// Goes with each of them. Nothing is loaded from elsewhere, nothing within the page is run or framed, and no script
+    /// can make markup of a text, be it by mistake.
+    static let headers: [(name: String, value: String)] = [
+        (
+            "content-security-policy",
+            "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'; "
+                + "require-trusted-types-for 'script'; trusted-types 'none'"
+        ),
+        ("cache-control", "no-cache"),
+        ("referrer-policy", "no-referrer"),
+        ("x-content-type-options", "nosniff"),
+    ]
+
+    static func at(_ path: String) -> PageFile? {
+        all.first { $0.path == path }
+    }
+
+    static let all: [PageFile] = [
+        PageFile(path: "/", contentType: "text/html; charset=utf-8", bytes: PackageResources.index_html),
+        PageFile(path: "/page.css", contentType: "text/css; charset=utf-8", bytes: PackageResources.page_css),
+        PageFile(path: "/icon.svg", contentType: "image/svg+xml", bytes: PackageResources.icon_svg),
+        script("api", PackageResources.api_js),
+        script("clock", PackageResources.clock_js),
+        script("connections", PackageResources.connections_js),
+        script("detail", PackageResources.detail_js),
+        script("dom", PackageResources.dom_js),
+        script("faults", PackageResources.faults_js),
+        script("feed", PackageResources.feed_js),
+        script("jsontext", PackageResources.jsontext_js),
+        script("lockscreen", PackageResources.lockscreen_js),
+        script("notification", PackageResources.notification_js),
+        script("page", PackageResources.page_js),
+        script("requests", PackageResources.requests_js),
+        script("words", PackageResources.words_js),
+    ]
+
+    private static func script(_ name: String, _ bytes: [UInt8]) -> PageFile {
+        PageFile(path: "/\(name).js", contentType: "text/javascript; charset=utf-8", bytes: bytes)
+    }
+}

@@ -1,0 +1,61 @@
+// The simulator's clock, and starting over.
+
+import { call } from "./api.js";
+import { byID, setText } from "./dom.js";
+import { duration, timeOfDay } from "./words.js";
+
+let offsetSeconds = 0;
+
+export const now = () => Date.now() + offsetSeconds * 1000;
+
+// `changed` is called after each change; `cleared` after a reset.
+export function start(changed, cleared) {
+  const set = async (seconds) => {
+    await attempt(async () => {
+      await call("PUT", "/v1/clock", { offset_seconds: seconds });
+      byID("clock-offset").value = String(seconds);
+      return seconds === 0 ? "The clock is right." : `The clock is ${inWords(seconds)}.`;
+    });
+    await changed();
+  };
+  byID("clock-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    set(Number(byID("clock-offset").value));
+  });
+  for (const button of document.querySelectorAll("[data-offset]")) {
+    button.addEventListener("click", () => set(Number(button.dataset.offset)));
+  }
+  byID("reset").addEventListener("click", async () => {
+    await attempt(async () => {
+      await call("POST", byID("reset-keep").checked ? "/v1/reset?keep=state" : "/v1/reset");
+      byID("clock-offset").value = "0";
+      cleared();
+      return "It is as it was when it was started.";
+    });
+    await changed();
+  });
+  setInterval(tick, 1000);
+}
+
+async function attempt(deed) {
+  try {
+    setText(byID("outcome"), await deed());
+  } catch (error) {
+    setText(byID("outcome"), `That failed: ${error.message}.`);
+  }
+}
+
+const inWords = (seconds) => (seconds < 0 ? `${duration(-seconds)} behind` : `${duration(seconds)} ahead`);
+
+export function draw(clock) {
+  const offset = clock.offset_seconds ?? 0;
+  const field = byID("clock-offset");
+  if (offset !== offsetSeconds && document.activeElement !== field) field.value = String(offset);
+  offsetSeconds = offset;
+  tick();
+}
+
+function tick() {
+  const state = offsetSeconds === 0 ? "right" : inWords(offsetSeconds);
+  setText(byID("clock-reading"), `${timeOfDay(now())}, ${state}`);
+}

@@ -1,0 +1,58 @@
+// The connections that are open, with the streams that each has and may have.
+
+import { call } from "./api.js";
+import { byID, make, reconcile, setText } from "./dom.js";
+import { formatCount, plural, timeOfDay } from "./words.js";
+
+const shownMax = 100;
+
+export function draw(connections) {
+  byID("connections-nothing").hidden = connections.length > 0;
+  byID("connections-more").hidden = connections.length <= shownMax;
+  setText(byID("connections-more"), `${formatCount(connections.length - shownMax)} more are not listed.`);
+  const newest = connections.toSorted((left, right) => right.number - left.number).slice(0, shownMax);
+  reconcile(byID("connection-list"), newest, (connection) => connection.number, build, update);
+}
+
+function build(connection) {
+  const name = `connection ${connection.number}`;
+  const goAway = button("GOAWAY", `Send GOAWAY to ${name}`, connection.number, "goaway");
+  const reset = button("Reset", `Reset ${name}`, connection.number, "reset_connection");
+  const element = make("li", {},
+    make("p", { class: "name" }, make("strong", {}, `Connection ${connection.number}`), " ",
+      make("span", { class: "place" })),
+    make("div", { class: "streams" }, make("span", { class: "gauge" }, make("span", { class: "filled" })),
+      make("span", { class: "count" })),
+    make("p", { class: "about" }),
+    make("div", { class: "buttons" }, goAway, reset));
+  update(element, connection);
+  return element;
+}
+
+function button(text, label, number, action) {
+  const element = make("button", { type: "button", class: "small", "aria-label": label }, text);
+  element.addEventListener("click", async () => {
+    try {
+      await call("POST", "/v1/actions", { action, connection: number });
+    } catch (error) {
+      setText(byID("outcome"), `That failed: ${error.message}.`);
+    }
+  });
+  return element;
+}
+
+function update(element, connection) {
+  const open = connection.streams_open ?? 0;
+  const limit = connection.streams_max ?? null;
+  setText(element.querySelector(".place"), [connection.environment, connection.service].filter(Boolean).join(", "));
+  element.querySelector(".filled").style.setProperty("inline-size", limit ? `${Math.min(open / limit, 1) * 100}%` : "0");
+  setText(element.querySelector(".count"),
+    limit === null ? plural(open, "stream") : `${formatCount(open)} of ${plural(limit, "stream")}`);
+  const pieces = [
+    plural(connection.requests ?? 0, "request"),
+    connection.errors ? plural(connection.errors, "error") : null,
+    connection.key_id ? `key ${connection.key_id} of ${connection.team_id}` : connection.team_id ? `team ${connection.team_id}` : null,
+    connection.since_unix_ms ? `since ${timeOfDay(connection.since_unix_ms)}` : null,
+  ];
+  setText(element.querySelector(".about"), pieces.filter(Boolean).join(" · "));
+}

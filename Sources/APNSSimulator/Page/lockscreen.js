@@ -1,0 +1,221 @@
+// The lock screen: what was accepted, newest first, in stacks by app and thread.
+
+import { byID, icon, make, put, reconcile, setText } from "./dom.js";
+import { addresseeOf, describe, isBroadcast, isPush } from "./notification.js";
+import { formatCount, plural, timeOfDay } from "./words.js";
+
+const notesMax = 200;
+const notesOpenMax = 20;
+const devicesMax = 50;
+
+// Notifications, newest first.
+let notes = [];
+const replacements = new Map();
+const devices = new Map();
+const openStacks = new Set();
+let device = "";
+let showDetail = () => {};
+
+export function start(open) {
+  showDetail = open;
+  byID("device").addEventListener("change", (event) => {
+    device = event.target.value;
+    draw();
+  });
+}
+
+export function add(requests) {
+  for (const request of requests) {
+    if (!isPush(request) || request.status !== 200) continue;
+    const note = describe(request);
+    const older = notes.findIndex((other) => other.identity === note.identity);
+    if (older !== -1) inherit(note, notes.splice(older, 1)[0]);
+    replacements.set(note.identity, older === -1 ? 0 : (replacements.get(note.identity) ?? 0) + 1);
+    notes.unshift(note);
+    if (!isBroadcast(request)) remember(addresseeOf(request), note.app.name);
+  }
+  for (const dropped of notes.splice(notesMax)) replacements.delete(dropped.identity);
+  drawDevices();
+  draw();
+}
+
+// Only the start of a Live Activity says what it is.
+function inherit(note, older) {
+  if (!note.activity) return;
+  note.activity.type ||= older.activity.type;
+  if (note.activity.attributes.length === 0) note.activity.attributes = older.activity.attributes;
+}
+
+export function clear() {
+  notes = [];
+  replacements.clear();
+  devices.clear();
+  openStacks.clear();
+  device = "";
+  drawDevices();
+  draw();
+}
+
+// `now` is the simulator's, in milliseconds since 1970.
+export function drawTime(now) {
+  setText(byID("screen-time"), timeOfDay(now, { seconds: false }));
+  setText(byID("screen-date"), new Date(now).toLocaleDateString("en", { weekday: "long", day: "numeric", month: "long" }));
+}
+
+function remember(token, appName) {
+  devices.delete(token);
+  devices.set(token, appName);
+  for (const oldest of devices.keys()) {
+    if (devices.size <= devicesMax) break;
+    if (oldest !== device) devices.delete(oldest);
+  }
+}
+
+function drawDevices() {
+  const select = byID("device");
+  const tokens = [...devices.keys()].reverse();
+  reconcile(
+    select, ["", ...tokens], (token) => token,
+    (token) => make("option", { value: token }, token === "" ? "all devices" : token));
+  select.value = device;
+}
+
+function draw() {
+  const shown = notes.filter((note) => device === "" || note.activity?.channel || addresseeOf(note.request) === device);
+  const stacks = new Map();
+  for (const note of shown) {
+    if (!stacks.has(note.stack)) stacks.set(note.stack, { key: note.stack, notes: [] });
+    stacks.get(note.stack).notes.push(note);
+  }
+  byID("lock-nothing").hidden = stacks.size > 0;
+  reconcile(
+    byID("stacks"), [...stacks.values()], (stack) => stack.key,
+    (stack) => drawStack(make("li", { class: "stack" }, make("ol", { class: "notes" })), stack), drawStack);
+}
+
+function drawStack(element, stack) {
+  const isOpen = openStacks.has(stack.key);
+  const count = stack.notes.length;
+  element.classList.toggle("folded", count > 1 && !isOpen);
+  reconcile(
+    element.querySelector(".notes"), stack.notes.slice(0, isOpen ? notesOpenMax : 1), (note) => note.request.number,
+    card);
+  let more = element.querySelector(".more");
+  if (count < 2) {
+    more?.remove();
+    return element;
+  }
+  if (!more) {
+    more = make("button", { type: "button", class: "more" });
+    more.addEventListener("click", () => {
+      if (!openStacks.delete(stack.key)) openStacks.add(stack.key);
+      draw();
+    });
+    element.append(more);
+  }
+  more.setAttribute("aria-expanded", String(isOpen));
+  const hidden = count - notesOpenMax;
+  const about = stack.notes[0].thread ? `${stack.notes[0].app.name}, ${stack.notes[0].thread}` : stack.notes[0].app.name;
+  setText(more, isOpen
+    ? `Fold${hidden > 0 ? `; ${plural(hidden, "older one")} not shown` : ""}`
+    : `${formatCount(count - 1)} more from ${about}`);
+  return element;
+}
+
+function card(note) {
+  const element = make("li", { class: `card ${note.kind} ${note.level}${note.isOnScreen ? "" : " unseen-by-user"}` });
+  const replaced = replacements.get(note.identity) ?? 0;
+  const opener = make("button", { type: "button", class: "opener" }, headline(note));
+  opener.addEventListener("click", () => showDetail(note.request));
+  put(element, [
+    make("p", { class: "from" }, appIcon(note), make("span", { class: "app" }, note.app.name), levelTag(note),
+      make("time", {}, timeOfDay(note.request.unix_ms, { seconds: false }))),
+    make("p", { class: "title" }, opener),
+    note.title && note.subtitle && make("p", { class: "subtitle" }, words(note.subtitle)),
+    bodyOf(note),
+    note.activity && activityState(note.activity),
+    !note.activity && note.says && pairs(note.custom),
+    extras(note, replaced),
+  ]);
+  return element;
+}
+
+// The first text that there is, so that every card has a title to be opened by.
+function headline(note) {
+  if (note.title) return words(note.title);
+  if (note.activity) return note.activity.type || "Live Activity";
+  if (note.says) return note.says;
+  if (note.subtitle ?? note.body) return words(note.subtitle ?? note.body);
+  if (!note.isReadable) return "A payload that cannot be shown";
+  if (note.badge !== null) return note.badge === 0 ? "Takes the badge away" : `Sets the badge to ${note.badge}`;
+  return note.sound ? "Plays a sound" : "Nothing to show";
+}
+
+function bodyOf(note) {
+  const isHeadline = !note.title && !note.subtitle && !note.activity && !note.says;
+  return note.body && !isHeadline ? make("p", { class: "body" }, words(note.body)) : null;
+}
+
+// A text as it is, or the name under which the app has it.
+function words(piece) {
+  if (!piece.isKey) return piece.text;
+  const values = piece.values.length > 0 ? [" ", make("span", { class: "gaps" }, piece.values.join(", "))] : [];
+  return [make("span", { class: "key", title: "The app has the text of this key" }, piece.text), values];
+}
+
+function appIcon(note) {
+  const picture = make("span", { class: "app-icon", "aria-hidden": "true" }, [...note.app.name][0]);
+  picture.style.setProperty("--hue", String(hue(note.app.bundleID)));
+  return picture;
+}
+
+function hue(text) {
+  let sum = 7;
+  for (const character of text) sum = (sum * 31 + character.codePointAt(0)) % 360;
+  return sum;
+}
+
+function levelTag(note) {
+  const tags = {
+    "time-sensitive": ["clock", "Time sensitive"], critical: ["alarm", "Critical"], passive: ["moon", "Quietly"],
+  };
+  if (note.activity) {
+    const { channel, event } = note.activity;
+    return make("span", { class: "tag" }, icon(channel === null ? "live" : "tower"),
+      channel === null ? `Live Activity ${event}` : `Broadcast, ${event}`);
+  }
+  if (!note.isOnScreen) return make("span", { class: "tag" }, icon(note.icon), "Not shown");
+  if (note.kind !== "alert") return make("span", { class: "tag" }, icon(note.icon), note.kind === "voip" ? "VoIP" : "Talk");
+  const tag = tags[note.level];
+  return tag ? make("span", { class: "tag" }, icon(tag[0]), tag[1]) : null;
+}
+
+function activityState(activity) {
+  return pairs([...activity.attributes, ...activity.state]);
+}
+
+function pairs(list) {
+  if (list.length === 0) return null;
+  return make("dl", { class: "pairs" }, list.map(([name, value]) =>
+    make("div", {}, make("dt", {}, name), make("dd", {}, value))));
+}
+
+// What is felt or heard rather than read, and whom it was for.
+function extras(note, replaced) {
+  const { sound, badge, thread, activity, request } = note;
+  const volume = sound?.volume == null ? "" : `, ${Math.round(sound.volume * 100)} %`;
+  const list = [
+    sound && chip("bell", `${sound.name === "default" ? "Sound" : sound.name}${volume}`),
+    badge === 0 && chip(null, "takes the badge away"),
+    badge !== null && badge !== 0
+      && make("span", { class: "badge" }, make("span", { class: "unseen" }, "Badge "), String(badge)),
+    thread && chip("list", thread),
+    replaced > 0 && chip(null, `in place of ${plural(replaced, "earlier one")}`),
+    chip(activity?.channel ? "tower" : "phone", make("span", { class: "token" }, addresseeOf(request))),
+  ].filter(Boolean);
+  return make("p", { class: "extras" }, list);
+}
+
+function chip(name, content) {
+  return make("span", { class: "chip" }, name && icon(name), content);
+}

@@ -1,0 +1,83 @@
+// What the reasons of APNs mean, for people; after Apple's tables and the field's experience.
+
+const meanings = {
+  BadCertificate: "The certificate is not valid.",
+  BadCertificateEnvironment: "The certificate is for the other environment.",
+  BadChannelId: "The channel ID is badly encoded or too long.",
+  BadCollapseId: "The collapse ID is longer than 64 bytes.",
+  BadDeviceToken: "The device token is malformed, or belongs to the other environment.",
+  BadEnvironmentKeyIdInToken: "The key of the provider token is for the other environment.",
+  BadEnvironmentKeyInToken: "The key of the provider token is for the other environment.",
+  BadExpirationDate: "The expiration is not a time, or this channel stores nothing and so allows only 0.",
+  BadMessageId: "The id is not a UUID.",
+  BadPath: "There is nothing at this path.",
+  BadPriority: "The priority is not one of 10, 5 and 1, or not allowed for this push type.",
+  BadRequestParams: "The JSON has a member that is not known here.",
+  BadRequestPayload: "The JSON cannot be read.",
+  BadTopic: "The topic does not have the form of one.",
+  CannotCreateChannelConfig: "The app has as many channels as it may have.",
+  ChannelNotRegistered: "There is no such channel; it may be in the other environment.",
+  DeviceTokenNotForTopic: "The device token belongs to another app.",
+  DuplicateHeaders: "A header is there twice.",
+  ExpiredProviderToken: "The provider token is more than an hour old.",
+  ExpiredToken: "The device token has expired.",
+  FeatureNotEnabled: "Broadcasts are not enabled for this app.",
+  Forbidden: "This is not allowed.",
+  IdleTimeout: "The connection was idle for too long.",
+  InternalServerError: "APNs failed.",
+  InvalidProviderToken: "The provider token is not valid: wrong signature, algorithm, team, or an unknown or revoked key.",
+  InvalidPushType: "There is no such push type, or not here.",
+  MethodNotAllowed: "The method is not allowed here.",
+  MissingChannelId: "There is no channel ID.",
+  MissingChannelQueueSize: "The storage policy is missing.",
+  MissingDeviceToken: "The path has no device token.",
+  MissingProviderToken: "There is neither a provider token nor a client certificate.",
+  MissingPushType: "There is no push type.",
+  MissingTopic: "There is no topic.",
+  PayloadEmpty: "There is no payload, or it is not a JSON object.",
+  PayloadTooLarge: "The payload is larger than its limit.",
+  ServiceUnavailable: "APNs is unavailable.",
+  "Service Unavailable": "APNs is unavailable.",
+  Shutdown: "This server of APNs is going down.",
+  TooManyProviderTokenUpdates: "The connection came with new provider tokens too often.",
+  TooManyRequests: "There were too many pushes to this device, or to this channel, in a short time.",
+  TopicDisallowed: "This key or certificate may not push to this topic, or the topic lacks the suffix of its push type.",
+  TopicMismatch: "The key or certificate does not include this app.",
+  UnrelatedKeyIdInToken: "The connection is bound to another key.",
+  Unregistered: "The app is no longer on the device.",
+};
+
+export const meaningOf = (reason) => meanings[reason] ?? null;
+
+const statuses = {
+  200: "OK", 201: "Created", 204: "No Content", 400: "Bad Request", 403: "Forbidden", 404: "Not Found",
+  405: "Method Not Allowed", 410: "Gone", 413: "Payload Too Large", 429: "Too Many Requests",
+  500: "Internal Server Error", 503: "Service Unavailable",
+};
+
+export const statusText = (status) => (statuses[status] ? `${status} ${statuses[status]}` : String(status));
+
+export function plural(count, one, many = `${one}s`) {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+export const formatCount = (count) => count.toLocaleString("en");
+
+// HH:MM:SS of this machine's zone.
+export function timeOfDay(milliseconds, { seconds = true } = {}) {
+  const date = new Date(milliseconds);
+  const parts = [date.getHours(), date.getMinutes()].concat(seconds ? [date.getSeconds()] : []);
+  return parts.map((part) => String(part).padStart(2, "0")).join(":");
+}
+
+export function duration(seconds) {
+  const sign = seconds < 0 ? "−" : "";
+  const whole = Math.abs(Math.round(seconds));
+  const units = [["d", 86400], ["h", 3600], ["min", 60], ["s", 1]];
+  const first = units.findIndex(([, size]) => whole >= size);
+  if (first === -1) return "0 s";
+  const [name, size] = units[first];
+  const rest = units[first + 1];
+  const more = rest ? Math.floor((whole % size) / rest[1]) : 0;
+  return `${sign}${Math.floor(whole / size)} ${name}${more ? ` ${more} ${rest[0]}` : ""}`;
+}

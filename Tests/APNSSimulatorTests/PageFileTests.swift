@@ -1,0 +1,38 @@
+import Testing
+
+@testable import APNSSimulator
+
+@Suite struct PageFileTests {
+    private let texts = Dictionary(
+        uniqueKeysWithValues: PageFile.all.map { ($0.path, String(decoding: $0.bytes, as: UTF8.self)) })
+
+    @Test func `serves each file that another names`() throws {
+        let scripts = texts.filter { $0.key.hasSuffix(".js") }
+        #expect(scripts.count > 10)
+        var named = ["/page.js", "/page.css", "/icon.svg"]
+        for name in named { #expect(try #require(texts["/"]).contains("\"\(name.dropFirst())\"")) }
+        for text in scripts.values {
+            for match in text.matches(of: /from "\.([^"]+)"/) { named.append(String(match.1)) }
+        }
+        #expect(Set(named + ["/"]) == Set(PageFile.all.map(\.path)))
+    }
+
+    @Test(arguments: ["innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", "srcdoc", "javascript:"])
+    func `makes no markup of texts`(word: String) {
+        for (path, text) in texts { #expect(!text.contains(word), "\(path)") }
+    }
+
+    @Test func `loads nothing from elsewhere`() {
+        for (path, text) in texts {
+            let addresses = text.matches(of: /https?:\/\/[^"' )]+/).map { String($0.0) }
+            #expect(Set(addresses).isSubset(of: ["http://www.w3.org/2000/svg"]), "\(path)")
+            #expect(!text.contains("url("), "\(path)")
+        }
+    }
+
+    @Test func `says nothing at other paths`() {
+        #expect(PageFile.at("/page") == nil)
+        #expect(PageFile.at("/../page.js") == nil)
+        #expect(PageFile.at("/")?.contentType == "text/html; charset=utf-8")
+    }
+}

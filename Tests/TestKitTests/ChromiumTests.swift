@@ -1,0 +1,45 @@
+import Testing
+
+@testable import TestKit
+
+/// What the tests of the page rely on, asked of a real Chromium.
+@Suite(.timeLimit(.minutes(2))) struct ChromiumTests {
+    @Test func `tells what a page says, does and complains of`() async throws {
+        let directory = try TemporaryDirectory("page")
+        try directory.write(
+            "style.css", "p { color: rgb(1, 2, 3) } @media (prefers-color-scheme: dark) { p { color: red } }")
+        let page = try directory.write(
+            "page.html",
+            """
+            <!doctype html><link rel="stylesheet" href="style.css"><p>Hello</p><input autofocus>
+            <button onclick="this.textContent = document.querySelector('input').value">go</button>
+            """)
+        let browser = try await Browser()
+        try await browser.resize(width: 360, height: 640, isPhone: true)
+        try await browser.prefer(.light)
+        try await browser.open("file://\(page)")
+        #expect(try await browser.text("document.querySelector('p').textContent") == "Hello")
+        let colour = "getComputedStyle(document.querySelector('p')).color"
+        #expect(try await browser.text(colour) == "rgb(1, 2, 3)")
+        try await browser.prefer(.dark)
+        #expect(try await browser.text(colour) == "rgb(255, 0, 0)")
+        #expect(try await browser.complaints() == [])
+
+        try await browser.type("by keyboard")
+        try await browser.press(.tab)
+        try await browser.press(.enter)
+        try await browser.wait(until: "document.querySelector('button').textContent === 'by keyboard'")
+        await #expect(throws: ProcessError.self) { try await browser.value("missing.thing") }
+        await #expect(throws: ProcessError.self) {
+            try await browser.wait(until: "false", within: .milliseconds(10))
+        }
+
+        _ = try await browser.value("console.error('oh'), 1")
+        #expect(try await browser.complaints().count == 1)
+        #expect(try await browser.requestedURLs() == ["file://\(page)", "file://\(directory.file("style.css"))"])
+        let picture = directory.file("picture.png")
+        try await browser.writePicture(to: picture)
+        #expect(try await ChildProcess.run(["head", "-c", "4", picture]).output.first?.hasSuffix("PNG") == true)
+        try await browser.close()
+    }
+}
