@@ -23,7 +23,8 @@ public final class DescriptorWatch {
             case .readable: EPOLLIN
             case .peerGone: EPOLLRDHUP
             }
-        watch = loop.watch(descriptor, for: events) { _ in action() }
+        watch = loop.watch(
+            descriptor, for: events, action: { _ in action() }, abandoned: { [weak self] in self?.watch = nil })
         if watch == nil { return nil }
     }
 

@@ -5,7 +5,7 @@ public func onEpollLoop<Result: Sendable>(
     _ body: @escaping @Sendable (EpollLoop) async throws -> Result
 ) async throws -> Result {
     let loop = try EpollLoop()
-    async let ended: Void = LoopThread.run { loop.run() }
+    async let ended: Void = DetachedThread.run { loop.run() }
     let result = await Task(executorPreference: loop) { try await body(loop) }.result
     loop.stop()
     await ended
