@@ -83,7 +83,8 @@ let package = Package(
 
         // The other end, for tests and producers
         library(
-            "APNSSimulator", ["APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "YAML", "Telemetry"],
+            "APNSSimulator",
+            ["APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "YAML", "Telemetry", "AdminHTTP"],
             resources: [
                 "index.html", "page.css", "icon.svg", "api.js", "clock.js", "connections.js", "detail.js", "dom.js",
                 "faults.js", "feed.js", "jsontext.js", "lockscreen.js", "notification.js", "page.js", "requests.js",

@@ -51,7 +51,18 @@ import Testing
                 == ["port": 2197, "production_port": 2198])
     }
 
+    @Test func theAdminPortIsOffOnceAnAddressWasGivenUnlessItIsAskedFor() throws {
+        func admin(_ arguments: String...) throws -> Endpoint? { try Options(arguments).admin }
+        #expect(try admin() == Endpoint(host: "127.0.0.1", port: 2199))
+        #expect(try admin("--admin=none") == nil)
+        #expect(try admin("--listen-channels=none") == Endpoint(host: "127.0.0.1", port: 2199))
+        #expect(try admin("--listen=127.0.0.1:0") == nil)
+        #expect(try admin("--listen=127.0.0.1:0", "--admin=[::1]:0") == Endpoint(host: "::1", port: 0))
+        #expect(try Options(["--admin-host=a", "--admin-host", "b"]).adminHostNames == ["a", "b"])
+    }
+
     @Test(arguments: [
+        (["--admin", "2199"], "--admin wants HOST:PORT, not 2199"),
         (["--gat", "off"], "there is no option --gat; did you mean --gate?"),
         (["sandbox"], "there is no option sandbox; --help lists them"),
         (

@@ -95,6 +95,7 @@ import Testing
             (["--certificate", directory.file("none"), "--private-key", garbage], 66),
             (["--listen", "203.0.113.1:1"], 69), (["--record", directory.file("no/record")], 73),
             (["--write-demo", garbage + "/demo"], 73), (["--ready-file", directory.file("no/ready")], 73),
+            (["--admin", "192.0.2.1:1"], 69), (["--admin", "127.0.0.1:0", "--ready-file", directory.file("no/r")], 73),
         ] as [([String], Int32)] {
             let listen = arguments.contains("--listen") ? [] : ["--listen", "127.0.0.1:0"]
             let ended = try await ChildProcess.run(

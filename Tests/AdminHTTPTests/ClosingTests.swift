@@ -43,6 +43,23 @@ import Testing
         }
     }
 
+    @Test func `The end of the loop is its end, too`() async throws {
+        let told = try await onEpollLoop { loop in
+            let server = try AdminServer(loop: loop, endpoint: Endpoint(host: "127.0.0.1", port: 0)) { exchange in
+                if exchange.request.path != ["wait"] { exchange.answer(.echo(exchange.request)) }
+            }
+            let (idle, waiting) = (
+                try await RawHTTPClient.connect(to: server.endpoint, on: loop),
+                try await RawHTTPClient.connect(to: server.endpoint, on: loop)
+            )
+            waiting.send("GET", "/wait")
+            let answer = try await idle.request("GET", "/").body
+            while server.pending.isEmpty { await loop.sleep(for: .milliseconds(1)) }
+            return answer
+        }
+        #expect(told == "GET   - ")
+    }
+
     @Test func `A thousand endpoints leave nothing open`() async throws {
         try await onEpollLoop { loop in
             for _ in 0..<1000 {

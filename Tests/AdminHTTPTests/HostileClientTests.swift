@@ -161,7 +161,7 @@ import Testing
             clients[3].close()
             try await rig.wait { rig.server.connectionCount == 9 }
             #expect(try await rig.connect().request("GET", "/").status == 200)
-            for client in clients { client.reset() }
+            try await rig.settle()
         }
     }
 

@@ -6,6 +6,8 @@ import JSON
 struct Announcement {
     /// Where it listens, and for what.
     let endpoints: [(listener: Listener, endpoint: Endpoint)]
+    /// Where the admin port is, if there is one.
+    let admin: Endpoint?
     let options: Options
     let world: World
 
@@ -16,6 +18,7 @@ struct Announcement {
         json.member("event", "ready")
         if let first = endpoints.first { json.member("host", first.endpoint.host) }
         for (listener, endpoint) in endpoints { json.member(listener.readyMember, Int(endpoint.port)) }
+        if let admin { json.member("admin_port", Int(admin.port)) }
         if world.isDemonstrationState {
             json.member("team_id", Demonstration.teamID)
             json.member("key_id", Demonstration.keyID)
@@ -33,6 +36,7 @@ struct Announcement {
     var advice: String {
         var lines = ["apns-simulator: HTTP/2 over TLS on"]
         for (listener, endpoint) in endpoints { lines.append("  https://\(endpoint) \(listener.service)") }
+        if let admin { lines.append("  http://\(admin) admin: a page for people, an API for scripts") }
         if world.isDemonstrationState {
             lines += [
                 "  team \(Demonstration.teamID), key \(Demonstration.keyID), topic \(Demonstration.bundleID)",

@@ -67,9 +67,12 @@ struct ListenerPlan {
     /// one, too; else all are at their defaults.
     subscript(listener: Listener) -> Endpoint? {
         if let endpoint = asked[listener] { return endpoint }
-        guard asked.values.allSatisfy({ $0 == nil }) else { return nil }
+        guard areAtDefaults else { return nil }
         return Endpoint(host: "127.0.0.1", port: listener.defaultPort)
     }
+
+    /// Whether no address was given for any.
+    var areAtDefaults: Bool { asked.values.allSatisfy { $0 == nil } }
 
     /// Where each listens that does.
     var endpoints: [(listener: Listener, endpoint: Endpoint)] {

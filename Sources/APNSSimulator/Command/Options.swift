@@ -9,6 +9,9 @@ struct Options {
     }
 
     var listeners = ListenerPlan()
+    /// What was said of the admin port; a nil value turns it off.
+    private var askedAdmin: Endpoint??
+    var adminHostNames: [String] = []
     var configuration = SimulatorConfiguration()
     /// What was said of the rules; holds against the state file.
     private var ruleChanges: [@Sendable (inout RuleOptions) -> Void] = []
@@ -55,6 +58,16 @@ struct Options {
         }
     }
 
+    /// Where the admin port is; nil: nowhere. Like the listeners it is off unless asked for when one of them was.
+    var admin: Endpoint? {
+        if let askedAdmin { return askedAdmin }
+        return listeners.areAtDefaults ? Endpoint(host: "127.0.0.1", port: Self.adminPort) : nil
+    }
+
+    static let adminPort: UInt16 = 2199
+
+    fileprivate mutating func askAdmin(at endpoint: Endpoint?) { askedAdmin = .some(endpoint) }
+
     /// Makes the switches that were named what they were said to be.
     func change(_ rules: inout RuleOptions) {
         for change in ruleChanges { change(&rules) }
@@ -99,6 +112,19 @@ struct Option: Sendable {
 
     static let all: [Option] =
         Listener.allCases.map(listen) + [
+            Option(
+                name: "--admin", placeholder: "HOST:PORT",
+                help: "web page and HTTP API; port 0: any; none: off (127.0.0.1:\(Options.adminPort))"
+            ) {
+                (options, value) throws(SimulatorError) in
+                options.askAdmin(at: value == "none" ? nil : try endpoint("--admin", value))
+            },
+            Option(
+                name: "--admin-host", placeholder: "NAME",
+                help: "a name of this host for clients of --admin; may be repeated"
+            ) {
+                (options, value) throws(SimulatorError) in options.adminHostNames.append(value)
+            },
             Option(
                 name: "--state", placeholder: "FILE",
                 help: "YAML: teams, keys, apps, devices; without it a demonstration team"

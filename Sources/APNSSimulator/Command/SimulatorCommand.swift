@@ -59,6 +59,7 @@ private final class SimulatorProcess {
     private let loop: EpollLoop
     private let server: SimulatorServer
     private var signals: SignalSource?
+    private var admin: SimulatorAdmin?
     private var isEnding = false
 
     /// Starts serving; the loop keeps the process alive through its signals.
@@ -80,7 +81,12 @@ private final class SimulatorProcess {
                 (listener, try server.listen(on: endpoint, as: listener.service, tls: world.tls))
             }
         }
-        let announcement = Announcement(endpoints: endpoints, options: options, world: world)
+        process.admin = try SimulatorError.telling(.unavailable) { () throws(TransportError) in
+            guard let endpoint = options.admin else { return nil }
+            return try SimulatorAdmin(for: server, on: loop, at: endpoint, hostNames: options.adminHostNames)
+        }
+        let announcement = Announcement(
+            endpoints: endpoints, admin: process.admin?.endpoint, options: options, world: world)
         if let path = options.readyFile { try TextFile.write(announcement.readyLine + "\n", to: path) }
         StandardStream.output.line(announcement.readyLine)
         StandardStream.error.line(announcement.advice)
@@ -101,6 +107,7 @@ private final class SimulatorProcess {
 
     private func end() {
         server.abort()
+        admin?.close()
         printCounters()
         loop.stop()
     }

@@ -277,7 +277,7 @@ extension FaultReader {
 }
 
 /// An object of which all members are known.
-private struct Members {
+struct Members {
     private let value: JSONValue
 
     init(_ value: JSONValue, _ what: String, known: [String]) throws(FaultError) {

@@ -3,7 +3,7 @@ import APNSProtocol
 /// Whom a connection belongs to. Its first push with a valid token binds it to the key's team, to the team's apps as of
 /// that moment, and to a scope of keys (Apple, "Establishing a token-based connection to APNs").
 struct ConnectionBinding {
-    private var firstKey: RegisteredKey?
+    private(set) var firstKey: RegisteredKey?
     /// The state's generation when it was bound: apps added later are not known on this connection.
     private(set) var generation = 0
 

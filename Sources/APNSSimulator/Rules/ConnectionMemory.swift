@@ -35,6 +35,9 @@ struct ConnectionMemory {
     /// Signatures that were checked on this connection.
     private(set) var tokensVerified = 0
 
+    /// The key of its first push with a valid token.
+    var boundKey: RegisteredKey? { binding.firstKey }
+
     init(service: Service = .sandboxPush) {
         self.service = service
     }

@@ -13,7 +13,8 @@ public struct ServerStreamGate: Sendable {
     private let mode: Mode
     private let streamsMax: Int
     private var isOpen: Bool
-    private var streams = 0
+    /// Open ones, served or not.
+    private(set) var streams = 0
 
     /// - Parameter streamsMax: what is announced after the first authenticated push.
     public init(mode: Mode, streamsMax: Int) {

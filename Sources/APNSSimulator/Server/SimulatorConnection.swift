@@ -19,6 +19,9 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     /// What is remembered of it by the rules.
     var memory: ConnectionMemory
     private let server: SimulatorServer
+    private let since: Int64
+    private var requestsEnded = 0
+    private var errorsSent = 0
     private var session: HTTP2Server?
     private var gate: ServerStreamGate
     private var slots: [Slot] = []
@@ -28,6 +31,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     init(number: Int, server: SimulatorServer, service: Service) {
         self.number = number
         self.server = server
+        since = server.now.unixMilliseconds
         memory = ConnectionMemory(service: service)
         gate = ServerStreamGate(mode: server.state.rules.gate, streamsMax: server.state.rules.streamsMax)
         super.init()
@@ -43,6 +47,13 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         HTTP2Settings(
             maxConcurrentStreams: UInt32(clamping: gate.announced), initialWindowBytes: 65_535,
             maxHeaderListBytes: UInt32(APNSLimits.headerListBytesMax))
+    }
+
+    var summary: ConnectionSummary {
+        ConnectionSummary(
+            number: number, service: memory.service, sinceUnixMilliseconds: since, teamID: memory.boundKey?.teamID,
+            keyID: memory.boundKey?.id, streamsOpen: gate.streams, streamsMax: gate.announced, requests: requestsEnded,
+            errors: errorsSent)
     }
 
     /// Takes no more requests; ends when the streams that are open have.
@@ -86,6 +97,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     override func requestEnded(_ stream: HTTP2Stream) {
         guard serves(stream) else { return }
         slots[stream.slot].isWaiting = true
+        requestsEnded += 1
         server.requestEnded(requests[stream.slot], stream, on: self)
     }
 
@@ -118,6 +130,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     func send(_ answer: Answer, isAuthenticated: Bool, on stream: HTTP2Stream) {
         guard let session, serves(stream), slots[stream.slot].isWaiting else { return }
         slots[stream.slot].isWaiting = false
+        if answer.status >= 400 { errorsSent += 1 }
         session.respond(
             stream, status: answer.status,
             headers: server.headers(of: answer, to: requests[stream.slot], service: memory.service),

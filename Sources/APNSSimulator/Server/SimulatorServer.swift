@@ -99,6 +99,11 @@ public final class SimulatorServer {
         if connections.isEmpty { tellDrained() }
     }
 
+    /// The oldest first.
+    public var openConnections: [ConnectionSummary] {
+        connections.values.map(\.summary).sorted { $0.number < $1.number }
+    }
+
     /// Accepts no more connections and no more requests on those that are open; these end when their requests are
     /// answered.
     ///

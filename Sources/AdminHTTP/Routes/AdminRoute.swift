@@ -8,16 +8,19 @@ public struct AdminRoute {
     /// What it does, in a few words.
     public let help: String
 
+    /// Whether those who ask for what there is are told of it; parts of a page are not.
+    public let isListed: Bool
+
     let segments: [Substring]
     let answer: (AdminExchange) throws(AdminError) -> Void
 
     /// A request that is answered at once.
     public init(
-        _ method: AdminMethod, _ path: String, query: [String] = [], _ help: String,
+        _ method: AdminMethod, _ path: String, query: [String] = [], isListed: Bool = true, _ help: String,
         answer: @escaping (AdminRequest) throws(AdminError) -> AdminResponse
     ) {
         self.init(
-            method, path, query: query, help,
+            method, path, query: query, isListed: isListed, help,
             later: { exchange throws(AdminError) in
                 exchange.answer(try answer(exchange.request))
             })
@@ -25,13 +28,14 @@ public struct AdminRoute {
 
     /// A request whose answer may take its time.
     public init(
-        _ method: AdminMethod, _ path: String, query: [String] = [], _ help: String,
+        _ method: AdminMethod, _ path: String, query: [String] = [], isListed: Bool = true, _ help: String,
         later answer: @escaping (AdminExchange) throws(AdminError) -> Void
     ) {
         self.method = method
         self.path = path
         self.query = query
         self.help = help
+        self.isListed = isListed
         self.answer = answer
         segments = path.split(separator: "/")
     }

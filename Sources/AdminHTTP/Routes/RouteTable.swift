@@ -12,7 +12,7 @@ public struct RouteTable {
         do throws(AdminError) {
             let fitting = routes.filter { $0.parameters(of: exchange.request.path) != nil }
             guard !fitting.isEmpty else {
-                let all = routes.map { "\($0.method.rawValue) \($0.path)" }
+                let all = routes.filter(\.isListed).map { "\($0.method.rawValue) \($0.path)" }
                 throw AdminError(404, "there is nothing at this path; there are: \(all.joined(separator: ", "))")
             }
             guard let route = fitting.first(where: { $0.method == exchange.request.method }) else {

@@ -23,7 +23,10 @@ final class AdminClient {
 
     /// Begins to watch; to be followed by `end()`.
     func begin() {
-        watch = DescriptorWatch(loop: loop, descriptor: descriptor, for: .peerGone) { [self] in wentAway() }
+        watch = DescriptorWatch(
+            loop: loop, descriptor: descriptor, for: .peerGone, action: { [self] in wentAway() },
+            // The server ends it.
+            abandoned: {})
         startTransfer()
     }
 

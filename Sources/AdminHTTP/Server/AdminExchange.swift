@@ -135,8 +135,7 @@ public final class AdminExchange {
         }
         guard let made else { return .NO }
         defer { MHD_destroy_response(made) }
-        let headers = [("Content-Type", response.contentType)] + AdminResponse.securityHeaders + response.headers
-        for (name, value) in headers { MHD_add_response_header(made, name, value) }
+        for (name, value) in response.allHeaders { MHD_add_response_header(made, name, value) }
         return MHD_queue_response(connection, UInt32(clamping: response.status), made)
     }
 
@@ -165,4 +164,10 @@ extension AdminResponse {
         ("Referrer-Policy", "no-referrer"),
         ("X-Content-Type-Options", "nosniff"),
     ]
+
+    fileprivate var allHeaders: [(name: String, value: String)] {
+        let names = headers.map { $0.name.lowercased() }
+        return [("Content-Type", contentType)] + Self.securityHeaders.filter { !names.contains($0.0.lowercased()) }
+            + headers
+    }
 }

@@ -17,7 +17,8 @@ public final class AdminServer {
     let loop: EpollLoop
     let configuration: AdminConfiguration
     let hosts: TrustedHosts
-    private let handler: (AdminExchange) -> Void
+    /// Let go of with the end, since it may hold what holds this.
+    private var handler: ((AdminExchange) -> Void)?
     private var daemon: OpaquePointer?
     private var listener: ByteListener?
     private var watch: DescriptorWatch?
@@ -47,8 +48,9 @@ public final class AdminServer {
         self.endpoint = listener.endpoint
         daemon = startDaemon()
         watch = daemon.flatMap { daemon in
-            DescriptorWatch(loop: loop, descriptor: martlet_epoll_descriptor(daemon), for: .readable) { [self] in run()
-            }
+            DescriptorWatch(
+                loop: loop, descriptor: martlet_epoll_descriptor(daemon), for: .readable, action: { [self] in run() },
+                abandoned: { [self] in close() })
         }
         if watch == nil {
             close()
@@ -60,7 +62,8 @@ public final class AdminServer {
         precondition(daemon == nil, "an admin endpoint is closed before it is let go of")
     }
 
-    /// Ends at once: accepts no more, tells those who wait for an answer that none comes, closes every connection.
+    /// Ends at once: accepts no more, tells those who wait for an answer that none comes, closes every connection. The
+    /// end of the loop does the same.
     public func close() {
         loop.assertOnLoop()
         listener?.close()
@@ -79,6 +82,7 @@ public final class AdminServer {
         nextRun = nil
         self.daemon = nil
         MHD_stop_daemon(daemon)
+        handler = nil
     }
 
     private func accept(_ descriptor: Int32) {
@@ -98,7 +102,7 @@ public final class AdminServer {
         var exchanges: [AdminExchange] = []
         swap(&exchanges, &arrived)
         for exchange in exchanges where exchange.isPending {
-            handler(exchange)
+            handler?(exchange)
             if exchange.isPending { exchange.waitForAnswer() }
         }
         // Data that it has read already make no event. It has no other timeouts: AdminClient's bound its connections.

@@ -3,7 +3,7 @@ public struct AdminResponse: Sendable {
     public var status: Int
     public var contentType: String
     public var body: [UInt8]
-    /// Beyond those about content and security.
+    /// Beyond those about content; in place of the endpoint's own about caches and security where it has one.
     public var headers: [(name: String, value: String)] = []
 
     public init(status: Int = 200, contentType: String, body: [UInt8]) {

@@ -15,16 +15,19 @@ public final class DescriptorWatch {
 
     /// Calls `action` in each turn in which `event` holds.
     ///
+    /// - Parameter abandoned: called when the loop ends before the watch, on its thread; nothing is watched any more.
     /// - Returns: nil when the kernel cannot watch the descriptor, or no more of them.
-    public init?(loop: EpollLoop, descriptor: Int32, for event: Event, _ action: @escaping () -> Void) {
+    public init?(
+        loop: EpollLoop, descriptor: Int32, for event: Event, action: @escaping () -> Void,
+        abandoned: @escaping () -> Void
+    ) {
         self.loop = loop
         let events: EPOLL_EVENTS =
             switch event {
             case .readable: EPOLLIN
             case .peerGone: EPOLLRDHUP
             }
-        watch = loop.watch(
-            descriptor, for: events, action: { _ in action() }, abandoned: { [weak self] in self?.watch = nil })
+        watch = loop.watch(descriptor, for: events, action: { _ in action() }, abandoned: abandoned)
         if watch == nil { return nil }
     }
 

@@ -1,0 +1,46 @@
+import AdminHTTP
+import JSON
+
+extension AdminResponse {
+    /// One JSON object with the members that `write` adds.
+    static func object(status: Int = 200, _ write: (inout JSONWriter) -> Void) -> AdminResponse {
+        var json = JSONWriter()
+        json.beginObject()
+        write(&json)
+        json.endObject()
+        return .json(json.bytes + [UInt8(ascii: "\n")], status: status)
+    }
+}
+
+extension AdminRequest {
+    /// The body as JSON.
+    ///
+    /// - Throws: 400 with the place of the mistake.
+    func json() throws(AdminError) -> JSONDocument {
+        do throws(JSONError) {
+            return try JSONDocument(body, limits: JSONLimits(bytesMax: SimulatorAdmin.bodyBytesMax))
+        } catch {
+            throw AdminError(400, "the body has to be JSON: \(error)")
+        }
+    }
+
+    /// A whole number of the query; nil when it has none of this name.
+    ///
+    /// - Throws: 400 when it is no number of the range.
+    func number(_ name: String, _ range: ClosedRange<Int>) throws(AdminError) -> Int? {
+        guard let text = query(name) else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw AdminError(400, "\(name) is a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+}
+
+extension FaultError {
+    /// The same sentence with its place in the body, when that has more than one line.
+    func told(of document: JSONDocument) -> AdminError {
+        guard let node else { return AdminError(400, message) }
+        let place = document.position(ofNode: node)
+        return AdminError(400, place.line > 1 ? "\(place.line):\(place.column): \(message)" : message)
+    }
+}

@@ -1,0 +1,88 @@
+import APNSProtocol
+import AdminHTTP
+import Crypto
+import EventLoop
+import JSON
+
+/// `/v1/requests` and `/v1/duplicates`: what was seen, and waiting for what is to be seen.
+struct RequestRoutes {
+    let server: SimulatorServer
+
+    var all: [AdminRoute] {
+        [
+            AdminRoute(
+                .get, "/v1/requests",
+                query: [
+                    "after", "limit", "apns_id", "device", "topic", "status", "reason", "connection", "full_tokens",
+                    "wait_seconds",
+                ],
+                "the newest requests, or those after a number; with wait_seconds, once there is one",
+                later: { exchange throws(AdminError) in try tell(exchange) }),
+            AdminRoute(.get, "/v1/duplicates", "the ids that more than one request had") { [server] _ in
+                .object { json in
+                    json.key("duplicates")
+                    json.beginArray()
+                    for duplicate in server.memory.duplicates { duplicate.write(to: &json) }
+                    json.endArray()
+                }
+            },
+        ]
+    }
+
+    private func tell(_ exchange: AdminExchange) throws(AdminError) {
+        let request = exchange.request
+        let query = try RequestQuery(request)
+        let showsTokens = try request.number("full_tokens", 0...1) == 1
+        guard let seconds = try request.number("wait_seconds", 0...RequestMemory.waitSecondsMax) else {
+            return exchange.answer(.page(server.memory.requests(query), showsTokens: showsTokens))
+        }
+        do throws(RequestWaitError) {
+            let wait = try server.memory.whenRequest(query, within: .seconds(seconds)) { page in
+                exchange.answer(
+                    page.map { .page($0, showsTokens: showsTokens) }
+                        ?? .error(408, "no such request came within \(seconds) seconds"))
+            }
+            if let wait { exchange.onAbandoned = { [server] in server.memory.cancel(wait) } }
+        } catch {
+            switch error {
+            case .notLogging: throw AdminError(409, "no requests are kept: start with --requests-logged above 0")
+            case .tooMany: throw AdminError(503, "too many wait for requests; try again later")
+            }
+        }
+    }
+}
+
+extension RequestQuery {
+    /// As the query of a URL says it.
+    ///
+    /// - Throws: 400, naming what is wrong.
+    fileprivate init(_ request: AdminRequest) throws(AdminError) {
+        self.init(
+            after: try request.number("after", 0...Int.max),
+            limit: try request.number("limit", 1...Self.limitMax) ?? Self.limitDefault,
+            devicePrefix: request.query("device"), topic: request.query("topic"),
+            status: try request.number("status", 100...599),
+            reason: request.query("reason").map { text in Array(text.utf8).withUnsafeBytes { Reason($0) } },
+            connection: try request.number("connection", 1...Int.max))
+        if let text = request.query("apns_id") {
+            guard let id = UUIDValue(text) else { throw AdminError(400, "apns_id is a UUID") }
+            apnsID = id
+        }
+        guard devicePrefix?.utf8.allSatisfy(DeviceToken.isHexDigit) != false else {
+            throw AdminError(400, "device is how a device token begins, in hexadecimal digits")
+        }
+    }
+}
+
+extension AdminResponse {
+    fileprivate static func page(_ page: RequestPage, showsTokens: Bool) -> AdminResponse {
+        .object { json in
+            json.key("requests")
+            json.beginArray()
+            for request in page.requests { request.write(to: &json, .full, showsTokens: showsTokens) }
+            json.endArray()
+            json.member("newest", page.newest)
+            json.member("dropped", page.dropped)
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import APNSProtocol
+import EventLoop
+import HTTP2
+import JSON
+import TestKit
+import Testing
+
+@testable import APNSSimulator
+
+/// A simulator with its admin port on a loop, a provider, and somebody who asks the admin port.
+final class AdminSimulator {
+    let loop: EpollLoop
+    let server: SimulatorServer
+    let admin: SimulatorAdmin
+    let provider: Provider
+    private let push: Endpoint
+    private var clients: [ProviderClient] = []
+    private var askers: [RawHTTPClient] = []
+
+    /// Has `talk` use them; closes all that is open after it.
+    static func run(
+        _ configure: @escaping @Sendable (inout SimulatorConfiguration, inout SimulatorState) -> Void = { _, _ in },
+        _ talk: @escaping @Sendable (AdminSimulator) async throws -> Void
+    ) async throws {
+        try await onEpollLoop { loop in
+            let simulator = try AdminSimulator(loop, configure)
+            defer { simulator.close() }
+            try await talk(simulator)
+        }
+    }
+
+    private init(
+        _ loop: EpollLoop, _ configure: (inout SimulatorConfiguration, inout SimulatorState) -> Void
+    ) throws {
+        self.loop = loop
+        provider = try Provider()
+        var configuration = SimulatorConfiguration()
+        configuration.requestsLoggedMax = 1000
+        var state = try provider.state()
+        state.rules.gate = .off
+        configure(&configuration, &state)
+        server = SimulatorServer(loop: loop, configuration: configuration, state: state)
+        let anywhere = Endpoint(host: "127.0.0.1", port: 0)
+        push = try server.listen(on: anywhere, as: .sandboxPush)
+        admin = try SimulatorAdmin(for: server, on: loop, at: anywhere)
+    }
+
+    private func close() {
+        admin.close()
+        server.abort()
+        for asker in askers { asker.reset() }
+        for client in clients { client.session?.abort() }
+    }
+
+    /// Another connection to the admin port.
+    func connect() async throws -> RawHTTPClient {
+        let asker = try await RawHTTPClient.connect(to: admin.endpoint, on: loop)
+        askers.append(asker)
+        return asker
+    }
+
+    /// Asks the admin port over one connection that stays.
+    func ask(_ method: String, _ target: String, _ body: String? = nil) async throws -> RawHTTPResponse {
+        if askers.isEmpty { _ = try await connect() }
+        return try await askers[0].request(method, target, body: body)
+    }
+
+    /// Asks, and expects an answer.
+    func expect(
+        _ method: String, _ target: String, _ body: String? = nil, is expected: String, status: Int = 200,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let response = try await ask(method, target, body)
+        #expect(response.status == status, sourceLocation: sourceLocation)
+        #expect(response.body == expected + "\n", sourceLocation: sourceLocation)
+    }
+
+    /// What is asked for as JSON.
+    func json(_ target: String) async throws -> JSONDocument {
+        try JSONDocument(try await ask("GET", target).body)
+    }
+
+    /// A provider's new connection.
+    func provide() async throws -> ProviderClient {
+        let issuedAt = server.now.unixSeconds
+        let client = ProviderClient(
+            token: try provider.token(claims: #"{"iss":"\#(provider.teamID)","iat":\#(issuedAt)}"#))
+        clients.append(client)
+        client.session = HTTP2Client(loop: loop, delegate: client)
+        _ = loop.connect(to: push, handler: client.session)
+        try await wait { !client.streamsMax.isEmpty }
+        return client
+    }
+
+    /// The answer to a push.
+    func push(
+        _ client: ProviderClient, to deviceToken: String = Conversation.deviceToken, id: String? = nil,
+        body: String = #"{"aps":{"alert":"Hi"}}"#
+    ) async throws -> ProviderClient.Answer {
+        let stream = try #require(client.push(to: deviceToken, id: id, body: body))
+        try await wait { client.answers[stream.id]?.end != nil }
+        return try #require(client.answers[stream.id])
+    }
+
+    struct NeverHeld: Error {}
+
+    /// Has the loop turn until `condition` holds.
+    func wait(until condition: () -> Bool) async throws {
+        let deadline = loop.now.monotonic + .seconds(20)
+        while !condition() {
+            guard loop.now.monotonic < deadline else { throw NeverHeld() }
+            await loop.sleep(for: .milliseconds(1))
+        }
+    }
+}

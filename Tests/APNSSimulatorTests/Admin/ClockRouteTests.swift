@@ -1,0 +1,46 @@
+import EventLoop
+import JSON
+import TestKit
+import Testing
+
+@testable import APNSSimulator
+
+@Suite struct ClockRouteTests {
+    @Test func `A clock that is set makes tokens old`() async throws {
+        try await AdminSimulator.run { simulator in
+            let clock = try await simulator.json("/v1/clock").root
+            #expect(clock["offset_seconds"]?.double == 0)
+            #expect(clock["unix_ms"]?.int64 == simulator.loop.now.unixMilliseconds)
+            let client = try await simulator.provide()
+            #expect(try await simulator.push(client).status == 200)
+
+            let set = try await simulator.ask("PUT", "/v1/clock", #"{"offset_seconds": 3700.5}"#)
+            #expect(set.status == 200 && set.body.hasPrefix(#"{"offset_seconds":3700.5,"unix_ms":"#))
+            #expect(try await simulator.push(client).body == #"{"reason":"ExpiredProviderToken"}"#)
+
+            _ = try await simulator.ask("PUT", "/v1/clock", #"{"offset_seconds": -90000}"#)
+            #expect(simulator.server.clockOffset == .seconds(-90_000))
+            _ = try await simulator.ask("PUT", "/v1/clock", #"{"offset_seconds": 0}"#)
+            #expect(try await simulator.push(client).status == 200)
+        }
+    }
+
+    @Test(arguments: [
+        ("", "the body has to be JSON: 1:1: "),
+        ("{", "the body has to be JSON: 1:2: "),
+        ("[]", "the clock is an object"),
+        ("{}", "offset_seconds says how far the clock is ahead"),
+        (#"{"offset": 1}"#, "the clock has no offset; it has offset_seconds"),
+        (#"{"offset_seconds": "1"}"#, "offset_seconds is a number from"),
+        (#"{"offset_seconds": 1e300}"#, "offset_seconds is a number from"),
+        ("{\n  \"offset_seconds\": 1e300}", "2:21: offset_seconds is a number from"),
+    ])
+    func `What cannot be a clock is told`(body: String, sentence: String) async throws {
+        try await AdminSimulator.run { simulator in
+            let response = try await simulator.ask("PUT", "/v1/clock", body)
+            #expect(response.status == 400)
+            #expect(response.body.hasPrefix(#"{"error":"\#(sentence)"#), "\(response.body)")
+            #expect(simulator.server.clockOffset == .zero)
+        }
+    }
+}
