@@ -12,6 +12,19 @@ public struct IssuedCertificate: Sendable, CustomStringConvertible, CustomDebugS
     public var customMirror: Mirror { Mirror(self, children: ["certificatePEM": certificatePEM]) }
 }
 
+/// An extension of a certificate that is somebody's own.
+public struct CertificateExtension: Sendable, Hashable {
+    /// In dotted form, such as `1.2.840.113635.100.6.3.2`.
+    public var objectID: String
+    /// In DER.
+    public var value: [UInt8]
+
+    public init(objectID: String, value: [UInt8]) {
+        self.objectID = objectID
+        self.value = value
+    }
+}
+
 /// A certificate authority of one's own, for tests, the quickstart and the simulator: made in memory, used, forgotten.
 /// Its certificates are on P-256 keys and are not meant for production.
 public struct CertificateAuthority: Sendable {
@@ -74,21 +87,29 @@ public struct CertificateAuthority: Sendable {
 
     /// A certificate with which a TLS client shows who it is.
     ///
-    /// - Parameter name: its common name, at most 64 bytes.
+    /// - Parameters:
+    ///   - name: its common name, at most 64 bytes.
+    ///   - userID: `UID` of its subject.
+    ///   - extensions: those that say what its bearer may do, such as Apple's.
     /// - Throws: `invalidArgument` for a name that cannot be used, else `failed`.
-    public func issueClient(name: String, validity: Validity = Validity()) throws(CryptoError) -> IssuedCertificate {
-        try issue(subject: name, validity: validity, extensions: [(NID_ext_key_usage, "clientAuth")])
+    public func issueClient(
+        name: String, userID: String? = nil, extensions: [CertificateExtension] = [], validity: Validity = Validity()
+    ) throws(CryptoError) -> IssuedCertificate {
+        try issue(
+            subject: name, userID: userID, validity: validity, extensions: [(NID_ext_key_usage, "clientAuth")],
+            foreignExtensions: extensions)
     }
 
     private func issue(
-        subject: String, validity: Validity, extensions: [(Int32, String)]
+        subject: String, userID: String? = nil, validity: Validity, extensions: [(Int32, String)],
+        foreignExtensions: [CertificateExtension] = []
     ) throws(CryptoError) -> IssuedCertificate {
         let leafKey = try P256Key.generate()
         let certificate = try X509Certificate(
-            subject: subject, key: leafKey, issuer: name, issuerKey: key, validity: validity,
+            subject: subject, userID: userID, key: leafKey, issuer: name, issuerKey: key, validity: validity,
             extensions: [
                 (NID_basic_constraints, "critical,CA:FALSE"), (NID_key_usage, "critical,digitalSignature"),
-            ] + extensions)
+            ] + extensions, foreignExtensions: foreignExtensions)
         return IssuedCertificate(certificatePEM: try certificate.pem(), privateKeyPEM: try leafKey.pkcs8PEM())
     }
 

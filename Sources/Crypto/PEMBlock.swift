@@ -32,6 +32,9 @@ final class PEMBlock {
 
     deinit { CRYPTO_clear_free(bytes, length, nil, 0) }
 
+    /// A copy of the bytes, for what is no secret.
+    var contents: [UInt8] { Array(UnsafeBufferPointer(start: bytes, count: length)) }
+
     /// Runs one of OpenSSL's `d2i` functions over the bytes; nil when they are not what it reads, to the last byte.
     func decode<Value>(_ d2i: (inout UnsafePointer<UInt8>?, Int) -> Value?, free: (Value) -> Void) -> Value? {
         var position: UnsafePointer<UInt8>? = UnsafePointer(bytes)

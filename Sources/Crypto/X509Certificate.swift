@@ -4,10 +4,14 @@ internal import COpenSSL
 final class X509Certificate {
     private let pointer: OpaquePointer
 
-    /// - Parameter extensions: by OpenSSL's number and in the words of its configuration files.
+    /// - Parameters:
+    ///   - userID: goes into the subject, before its common name.
+    ///   - extensions: by OpenSSL's number and in the words of its configuration files.
+    ///   - foreignExtensions: those that OpenSSL does not know.
     init(
-        subject: String, key: P256Key, issuer: String, issuerKey: P256Key, validity: CertificateAuthority.Validity,
-        extensions: [(Int32, String)]
+        subject: String, userID: String? = nil, key: P256Key, issuer: String, issuerKey: P256Key,
+        validity: CertificateAuthority.Validity, extensions: [(Int32, String)],
+        foreignExtensions: [CertificateExtension] = []
     ) throws(CryptoError) {
         OpenSSLErrors.clear()
         guard let pointer = X509_new() else {
@@ -19,8 +23,9 @@ final class X509Certificate {
             && Self.setRandomSerial(pointer)
             && X509_gmtime_adj(X509_getm_notBefore(pointer), validity.fromSeconds) != nil
             && X509_gmtime_adj(X509_getm_notAfter(pointer), validity.untilSeconds) != nil
-            && Self.setCommonName(subject, of: X509_get_subject_name(pointer))
-            && Self.setCommonName(issuer, of: X509_get_issuer_name(pointer))
+            && (userID.map { Self.add($0, NID_userId, to: X509_get_subject_name(pointer)) } ?? true)
+            && Self.add(subject, NID_commonName, to: X509_get_subject_name(pointer))
+            && Self.add(issuer, NID_commonName, to: X509_get_issuer_name(pointer))
             && X509_set_pubkey(pointer, key.pointer) == 1
         guard isFilled else {
             throw CryptoError(
@@ -37,6 +42,7 @@ final class X509Certificate {
                 throw CryptoError(.failed, drainingOpenSSLAfter: "cannot make a certificate")
             }
         }
+        for entry in foreignExtensions { try add(entry) }
         guard X509_sign(pointer, issuerKey.pointer, EVP_sha256()) > 0 else {
             throw CryptoError(.failed, drainingOpenSSLAfter: "cannot sign a certificate")
         }
@@ -59,9 +65,26 @@ final class X509Certificate {
             && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != nil
     }
 
-    private static func setCommonName(_ name: String, of subject: OpaquePointer?) -> Bool {
+    private func add(_ foreign: CertificateExtension) throws(CryptoError) {
+        guard let object = OBJ_txt2obj(foreign.objectID, 1), let value = ASN1_OCTET_STRING_new() else {
+            throw CryptoError(.invalidArgument, drainingOpenSSLAfter: "\(foreign.objectID) is no object identifier")
+        }
+        defer {
+            ASN1_OBJECT_free(object)
+            ASN1_OCTET_STRING_free(value)
+        }
+        guard ASN1_OCTET_STRING_set(value, foreign.value, Int32(clamping: foreign.value.count)) == 1,
+            let entry = X509_EXTENSION_create_by_OBJ(nil, object, 0, value)
+        else { throw CryptoError(.failed, drainingOpenSSLAfter: "cannot make a certificate") }
+        defer { X509_EXTENSION_free(entry) }
+        guard X509_add_ext(pointer, entry, -1) == 1 else {
+            throw CryptoError(.failed, drainingOpenSSLAfter: "cannot make a certificate")
+        }
+    }
+
+    private static func add(_ name: String, _ number: Int32, to subject: OpaquePointer?) -> Bool {
         X509_NAME_add_entry_by_NID(
-            subject, NID_commonName, MBSTRING_UTF8, Array(name.utf8), Int32(clamping: name.utf8.count), -1, 0)
+            subject, number, MBSTRING_UTF8, Array(name.utf8), Int32(clamping: name.utf8.count), -1, 0)
             == 1
     }
 }

@@ -31,13 +31,18 @@ public final class HTTP2Server: HTTP2Session {
         super.init(loop: loop, settings: Self.told(settings), limits: limits, isServer: true)
     }
 
-    /// Announces new settings.
+    /// Announces new settings. Until ``HTTP2ServerDelegate/connected()`` has returned, they take the place of the first.
     public func update(_ settings: HTTP2Settings) {
         loop.assertOnLoop()
         guard phase == .open || phase == .connecting else { return }
+        guard openingSettings == nil else {
+            openingSettings = Self.told(settings)
+            limitsUnsent = [settings.maxConcurrentStreams]
+            return
+        }
         limitsUnsent.append(settings.maxConcurrentStreams)
         submit(Self.told(settings))
-        if phase == .open { requestFlush() }
+        requestFlush()
     }
 
     /// Answers a request; with an empty body the header fields end the stream.

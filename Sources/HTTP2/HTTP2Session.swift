@@ -36,6 +36,8 @@ public class HTTP2Session: ByteStreamHandler {
     /// The stream whose header block is being read.
     final var headerStream: HTTP2Stream?
     final var fields = FieldArray()
+    /// What the first SETTINGS frame says; nil once that was made.
+    final var openingSettings: HTTP2Settings?
 
     init(loop: EventLoop, settings: HTTP2Settings, limits: HTTP2Limits, isServer: Bool) {
         self.loop = loop
@@ -44,7 +46,7 @@ public class HTTP2Session: ByteStreamHandler {
         output = OutputBuffer(bytesMax: limits.outputBytesMax, initialCapacity: 16_384)
         super.init()
         nghttp2_session_set_user_data(session, Unmanaged.passUnretained(self).toOpaque())
-        submit(settings)
+        openingSettings = settings
         nghttp2_session_set_local_window_size(
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, limits.connectionWindowBytes)
     }
@@ -138,6 +140,9 @@ public class HTTP2Session: ByteStreamHandler {
         phase = .open
         requestFlush()
         sessionOpened()
+        // SETTINGS go before all else that waits, whatever came first.
+        if let settings = openingSettings { submit(settings) }
+        openingSettings = nil
     }
 
     public final override func received(_ bytes: UnsafeRawBufferPointer) {

@@ -60,6 +60,9 @@ public struct TLSServerConfiguration: Sendable {
     public var requiresApplicationProtocol: Bool
     /// Who signs clients' certificates; without, clients are not asked for one.
     public var clientTrust: TLSTrust?
+    /// Whether clients are asked for a certificate and may show any, or none: who signed it does not matter then. What it
+    /// is worth is for whoever accepts the connection to say.
+    public var asksForAnyClientCertificate = false
     /// Whether a client without a certificate is refused.
     public var requiresClientCertificate: Bool
     public var versionMin: TLSVersion

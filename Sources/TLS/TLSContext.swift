@@ -51,6 +51,10 @@ public final class TLSContext: @unchecked Sendable {
             SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER | required, nil)
             try load(trust)
         }
+        if configuration.asksForAnyClientCertificate {
+            SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
+            SSL_CTX_set_cert_verify_callback(pointer, judgeClientCertificate, nil)
+        }
         if !protocolChoice.wireFormat.isEmpty {
             let argument = Unmanaged.passUnretained(protocolChoice).toOpaque()
             SSL_CTX_set_alpn_select_cb(pointer, chooseProtocol, argument)
@@ -151,6 +155,21 @@ public final class TLSContext: @unchecked Sendable {
         guard let count else { throw CryptoError(.malformed, drainingOpenSSLAfter: "\(what) cannot be read") }
         return count
     }
+}
+
+/// Asks the session about the client's own certificate, whatever chain came with it. The connection never counts as one
+/// whose peer was verified.
+private func judgeClientCertificate(_ store: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
+    let pointer = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx())
+    guard let pointer, let session = TLSSession.session(of: OpaquePointer(pointer)),
+        let der = TLSSession.der(of: X509_STORE_CTX_get0_cert(store))
+    else {
+        X509_STORE_CTX_set_error(store, X509_V_ERR_UNSPECIFIED)
+        return 0
+    }
+    let isAdmitted = session.admits(der)
+    X509_STORE_CTX_set_error(store, isAdmitted ? X509_V_ERR_APPLICATION_VERIFICATION : X509_V_ERR_CERT_REVOKED)
+    return isAdmitted ? 1 : 0
 }
 
 /// The server's choice of a protocol, for OpenSSL's callback.

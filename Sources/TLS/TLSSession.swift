@@ -34,6 +34,9 @@ final class TLSSession {
     /// Whether no ciphertext follows what `input` holds.
     private(set) var hasInputEnded = false
 
+    /// What is made of a client's certificate, in DER, when any may be shown: false refuses it as revoked.
+    var admits: ([UInt8]) -> Bool = { _ in true }
+
     private let context: TLSContext
     private let ssl: OpaquePointer
     private let name: String?
@@ -54,6 +57,7 @@ final class TLSSession {
             throw TransportError(.resources, "\(place): no memory for TLS")
         }
         SSL_set_bio(ssl, bio, bio)
+        SSL_set_ex_data(ssl, Self.sessionIndex, Unmanaged.passUnretained(self).toOpaque())
         if context.isServer {
             SSL_set_accept_state(ssl)
             return
@@ -65,6 +69,25 @@ final class TLSSession {
     }
 
     deinit { SSL_free(ssl) }
+
+    /// Where OpenSSL keeps what belongs to the application.
+    private static let sessionIndex: Int32 = 0
+
+    /// The session that uses this `SSL`.
+    static func session(of ssl: OpaquePointer) -> TLSSession? {
+        SSL_get_ex_data(ssl, sessionIndex).map { Unmanaged<TLSSession>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// A certificate's bytes; nil when there is none.
+    static func der(of certificate: OpaquePointer?) -> [UInt8]? {
+        guard let certificate else { return nil }
+        defer { OpenSSLErrors.clear() }
+        var bytes: UnsafeMutablePointer<UInt8>?
+        let count = i2d_X509(certificate, &bytes)
+        guard count > 0, let bytes else { return nil }
+        defer { CRYPTO_free(bytes, nil, 0) }
+        return Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
+    }
 
     /// Sets what the certificate must be for, and names the host in the ClientHello (RFC 6066, 3: never an address).
     private func expect(_ name: String) -> Bool {
@@ -164,6 +187,9 @@ final class TLSSession {
         guard let name, length > 0 else { return nil }
         return String(decoding: UnsafeBufferPointer(start: name, count: Int(length)), as: UTF8.self)
     }
+
+    /// In DER; nil when it has shown none.
+    var peerCertificate: [UInt8]? { Self.der(of: SSL_get0_peer_certificate(ssl)) }
 
     var hasVerifiedPeerCertificate: Bool {
         SSL_get0_peer_certificate(ssl) != nil && SSL_get_verify_result(ssl) == Int(X509_V_OK)

@@ -64,15 +64,20 @@ public final class TLSTransport: ByteTransport {
 
     /// Speaks TLS as the server over a connection that was just accepted; for the closure given to `listen`.
     ///
-    /// - Parameter handler: may be given later, before the closure returns.
+    /// - Parameters:
+    ///   - handler: may be given later, before the closure returns.
+    ///   - admits: asked about a client's certificate, in DER, when the context asks for any: the client is told that one
+    ///     is revoked when it answers false. Called during the handshake.
     /// - Throws: `resources`; then the connection was reset.
     @discardableResult
     public static func accept(
-        _ accepted: ByteTransport, context: TLSContext, handler: ByteStreamHandler? = nil
+        _ accepted: ByteTransport, context: TLSContext, handler: ByteStreamHandler? = nil,
+        admits: (([UInt8]) -> Bool)? = nil
     ) throws(TransportError) -> TLSTransport {
         precondition(context.isServer, "a client's context cannot accept connections")
         do {
             let session = try TLSSession(context, name: nil, place: "TLS client")
+            if let admits { session.admits = admits }
             let transport = TLSTransport(loop: accepted.loop, session: session, handler: handler)
             transport.below = accepted
             accepted.handler = CiphertextHandler(transport)
@@ -87,6 +92,9 @@ public final class TLSTransport: ByteTransport {
     public var applicationProtocol: String? { session.applicationProtocol }
 
     public var version: TLSVersion? { session.version }
+
+    /// The peer's certificate in DER; nil when it has shown none. Worth nothing unless verified.
+    public var peerCertificate: [UInt8]? { session.peerCertificate }
 
     /// Whether the peer showed a certificate and it holds. Always so on a client.
     public var hasVerifiedPeerCertificate: Bool { session.hasVerifiedPeerCertificate }

@@ -140,6 +140,49 @@ import Testing
         #expect(wire.client.error?.message.contains("does not accept our certificate") == true)
     }
 
+    @Test(arguments: [TLSVersion.tls12, .tls13])
+    func `Any certificate can be asked for, and none need be shown`(version: TLSVersion) throws {
+        var server = TLSServerConfiguration.trusted
+        server.asksForAnyClientCertificate = true
+        server.versionMax = version
+        let issued = try Certificates.stranger.issueClient(name: "anybody")
+        var client = TLSClientConfiguration.trusting
+        client.identity = Certificates.identity(issued)
+        var judged: [[UInt8]] = []
+        let wire = try Wire(
+            client: client, server: server,
+            .init(admits: {
+                judged.append($0)
+                return true
+            }))
+        #expect(wire.start { wire.areConnected } == .done)
+        let shown = try #require(wire.server.tls?.peerCertificate)
+        #expect(judged == [shown])
+        #expect(
+            try CertificateContents(der: shown).sha256
+                == CertificateContents(pem: Array(issued.certificatePEM.utf8)).sha256)
+        #expect(wire.server.tls?.hasVerifiedPeerCertificate == false)
+        wire.close()
+
+        let without = try Wire(server: server, .init(admits: { _ in false }))
+        #expect(without.start { without.areConnected } == .done)
+        #expect(without.server.tls?.peerCertificate == nil)
+        without.close()
+    }
+
+    @Test(arguments: [TLSVersion.tls12, .tls13])
+    func `A certificate that is not admitted is called revoked`(version: TLSVersion) throws {
+        var server = TLSServerConfiguration.trusted
+        server.asksForAnyClientCertificate = true
+        server.versionMax = version
+        var client = TLSClientConfiguration.trusting
+        client.identity = Certificates.client
+        let wire = try Wire(client: client, server: server, .init(admits: { _ in false }))
+        #expect(wire.start { wire.areClosed } == .done)
+        #expect(wire.client.error?.message.contains("revoked") == true, "\(wire.client.error?.message ?? "")")
+        #expect(!wire.server.isConnected)
+    }
+
     @Test(arguments: [([String](), ["h2"]), (["http/1.1"], ["h2"]), (["http/1.1", "h3"], ["h2", "h2c"])])
     func `Without the protocol in common there is no connection`(offered: [String], wanted: [String]) throws {
         var client = TLSClientConfiguration.trusting

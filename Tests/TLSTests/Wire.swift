@@ -173,6 +173,8 @@ final class Wire {
         var serverInputEndsAfter = Int.max
         /// What the client's bytes leave through.
         var clientValve: Valve?
+        /// What the server makes of a client's certificate when it asks for any.
+        var admits: (([UInt8]) -> Bool)?
         var seed: UInt64 = 1
     }
 
@@ -194,7 +196,8 @@ final class Wire {
         let (endpoint, server) = (endpoint, server)
         connector = try loop.enter {
             _ = try loop.listen(on: endpoint) { accepted in
-                _ = try? TLSTransport.accept(accepted, context: serverContext, handler: server)
+                _ = try? TLSTransport.accept(
+                    accepted, context: serverContext, handler: server, admits: ways.admits)
                 guard let handler = accepted.handler else { return }
                 accepted.handler = Pieces(
                     handler, pieceBytes: ways.serverPieceBytes, endAfter: ways.serverInputEndsAfter)

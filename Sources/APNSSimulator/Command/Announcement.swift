@@ -27,6 +27,8 @@ struct Announcement {
         if let directory = options.demonstrationDirectory {
             json.member("key_file", "\(directory)/\(DemonstrationFile.providerKey.rawValue)")
             json.member("authority_file", "\(directory)/\(DemonstrationFile.authority.rawValue)")
+            json.member("client_certificate_file", "\(directory)/\(DemonstrationFile.clientCertificate.rawValue)")
+            json.member("client_key_file", "\(directory)/\(DemonstrationFile.clientKey.rawValue)")
         }
         json.endObject()
         return String(decoding: json.bytes, as: UTF8.self)
@@ -46,7 +48,11 @@ struct Announcement {
         }
         if let directory = options.demonstrationDirectory {
             if world.isDemonstrationState {
-                lines.append("  sign provider tokens with \(directory)/\(DemonstrationFile.providerKey.rawValue)")
+                lines += [
+                    "  sign provider tokens with \(directory)/\(DemonstrationFile.providerKey.rawValue)",
+                    "  or show the certificate \(directory)/\(DemonstrationFile.clientCertificate.rawValue) with"
+                        + " \(DemonstrationFile.clientKey.rawValue)",
+                ]
             }
             if options.certificateFile == nil {
                 lines.append("  let the client trust \(directory)/\(DemonstrationFile.authority.rawValue)")

@@ -58,7 +58,6 @@ struct World: Sendable {
 
     private static func tls(_ options: Options, _ demonstration: Demonstration?) throws(SimulatorError) -> TLSContext {
         let identity: TLSIdentity
-        var authority: TLSTrust?
         if let certificate = options.certificateFile, let key = options.privateKeyFile {
             identity = TLSIdentity(
                 certificateChainPEM: String(decoding: try TextFile.read(certificate), as: UTF8.self),
@@ -67,14 +66,14 @@ struct World: Sendable {
             identity = TLSIdentity(
                 certificateChainPEM: demonstration.server.certificatePEM,
                 privateKeyPEM: demonstration.server.privateKeyPEM)
-            // APNs asks every client for a certificate, and takes none for an answer.
-            authority = .pem(demonstration.authorityPEM)
         } else {
             throw SimulatorError(.usage, "there is no certificate to serve with")
         }
-        let configuration = TLSServerConfiguration(
+        var configuration = TLSServerConfiguration(
             identity: identity, applicationProtocols: ["h2"],
-            requiresApplicationProtocol: options.applicationProtocol == .required, clientTrust: authority)
+            requiresApplicationProtocol: options.applicationProtocol == .required)
+        // APNs asks every client for a certificate, and takes none for an answer.
+        configuration.asksForAnyClientCertificate = true
         return try SimulatorError.telling(.badInput, "cannot use the server's certificate: ") {
             () throws(CryptoError) in try TLSContext(server: configuration)
         }

@@ -2,7 +2,7 @@ import APNSProtocol
 public import Crypto
 import TLS
 
-/// A team with one app and one key, an authority and a server certificate, made up anew: for trying things out without
+/// A team with one app, one key and one certificate, an authority and a server certificate, made up anew: for trying things out without
 /// having anything of Apple's.
 public struct Demonstration: Sendable {
     public static let teamID = "DEMOTEAM01"
@@ -18,6 +18,8 @@ public struct Demonstration: Sendable {
     /// What clients are to trust.
     public let authorityPEM: String
     let server: IssuedCertificate
+    /// What a provider can show instead of signing tokens.
+    let client: IssuedCertificate
 
     /// - Throws: `failed` when the system cannot make keys.
     public static func make() throws(CryptoError) -> Demonstration {
@@ -26,7 +28,14 @@ public struct Demonstration: Sendable {
         return Demonstration(
             providerKeyPEM: try key.pkcs8PEM(), providerPublicKeyPEM: try key.publicKeyPEM(),
             authorityPEM: authority.certificatePEM,
-            server: try authority.issueServer(dnsNames: serverNames, ipAddresses: ["127.0.0.1", "::1"]))
+            server: try authority.issueServer(dnsNames: serverNames, ipAddresses: ["127.0.0.1", "::1"]),
+            client: try authority.issueClient(
+                name: "Apple Push Services: \(bundleID)", userID: bundleID,
+                extensions: PushCertificate.extensions(
+                    environments: Set(APNSEnvironment.allCases),
+                    topics: [
+                        (bundleID, "app"), ("\(bundleID).voip", "voip"), ("\(bundleID).complication", "complication"),
+                    ])))
     }
 
     /// Apple's names, so that an entry in a hosts file is enough to redirect a client, and this machine's.
@@ -43,6 +52,7 @@ public struct Demonstration: Sendable {
         state.add(
             RegisteredKey(
                 id: Self.keyID, teamID: Self.teamID, publicKey: try ES256PublicKey(pem: providerPublicKeyPEM)))
+        state.add(try RegisteredCertificate(pem: client.certificatePEM, teamID: Self.teamID))
         state.addApp(bundleID: Self.bundleID, teamID: Self.teamID, allowsBroadcasts: true)
         state.unknownDevices = .active
         state.deviceRules = [
@@ -65,6 +75,8 @@ public struct Demonstration: Sendable {
             keys:
               - id: \(Self.keyID)
                 public_key_file: \(DemonstrationFile.publicKey.rawValue)
+            certificates:
+              - certificate_file: \(DemonstrationFile.clientCertificate.rawValue)
         device_rules:
           - {prefix: \(Self.unregisteredPrefix), state: unregistered}
           - {prefix: \(Self.badPrefix), state: bad}
@@ -81,6 +93,8 @@ enum DemonstrationFile: String, CaseIterable {
     case authority = "ca.pem"
     case serverCertificate = "server.pem"
     case serverKey = "server-key.pem"
+    case clientCertificate = "client.pem"
+    case clientKey = "client-key.pem"
     case state = "state.yaml"
 
     func text(of demonstration: Demonstration) -> String {
@@ -90,14 +104,16 @@ enum DemonstrationFile: String, CaseIterable {
         case .authority: demonstration.authorityPEM
         case .serverCertificate: demonstration.server.certificatePEM
         case .serverKey: demonstration.server.privateKeyPEM
+        case .clientCertificate: demonstration.client.certificatePEM
+        case .clientKey: demonstration.client.privateKeyPEM
         case .state: demonstration.stateFile
         }
     }
 
     var isSecret: Bool {
         switch self {
-        case .providerKey, .serverKey: true
-        case .publicKey, .authority, .serverCertificate, .state: false
+        case .providerKey, .serverKey, .clientKey: true
+        case .publicKey, .authority, .serverCertificate, .clientCertificate, .state: false
         }
     }
 }

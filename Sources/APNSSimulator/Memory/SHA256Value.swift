@@ -5,7 +5,11 @@ public struct SHA256Value: Sendable, Hashable, CustomStringConvertible {
     private let first: UInt64, second: UInt64, third: UInt64, fourth: UInt64
 
     public init(of bytes: UnsafeRawBufferPointer) {
-        let digest = Digest.sha256(bytes)
+        self.init(digest: Digest.sha256(bytes))
+    }
+
+    /// - Parameter digest: 32 bytes.
+    init(digest: [UInt8]) {
         func word(_ index: Int) -> UInt64 { digest[(index * 8)..<(index * 8 + 8)].reduce(0) { $0 << 8 | UInt64($1) } }
         (first, second, third, fourth) = (word(0), word(1), word(2), word(3))
     }

@@ -1,8 +1,8 @@
 import APNSProtocol
 import EventLoop
 
-/// What is remembered of one connection: provider tokens that were verified on it and topics that were found allowed,
-/// so that both are looked into once and not for each push.
+/// What is remembered of one connection: who its client is, provider tokens that were verified on it and topics that were
+/// found allowed, so that these are looked into once and not for each push.
 struct ConnectionMemory {
     /// Provider tokens and topics remembered of one connection; the oldest makes room.
     static let tokensMax = 8
@@ -21,11 +21,12 @@ struct ConnectionMemory {
         var pushType: PushType?
         var sender: Sender
         var bundleID: String
-        var topic: String
     }
 
     /// What the connection's listener serves.
     let service: Service
+    /// What the client has shown within TLS; nil when it has shown none.
+    private(set) var presented: PresentedCertificate?
     private var binding = ConnectionBinding()
     private var updates = TokenUpdateLimit()
     private var tokens: [VerifiedToken] = []
@@ -42,10 +43,29 @@ struct ConnectionMemory {
         self.service = service
     }
 
+    /// The client has shown a certificate: from now on it is known by that, and its provider tokens are not looked at
+    /// (Apple, "Sending notification requests to APNs").
+    mutating func present(_ certificate: PushCertificate) {
+        presented = PresentedCertificate(certificate)
+    }
+
+    /// What there is against the client's certificate; nil also without one.
+    func certificateFault(state: SimulatorState, now: Now) -> Reason? {
+        guard let certificate = presented?.certificate else { return nil }
+        guard state.knowsCertificate(certificate.fingerprint), certificate.validSeconds.contains(now.unixSeconds) else {
+            return .badCertificate
+        }
+        return certificate.environments.contains(service.environment) ? nil : .badCertificateEnvironment
+    }
+
     /// Whom a request comes from.
     ///
-    /// - Throws: why its provider token is refused, or that it has none.
+    /// - Throws: why its certificate or provider token is refused, or that it has neither.
     mutating func sender(of request: Request, state: SimulatorState, now: Now) throws(Refusal) -> Sender {
+        guard presented == nil else {
+            if let reason = certificateFault(state: state, now: now) { throw Refusal(reason: reason) }
+            return .certificate
+        }
         guard let authorization = request[.authorization] else {
             if state.rules.servesWithoutToken { return .anyone }
             throw Refusal(reason: .missingProviderToken)
@@ -107,29 +127,33 @@ struct ConnectionMemory {
         for candidate in pushTypes {
             guard let count = candidate.bundleIDByteCount(inTopic: topic) else { continue }
             let bundleID = String(decoding: topic[..<count], as: UTF8.self)
-            guard allows(sender, bundleID: bundleID, state: state) else { continue }
+            guard allows(sender, topic: topic, bundleID: bundleID, state: state) else { continue }
             if topics.count >= Self.topicsMax { topics.removeLast() }
             let allowed = AllowedTopic(
-                text: Array(topic), pushType: pushType, sender: sender, bundleID: bundleID,
-                topic: String(decoding: topic, as: UTF8.self))
+                text: Array(topic), pushType: pushType, sender: sender, bundleID: bundleID)
             topics.insert(allowed, at: 0)
             return bundleID
         }
         return nil
     }
 
+    /// Whether a sender may push to a topic of an app.
+    private func allows(
+        _ sender: Sender, topic: UnsafeRawBufferPointer, bundleID: String, state: SimulatorState
+    ) -> Bool {
+        // Tokens cover every topic of an app, certificates those that they list.
+        guard sender == .certificate else { return allows(sender, bundleID: bundleID, state: state) }
+        return presented?.certificate.topics.contains { $0.utf8.elementsEqual(topic) } ?? false
+    }
+
     /// Whether a sender may do something with an app.
     func allows(_ sender: Sender, bundleID: String, state: SimulatorState) -> Bool {
         switch sender {
         case .anyone: return true
+        case .certificate: return presented?.certificate.topics.contains(bundleID) ?? false
         case .key(let id):
             guard let key = state.key(id: id), key.covers(bundleID: bundleID) else { return false }
             return state.allows(teamID: key.teamID, bundleID: bundleID, sinceGeneration: binding.generation)
         }
-    }
-
-    /// A topic as text; nil unless it was found allowed on this connection.
-    func text(ofTopic topic: UnsafeRawBufferPointer) -> String? {
-        topics.first { $0.text.withUnsafeBytes { $0.equals(topic) } }?.topic
     }
 }

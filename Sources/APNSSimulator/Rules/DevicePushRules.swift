@@ -27,15 +27,20 @@ struct DevicePushRules {
         if state.rules.order == .authenticationFirst {
             sender = try connection.sender(of: request, state: state, now: now)
         }
-        let pushType = try checkHeaders(of: request, state.rules)
+        let topic = request[.apnsTopic] ?? connection.presented?.defaultTopic
+        let pushType = try checkHeaders(of: request, topic: topic, state.rules)
         let token = try deviceToken(of: request)
         if state.rules.order == .headersFirst {
             sender = try connection.sender(of: request, state: state, now: now)
         }
         do throws(Refusal) {
             try checkPayload(of: request, pushType: pushType, state.rules)
-            let bundleID = try bundleID(
-                of: request, pushType: pushType, sender: sender, on: &connection, state: state)
+            if pushType == .location, sender == .certificate {
+                throw Refusal(reason: state.rules.locationByCertificateReason)
+            }
+            guard let topic,
+                let bundleID = connection.bundleID(topic: topic, pushType: pushType, sender: sender, state: state)
+            else { throw Refusal(reason: .topicDisallowed) }
             if let requestsMax = state.rules.requestsPerDeviceMax,
                 !rates.admits(deviceToken: token, at: now, requestsMax: requestsMax)
             {
@@ -49,10 +54,12 @@ struct DevicePushRules {
     }
 
     /// The form of each header by itself; the push type that they name.
-    private func checkHeaders(of request: Request, _ options: RuleOptions) throws(Refusal) -> PushType? {
+    private func checkHeaders(
+        of request: Request, topic: UnsafeRawBufferPointer?, _ options: RuleOptions
+    ) throws(Refusal) -> PushType? {
         if request.hasDuplicateHeaders { throw Refusal(reason: .duplicateHeaders) }
         if request[.apnsID] != nil, request.id == nil { throw Refusal(reason: .badMessageID) }
-        guard let topic = request[.apnsTopic] else { throw Refusal(reason: .missingTopic) }
+        guard let topic else { throw Refusal(reason: .missingTopic) }
         guard HeaderForm.isTopic(topic) else { throw Refusal(reason: .badTopic) }
         if let id = request[.apnsCollapseID], id.count > APNSLimits.collapseIDBytesMax {
             throw Refusal(reason: .badCollapseID)
@@ -98,17 +105,6 @@ struct DevicePushRules {
         if request[.contentEncoding] != nil || !payloadForm.isJSONObject(request.bodyBytes) {
             throw Refusal(reason: .payloadEmpty)
         }
-    }
-
-    private func bundleID(
-        of request: Request, pushType: PushType?, sender: Sender, on connection: inout ConnectionMemory,
-        state: SimulatorState
-    ) throws(Refusal) -> String {
-        guard let topic = request[.apnsTopic] else { throw Refusal(reason: .missingTopic) }
-        guard let bundleID = connection.bundleID(topic: topic, pushType: pushType, sender: sender, state: state) else {
-            throw Refusal(reason: .topicDisallowed)
-        }
-        return bundleID
     }
 
     private func answer(_ condition: DeviceCondition) throws(Refusal) -> Answer {

@@ -38,6 +38,8 @@ public struct RuleOptions: Sendable {
     /// Whether a broadcast without `apns-expiration` is refused with `BadExpirationDate`: Apple calls it required, and
     /// leaves it out of a sample.
     public var demandsBroadcastExpiration = false
+    /// What is said of a `location` push of a provider that is known by its certificate: these take tokens only.
+    public var locationByCertificateReason = Reason.forbidden
     /// Whether `background` with a priority other than 5 is refused with `BadPriority`.
     public var refusesBackgroundAtOtherPriority = true
     /// Whether a body that cannot be a JSON object, or says that it is compressed, is refused with `PayloadEmpty`.

@@ -4,4 +4,6 @@ enum Sender: Hashable {
     case anyone
     /// Whoever holds the key with this id.
     case key(id: String)
+    /// Whoever holds the certificate that the connection was opened with.
+    case certificate
 }

@@ -2,6 +2,7 @@ import APNSProtocol
 import Crypto
 import EventLoop
 import HTTP2
+import TLS
 
 /// One provider's connection: gathers its requests, asks the rules, sends the answers.
 final class SimulatorConnection: HTTP2ServerDelegate {
@@ -24,14 +25,17 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     private var errorsSent = 0
     private var session: HTTP2Server?
     private var gate: ServerStreamGate
+    /// Until the connection is open: who its client says it is.
+    private var tls: TLSTransport?
     private var slots: [Slot] = []
     /// By slot, used again from stream to stream.
     private var requests: [Request] = []
 
-    init(number: Int, server: SimulatorServer, service: Service) {
+    init(number: Int, server: SimulatorServer, service: Service, tls: TLSTransport?) {
         self.number = number
         self.server = server
         since = server.now.unixMilliseconds
+        self.tls = tls
         memory = ConnectionMemory(service: service)
         gate = ServerStreamGate(mode: server.state.rules.gate, streamsMax: server.state.rules.streamsMax)
         super.init()
@@ -63,6 +67,22 @@ final class SimulatorConnection: HTTP2ServerDelegate {
 
     /// Ends at once.
     func abort() { session?.abort() }
+
+    override func connected() {
+        let certificate = tls?.peerCertificate
+        tls = nil
+        guard let certificate, let contents = try? CertificateContents(der: certificate) else { return }
+        memory.present(PushCertificate(contents))
+        switch memory.certificateFault(state: server.state, now: server.now) {
+        case nil:
+            // Who is known already gets more than one stream from the start.
+            if gate.authenticated() { session?.update(settings) }
+        case .badCertificateEnvironment:
+            session?.goAway(
+                .noError, lastStreamID: 0, debug: Answer.refused(.badCertificateEnvironment).bodyBytes)
+        default: break
+        }
+    }
 
     override var wantsHeaderRepresentations: Bool { server.memory.keepsRepresentations }
 
@@ -113,6 +133,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         slots = []
         requests = []
         session = nil
+        tls = nil
         server.closed(self)
     }
 

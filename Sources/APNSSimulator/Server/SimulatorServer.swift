@@ -75,10 +75,18 @@ public final class SimulatorServer {
         let listener = try loop.listen(on: endpoint) { [unowned self] transport in
             guard let tls else { return accept(transport, as: service) }
             // When there is no memory for TLS, the connection was reset.
-            if let secured = try? TLSTransport.accept(transport, context: tls) { accept(secured, as: service) }
+            let secured = try? TLSTransport.accept(transport, context: tls) { [unowned self] in admits(certificate: $0)
+            }
+            if let secured { accept(secured, as: service) }
         }
         listeners.append(listener)
         return listener.endpoint
+    }
+
+    /// Whether a client's certificate is not one of those that TLS refuses.
+    private func admits(certificate der: [UInt8]) -> Bool {
+        guard let contents = try? CertificateContents(der: der) else { return true }
+        return !world.isRevokedCertificate(SHA256Value(digest: contents.sha256))
     }
 
     /// Serves a connection that was accepted elsewhere.
@@ -86,7 +94,8 @@ public final class SimulatorServer {
         loop.assertOnLoop()
         guard connections.count < configuration.connectionsMax else { return transport.reset() }
         counts.connections += 1
-        let connection = SimulatorConnection(number: counts.connections, server: self, service: service)
+        let connection = SimulatorConnection(
+            number: counts.connections, server: self, service: service, tls: transport as? TLSTransport)
         connections[connection.number] = connection
         counts.connectionsOpen = connections.count
         counts.connectionsOpenMax = max(counts.connectionsOpenMax, connections.count)

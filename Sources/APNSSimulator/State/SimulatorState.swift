@@ -9,6 +9,7 @@ public struct SimulatorState: Sendable {
     }
 
     private var keys: [String: RegisteredKey] = [:]
+    private var certificates: [SHA256Value: RegisteredCertificate] = [:]
     private var apps: [String: App] = [:]
     private var devices = DeviceTable()
     private var channels = ChannelTable()
@@ -37,6 +38,23 @@ public struct SimulatorState: Sendable {
         keys[id]?.isRevoked = true
         generation += 1
     }
+
+    /// Adds a provider's certificate, or takes the place of the same one.
+    public mutating func add(_ certificate: RegisteredCertificate) {
+        certificates[certificate.certificate.fingerprint] = certificate
+        generation += 1
+    }
+
+    /// Connections with this certificate are refused within TLS from now on.
+    public mutating func revokeCertificate(_ fingerprint: SHA256Value) {
+        certificates[fingerprint]?.isRevoked = true
+        generation += 1
+    }
+
+    /// Whether this one was issued and not revoked.
+    func knowsCertificate(_ fingerprint: SHA256Value) -> Bool { certificates[fingerprint]?.isRevoked == false }
+
+    func isRevokedCertificate(_ fingerprint: SHA256Value) -> Bool { certificates[fingerprint]?.isRevoked == true }
 
     /// Adds an app to a team, or gives it to another one.
     ///

@@ -29,7 +29,7 @@ struct StateFile {
     }
 
     private func readTeam(_ value: JSONValue, into state: inout SimulatorState) throws(SimulatorError) {
-        let team = try Fields(value, of: self, "a team", known: ["id", "apps", "keys"])
+        let team = try Fields(value, of: self, "a team", known: ["id", "apps", "keys", "certificates"])
         let teamID = try team.text("id")
         for app in try team.elements("apps") {
             if let bundleID = app.string {
@@ -42,22 +42,16 @@ struct StateFile {
             }
         }
         for key in try team.elements("keys") { state.add(try readKey(key, teamID: teamID)) }
+        for certificate in try team.elements("certificates") {
+            state.add(try readCertificate(certificate, teamID: teamID))
+        }
     }
 
     private func readKey(_ value: JSONValue, teamID: String) throws(SimulatorError) -> RegisteredKey {
         let fields = try Fields(
             value, of: self, "a key",
             known: ["id", "public_key", "public_key_file", "environments", "topics", "related_key", "revoked"])
-        let pem: [UInt8]
-        switch (fields["public_key"], fields["public_key_file"]) {
-        case (let text?, nil):
-            guard let text = text.string else { throw fault(text, "public_key is a PEM text") }
-            pem = Array(text.utf8)
-        case (nil, let path?):
-            guard let path = path.string else { throw fault(path, "public_key_file is a path") }
-            pem = try readFile(path)
-        default: throw fault(value, "a key has either public_key or public_key_file")
-        }
+        let pem = try fields.pem("public_key")
         let publicKey: ES256PublicKey
         do throws(CryptoError) {
             publicKey = try ES256PublicKey(pem: pem)
@@ -82,11 +76,24 @@ struct StateFile {
         } else if let related = fields["related_key"] {
             throw fault(related, "only a key with topics has a related_key")
         }
-        if let revoked = fields["revoked"] {
-            guard let isRevoked = revoked.bool else { throw fault(revoked, "revoked is true or false") }
-            key.isRevoked = isRevoked
-        }
+        key.isRevoked = try fields.bool("revoked") ?? false
         return key
+    }
+
+    private func readCertificate(
+        _ value: JSONValue, teamID: String
+    ) throws(SimulatorError) -> RegisteredCertificate {
+        let fields = try Fields(
+            value, of: self, "a certificate", known: ["certificate", "certificate_file", "revoked"])
+        let pem = String(decoding: try fields.pem("certificate"), as: UTF8.self)
+        var certificate: RegisteredCertificate
+        do throws(CryptoError) {
+            certificate = try RegisteredCertificate(pem: pem, teamID: teamID)
+        } catch {
+            throw fault(value, "\(error)")
+        }
+        certificate.isRevoked = try fields.bool("revoked") ?? false
+        return certificate
     }
 
     private func readDevice(_ value: JSONValue, into state: inout SimulatorState) throws(SimulatorError) {
@@ -169,6 +176,19 @@ private struct Fields {
             throw file.fault(value[key: key] ?? value, "\(what) has a text \(key)\(hint)")
         }
         return text
+    }
+
+    /// A PEM text under this key, or that of the file under the key with `_file` behind it.
+    func pem(_ key: String) throws(SimulatorError) -> [UInt8] {
+        switch (value[key: key], value[key: key + "_file"]) {
+        case (let text?, nil):
+            guard let text = text.string else { throw file.fault(text, "\(key) is a PEM text") }
+            return Array(text.utf8)
+        case (nil, let path?):
+            guard let text = path.string else { throw file.fault(path, "\(key)_file is a path") }
+            return try file.readFile(text)
+        default: throw file.fault(value, "\(what) has either \(key) or \(key)_file")
+        }
     }
 
     func bool(_ key: String) throws(SimulatorError) -> Bool? {

@@ -1,0 +1,245 @@
+import APNSProtocol
+import Crypto
+import EventLoop
+import TLS
+import TestKit
+import Testing
+
+@testable import APNSSimulator
+
+/// Certificates as Apple's authority would have issued them.
+private enum Issued {
+    static let authority = try! CertificateAuthority.make(name: "Tests")
+
+    static func certificate(
+        topic: String? = "com.example.app", environments: Set<APNSEnvironment> = [.sandbox, .production],
+        topics: [(String, String)] = [], validity: CertificateAuthority.Validity = .init()
+    ) -> IssuedCertificate {
+        try! authority.issueClient(
+            name: "Apple Push Services", userID: topic,
+            extensions: PushCertificate.extensions(environments: environments, topics: topics), validity: validity)
+    }
+
+    /// Of one topic, and of several.
+    static let single = certificate()
+    static let several = certificate(topics: [
+        ("com.example.app", "app"), ("com.example.app.voip", "voip"), ("com.example.app.complication", "complication"),
+    ])
+
+    static func read(_ issued: IssuedCertificate) throws -> PushCertificate {
+        PushCertificate(try CertificateContents(pem: Array(issued.certificatePEM.utf8)))
+    }
+}
+
+@Suite struct PushCertificateTests {
+    @Test func topicsAreTheSubjectsAndTheExtensions() throws {
+        #expect(try Issued.read(Issued.single).topics == ["com.example.app"])
+        #expect(
+            try Issued.read(Issued.several).topics
+                == ["com.example.app", "com.example.app.voip", "com.example.app.complication"])
+        #expect(try Issued.read(Issued.certificate(topic: nil)).topics == [])
+    }
+
+    @Test func environmentsAreExtensionsToo() throws {
+        for environments in [[.sandbox], [.production], [.sandbox, .production]] as [Set<APNSEnvironment>] {
+            #expect(try Issued.read(Issued.certificate(environments: environments)).environments == environments)
+        }
+        let none = try Issued.read(Issued.certificate(environments: []))
+        #expect(none.environments == [.sandbox, .production])
+    }
+
+    /// As Apple's certificates have it: `30 64 0C 0F com.example.app 30 05 0C 03 app …`.
+    @Test func theListOfTopicsIsASequenceOfTextsAndSequences() {
+        let list = DERSequence.sequence(
+            DERSequence.text("a.b") + DERSequence.sequence(DERSequence.text("app")) + [0x16, 1, 0x63])
+        #expect(list == [0x30, 15, 0x0C, 3, 0x61, 0x2E, 0x62, 0x30, 5, 0x0C, 3, 0x61, 0x70, 0x70, 0x16, 1, 0x63])
+        #expect(DERSequence.texts(in: list) == ["a.b", "c"])
+        let long = String(repeating: "x", count: 300)
+        #expect(DERSequence.texts(in: DERSequence.sequence(DERSequence.text(long))) == [long])
+    }
+
+    @Test(
+        arguments: [
+            [], [0x30], [0x30, 5], [5, 0], [0x30, 3, 0x0C, 9, 0x61], [0x30, 0x80], [0x30, 0x84, 0, 0, 0, 1, 0],
+            [0x30, 0x82, 1], [0x30, 2, 0x0C],
+        ] as [[UInt8]])
+    func otherBytesListNothing(bytes: [UInt8]) {
+        #expect(DERSequence.texts(in: bytes) == [])
+    }
+}
+
+@Suite struct CertificateRulesTests {
+    private var apns: Conversation
+
+    init() throws { apns = try Conversation(Provider()) }
+
+    private mutating func show(_ issued: IssuedCertificate, isRegistered: Bool = true) throws {
+        if isRegistered {
+            apns.state.add(try RegisteredCertificate(pem: issued.certificatePEM, teamID: "TEAM000001"))
+        }
+        apns.connection = ConnectionMemory(service: apns.connection.service)
+        apns.connection.present(try Issued.read(issued))
+        apns.now.unixNanoseconds =
+            try CertificateContents(pem: Array(issued.certificatePEM.utf8)).notBeforeSeconds * 1_000_000_000
+    }
+
+    @Test mutating func oneTopicNeedNotBeNamed() throws {
+        try show(Issued.single)
+        #expect(apns.push(["authorization": nil, "apns-topic": nil]) == "200")
+        #expect(apns.push(["authorization": nil]) == "200")
+        #expect(
+            apns.push(["authorization": nil, "apns-topic": "com.other.app"]) == #"400 {"reason":"TopicDisallowed"}"#)
+        #expect(
+            apns.push(["apns-topic": "com.example.app.voip", "apns-push-type": "voip"])
+                == #"400 {"reason":"TopicDisallowed"}"#)
+    }
+
+    @Test mutating func oneOfSeveralTopicsIsNamed() throws {
+        try show(Issued.several)
+        #expect(apns.push(["authorization": nil, "apns-topic": nil]) == #"400 {"reason":"MissingTopic"}"#)
+        #expect(apns.push(["authorization": nil]) == "200")
+        #expect(
+            apns.push(["authorization": nil, "apns-topic": "com.example.app.voip", "apns-push-type": "voip"]) == "200")
+        #expect(
+            apns.push(["apns-topic": "com.example.app.push-type.widgets", "apns-push-type": "widgets"])
+                == #"400 {"reason":"TopicDisallowed"}"#)
+    }
+
+    @Test mutating func providerTokensAreNotLookedAt() throws {
+        try show(Issued.single)
+        #expect(apns.push(["authorization": "garbage"]) == "200")
+        #expect(apns.push(["authorization": "bearer a.b.c"]) == "200")
+    }
+
+    @Test mutating func locationTakesTokensOnly() throws {
+        let issued = Issued.certificate(topics: [("com.example.app.location-query", "location")])
+        try show(issued)
+        let push = ["apns-topic": "com.example.app.location-query", "apns-push-type": "location"]
+        #expect(apns.push(push) == #"403 {"reason":"Forbidden"}"#)
+        apns.state.rules.locationByCertificateReason = .topicDisallowed
+        #expect(apns.push(push) == #"400 {"reason":"TopicDisallowed"}"#)
+    }
+
+    @Test mutating func whatNobodyIssuedIsBad() throws {
+        try show(Issued.single, isRegistered: false)
+        #expect(apns.push() == #"403 {"reason":"BadCertificate"}"#)
+        try show(Issued.single)
+        #expect(apns.push() == "200")
+        apns.now.unixNanoseconds += 40 * 86_400 * 1_000_000_000
+        #expect(apns.push() == #"403 {"reason":"BadCertificate"}"#)
+    }
+
+    @Test mutating func aRevokedOneIsBadOnConnectionsThatAreOpen() throws {
+        try show(Issued.single)
+        #expect(apns.push() == "200")
+        apns.state.revokeCertificate(try Issued.read(Issued.single).fingerprint)
+        #expect(apns.push() == #"403 {"reason":"BadCertificate"}"#)
+    }
+
+    @Test mutating func anotherEnvironmentsIsBadThere() throws {
+        try show(Issued.certificate(environments: [.production]))
+        #expect(apns.push() == #"403 {"reason":"BadCertificateEnvironment"}"#)
+    }
+
+    @Test mutating func channelsOfItsTopicsAreItsOwn() throws {
+        apns.state.addApp(bundleID: "com.example.app", teamID: "TEAM000001", allowsBroadcasts: true)
+        apns.connection = ConnectionMemory(service: Service(.sandbox, .channelManagement))
+        try show(Issued.single)
+        func list(_ app: String) -> [(String, String)] {
+            [(":method", "GET"), (":path", "/1/apps/\(app)/all-channels")]
+        }
+        #expect(apns.text(of: apns.answer(to: list("com.example.app"))) == #"200 {"channels":[]}"#)
+        #expect(apns.text(of: apns.answer(to: list("com.other.app"))) == #"403 {"reason":"TopicMismatch"}"#)
+    }
+}
+
+/// Certificates as they are shown within TLS.
+@Suite struct CertificateServerTests {
+    private static let endpoint = Endpoint(host: "api.sandbox.push.apple.com", port: 2197)
+    private let wire: Wire
+
+    init() throws {
+        wire = try Wire { _, state in
+            for issued in [Issued.single, Issued.several] {
+                state.add(try! RegisteredCertificate(pem: issued.certificatePEM, teamID: "TEAM000001"))
+            }
+        }
+        let server = try Issued.authority.issueServer(dnsNames: [Self.endpoint.host])
+        var configuration = TLSServerConfiguration(
+            identity: TLSIdentity(certificateChainPEM: server.certificatePEM, privateKeyPEM: server.privateKeyPEM),
+            applicationProtocols: ["h2"])
+        configuration.asksForAnyClientCertificate = true
+        let context = try TLSContext(server: configuration)
+        try wire.loop.enter { [wire] in
+            wire.apns.server.clockOffset = .seconds(Int64(CertificateTime.nowSeconds) - wire.loop.now.unixSeconds)
+            try wire.apns.server.listen(on: Self.endpoint, as: .sandboxPush, tls: context)
+        }
+    }
+
+    /// A connection with this certificate that has heard from the server, or has ended.
+    private func connect(_ issued: IssuedCertificate?) throws -> FramePeer {
+        let identity = issued.map {
+            TLSIdentity(certificateChainPEM: $0.certificatePEM, privateKeyPEM: $0.privateKeyPEM)
+        }
+        let context = try TLSContext(
+            client: TLSClientConfiguration(
+                trust: .pem(Issued.authority.certificatePEM), identity: identity, applicationProtocols: ["h2"]))
+        let peer = FramePeer(.good)
+        wire.loop.enter { [wire] in
+            _ = TLSConnector(loop: wire.loop, endpoint: Self.endpoint, context: context).connect(peer)
+        }
+        wire.run { !peer.frames.isEmpty || peer.isClosed }
+        return peer
+    }
+
+    private func push(_ peer: FramePeer) -> String {
+        wire.push(["authorization": nil, "apns-topic": nil], on: peer).line
+    }
+
+    @Test func whoShowsOneHasManyStreamsFromTheStart() throws {
+        let peer = try connect(Issued.single)
+        #expect(peer.transcript.first?.contains("max_concurrent_streams=1000") == true, "\(peer.transcript)")
+        #expect(push(peer) == "200")
+    }
+
+    @Test func noneNeedBeShown() throws {
+        let peer = try connect(nil)
+        #expect(peer.transcript.first?.contains("max_concurrent_streams=1 ") == true, "\(peer.transcript)")
+        #expect(wire.push(["authorization": nil], on: peer).line == #"403 {"reason":"MissingProviderToken"}"#)
+    }
+
+    @Test func oneThatNobodyIssuedIsToldSo() throws {
+        let peer = try connect(Issued.certificate())
+        #expect(peer.transcript.first?.contains("max_concurrent_streams=1 ") == true, "\(peer.transcript)")
+        #expect(push(peer) == #"403 {"reason":"BadCertificate"}"#)
+    }
+
+    @Test func aRevokedOneIsRefusedWithinTLS() throws {
+        try wire.loop.enter { [wire] in
+            wire.apns.server.state.revokeCertificate(try Issued.read(Issued.single).fingerprint)
+        }
+        let peer = try connect(Issued.single)
+        wire.run { peer.isClosed }
+        #expect(peer.isClosed && peer.frames.isEmpty)
+        #expect(peer.error?.message.contains("revoked") == true, "\(peer.error?.message ?? "none")")
+    }
+
+    @Test func aWrongEnvironmentEndsTheConnection() throws {
+        let issued = Issued.certificate(environments: [.production])
+        try wire.loop.enter { [wire] in
+            wire.apns.server.state.add(try RegisteredCertificate(pem: issued.certificatePEM, teamID: "TEAM000001"))
+        }
+        let peer = try connect(issued)
+        wire.run { peer.isClosed || peer.isFinished }
+        #expect(
+            peer.transcript.contains(#"GOAWAY 0 NO_ERROR {"reason":"BadCertificateEnvironment"}"#),
+            "\(peer.transcript)")
+        #expect(peer.isFinished || peer.isClosed)
+    }
+}
+
+private enum CertificateTime {
+    /// Within what the certificates of this run hold.
+    static let nowSeconds =
+        try! CertificateContents(pem: Array(Issued.single.certificatePEM.utf8)).notBeforeSeconds + 3600
+}
