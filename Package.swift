@@ -38,7 +38,6 @@ let package = Package(
         .executable(name: "martlet-bench", targets: ["martlet-bench"]),
     ],
     targets: [
-        // C libraries of the distribution
         clibrary("CLinux"),
         clibrary("CRabbitMQ", pkgConfig: "librabbitmq", apt: "librabbitmq-dev"),
         clibrary("CNGHTTP2", pkgConfig: "libnghttp2", apt: "libnghttp2-dev"),
@@ -47,27 +46,23 @@ let package = Package(
         clibrary("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
         clibrary("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
 
-        // The lane's foundation
         library("EventLoop", ["CLinux"]),
         library("Telemetry", ["CLinux"]),
-        library("Crypto", ["COpenSSL"]),
+        .target(name: "COpenSSLAtExit", dependencies: ["COpenSSL"]),
+        library("Crypto", ["COpenSSL", "COpenSSLAtExit"]),
         library("TLS", ["EventLoop", "Crypto", "COpenSSL"]),
 
-        // Protocols
         library("AMQP", ["EventLoop", "CRabbitMQ"]),
         library("HTTP2", ["EventLoop", "CNGHTTP2"]),
         library("AdminHTTP", ["EventLoop", "CMicroHTTPD"]),
 
-        // Documents
         library("JSON", []),
         library("JSONSchema", ["JSON", "CPCRE2"]),
         library("YAML", ["JSON", "CYAML"]),
 
-        // Apple Push Notification service
         library("APNSProtocol", ["JSON"]),
         library("APNS", ["APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "Telemetry"]),
 
-        // The worker
         library(
             "Delivery",
             ["EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "TLS", "Crypto", "Telemetry"],
@@ -81,7 +76,6 @@ let package = Package(
             resources: [.embedInCode("Schemas/config.schema.json")]),
         command("martlet", ["Operations"]),
 
-        // The other end, for tests and producers
         library(
             "APNSSimulator",
             ["APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "YAML", "Telemetry", "AdminHTTP"],
@@ -92,7 +86,6 @@ let package = Package(
             ].map { .embedInCode("Page/\($0)") }),
         command("apns-simulator", ["APNSSimulator", "EventLoop", "Crypto", "Telemetry", "CLinux"]),
 
-        // Tests and benchmarks
         library(
             "TestKit",
             [
@@ -131,7 +124,7 @@ let package = Package(
                 "Operations", "Delivery", "EventLoop", "AMQP", "APNSProtocol", "Crypto", "JSON", "JSONSchema", "YAML",
                 "Telemetry", "TestKit", "CLinux",
             ]),
-        tests("TestKitTests", ["TestKit", "EventLoop"]),
+        tests("TestKitTests", ["TestKit", "EventLoop", "COpenSSL"]),
         tests(
             "SystemTests",
             [

@@ -43,14 +43,11 @@ public struct AnswerVerdict: Sendable, Hashable {
     public var scope: Scope
     /// No new request goes out on the connection that answered.
     public var replacesConnection: Bool
-    /// A person should look: a mistake of ours or of the configuration, or an answer that nobody documents.
-    public var alertsOperator: Bool
 
-    init(_ action: Action, _ scope: Scope, replacesConnection: Bool = false, alertsOperator: Bool = false) {
+    init(_ action: Action, _ scope: Scope, replacesConnection: Bool = false) {
         self.action = action
         self.scope = scope
         self.replacesConnection = replacesConnection
-        self.alertsOperator = alertsOperator
     }
 
     /// The verdict on an answer. The reason decides where it is known and of the status' class (`ExpiredToken` came
@@ -75,16 +72,16 @@ public struct AnswerVerdict: Sendable, Hashable {
         case .channelNotRegistered:
             self.init(.deadLetter, .target)
         case .duplicateHeaders, .badPath, .methodNotAllowed, .cannotCreateChannelConfig, .forbidden:
-            self.init(.deadLetter, .message, alertsOperator: true)
+            self.init(.deadLetter, .message)
         case .expiredToken, .unregistered:
             self.init(.prune, .target)
         case .badDeviceToken, .deviceTokenNotForTopic:
             self.init(.suspect, .target)
         case .topicDisallowed, .topicMismatch, .featureNotEnabled:
-            self.init(.configuration, .topic, alertsOperator: true)
+            self.init(.configuration, .topic)
         case .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyIDInToken, .invalidProviderToken,
             .missingProviderToken:
-            self.init(.configuration, .credential, replacesConnection: true, alertsOperator: true)
+            self.init(.configuration, .credential, replacesConnection: true)
         case .expiredProviderToken:
             // A connection that saw an expired token was reported to go on refusing good ones.
             self.init(.refresh, .credential, replacesConnection: true)
@@ -93,13 +90,13 @@ public struct AnswerVerdict: Sendable, Hashable {
         case .tooManyRequests:
             self.init(.backOff, .target)
         case .tooManyProviderTokenUpdates:
-            self.init(.backOff, .connection, replacesConnection: true, alertsOperator: true)
+            self.init(.backOff, .connection, replacesConnection: true)
         case .shutdown:
             self.init(.backOff, .connection, replacesConnection: true)
         case .internalServerError, .serviceUnavailable:
             self.init(.backOff, .service)
         case .unknown:
-            self.init(.deadLetter, .message, alertsOperator: true)
+            self.init(.deadLetter, .message)
         }
     }
 
@@ -107,13 +104,13 @@ public struct AnswerVerdict: Sendable, Hashable {
     private init(status: Int) {
         switch status {
         case 200..<300: self.init(.ok, .message)
-        case 403: self.init(.configuration, .credential, alertsOperator: true)
+        case 403: self.init(.configuration, .credential)
         case 410: self.init(.prune, .target)
         case 408, 429: self.init(.backOff, .target)
-        case 400..<500: self.init(.deadLetter, .message, alertsOperator: true)
+        case 400..<500: self.init(.deadLetter, .message)
         case 500..<600: self.init(.backOff, .service)
         // Nothing that APNs sends: some proxy between, so that nothing is known of the message.
-        default: self.init(.backOff, .service, alertsOperator: true)
+        default: self.init(.backOff, .service)
         }
     }
 }

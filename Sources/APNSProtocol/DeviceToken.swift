@@ -23,23 +23,3 @@ public enum DeviceToken {
         byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 6
     }
 }
-
-/// The form of `apns-id` and `apns-request-id`.
-public enum RequestID {
-    /// Characters of an id.
-    public static let byteCount = 36
-
-    /// Whether the bytes are a UUID written 8-4-4-4-12 in hexadecimal of either case.
-    @inlinable public static func isWellFormed(_ bytes: some Collection<UInt8>) -> Bool {
-        guard bytes.count == byteCount else { return false }
-        var position = 0
-        for byte in bytes {
-            switch position {
-            case 8, 13, 18, 23: guard byte == UInt8(ascii: "-") else { return false }
-            default: guard DeviceToken.isHexDigit(byte) else { return false }
-            }
-            position += 1
-        }
-        return true
-    }
-}

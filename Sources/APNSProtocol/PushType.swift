@@ -81,47 +81,9 @@ public enum PushType: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// Whether APNs documents this priority for the type: `background` is always sent with 5, Live Activities with 5
-    /// or 10, and the rest with any.
-    public func allows(_ priority: Priority) -> Bool {
-        switch self {
-        case .background: priority == .considerate
-        case .liveactivity: priority != .powerFirst
-        case .alert, .complication, .controls, .fileprovider, .location, .mdm, .pushtotalk, .voip, .widgets: true
-        }
-    }
-
     /// What to send when nobody asked for a priority; nil leaves the header out, which means 10.
     public var defaultPriority: Priority? { self == .background ? .considerate : nil }
 
     /// False where APNs takes provider tokens only.
     public var allowsCertificate: Bool { self != .location }
-}
-
-/// Value of the `apns-priority` header.
-public enum Priority: UInt8, CaseIterable, Sendable, Hashable {
-    /// The device's power comes first; does not wake it.
-    case powerFirst = 1
-    /// With regard to the device's power; may be grouped or throttled.
-    case considerate = 5
-    /// At once. Assumed by APNs when the header is absent.
-    case immediate = 10
-
-    /// The priority that these bytes name in decimal; nil for any other bytes.
-    public init?(_ bytes: UnsafeRawBufferPointer) {
-        for priority in Self.allCases where bytes.equals(priority.wireText) {
-            self = priority
-            return
-        }
-        return nil
-    }
-
-    /// The header's value.
-    public var wireText: StaticString {
-        switch self {
-        case .powerFirst: "1"
-        case .considerate: "5"
-        case .immediate: "10"
-        }
-    }
 }

@@ -7,7 +7,6 @@ enum Instruction {
     /// The schema `false`.
     case never
 
-    // Assertions about the value itself
     case type(TypeSet)
     case constant(node: Int)
     case enumeration(Int)
@@ -24,7 +23,6 @@ enum Instruction {
     case maxProperties(Int)
     case pattern(Int)
 
-    // Other schemas
     case object(Int)
     case array(Int)
     case dependentRequired(Int)

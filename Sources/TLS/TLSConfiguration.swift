@@ -2,8 +2,6 @@
 public enum TLSTrust: Sendable {
     /// The authorities that the machine trusts.
     case system
-    /// Those in a PEM file, and no others.
-    case file(String)
     /// Those in a PEM text, and no others.
     case pem(String)
 }

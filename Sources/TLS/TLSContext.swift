@@ -97,10 +97,6 @@ public final class TLSContext: @unchecked Sendable {
             guard SSL_CTX_set_default_verify_paths(pointer) == 1 else {
                 throw CryptoError(.failed, drainingOpenSSLAfter: "cannot read the machine's certificate authorities")
             }
-        case .file(let path):
-            guard SSL_CTX_load_verify_file(pointer, path) == 1 else {
-                throw CryptoError(.malformed, drainingOpenSSLAfter: "cannot read certificate authorities from \(path)")
-            }
         case .pem(let text):
             let store = SSL_CTX_get_cert_store(pointer)
             let count = try forEachCertificate(in: text, "the certificate authorities") { _, certificate in

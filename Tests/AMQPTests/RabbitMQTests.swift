@@ -132,7 +132,7 @@ import Testing
             consumer.requeue(bench.deliveries[0].tag)
             await bench.wait("redelivery") { bench.deliveries.count == sizes.count + 1 }
             #expect(bench.deliveries.last?.isRedelivered == true)
-            #expect(bench.deliveries.last?.deliveryCount == 1)
+            #expect(bench.deliveries.last?.properties.header("x-delivery-count") == 1)
             for delivery in bench.deliveries.dropFirst().reversed() { consumer.acknowledge(delivery.tag) }
             await consumer.close()
             #expect(try await admin.status(ofQueue: "amqp.whole").messages == 0)
@@ -243,8 +243,6 @@ import Testing
             await bench.wait("ready") { consumer.state == .ready }
             await consumer.stopConsuming()
             #expect(try await admin.status(ofQueue: "amqp.deleted").consumers == 0)
-            consumer.resumeConsuming()
-            await bench.wait("ready") { consumer.state == .ready }
             await consumer.close()
             await admin.close()
         }

@@ -75,8 +75,6 @@ private let documented: [(Int, String, AnswerVerdict.Action)] = [
         #expect(verdict(.badCollapseID).scope == .message)
         #expect(verdict(.shutdown).replacesConnection && verdict(.expiredProviderToken).replacesConnection)
         #expect(!verdict(.tooManyRequests).replacesConnection)
-        #expect(verdict(.badPath).alertsOperator && !verdict(.unregistered).alertsOperator)
-        #expect(AnswerVerdict(status: 400, reason: .unknown("FooBar")).alertsOperator)
     }
 
     @Test func unknownReasonsAreCutAndPrintable() {

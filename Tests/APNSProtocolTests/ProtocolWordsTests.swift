@@ -85,10 +85,6 @@ import Testing
         #expect(withBytes("5") { Priority($0) } == .considerate)
         #expect(withBytes("1") { Priority($0) } == .powerFirst)
         for word in ["", "7", "high", "010", "5 ", "05"] { #expect(withBytes(word) { Priority($0) } == nil) }
-        #expect(PushType.background.allows(.considerate) && !PushType.background.allows(.immediate))
-        #expect(!PushType.background.allows(.powerFirst))
-        #expect(PushType.liveactivity.allows(.immediate) && !PushType.liveactivity.allows(.powerFirst))
-        #expect(Priority.allCases.allSatisfy { PushType.alert.allows($0) })
         #expect(PushType.background.defaultPriority == .considerate)
         #expect(PushType.alert.defaultPriority == nil)
         #expect(PushType.allCases.filter { !$0.allowsCertificate } == [.location])

@@ -43,8 +43,6 @@ enum BrokerClients {
                 consumer.start()
             }
             await consumer.close()
-            // It holds the consumer.
-            consumer.onDelivery = { _ in }
             return messages
         }
     }

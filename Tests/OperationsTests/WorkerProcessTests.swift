@@ -1,6 +1,5 @@
 import AMQP
 import CLinux
-import Crypto
 import JSON
 import TestKit
 import Testing
@@ -20,22 +19,6 @@ import Testing
                 "martlet: \(path):2:3: unknown key 'ulr'; did you mean 'url'?",
                 "martlet: \(path):3:14: apns.keys must have at least 1 element",
             ])
-    }
-
-    @Test func aLaneWithoutAThreadEndsIt() async throws {
-        let directory = try TemporaryDirectory()
-        try directory.write("AuthKey.p8", try ES256PrivateKey.generate().pkcs8PEM())
-        let url = "amqp://127.0.0.1:\(try FreePort.choose())"
-        try directory.write(
-            "martlet.yaml",
-            ConfigurationTests.shortest.replacing("amqp://rabbit", with: url) + "\nlanes: 1\n")
-        // No machine has room for stacks of a pebibyte.
-        let command = "ulimit -s 1099511627776 && exec \"$0\" worker --config \"$1\""
-        let result = try await ChildProcess.run([
-            "/bin/sh", "-c", command, Products.executable("martlet"), directory.file("martlet.yaml"),
-        ])
-        #expect(result.exit.status == .exited(1))
-        #expect(result.errors.contains { $0.contains("A lane has no thread") }, "\(result.errors)")
     }
 
     @Test func itSendsTellsAndDrains() async throws {

@@ -233,7 +233,6 @@ import Testing
         let broken = String(chain.prefix(300)) + "\n-----END CERTIFICATE-----\n"
         #expect(message { try TLSContext(client: .init(trust: .pem(broken))) }.contains("cannot be read"))
         #expect(message { try TLSContext(client: .init(trust: .pem("nothing"))) }.contains("no CERTIFICATE"))
-        #expect(message { try TLSContext(client: .init(trust: .file("/nowhere/ca.pem"))) }.contains("/nowhere/ca.pem"))
         #expect(message { try TLSContext(client: .init(applicationProtocols: [""])) }.contains("ALPN"))
     }
 

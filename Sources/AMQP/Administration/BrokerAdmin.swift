@@ -116,35 +116,6 @@ public final class BrokerAdmin: BrokerClient {
         }
     }
 
-    public func unbindQueue(
-        _ queue: String, fromExchange exchange: String, routingKey: String, arguments: FieldTable = FieldTable()
-    ) async throws(AMQPError) {
-        _ = try await call { pool in
-            amqp_queue_unbind_t(
-                ticket: 0, queue: pool.bytes(queue), exchange: pool.bytes(exchange),
-                routing_key: pool.bytes(routingKey),
-                arguments: pool.table(arguments))
-        }
-    }
-
-    /// Has what `source` routes by `routingKey` go to `destination` too.
-    public func bindExchange(
-        _ destination: String, toExchange source: String, routingKey: String, arguments: FieldTable = FieldTable()
-    ) async throws(AMQPError) {
-        _ = try await call { pool in
-            amqp_exchange_bind_t(
-                ticket: 0, destination: pool.bytes(destination), source: pool.bytes(source),
-                routing_key: pool.bytes(routingKey), nowait: 0, arguments: pool.table(arguments))
-        }
-    }
-
-    /// Deletes an exchange; harmless when there is none.
-    public func deleteExchange(_ name: String) async throws(AMQPError) {
-        _ = try await call { pool in
-            amqp_exchange_delete_t(ticket: 0, exchange: pool.bytes(name), if_unused: 0, nowait: 0)
-        }
-    }
-
     /// Deletes a queue with its messages and returns their number; 0 when there is no such queue.
     @discardableResult
     public func deleteQueue(_ name: String) async throws(AMQPError) -> Int {
@@ -207,7 +178,7 @@ public final class BrokerAdmin: BrokerClient {
     override func channelReceived(_ method: ServerMethod) -> Bool {
         guard !assembler.isBusy, !pending.isEmpty else { return false }
         switch method {
-        case .exchangeDeclareOK, .exchangeDeleteOK, .exchangeBindOK, .queueBindOK, .queueUnbindOK:
+        case .exchangeDeclareOK, .queueBindOK:
             answer(.done)
         case .queueDeclareOK(let ok):
             answer(

@@ -226,6 +226,8 @@ public class BrokerClient {
 
     private func becomeClosed() {
         setState(.closed)
+        // What it calls holds, as a rule, whoever owns this client.
+        onStateChange = { _ in }
         let waiters = closeWaiters
         closeWaiters = []
         for waiter in waiters { waiter.resume() }
@@ -302,7 +304,7 @@ public class BrokerClient {
     func receivedContentHeader(_ payload: UnsafeRawBufferPointer) -> Bool { false }
     func receivedContentBody(_ payload: UnsafeRawBufferPointer) -> Bool { false }
 
-    /// `state` is another now.
+    /// `state` is another now; `closed` is the last.
     func stateChanged() {}
 
     /// What is due at the end of the turn, before the bytes leave.

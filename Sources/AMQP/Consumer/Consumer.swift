@@ -150,13 +150,6 @@ public final class Consumer: BrokerClient {
         if let timer { loop.cancel(timer) }
     }
 
-    /// Takes deliveries again after `stopConsuming`.
-    public func resumeConsuming() {
-        loop.assertOnLoop()
-        wantsToConsume = true
-        if isReady, case .stopped = consumption { sendConsume() }
-    }
-
     private func sendConsume() {
         consumption = .starting
         expectReady()
@@ -189,6 +182,11 @@ public final class Consumer: BrokerClient {
         let waiters = stopWaiters
         stopWaiters = []
         for waiter in waiters { waiter.resume() }
+    }
+
+    override func stateChanged() {
+        // What it calls holds, as a rule, whoever owns this consumer.
+        if case .closed = state { onDelivery = { _ in } }
     }
 
     override func channelOpened() {
@@ -233,7 +231,6 @@ public final class Consumer: BrokerClient {
             guard case .stopping = consumption else { return false }
             consumptionStopped()
             becomeReady()
-            if wantsToConsume { sendConsume() }
             return true
         case .basicCancel:
             consumptionCancelled()

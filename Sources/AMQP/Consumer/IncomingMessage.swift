@@ -37,15 +37,6 @@ public struct IncomingMessage: Sendable {
     public var exchange: String { String(decoding: envelope[..<exchangeEnd], as: UTF8.self) }
     public var routingKey: String { String(decoding: envelope[exchangeEnd..<routingKeyEnd], as: UTF8.self) }
     public var properties: MessageProperties { MessageProperties(storage: envelope, start: routingKeyEnd) }
-
-    /// How often the broker counts it as delivered in vain; quorum queues only, 0 at the first delivery.
-    ///
-    /// From RabbitMQ 4.3 on `x-acquired-count` says that, and `x-delivery-count` counts rejections and crashes only.
-    public var deliveryCount: Int64 {
-        guard isRedelivered else { return 0 }
-        let count = properties.header("x-acquired-count") ?? properties.header("x-delivery-count")
-        return count?.integerValue ?? 0
-    }
 }
 
 /// Names a delivery to its consumer. One from a channel that is gone is known as such and ignored.

@@ -12,11 +12,8 @@ enum ServerMethod {
     case channelOpenOK
     case channelClose(amqp_channel_close_t)
     case exchangeDeclareOK
-    case exchangeDeleteOK
-    case exchangeBindOK
     case queueDeclareOK(amqp_queue_declare_ok_t)
     case queueBindOK
-    case queueUnbindOK
     case queuePurgeOK(amqp_queue_purge_ok_t)
     case queueDeleteOK(amqp_queue_delete_ok_t)
     case basicQosOK
@@ -51,11 +48,8 @@ enum ServerMethod {
         case AMQP_CHANNEL_OPEN_OK_METHOD: .channelOpenOK
         case AMQP_CHANNEL_CLOSE_METHOD: decode(id, arguments, pool).map(Self.channelClose)
         case AMQP_EXCHANGE_DECLARE_OK_METHOD: .exchangeDeclareOK
-        case AMQP_EXCHANGE_DELETE_OK_METHOD: .exchangeDeleteOK
-        case AMQP_EXCHANGE_BIND_OK_METHOD: .exchangeBindOK
         case AMQP_QUEUE_DECLARE_OK_METHOD: decode(id, arguments, pool).map(Self.queueDeclareOK)
         case AMQP_QUEUE_BIND_OK_METHOD: .queueBindOK
-        case AMQP_QUEUE_UNBIND_OK_METHOD: .queueUnbindOK
         case AMQP_QUEUE_PURGE_OK_METHOD: decode(id, arguments, pool).map(Self.queuePurgeOK)
         case AMQP_QUEUE_DELETE_OK_METHOD: decode(id, arguments, pool).map(Self.queueDeleteOK)
         case AMQP_BASIC_QOS_OK_METHOD: .basicQosOK

@@ -62,9 +62,6 @@ public final class APNSPool {
     /// Pushes that wait for a free stream.
     public var waitingCount: Int { waiting.count }
 
-    /// Pushes that wait for their answers.
-    public var inFlightCount: Int { connections.reduce(0) { $0 + $1.gate.inFlight } }
-
     /// Connections that have not ended.
     public var connectionCount: Int { connections.count }
 

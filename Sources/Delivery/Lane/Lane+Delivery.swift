@@ -90,7 +90,7 @@ extension Lane {
 extension DuplicateMemory.Key {
     /// Two requests with one id are the same when they are for the same app and device.
     fileprivate init(_ notification: PushNotification) {
-        var hash = HistoryHash()
+        var hash = FNV1a()
         hash.mix(notification.push.topic)
         switch notification.push.target {
         case .device(let token): hash.mix(token)

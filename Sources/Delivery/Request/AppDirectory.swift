@@ -1,4 +1,5 @@
 public import APNSProtocol
+import EventLoop
 
 /// The configured apps by bundle ID.
 ///
@@ -86,8 +87,9 @@ public struct AppDirectory: Sendable {
     }
 
     private static func hash(_ bytes: some Collection<UInt8>) -> Int {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        return Int(truncatingIfNeeded: hash >> 20)
+        var hash = FNV1a()
+        hash.mix(bytes)
+        // The lowest bits of FNV follow the last byte too closely.
+        return Int(truncatingIfNeeded: hash.value >> 20)
     }
 }

@@ -49,12 +49,6 @@ public struct OutputBuffer: ~Copyable {
         return true
     }
 
-    /// Hands what waits to `body`, which returns how many bytes it has taken.
-    public mutating func consume(_ body: (UnsafeRawBufferPointer) -> Int) {
-        head += min(count, max(0, body(UnsafeRawBufferPointer(rebasing: storage[head..<end]))))
-        if head == end { removeAll() }
-    }
-
     public mutating func removeAll() {
         head = 0
         end = 0

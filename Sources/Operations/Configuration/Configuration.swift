@@ -37,6 +37,13 @@ struct Configuration: Sendable {
         var connectionsMax = 2
         var requestTimeoutSeconds = 30
 
+        func server(of environment: APNSEnvironment) -> Server {
+            switch environment {
+            case .production: production
+            case .sandbox: sandbox
+            }
+        }
+
         struct Key: Sendable {
             var keyID: String
             var teamID: String

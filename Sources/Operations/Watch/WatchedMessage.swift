@@ -1,4 +1,5 @@
 import AMQP
+import Delivery
 import JSON
 import Telemetry
 
@@ -56,14 +57,14 @@ struct WatchedMessage: Equatable {
     init(deadLetter body: [UInt8], messageID: String?, headers: FieldTable) {
         kind = .deadLetter
         bodyBytes = body.count
-        id = headers["push-apns-id"]?.stringValue ?? messageID
-        outcome = headers["push-outcome"]?.stringValue
-        failureClass = headers["push-reason-class"]?.stringValue
-        failureCode = headers["push-reason-code"]?.stringValue
-        message = headers["push-reason"]?.stringValue
-        status = headers["push-apns-status"]?.integerValue.flatMap { Int(exactly: $0) }
-        attempts = headers["push-attempt"]?.integerValue.flatMap { Int(exactly: $0) }
-        unixMilliseconds = headers["push-failed-at"]?.integerValue
+        id = headers[MessageHeaderName.apnsID]?.stringValue ?? messageID
+        outcome = headers[MessageHeaderName.outcome]?.stringValue
+        failureClass = headers[MessageHeaderName.reasonClass]?.stringValue
+        failureCode = headers[MessageHeaderName.reasonCode]?.stringValue
+        message = headers[MessageHeaderName.reason]?.stringValue
+        status = headers[MessageHeaderName.apnsStatus]?.integerValue.flatMap { Int(exactly: $0) }
+        attempts = headers[MessageHeaderName.attempt]?.integerValue.flatMap { Int(exactly: $0) }
+        unixMilliseconds = headers[MessageHeaderName.failedAt]?.integerValue
         if failureClass == "apns" { reason = failureCode }
         if failureClass == nil, case .array(let deaths)? = headers["x-death"], case .table(let death)? = deaths.first {
             failureClass = "broker"

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Lines of JSON on standard error, for an operator. Usable from every thread; never waits for a reader.
 ///
 /// ```swift
@@ -17,28 +15,23 @@ public final class Log: Sendable {
 
     private let queue: LogQueue
     /// The raw value of the least level that is written; 255 for none.
-    private let threshold: Atomic<UInt8>
+    private let threshold: UInt8
 
     /// - Parameters:
     ///   - level: the least that is written; nil for nothing at all.
     ///   - descriptor: where to, standard error unless told otherwise; not closed by this.
     public init(level: LogLevel?, descriptor: Int32 = 2, queueBytesMax: Int = Log.queueBytesMax) {
         queue = LogQueue(descriptor: descriptor, bytesMax: queueBytesMax)
-        threshold = Atomic(level?.rawValue ?? .max)
+        threshold = level?.rawValue ?? .max
     }
 
     deinit {
         queue.close()
     }
 
-    /// Changes what is written from now on.
-    public func setLevel(_ level: LogLevel?) {
-        threshold.store(level?.rawValue ?? .max, ordering: .relaxed)
-    }
-
     /// Whether a line of `level` would be written.
     public func isEnabled(_ level: LogLevel) -> Bool {
-        level.rawValue >= threshold.load(ordering: .relaxed)
+        level.rawValue >= threshold
     }
 
     /// Writes one line; `metadata` is not evaluated when `level` is not written.

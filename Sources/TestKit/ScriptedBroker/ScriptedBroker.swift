@@ -134,11 +134,9 @@ public final class ScriptedBroker {
     }
 
     public func bindQueue(_ queue: String, toExchange exchange: String, routingKey: String) {
-        bind(.queue(queue), to: exchange, key: routingKey)
-    }
-
-    public func bindExchange(_ destination: String, toExchange source: String, routingKey: String) {
-        bind(.exchange(destination), to: source, key: routingKey)
+        let binding = ScriptedExchange.Binding(key: routingKey, queue: queue)
+        guard let exchange = self.exchange(exchange), !exchange.bindings.contains(binding) else { return }
+        exchange.bindings.append(binding)
     }
 
     /// Deletes a queue with its messages; its consumers are told.
@@ -146,28 +144,13 @@ public final class ScriptedBroker {
     public func deleteQueue(_ name: String) -> Int {
         guard let queue = queue(name) else { return 0 }
         queues.removeAll { $0 === queue }
-        for exchange in exchanges { exchange.bindings.removeAll { $0.destination == .queue(name) } }
+        for exchange in exchanges { exchange.bindings.removeAll { $0.queue == name } }
         queue.cancelConsumers()
         return queue.purge()
     }
 
-    public func deleteExchange(_ name: String) {
-        exchanges.removeAll { $0.name == name }
-        for exchange in exchanges { exchange.bindings.removeAll { $0.destination == .exchange(name) } }
-    }
-
     func exchange(_ name: String) -> ScriptedExchange? {
         exchanges.first { $0.name == name }
-    }
-
-    func bind(_ destination: ScriptedExchange.Destination, to source: String, key: String) {
-        let binding = ScriptedExchange.Binding(key: key, destination: destination)
-        guard let exchange = exchange(source), !exchange.bindings.contains(binding) else { return }
-        exchange.bindings.append(binding)
-    }
-
-    func unbind(_ destination: ScriptedExchange.Destination, from source: String, key: String) {
-        exchange(source)?.bindings.removeAll { $0 == ScriptedExchange.Binding(key: key, destination: destination) }
     }
 
     /// Puts a message in as a publisher would; returns the number of queues that took it.
@@ -197,25 +180,18 @@ public final class ScriptedBroker {
     func route(_ exchange: String, _ key: String) -> [ScriptedQueue] {
         guard !exchange.isEmpty else { return queue(key).map { [$0] } ?? [] }
         var visited: [String] = []
-        var found: [ScriptedQueue] = []
-        collect(exchange, key, &visited, &found)
-        return found
-    }
-
-    private func collect(_ name: String, _ key: String, _ visited: inout [String], _ found: inout [ScriptedQueue]) {
-        guard !visited.contains(name), let exchange = exchange(name) else { return }
-        visited.append(name)
-        let destinations = exchange.destinations(for: key)
-        for destination in destinations {
-            switch destination {
-            case .exchange(let next): collect(next, key, &visited, &found)
-            case .queue(let name):
-                if let queue = queue(name), !found.contains(where: { $0 === queue }) { found.append(queue) }
+        var next: String? = exchange
+        while let name = next, !visited.contains(name), let exchange = self.exchange(name) {
+            visited.append(name)
+            var found: [ScriptedQueue] = []
+            for queue in exchange.queues(for: key).compactMap({ queue($0) })
+            where !found.contains(where: { $0 === queue }) {
+                found.append(queue)
             }
+            if !found.isEmpty { return found }
+            next = exchange.arguments["alternate-exchange"]?.stringValue
         }
-        if destinations.isEmpty, let alternate = exchange.arguments["alternate-exchange"]?.stringValue {
-            collect(alternate, key, &visited, &found)
-        }
+        return []
     }
 
     /// Sends a message that died in `queue` to its dead-letter exchange; without one it is dropped.

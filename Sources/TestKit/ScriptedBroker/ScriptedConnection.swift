@@ -4,12 +4,17 @@ import EventLoop
 /// One client's connection to the scripted broker: login, heartbeats, frames, and the channels.
 final class ScriptedConnection: ByteStreamHandler {
     private enum State {
+        /// To: awaitingStartOK, ended.
         case awaitingHeader
+        /// To: awaitingTuneOK, closing, ended.
         case awaitingStartOK
+        /// To: awaitingOpen, closing, ended.
         case awaitingTuneOK
+        /// To: open, closing, ended.
         case awaitingOpen
+        /// To: closing, ended.
         case open
-        /// `connection.close` was sent.
+        /// `connection.close` was sent. To: ended.
         case closing
         case ended
     }
@@ -67,7 +72,7 @@ final class ScriptedConnection: ByteStreamHandler {
         guard header.count == 8 else { return }
         guard header == Array("AMQP".utf8) + [0, 0, 9, 1] else { return end() }
         state = .awaitingStartOK
-        send(10, 10) { writer in
+        send(.connectionStart) { writer in
             writer.octet(0)
             writer.octet(9)
             writer.table([
@@ -97,24 +102,17 @@ final class ScriptedConnection: ByteStreamHandler {
         forget()
     }
 
-    /// Sends a method on channel 0.
-    private func send(_ classID: UInt16, _ methodID: UInt16, _ arguments: (inout WireWriter) -> Void = { _ in }) {
-        send(0, classID, methodID, arguments)
-    }
-
-    func send(
-        _ channel: UInt16, _ classID: UInt16, _ methodID: UInt16, _ arguments: (inout WireWriter) -> Void = { _ in }
-    ) {
+    /// - Parameter channel: 0 for the connection's own methods.
+    func send(_ method: AMQPMethod, on channel: UInt16 = 0, _ arguments: (inout WireWriter) -> Void = { _ in }) {
         var writer = WireWriter()
-        writer.short(classID)
-        writer.short(methodID)
+        writer.long(method.rawValue)
         arguments(&writer)
         sendFrame(.method, channel, writer.bytes[...])
     }
 
     func sendContent(_ channel: UInt16, propertyList: [UInt8], body: [UInt8]) {
         var writer = WireWriter()
-        writer.short(60)
+        writer.short(AMQPMethod.basicClass)
         writer.short(0)
         writer.longLong(UInt64(body.count))
         writer.raw(propertyList)
@@ -146,43 +144,40 @@ final class ScriptedConnection: ByteStreamHandler {
         if frame.channel == 0 {
             guard frame.kind == .method else { return }
             var reader = WireReader(frame.payload)
-            guard let classID = reader.short(), let methodID = reader.short(), classID == 10 else {
-                return close(503, "COMMAND_INVALID")
-            }
-            return receive(methodID, &reader)
+            return receive(AMQPMethod(&reader), &reader)
         }
         guard case .open = state else { return }
         if let channel = channels.first(where: { $0.number == frame.channel }) {
             channel.receive(frame)
         } else {
             var reader = WireReader(frame.payload)
-            guard frame.kind == .method, reader.short() == 20, reader.short() == 10 else {
+            guard frame.kind == .method, AMQPMethod(&reader) == .channelOpen else {
                 return close(504, "CHANNEL_ERROR - expected 'channel.open'")
             }
             channels.append(ScriptedChannel(number: frame.channel, connection: self))
-            send(frame.channel, 20, 11) { $0.longString([]) }
+            send(.channelOpenOK, on: frame.channel) { $0.longString([]) }
         }
     }
 
-    /// A method of the class connection.
-    private func receive(_ methodID: UInt16, _ reader: inout WireReader) {
-        switch (state, methodID) {
-        case (.awaitingStartOK, 11):
+    /// A method on channel 0.
+    private func receive(_ method: AMQPMethod?, _ reader: inout WireReader) {
+        switch (state, method) {
+        case (.awaitingStartOK, .connectionStartOK):
             startOK(&reader)
-        case (.awaitingTuneOK, 31):
+        case (.awaitingTuneOK, .connectionTuneOK):
             tuneOK(&reader)
-        case (.awaitingOpen, 40):
-            let name = reader.shortString().map { String(wire: $0) }
+        case (.awaitingOpen, .connectionOpen):
+            let name = reader.text()
             guard name == broker.behaviour.virtualHost else {
                 return close(530, "NOT_ALLOWED - vhost \(name ?? "") not found")
             }
             state = .open
             broker.logins += 1
-            send(10, 41) { $0.shortString("") }
-        case (.closing, 51):
+            send(.connectionOpenOK) { $0.shortString("") }
+        case (.closing, .connectionCloseOK):
             end()
-        case (_, 50):
-            send(10, 51)
+        case (_, .connectionClose):
+            send(.connectionCloseOK)
             end()
         default:
             close(503, "COMMAND_INVALID")
@@ -200,7 +195,7 @@ final class ScriptedConnection: ByteStreamHandler {
             return close(403, "ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN.")
         }
         state = .awaitingTuneOK
-        send(10, 30) { writer in
+        send(.connectionTune) { writer in
             writer.short(2047)
             writer.long(UInt32(frameBytesMax))
             writer.short(broker.behaviour.heartbeatSeconds)
@@ -243,11 +238,11 @@ final class ScriptedConnection: ByteStreamHandler {
         guard hasPublished, case .open = state else { return }
         if let alarm = broker.alarm, !isBlocked {
             isBlocked = true
-            send(10, 60) { $0.shortString(alarm) }
+            send(.connectionBlocked) { $0.shortString(alarm) }
             transport?.pauseReading()
         } else if broker.alarm == nil, isBlocked {
             isBlocked = false
-            send(10, 61)
+            send(.connectionUnblocked)
             transport?.resumeReading()
         }
     }
@@ -264,7 +259,7 @@ final class ScriptedConnection: ByteStreamHandler {
 
     func close(_ code: UInt16, _ text: String) {
         guard takesFrames else { return }
-        send(10, 50) { writer in
+        send(.connectionClose) { writer in
             writer.short(code)
             writer.shortString(text)
             writer.short(0)

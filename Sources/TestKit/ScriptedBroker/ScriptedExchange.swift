@@ -2,14 +2,9 @@ import AMQP
 
 /// An exchange of the scripted broker with its bindings, in the order in which they were made.
 final class ScriptedExchange {
-    enum Destination: Equatable {
-        case queue(String)
-        case exchange(String)
-    }
-
     struct Binding: Equatable {
         var key: String
-        var destination: Destination
+        var queue: String
     }
 
     let name: String
@@ -23,8 +18,9 @@ final class ScriptedExchange {
         self.arguments = arguments
     }
 
-    func destinations(for key: String) -> [Destination] {
-        bindings.filter { matches($0.key, key) }.map(\.destination)
+    /// The names of the queues that are bound for a routing key, in the order of the bindings.
+    func queues(for key: String) -> [String] {
+        bindings.filter { matches($0.key, key) }.map(\.queue)
     }
 
     private func matches(_ pattern: String, _ key: String) -> Bool {

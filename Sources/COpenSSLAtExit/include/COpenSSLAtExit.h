@@ -1,0 +1,1 @@
+// Nothing to call: it works by being linked.

@@ -1,0 +1,83 @@
+import AMQP
+
+/// What consumers say of the messages that they hold.
+extension ScriptedChannel {
+    struct Unsettled {
+        var tag: UInt64
+        var message: ScriptedMessage
+        var queue: ScriptedQueue
+        /// `nil` for what was fetched with `basic.get`.
+        var consumer: ScriptedConsumer?
+    }
+
+    func acknowledge(_ reader: inout WireReader) throws(ArgumentsCutShort) {
+        guard let tag = reader.longLong(), let multiple = reader.octet() else { throw ArgumentsCutShort() }
+        guard let taken = take(tag, multiple: multiple & 1 != 0) else { return }
+        for item in taken {
+            item.queue.unsettled -= 1
+            item.consumer?.unsettled -= 1
+        }
+        deliver(to: taken)
+    }
+
+    func reject(_ reader: inout WireReader) throws(ArgumentsCutShort) {
+        guard let tag = reader.longLong(), let requeue = reader.octet() else { throw ArgumentsCutShort() }
+        if let taken = take(tag, multiple: false) { settle(taken, requeue: requeue & 1 != 0) }
+    }
+
+    func nack(_ reader: inout WireReader) throws(ArgumentsCutShort) {
+        guard let tag = reader.longLong(), let flags = reader.octet() else { throw ArgumentsCutShort() }
+        if let taken = take(tag, multiple: flags & 1 != 0) { settle(taken, requeue: flags & 2 != 0) }
+    }
+
+    /// What a tag names; `nil` after closing the channel when it names nothing.
+    private func take(_ tag: UInt64, multiple: Bool) -> [Unsettled]? {
+        if tag == 0, multiple {
+            defer { unsettled = [] }
+            return unsettled
+        }
+        guard let index = index(of: tag) else {
+            close(406, "PRECONDITION_FAILED - unknown delivery tag \(tag)")
+            return nil
+        }
+        let range = multiple ? 0..<(index + 1) : index..<(index + 1)
+        defer { unsettled.removeSubrange(range) }
+        return Array(unsettled[range])
+    }
+
+    private func index(of tag: UInt64) -> Int? {
+        var (low, high) = (0, unsettled.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if unsettled[middle].tag < tag { low = middle + 1 } else { high = middle }
+        }
+        return low < unsettled.count && unsettled[low].tag == tag ? low : nil
+    }
+
+    /// Puts messages back, each run of one queue at once, or sends them to the dead letters.
+    func settle(_ items: [Unsettled], requeue: Bool) {
+        for item in items { item.consumer?.unsettled -= 1 }
+        guard requeue else {
+            for item in items {
+                item.queue.unsettled -= 1
+                broker.deadLetter(item.message, from: item.queue, reason: "rejected")
+            }
+            return deliver(to: items)
+        }
+        var rest = items[...]
+        while let queue = rest.first?.queue {
+            let own = rest.filter { $0.queue === queue }
+            rest = rest.filter { $0.queue !== queue }[...]
+            queue.putBack(own.map(\.message))
+        }
+    }
+
+    /// Consumers have room again.
+    private func deliver(to items: [Unsettled]) {
+        var visited: [ScriptedQueue] = []
+        for item in items where !visited.contains(where: { $0 === item.queue }) {
+            visited.append(item.queue)
+            item.queue.deliver()
+        }
+    }
+}

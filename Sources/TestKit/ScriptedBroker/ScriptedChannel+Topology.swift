@@ -1,0 +1,64 @@
+import AMQP
+
+/// Exchanges, queues and bindings.
+extension ScriptedChannel {
+    func declareExchange(_ reader: inout WireReader) throws(ArgumentsCutShort) {
+        guard reader.short() != nil, let name = reader.text(), let kind = reader.text(), let flags = reader.octet(),
+            let arguments = reader.table()
+        else { throw ArgumentsCutShort() }
+        if flags & 1 != 0 {
+            guard broker.exchange(name) != nil else { return notFound("exchange", name) }
+        } else if let exchange = broker.exchange(name) {
+            guard exchange.kind.rawValue == kind else {
+                close(406, "PRECONDITION_FAILED - inequivalent arg 'type' for exchange '\(name)' in vhost '/'")
+                return
+            }
+        } else if let kind = ExchangeKind(rawValue: kind) {
+            broker.declareExchange(name, kind, arguments: arguments)
+        } else {
+            close(503, "COMMAND_INVALID - unknown exchange type '\(kind)'")
+            return
+        }
+        send(.exchangeDeclareOK)
+    }
+
+    func declareQueue(_ reader: inout WireReader) throws(ArgumentsCutShort) {
+        guard reader.short() != nil, let name = reader.text(), let flags = reader.octet(),
+            let arguments = reader.table()
+        else { throw ArgumentsCutShort() }
+        if flags & 1 != 0 {
+            guard broker.queue(name) != nil else { return notFound("queue", name) }
+        } else if let queue = broker.queue(name), queue.arguments != arguments {
+            close(406, "PRECONDITION_FAILED - inequivalent arg for queue '\(name)' in vhost '/'")
+            return
+        }
+        let queue = broker.declareQueue(name, arguments: arguments)
+        send(.queueDeclareOK) { writer in
+            writer.shortString(name)
+            writer.long(UInt32(queue.ready.count))
+            writer.long(UInt32(queue.consumerCount))
+        }
+    }
+
+    func bindQueue(_ reader: inout WireReader) throws(ArgumentsCutShort) {
+        guard reader.short() != nil, let queue = reader.text(), let exchange = reader.text(), let key = reader.text()
+        else { throw ArgumentsCutShort() }
+        guard broker.queue(queue) != nil else { return notFound("queue", queue) }
+        guard broker.exchange(exchange) != nil else { return notFound("exchange", exchange) }
+        broker.bindQueue(queue, toExchange: exchange, routingKey: key)
+        send(.queueBindOK)
+    }
+
+    func purgeQueue(_ reader: inout WireReader) throws(ArgumentsCutShort) {
+        guard reader.short() != nil, let name = reader.text() else { throw ArgumentsCutShort() }
+        guard let queue = broker.queue(name) else { return notFound("queue", name) }
+        let count = queue.purge()
+        send(.queuePurgeOK) { $0.long(UInt32(count)) }
+    }
+
+    func deleteQueue(_ reader: inout WireReader) throws(ArgumentsCutShort) {
+        guard reader.short() != nil, let name = reader.text() else { throw ArgumentsCutShort() }
+        let count = broker.deleteQueue(name)
+        send(.queueDeleteOK) { $0.long(UInt32(count)) }
+    }
+}
