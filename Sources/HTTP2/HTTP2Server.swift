@@ -16,6 +16,7 @@ public final class HTTP2Server: HTTP2Session {
     public private(set) var acknowledgedStreamsMax: Int?
     private var settingsLeave = false
     private var isPaused = false
+    private var isHeld = false
     /// nil when the delegate does not want to know.
     private var scanner: HeaderFrameScanner?
 
@@ -71,6 +72,28 @@ public final class HTTP2Server: HTTP2Session {
         var told = settings
         if told.maxConcurrentStreams != nil { told.maxConcurrentStreams = .max }
         return told
+    }
+
+    /// Reads nothing more from the client until ``resumeReading()``: flow control holds it up.
+    public func pauseReading() {
+        loop.assertOnLoop()
+        isHeld = true
+        updateReading()
+    }
+
+    /// Reads again what ``pauseReading()`` has held up.
+    public func resumeReading() {
+        loop.assertOnLoop()
+        isHeld = false
+        updateReading()
+    }
+
+    /// A client that does not read its answers is not read either, so that they do not pile up.
+    private func updateReading() {
+        let pauses = isHeld || outputWaiting >= limits.outputBytesMax
+        guard let transport, pauses != isPaused else { return }
+        isPaused = pauses
+        if pauses { transport.pauseReading() } else { transport.resumeReading() }
     }
 
     override func sessionOpened() {
@@ -172,13 +195,7 @@ public final class HTTP2Server: HTTP2Session {
         delegate?.goAwayReceived(code, debug: debug)
     }
 
-    /// A client that does not read its answers is not read either, so that they do not pile up.
-    override func outputChanged(_ transport: ByteTransport) {
-        let isFull = outputWaiting >= limits.outputBytesMax
-        guard isFull != isPaused else { return }
-        isPaused = isFull
-        if isFull { transport.pauseReading() } else { transport.resumeReading() }
-    }
+    override func outputChanged() { updateReading() }
 
     override func sessionClosed(_ error: TransportError?) {
         let delegate = delegate

@@ -25,13 +25,17 @@ public class HTTP2Session: ByteStreamHandler {
     final let session: OpaquePointer
     final var streams = StreamTable()
     final private(set) var phase = Phase.connecting
-    private var transport: ByteTransport?
+    final private(set) var transport: ByteTransport?
     private var output: OutputBuffer
     /// Bytes of frames made so far.
     final private(set) var outputPosition: UInt64 = 0
     /// Why the connection ends, when it is not the transport that says so.
     private var failure: TransportError?
     private var goAwaySent = false
+    /// GOAWAY frames that were asked for and have not left.
+    private var goAwaysWaiting = 0
+    private var lingersAfterGoAway = false
+    private var closesOnceWritten = false
     final private(set) var goAwayReceived = false
     /// The stream whose header block is being read.
     final var headerStream: HTTP2Stream?
@@ -87,13 +91,22 @@ public class HTTP2Session: ByteStreamHandler {
 
     /// Tells the peer that no more streams are taken. Streams up to `lastStreamID` (default: the last that was seen) go
     /// on; the connection closes when they have ended.
-    public final func goAway(_ code: HTTP2ErrorCode = .noError, lastStreamID: Int32? = nil, debug: [UInt8] = []) {
+    ///
+    /// - Parameters:
+    ///   - lastStreamID: a number that the peer may use, or 0; lowered to what was sent before.
+    ///   - debug: fewer bytes than a frame has.
+    ///   - lingers: leave the connection open until the peer closes it, and all that comes on new streams unread.
+    public final func goAway(
+        _ code: HTTP2ErrorCode = .noError, lastStreamID: Int32? = nil, debug: [UInt8] = [], lingers: Bool = false
+    ) {
         loop.assertOnLoop()
         guard phase == .open else { return }
         goAwaySent = true
-        nghttp2_submit_goaway(
+        lingersAfterGoAway = lingers
+        let result = nghttp2_submit_goaway(
             session, UInt8(NGHTTP2_FLAG_NONE.rawValue),
             lastStreamID ?? nghttp2_session_get_last_proc_stream_id(session), code.rawValue, debug, debug.count)
+        if result == 0 { goAwaysWaiting += 1 }
         requestFlush()
     }
 
@@ -103,6 +116,14 @@ public class HTTP2Session: ByteStreamHandler {
         guard phase == .open, streams.contains(stream) else { return }
         nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code.rawValue)
         requestFlush()
+    }
+
+    /// Ends the connection without a word of HTTP/2, after what was made for the peer. The delegate's `closed` follows in a
+    /// later call.
+    public final func close() {
+        loop.assertOnLoop()
+        closesOnceWritten = true
+        if phase == .open { requestFlush() }
     }
 
     /// Ends the connection without a word to the peer. The delegate's `closed` follows in a later call.
@@ -195,10 +216,16 @@ public class HTTP2Session: ByteStreamHandler {
             let isDry = makeFrames()
             guard output.write(to: transport) else { break }
             guard isDry else { continue }
-            if nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0 { finish() }
+            if closesOnceWritten || isDrained { finish() }
             break
         }
-        outputChanged(transport)
+        outputChanged()
+    }
+
+    /// Nothing more is to be read or written.
+    private var isDrained: Bool {
+        guard nghttp2_session_want_read(session) == 0, nghttp2_session_want_write(session) == 0 else { return false }
+        return !lingersAfterGoAway || failure != nil
     }
 
     /// Has nghttp2 make frames until there are no more or the buffer is full; whether there are no more.
@@ -240,7 +267,7 @@ public class HTTP2Session: ByteStreamHandler {
     func frameMade(_ bytes: UnsafeMutableRawBufferPointer) {}
 
     /// After output was made or written.
-    func outputChanged(_ transport: ByteTransport) {}
+    func outputChanged() {}
 
     func headersBegan(streamID: Int32, slot: Int) {}
 
@@ -297,7 +324,9 @@ public class HTTP2Session: ByteStreamHandler {
         switch nghttp2_frame_type(UInt32(header.type)) {
         case NGHTTP2_HEADERS:
             headersSent(slot: slot(streamID: header.stream_id))
-        case NGHTTP2_GOAWAY where !goAwaySent:
+        case NGHTTP2_GOAWAY where goAwaysWaiting > 0:
+            goAwaysWaiting -= 1
+        case NGHTTP2_GOAWAY:
             // Not asked for by us, so nghttp2 found the peer at fault.
             let code = HTTP2ErrorCode(rawValue: frame.pointee.goaway.error_code)
             failure = failure ?? TransportError(.protocolViolation, "the peer broke the rules of HTTP/2: \(code)")

@@ -189,6 +189,45 @@ import Testing
         #expect(rig.client.responses[1]?.end == .complete)
     }
 
+    @Test func aServerClosesWithoutAWord() throws {
+        let rig = try Rig(onRequest: { _, _ in })
+        #expect(rig.open())
+        rig.request()
+        #expect(rig.run(until: { rig.server.requests.count == 1 }) == .done)
+        rig.loop.enter { rig.server.server.close() }
+        rig.settle()
+        #expect(rig.client.goAways.isEmpty && rig.client.closes.count == 1)
+        #expect(rig.client.responses[1]?.end == .connectionLost)
+        #expect(rig.server.closes == [nil])
+    }
+
+    @Test(arguments: [true, false]) func aGoAwayMayLeaveTheConnectionOpen(lingers: Bool) throws {
+        let rig = BareRig()
+        let server = ScriptedServer { _, _ in }
+        let peer = RawPeer(Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 0, 4, 0, 0, 0, 0, 0])
+        try rig.connect(peer, to: server)
+        func settle() { _ = rig.loop.run(limit: .seconds(60), until: { false }) }
+        settle()
+        rig.loop.enter { server.server.goAway(lingers: lingers) }
+        settle()
+        #expect(peer.hasClosed == !lingers)
+        rig.loop.enter { peer.transport?.close() }
+        settle()
+        #expect(server.closes.count == 1)
+    }
+
+    @Test func aServerReadsWhenItLikes() throws {
+        let rig = try Rig()
+        #expect(rig.open())
+        rig.loop.enter { rig.server.server.pauseReading() }
+        rig.request()
+        rig.settle()
+        #expect(rig.server.requests.isEmpty)
+        rig.loop.enter { rig.server.server.resumeReading() }
+        rig.settle()
+        #expect(rig.client.responses[1]?.end == .complete)
+    }
+
     @Test func aLostConnectionLeavesWhatWasSentUnknownAndTheRestUnprocessed() throws {
         let rig = try Rig(onRequest: { _, _ in })
         #expect(rig.open())

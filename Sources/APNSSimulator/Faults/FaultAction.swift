@@ -119,6 +119,14 @@ public struct FaultSettings: Sendable, Hashable {
 
     public init() {}
 
+    /// Takes over what another changes.
+    mutating func add(_ other: FaultSettings) {
+        if other.maxConcurrentStreams != .keep { maxConcurrentStreams = other.maxConcurrentStreams }
+        if other.headerTableBytes != .keep { headerTableBytes = other.headerTableBytes }
+        if other.initialWindowBytes != .keep { initialWindowBytes = other.initialWindowBytes }
+        if other.maxHeaderListBytes != .keep { maxHeaderListBytes = other.maxHeaderListBytes }
+    }
+
     /// Settings with the changes made.
     func applied(to settings: HTTP2Settings) -> HTTP2Settings {
         func apply(_ change: Change, _ value: inout UInt32?) {

@@ -87,7 +87,8 @@ public struct Counters: Sendable, Hashable {
         }
     }
 
-    mutating func count(_ action: FaultAction) { struck[action.name, default: 0] += 1 }
+    /// - Parameter action: the word for what it does.
+    mutating func countFault(_ action: String) { struck[action, default: 0] += 1 }
 
     mutating func count(_ end: ConnectionEnd) { ends[end, default: 0] += 1 }
 

@@ -15,6 +15,8 @@ public struct ServerStreamGate: Sendable {
     private var isOpen: Bool
     /// Open ones, served or not.
     private(set) var streams = 0
+    /// What is announced in place of what the gate would; nil for what the gate says.
+    public var limit: Int?
 
     /// - Parameter streamsMax: what is announced after the first authenticated push.
     public init(mode: Mode, streamsMax: Int) {
@@ -24,7 +26,7 @@ public struct ServerStreamGate: Sendable {
     }
 
     /// What SETTINGS_MAX_CONCURRENT_STREAMS has to say now.
-    public var announced: Int { isOpen ? streamsMax : 1 }
+    public var announced: Int { limit ?? (isOpen ? streamsMax : 1) }
 
     /// A stream was opened by the client; false when it must be refused. Every stream is ended by `closed()`.
     public mutating func opened() -> Bool {

@@ -1,39 +1,129 @@
 import EventLoop
-import HTTP2
 
-/// Answers that wait for their time. All wait equally long, so that they come due in the order in which they came: a
-/// ring is all the timer they need.
-struct AnswerQueue {
-    struct Waiting {
+/// Names something that waits; for `AnswerQueue.cancel`.
+struct AnswerTicket {
+    fileprivate var slot: Int32
+    fileprivate var sequence: UInt64
+}
+
+/// What waits for its time, by when it comes; what has the same time in the order in which it was added. A binary heap of
+/// small entries over slots that are used again.
+struct AnswerQueue<Waiting> {
+    private struct Entry {
         var due: MonotonicTime
-        var connection: SimulatorConnection
-        var stream: HTTP2Stream
-        var answer: Answer
-        var isAuthenticated: Bool
-    }
+        var sequence: UInt64
+        var slot: Int32
 
-    private var ring: [Waiting?] = Array(repeating: nil, count: 64)
-    private var head = 0
-    private var count = 0
-
-    mutating func append(_ waiting: Waiting) {
-        if count == ring.count {
-            ring = Array(ring[head...] + ring[..<head]) + Array(repeating: nil, count: count)
-            head = 0
+        func comes(before other: Entry) -> Bool {
+            due == other.due ? sequence < other.sequence : due < other.due
         }
-        ring[(head + count) & (ring.count - 1)] = waiting
-        count += 1
     }
 
-    /// When the first comes due; nil when none waits.
-    var nextDue: MonotonicTime? { count == 0 ? nil : ring[head]?.due }
+    private struct Slot {
+        var sequence: UInt64
+        /// nil when it was cancelled.
+        var waiting: Waiting?
+    }
 
-    /// Takes out the first when its time has come.
+    /// Cancelled entries are taken out once there are so many, and more than the others.
+    private static var cancelledMin: Int { 64 }
+
+    private var heap: [Entry] = []
+    private var slots: [Slot] = []
+    private var free: [Int32] = []
+    private var lastSequence: UInt64 = 0
+    private var cancelled = 0
+
+    /// Entries that take memory, the cancelled among them.
+    var capacityInUse: Int { heap.count }
+
+    /// When the first comes due, be it cancelled; nil when none waits.
+    var nextDue: MonotonicTime? { heap.first?.due }
+
+    mutating func add(_ waiting: Waiting, due: MonotonicTime) -> AnswerTicket {
+        lastSequence += 1
+        let slot = free.popLast() ?? Int32(slots.count)
+        if slot == slots.count {
+            slots.append(Slot(sequence: lastSequence, waiting: waiting))
+        } else {
+            slots[Int(slot)] = Slot(sequence: lastSequence, waiting: waiting)
+        }
+        heap.append(Entry(due: due, sequence: lastSequence, slot: slot))
+        siftUp(heap.count - 1)
+        return AnswerTicket(slot: slot, sequence: lastSequence)
+    }
+
+    /// Takes out what waits no more; harmless when its time has come before.
+    mutating func cancel(_ ticket: AnswerTicket) {
+        guard slots.indices.contains(Int(ticket.slot)), slots[Int(ticket.slot)].sequence == ticket.sequence,
+            slots[Int(ticket.slot)].waiting != nil
+        else { return }
+        slots[Int(ticket.slot)].waiting = nil
+        cancelled += 1
+        if cancelled >= Self.cancelledMin, cancelled > heap.count / 2 { removeCancelled() }
+    }
+
+    /// Takes out the first whose time has come.
     mutating func popDue(_ now: MonotonicTime) -> Waiting? {
-        guard let due = nextDue, due <= now, let waiting = ring[head] else { return nil }
-        ring[head] = nil
-        head = (head + 1) & (ring.count - 1)
-        count -= 1
+        while let first = heap.first, first.due <= now {
+            removeHead()
+            if let waiting = release(first.slot) { return waiting }
+            cancelled -= 1
+        }
+        return nil
+    }
+
+    private mutating func release(_ slot: Int32) -> Waiting? {
+        let waiting = slots[Int(slot)].waiting
+        slots[Int(slot)].waiting = nil
+        free.append(slot)
         return waiting
+    }
+
+    private mutating func removeCancelled() {
+        let all = heap
+        heap.removeAll(keepingCapacity: true)
+        for entry in all {
+            if slots[Int(entry.slot)].waiting == nil {
+                free.append(entry.slot)
+            } else {
+                heap.append(entry)
+                siftUp(heap.count - 1)
+            }
+        }
+        cancelled = 0
+    }
+
+    private mutating func removeHead() {
+        let last = heap.removeLast()
+        guard !heap.isEmpty else { return }
+        heap[0] = last
+        siftDown()
+    }
+
+    private mutating func siftUp(_ start: Int) {
+        let entry = heap[start]
+        var place = start
+        while place > 0 {
+            let parent = (place - 1) / 2
+            guard entry.comes(before: heap[parent]) else { break }
+            heap[place] = heap[parent]
+            place = parent
+        }
+        heap[place] = entry
+    }
+
+    private mutating func siftDown() {
+        let entry = heap[0]
+        var place = 0
+        while true {
+            var child = 2 * place + 1
+            guard child < heap.count else { break }
+            if child + 1 < heap.count, heap[child + 1].comes(before: heap[child]) { child += 1 }
+            guard heap[child].comes(before: entry) else { break }
+            heap[place] = heap[child]
+            place = child
+        }
+        heap[place] = entry
     }
 }

@@ -8,6 +8,8 @@ public struct SimulatorConfiguration: Sendable {
     public var requestsLoggedMax = 10_000
     /// Request ids remembered to tell duplicates, the newest; 32 bytes each, at most twice that.
     public var idsRememberedMax = 1_000_000
+    /// From which follows what faults strike that strike a share only, and how long their latencies are.
+    public var faultSeed: UInt64 = 1
 
     public init() {}
 }

@@ -4,21 +4,40 @@ import EventLoop
 import HTTP2
 import TLS
 
-/// One provider's connection: gathers its requests, asks the rules, sends the answers.
+/// One provider's connection: gathers its requests, asks the rules, sends the answers, does what faults want.
 final class SimulatorConnection: HTTP2ServerDelegate {
     /// What becomes of a stream, in a slot that is used again.
     private struct Slot {
-        /// 0 when the slot serves no request: it is free, or its stream was refused.
-        var streamID: Int32 = 0
-        var isWaiting = false
+        /// nil when the slot serves no request: it is free, or its stream was refused.
+        var stream: HTTP2Stream?
+        var stage = Stage.arriving
         /// Of its request in the log.
         var number = 0
+        /// What it waits for, when that is its time.
+        var ticket: AnswerTicket?
+
+        var isWaiting: Bool { stage == .waiting }
+    }
+
+    private enum Stage {
+        /// The request is on its way.
+        case arriving
+        /// For its answer.
+        case waiting
+        /// The answer is on its way.
+        case answered
     }
 
     /// Counts from 1, in the order in which connections are accepted.
     let number: Int
     /// What is remembered of it by the rules.
     var memory: ConnectionMemory
+    /// Its requests are answered with 500, all of them.
+    private(set) var isStale = false
+    /// How it ends, once this side has decided that it does.
+    private var end: ConnectionEnd?
+    /// Nothing more is taken or sent, since the connection ends at once.
+    private var isOver = false
     private let server: SimulatorServer
     private let since: Int64
     private var requestsEnded = 0
@@ -27,18 +46,29 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     private var gate: ServerStreamGate
     /// Until the connection is open: who its client says it is.
     private var tls: TLSTransport?
+    private var changedSettings = FaultSettings()
+    private var actionsOnceConnected: [FaultAction]
+    private var resumeTimer: TimerToken?
+    /// When a request came, or none yet the connection.
+    private var lastRequest: MonotonicTime
+    /// How long there was no request before the newest.
+    private(set) var idle = Duration.zero
     private var slots: [Slot] = []
     /// By slot, used again from stream to stream.
     private var requests: [Request] = []
 
-    init(number: Int, server: SimulatorServer, service: Service, tls: TLSTransport?) {
+    /// - Parameter actions: faults that strike it from the start.
+    init(number: Int, server: SimulatorServer, service: Service, tls: TLSTransport?, actions: [FaultAction] = []) {
         self.number = number
         self.server = server
         since = server.now.unixMilliseconds
         self.tls = tls
         memory = ConnectionMemory(service: service)
         gate = ServerStreamGate(mode: server.state.rules.gate, streamsMax: server.state.rules.streamsMax)
+        actionsOnceConnected = actions
+        lastRequest = server.now.monotonic
         super.init()
+        for case .settings(let change) in actions { take(change) }
         session = HTTP2Server(
             loop: server.loop, delegate: self, settings: settings,
             limits: HTTP2Limits(headerBytesMax: Request.headerBytesMax, connectionWindowBytes: 16_777_216))
@@ -48,9 +78,20 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     var handler: ByteStreamHandler? { session }
 
     private var settings: HTTP2Settings {
-        HTTP2Settings(
-            maxConcurrentStreams: UInt32(clamping: gate.announced), initialWindowBytes: 65_535,
-            maxHeaderListBytes: UInt32(APNSLimits.headerListBytesMax))
+        changedSettings.applied(
+            to: HTTP2Settings(
+                maxConcurrentStreams: UInt32(clamping: gate.announced), initialWindowBytes: 65_535,
+                maxHeaderListBytes: UInt32(APNSLimits.headerListBytesMax)))
+    }
+
+    private func take(_ change: FaultSettings) {
+        changedSettings.add(change)
+        switch changedSettings.maxConcurrentStreams {
+        case .keep: break
+        // A client that is told no limit has none.
+        case .omit: gate.limit = .max
+        case .value(let limit): gate.limit = Int(limit)
+        }
     }
 
     var summary: ConnectionSummary {
@@ -62,13 +103,29 @@ final class SimulatorConnection: HTTP2ServerDelegate {
 
     /// Takes no more requests; ends when the streams that are open have.
     func shutDown() {
+        end = end ?? .shutdown
         session?.goAway(.noError, debug: Array(#"{"reason":"Shutdown"}"#.utf8))
     }
 
     /// Ends at once.
-    func abort() { session?.abort() }
+    func abort() { endNow(.shutdown) { $0.abort() } }
+
+    private func endNow(_ end: ConnectionEnd, _ how: (HTTP2Server) -> Void) {
+        self.end = self.end ?? end
+        isOver = true
+        if let session { how(session) }
+    }
 
     override func connected() {
+        presentCertificate()
+        for action in actionsOnceConnected {
+            if case .settings = action { continue }
+            perform(action)
+        }
+        actionsOnceConnected = []
+    }
+
+    private func presentCertificate() {
         let certificate = tls?.peerCertificate
         tls = nil
         guard let certificate, let contents = try? CertificateContents(der: certificate) else { return }
@@ -91,13 +148,14 @@ final class SimulatorConnection: HTTP2ServerDelegate {
             slots.append(Slot())
             requests.append(Request())
         }
+        slots[stream.slot] = Slot()
         guard gate.opened() else {
-            slots[stream.slot].streamID = 0
             server.streamRefused()
             session?.reset(stream, .refusedStream)
             return
         }
-        slots[stream.slot] = Slot(streamID: stream.id)
+        guard !isOver else { return }
+        slots[stream.slot].stream = stream
         requests[stream.slot].reset(keepsAll: server.memory.keepsHeaders)
     }
 
@@ -115,30 +173,42 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     }
 
     override func requestEnded(_ stream: HTTP2Stream) {
-        guard serves(stream) else { return }
-        slots[stream.slot].isWaiting = true
+        guard serves(stream), !isOver, slots[stream.slot].stage == .arriving else { return }
+        slots[stream.slot].stage = .waiting
         requestsEnded += 1
+        let now = server.now.monotonic
+        idle = lastRequest.duration(to: now)
+        lastRequest = now
         server.requestEnded(requests[stream.slot], stream, on: self)
     }
 
     override func streamClosed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
         gate.closed()
         guard serves(stream) else { return }
-        if slots[stream.slot].isWaiting { server.requestAbandoned() }
+        abandon(stream.slot)
         slots[stream.slot] = Slot()
     }
 
     override func closed(_ error: TransportError?) {
-        for slot in slots where slot.isWaiting { server.requestAbandoned() }
+        for slot in slots.indices { abandon(slot) }
         slots = []
         requests = []
         session = nil
         tls = nil
-        server.closed(self)
+        if let resumeTimer { server.loop.cancel(resumeTimer) }
+        server.closed(self, end ?? ConnectionEnd(error))
+    }
+
+    /// The stream in a slot has ended; the request may have been answered before.
+    private func abandon(_ slot: Int) {
+        guard slots[slot].isWaiting else { return }
+        slots[slot].stage = .answered
+        server.requestAbandoned(slots[slot].ticket)
+        slots[slot].ticket = nil
     }
 
     private func serves(_ stream: HTTP2Stream) -> Bool {
-        stream.slot < slots.count && slots[stream.slot].streamID == stream.id
+        stream.slot < slots.count && slots[stream.slot].stream == stream
     }
 
     /// Notes the number that a stream's request has in the log.
@@ -147,16 +217,111 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         slots[stream.slot].number = number
     }
 
-    /// Sends an answer; does nothing when the stream has ended meanwhile.
-    func send(_ answer: Answer, isAuthenticated: Bool, on stream: HTTP2Stream) {
-        guard let session, serves(stream), slots[stream.slot].isWaiting else { return }
-        slots[stream.slot].isWaiting = false
-        if answer.status >= 400 { errorsSent += 1 }
-        session.respond(
-            stream, status: answer.status,
-            headers: server.headers(of: answer, to: requests[stream.slot], service: memory.service),
-            body: answer.bodyBytes)
-        if isAuthenticated, gate.authenticated() { session.update(settings) }
-        server.answered(answer, to: slots[stream.slot].number, of: memory.service)
+    /// Notes what a stream's request waits for.
+    func waits(_ stream: HTTP2Stream, for ticket: AnswerTicket) {
+        guard serves(stream) else { return }
+        slots[stream.slot].ticket = ticket
+    }
+
+    /// Brings about what becomes of a request; does nothing when its stream has ended meanwhile.
+    func meet(_ fate: RequestFate, _ stream: HTTP2Stream) {
+        guard let session, !isOver, serves(stream), slots[stream.slot].isWaiting else { return }
+        switch fate {
+        case .silence: break
+        case .reset(let code): session.reset(stream, code)
+        case .answer(let answer, let isAuthenticated):
+            slots[stream.slot].stage = .answered
+            slots[stream.slot].ticket = nil
+            if answer.status >= 400 { errorsSent += 1 }
+            session.respond(
+                stream, status: answer.status,
+                headers: server.headers(of: answer, to: requests[stream.slot], service: memory.service),
+                body: answer.bodyBytes)
+            if isAuthenticated, gate.authenticated() { session.update(settings) }
+            server.answered(answer, to: slots[stream.slot].number, of: memory.service)
+        }
+    }
+}
+
+extension SimulatorConnection {
+    /// Does at once what a fault wants of the connection.
+    func perform(_ action: FaultAction) {
+        guard let session, !isOver else { return }
+        switch action {
+        case .latency, .silence, .answer: break
+        case .resetStream(let code):
+            for stream in openStreams { session.reset(stream, code) }
+        case .goAway(let goAway): perform(goAway, session)
+        case .resetConnection: endNow(.fault) { $0.abort() }
+        case .closeConnection: endNow(.fault) { $0.close() }
+        case .stopReading(let milliseconds): stopReading(session, milliseconds)
+        case .resumeReading: resumeReading(session)
+        case .settings(let change):
+            take(change)
+            session.update(settings)
+        case .staleConnection: isStale = true
+        }
+    }
+
+    private func perform(_ goAway: FaultGoAway, _ session: HTTP2Server) {
+        end = end ?? .goAway
+        let keeps = goAway.ending == .keep
+        session.goAway(goAway.code, lastStreamID: lastStreamID(goAway.lastStream), debug: goAway.debug, lingers: keeps)
+        if let second = goAway.second {
+            session.goAway(goAway.code, lastStreamID: lastStreamID(second), lingers: keeps)
+        }
+        if goAway.ending == .close { endNow(.goAway) { $0.close() } }
+    }
+
+    /// The last stream that goes on after a GOAWAY; nil for all that were seen.
+    func lastStreamID(_ goAway: FaultGoAway) -> Int32? {
+        guard let second = goAway.second else { return lastStreamID(goAway.lastStream) }
+        return min(lastStreamID(goAway.lastStream) ?? .max, lastStreamID(second) ?? .max)
+    }
+
+    /// What a GOAWAY has to say; nil for the last stream that was seen.
+    private func lastStreamID(_ last: FaultGoAway.LastStream) -> Int32? {
+        switch last {
+        case .lastSeen: return nil
+        case .id(let id): return id
+        case .first(let count):
+            let open = openStreams
+            guard count > 0 else { return open.first.map { max(0, $0.id - 2) } }
+            return count <= open.count ? open[count - 1].id : nil
+        }
+    }
+
+    /// The streams whose requests are not answered, the oldest first.
+    private var openStreams: [HTTP2Stream] {
+        slots.compactMap { $0.stage == .answered ? nil : $0.stream }.sorted { $0.id < $1.id }
+    }
+
+    private func stopReading(_ session: HTTP2Server, _ milliseconds: Int?) {
+        if let resumeTimer { server.loop.cancel(resumeTimer) }
+        session.pauseReading()
+        resumeTimer = milliseconds.map { milliseconds in
+            server.loop.schedule(after: .milliseconds(milliseconds)) { [weak self] in
+                guard let self, let session = self.session else { return }
+                resumeReading(session)
+            }
+        }
+    }
+
+    private func resumeReading(_ session: HTTP2Server) {
+        if let resumeTimer { server.loop.cancel(resumeTimer) }
+        resumeTimer = nil
+        session.resumeReading()
+    }
+}
+
+extension ConnectionEnd {
+    /// How a connection ended that this side did not end.
+    fileprivate init(_ error: TransportError?) {
+        switch error?.code {
+        case nil: self = .client
+        case .tls, .certificate: self = .tls
+        case .protocolViolation: self = .protocolViolation
+        case .resolve, .refused, .unreachable, .timedOut, .reset, .addressUnavailable, .resources: self = .lost
+        }
     }
 }

@@ -36,16 +36,25 @@ public final class SimulatorServer {
             unixNanoseconds: now.unixNanoseconds &+ clockOffset.nanosecondsSaturated)
     }
 
+    /// What goes wrong on purpose; may be changed at any time.
+    public var faults: FaultRules {
+        get { faultRules }
+        _modify { yield &faultRules }
+    }
+
     // Private storage: the compiler drops the checks of exclusive access to what only this module can reach.
     private var world: SimulatorState
-    private var counts = Counters()
+    var counts = Counters()
+    private var faultRules: FaultRules
     private let rules = SimulatorRules()
     private var rates = RateLimit()
     private var listeners: [ByteListener] = []
     private var connections: [Int: SimulatorConnection] = [:]
+    private var lastConnection = 0
     private var onDrained: (() -> Void)?
-    private var waiting = AnswerQueue()
-    private var isTimerSet = false
+    private var waiting = AnswerQueue<WaitingRequest>()
+    /// When the timer of what waits fires; nil when none is set.
+    private var timer: (due: MonotonicTime, token: TimerToken)?
     /// Cheaper than the system's, and the same sequence on a virtual loop with the same seed.
     private var random: SeededRandom
     private var headers = HeaderBlock()
@@ -57,6 +66,7 @@ public final class SimulatorServer {
         self.loop = loop
         self.configuration = configuration
         world = state
+        faultRules = FaultRules(seed: configuration.faultSeed)
         memory = RequestMemory(loop: loop, configuration: configuration, record: record)
         random = SeededRandom(seed: loop.nextRandom())
     }
@@ -92,25 +102,34 @@ public final class SimulatorServer {
     /// Serves a connection that was accepted elsewhere.
     public func accept(_ transport: ByteTransport, as service: Service) {
         loop.assertOnLoop()
-        guard connections.count < configuration.connectionsMax else { return transport.reset() }
+        guard connections.count < configuration.connectionsMax else {
+            counts.count(.refused)
+            return transport.reset()
+        }
         counts.connections += 1
+        lastConnection += 1
         let connection = SimulatorConnection(
-            number: counts.connections, server: self, service: service, tls: transport as? TLSTransport)
+            number: lastConnection, server: self, service: service, tls: transport as? TLSTransport,
+            actions: actions(onConnection: lastConnection, of: service))
         connections[connection.number] = connection
         counts.connectionsOpen = connections.count
         counts.connectionsOpenMax = max(counts.connectionsOpenMax, connections.count)
         transport.handler = connection.handler
     }
 
-    func closed(_ connection: SimulatorConnection) {
+    func closed(_ connection: SimulatorConnection, _ end: ConnectionEnd) {
+        counts.count(end)
         connections[connection.number] = nil
         counts.connectionsOpen = connections.count
         if connections.isEmpty { tellDrained() }
     }
 
     /// The oldest first.
-    public var openConnections: [ConnectionSummary] {
-        connections.values.map(\.summary).sorted { $0.number < $1.number }
+    public var openConnections: [ConnectionSummary] { connectionsInOrder.map(\.summary) }
+
+    /// In the order in which they were accepted.
+    var connectionsInOrder: [SimulatorConnection] {
+        connections.keys.sorted().compactMap { connections[$0] }
     }
 
     /// Accepts no more connections and no more requests on those that are open; these end when their requests are
@@ -121,7 +140,7 @@ public final class SimulatorServer {
         loop.assertOnLoop()
         closeListeners()
         onDrained = done
-        for number in connections.keys.sorted() { connections[number]?.shutDown() }
+        for connection in connectionsInOrder { connection.shutDown() }
         if connections.isEmpty { tellDrained() }
     }
 
@@ -135,7 +154,7 @@ public final class SimulatorServer {
     public func abort() {
         loop.assertOnLoop()
         closeListeners()
-        for number in connections.keys.sorted() { connections[number]?.abort() }
+        for connection in connectionsInOrder { connection.abort() }
         memory.closeRecord()
     }
 
@@ -152,13 +171,19 @@ public final class SimulatorServer {
         loop.assertOnLoop()
         counts.restart()
         memory.removeAll()
+        faultRules.restart()
+        rates = RateLimit()
     }
 
     func streamRefused() { counts.streamsRefused += 1 }
 
-    func requestAbandoned() {
+    /// A request's stream has ended before it was answered.
+    ///
+    /// - Parameter ticket: what it waited for.
+    func requestAbandoned(_ ticket: AnswerTicket?) {
         counts.inFlight -= 1
         counts.requestsAbandoned += 1
+        if let ticket { waiting.cancel(ticket) }
     }
 
     /// An answer was sent.
@@ -174,32 +199,56 @@ public final class SimulatorServer {
     /// the real service.
     func requestEnded(_ request: Request, _ stream: HTTP2Stream, on connection: SimulatorConnection) {
         counts.countRequest(of: connection.memory.service, bodyBytes: request.bodyByteCount)
+        var struck =
+            faultRules.isEmpty
+            ? FaultedRequest(fate: decide(about: request, on: connection)) : strike(request, stream, on: connection)
+        if connection.isStale, struck.fate.answer != nil {
+            struck.fate = .answer(.refused(.internalServerError), isAuthenticated: false)
+        }
+        connection.number(stream, remember(request, stream, on: connection, struck))
+        if let action = struck.connectionAction { connection.perform(action) }
+        carryOut(struck.fate, stream, on: connection, after: struck.latency ?? configuration.answerDelay)
+    }
+
+    /// What the rules make of a request.
+    ///
+    /// - Parameter changesState: whether the channels that it makes or deletes are made and deleted.
+    func decide(
+        about request: Request, on connection: SimulatorConnection, changesState: Bool = true
+    ) -> RequestFate {
         let verifiedBefore = connection.memory.tokensVerified
+        let unchanged = changesState ? nil : world
         let decision = rules.decision(
             about: request, on: &connection.memory, rates: &rates, state: &world, now: now, random: &random)
+        if let unchanged { world = unchanged }
         counts.tokensVerified += connection.memory.tokensVerified - verifiedBefore
-        connection.number(stream, remember(request, stream, on: connection, answer: decision.answer))
-        guard configuration.answerDelay > .zero else {
-            return connection.send(decision.answer, isAuthenticated: decision.isAuthenticated, on: stream)
-        }
-        waiting.append(
-            AnswerQueue.Waiting(
-                due: loop.now.monotonic + configuration.answerDelay, connection: connection, stream: stream,
-                answer: decision.answer, isAuthenticated: decision.isAuthenticated))
+        return .answer(decision.answer, isAuthenticated: decision.isAuthenticated)
+    }
+
+    private func carryOut(
+        _ fate: RequestFate, _ stream: HTTP2Stream, on connection: SimulatorConnection, after delay: Duration
+    ) {
+        if case .silence = fate { return }
+        guard delay > .zero else { return connection.meet(fate, stream) }
+        let ticket = waiting.add(
+            WaitingRequest(connection: connection, stream: stream, fate: fate), due: loop.now.monotonic + delay)
+        connection.waits(stream, for: ticket)
         setTimer()
     }
 
     private func setTimer() {
-        guard !isTimerSet, let due = waiting.nextDue else { return }
-        isTimerSet = true
-        loop.schedule(at: due) { [weak self] in
+        guard let due = waiting.nextDue else { return }
+        if let timer {
+            guard due < timer.due else { return }
+            loop.cancel(timer.token)
+        }
+        let token = loop.schedule(at: due) { [weak self] in
             guard let self else { return }
-            isTimerSet = false
-            while let next = waiting.popDue(loop.now.monotonic) {
-                next.connection.send(next.answer, isAuthenticated: next.isAuthenticated, on: next.stream)
-            }
+            timer = nil
+            while let next = waiting.popDue(loop.now.monotonic) { next.connection.meet(next.fate, next.stream) }
             setTimer()
         }
+        timer = (due, token)
     }
 
     /// The answer's header fields; valid until the next answer.
@@ -252,22 +301,23 @@ public final class SimulatorServer {
 
     /// Keeps a request; its number in the log.
     private func remember(
-        _ request: Request, _ stream: HTTP2Stream, on connection: SimulatorConnection, answer: Answer
+        _ request: Request, _ stream: HTTP2Stream, on connection: SimulatorConnection, _ struck: FaultedRequest
     ) -> Int {
         let id = request.id ?? request[.apnsRequestID].flatMap { UUIDValue($0) }
-        let isDuplicate = id.map { memory.isDuplicate($0) } ?? false
+        let isDuplicate = struck.isProcessed && id.map { memory.isDuplicate($0) } ?? false
         if id == nil {
             counts.requestsWithoutID += 1
         } else if isDuplicate {
             counts.duplicateIDs += 1
-        } else {
+        } else if struck.isProcessed {
             counts.distinctIDs += 1
         }
         guard isDuplicate || memory.keepsHeaders else { return 0 }
+        let answer = struck.fate.answer
         let entry = RequestLog.Entry(
             unixMilliseconds: now.unixMilliseconds, connection: connection.number,
             payloadByteCount: request.bodyByteCount, id: id, service: connection.memory.service, stream: stream.id,
-            status: UInt16(clamping: answer.status), isDuplicate: isDuplicate)
-        return memory.add(request, entry, reason: answer.reason, faultID: nil)
+            status: UInt16(clamping: answer?.status ?? 0), isDuplicate: isDuplicate)
+        return memory.add(request, entry, reason: answer?.reason, faultID: struck.faultID)
     }
 }

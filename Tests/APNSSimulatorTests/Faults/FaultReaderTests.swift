@@ -112,7 +112,10 @@ import Testing
         #expect(text.utf8.dropFirst(position.column - 1).starts(with: place.utf8))
     }
 
-    private func read(_ text: String) throws -> Fault {
-        try FaultReader().fault(try JSONDocument(text).root) { "made" }
-    }
+    private func read(_ text: String) throws -> Fault { try fault(text) }
+}
+
+/// A fault from JSON; its id is `made` when it has none.
+func fault(_ text: String) throws -> Fault {
+    try FaultReader().fault(try JSONDocument(text).root) { "made" }
 }

@@ -12,7 +12,7 @@ import Testing
         counters.count(.refused(.badTopic), of: .sandboxPush)
         counters.count(.gone(.unregistered, timestampMilliseconds: 1), of: .productionPush)
         counters.count(Answer(status: 502), of: .sandboxPush)
-        counters.count(.silence)
+        counters.countFault("silence")
         counters.count(.lost)
         #expect(
             text(counters) == """

@@ -1,0 +1,26 @@
+import HTTP2
+
+/// What becomes of a request that has arrived whole.
+enum RequestFate {
+    /// - Parameter isAuthenticated: whether whoever sent it has proved who they are.
+    case answer(Answer, isAuthenticated: Bool)
+    /// Nothing, ever.
+    case silence
+    case reset(HTTP2ErrorCode)
+
+    var answer: Answer? {
+        if case .answer(let answer, _) = self { answer } else { nil }
+    }
+
+    /// Whether it is an answer to somebody who has proved who they are.
+    var isAuthenticated: Bool {
+        if case .answer(_, let isAuthenticated) = self { isAuthenticated } else { false }
+    }
+}
+
+/// A request that waits for the time at which its fate comes about.
+struct WaitingRequest {
+    var connection: SimulatorConnection
+    var stream: HTTP2Stream
+    var fate: RequestFate
+}
