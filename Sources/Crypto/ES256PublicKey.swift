@@ -3,6 +3,8 @@ internal import COpenSSL
 /// The public half of a P-256 key: what the simulator checks provider tokens with. Immutable, usable from every thread.
 public struct ES256PublicKey: Sendable {
     private let key: P256Key
+    /// The key as one `PUBLIC KEY` PEM block, whatever else stood in the text that it was read from.
+    public let pem: String
 
     /// Reads a `PUBLIC KEY` PEM block.
     ///
@@ -17,6 +19,7 @@ public struct ES256PublicKey: Sendable {
             throw CryptoError(.malformed, drainingOpenSSLAfter: "the public key cannot be read")
         }
         key = try P256Key(owning: pointer, what: "the public key")
+        self.pem = try key.publicPEM()
     }
 
     /// As `init(pem:)` of bytes.

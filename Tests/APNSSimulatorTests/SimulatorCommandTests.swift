@@ -75,9 +75,9 @@ import Testing
     @Test func faultsOfTheStateFileNameTheirLine() async throws {
         let directory = try TemporaryDirectory("simulator")
         for (text, message) in [
-            ("teams:\n  - id: A\n    app: [x]\n", ":3:5: a team has no key app; it has id, apps, keys"),
+            ("teams:\n  - id: A\n    app: [x]\n", ":3:5: a team has no app; it has id, apps, keys"),
             ("teams: [", ":2:1: "),
-            ("devices:\n  - {token: 12, app: a}\n", ":2:13: a device has a text token; put it in quotes"),
+            ("devices:\n  - {token: 12, app: a}\n", ":2:13: token is a text of at most 400 bytes; put it in quotes"),
         ] {
             let file = try directory.write("state.yaml", text)
             let ended = try await ChildProcess.run(

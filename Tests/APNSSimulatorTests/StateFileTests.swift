@@ -1,129 +1,268 @@
 import APNSProtocol
 import Crypto
 import JSON
+import TestKit
 import Testing
 
 @testable import APNSSimulator
 
+/// State files, with keys and certificates in files beside them.
 @Suite struct StateFileTests {
-    private let keyPEM: String
+    private let directory: TemporaryDirectory
 
-    init() throws { keyPEM = try ES256PrivateKey.generate().publicKeyPEM() }
+    init() throws {
+        directory = try TemporaryDirectory("state")
+        try directory.write("key.pem", try ES256PrivateKey.generate().publicKeyPEM())
+        try directory.write("secret.p8", try ES256PrivateKey.generate().pkcs8PEM())
+        let authority = try CertificateAuthority.make(name: "Tests")
+        let issued = try authority.issueClient(name: "Apple Push Services", userID: "com.example.app")
+        try directory.write("client.pem", issued.privateKeyPEM + issued.certificatePEM)
+    }
 
-    private func read(_ text: String) throws(SimulatorError) -> SimulatorState {
-        let document = try SimulatorError.telling(.badInput) { () throws(JSONError) in try JSONDocument(text) }
-        return try StateFile(
-            name: "state.yaml", sinceMilliseconds: 5, position: { document.position(of: $0) },
-            readFile: { path throws(SimulatorError) in
-                guard path == "key.pem" else { throw SimulatorError(.noInput, "cannot read \(path)") }
-                return Array(keyPEM.utf8)
-            }
-        ).read(document.root)
+    private func read(_ text: String) throws(SimulatorError) -> StateDocument {
+        try StateFile(path: directory.file("state.yaml"), sinceMilliseconds: 5).read(Array(text.utf8))
     }
 
     private func condition(_ token: String, in state: SimulatorState) -> DeviceCondition {
         withBytes(token) { state.condition(ofToken: $0, bundleID: "com.example.app", in: .sandbox) }
     }
 
+    private static let wholeFile = """
+        # All that a file can say.
+        teams:
+          - id: TEAM000001
+            apps:
+              - com.example.app
+              - {bundle_id: com.example.live, broadcast: true}
+            keys:
+              - {id: KEY0000001, public_key_file: key.pem}
+              - {id: KEY0000002, public_key_file: key.pem, environments: [production], revoked: true}
+              - {id: KEY0000003, public_key_file: key.pem, topics: [com.example.app], related_key: KEY0000004}
+              - {id: KEY0000004, public_key_file: key.pem, topics: [com.example.app]}
+            certificates:
+              - {certificate_file: client.pem, revoked: true}
+          - id: TEAM000002
+        devices:
+          - {token: AA01, app: com.example.app}
+          - {token: aa02, app: com.example.app, state: unregistered, since_ms: 77}
+          - {token: aa03, app: com.example.app, state: expired}
+          - {token: aa04, app: com.example.app, environment: production}
+          - {token: aa05, app: com.example.other}
+          - {token: "0123", app: com.example.app, state: bad}
+        device_rules:
+          - {prefix: bb, state: not_for_topic}
+          - {prefix: "12", state: unregistered, since_ms: 3}
+        unknown_devices: {state: expired, since_ms: 9}
+        accept_unknown_topics: false
+        channels:
+          - {app: com.example.live, environment: production, id: dGVzdA==, storage_policy: 1}
+          - {app: com.example.live, environment: sandbox, id: AAAA, storage_policy: 0}
+        faults:
+          - action: {latency: {median_ms: 20, p99_ms: 200}}
+            share: 0.5
+          - {id: gone, match: {device_prefix: dead}, action: {answer: {reason: Unregistered}}}
+        rules:
+          order: authentication-first
+          gate: announce
+          streams_max: 500
+          token_updates: strict
+          team_key_rotation: false
+          device_requests_per_second_max: 10
+          channel_requests_per_second_max: 20
+          wrong_method: BadPath
+          broadcast_expiration_required: true
+          location_by_certificate: TopicDisallowed
+          background_priority_checked: false
+          payload_form_checked: false
+          token_future_seconds_max: 60
+          accept_no_token: true
+
+        """
+
     @Test func aWholeFile() throws {
-        let state = try read(
-            """
-            {"teams": [
-                {"id": "TEAM000001", "apps": ["com.example.app"], "keys": [
-                    {"id": "KEY0000001", "public_key_file": "key.pem"},
-                    {"id": "KEY0000002", "public_key_file": "key.pem", "environments": ["production"], "revoked": true}]},
-                {"id": "TEAM000002"}],
-             "devices": [
-                {"token": "AA01", "app": "com.example.app"},
-                {"token": "aa02", "app": "com.example.app", "state": "unregistered", "since_ms": 77},
-                {"token": "aa03", "app": "com.example.app", "state": "expired"},
-                {"token": "aa04", "app": "com.example.app", "environment": "production"},
-                {"token": "aa05", "app": "com.example.other"}],
-             "device_rules": [{"prefix": "bb", "state": "not_for_topic"}],
-             "unknown_devices": "active", "accept_unknown_topics": false}
-            """)
+        let document = try read(Self.wholeFile)
+        let state = document.state
+        #expect(state.teamIDs == ["TEAM000001", "TEAM000002"])
         #expect(state.allows(teamID: "TEAM000001", bundleID: "com.example.app", sinceGeneration: 99))
         #expect(!state.allows(teamID: "TEAM000002", bundleID: "com.example.app", sinceGeneration: 99))
+        #expect(!state.allowsBroadcasts(bundleID: "com.example.app"))
+        #expect(state.allowsBroadcasts(bundleID: "com.example.live"))
         #expect(state.key(id: "KEY0000001")?.environments == [.production, .sandbox])
+        #expect(state.key(id: "KEY0000001")?.scope == .team)
         #expect(state.key(id: "KEY0000002")?.environments == [.production])
         #expect(state.key(id: "KEY0000002")?.isRevoked == true)
+        #expect(state.key(id: "KEY0000003")?.scope == .topics(["com.example.app"], relatedKeyID: "KEY0000004"))
+        #expect(state.key(id: "KEY0000004")?.scope == .topics(["com.example.app"], relatedKeyID: nil))
+        let certificates = state.certificates(teamID: "TEAM000001")
+        #expect(certificates.map(\.certificate.topics) == [["com.example.app"]])
+        #expect(certificates.map(\.isRevoked) == [true])
         #expect(condition("aa01", in: state) == .active)
         #expect(condition("aa02", in: state) == .unregistered(sinceMilliseconds: 77))
         #expect(condition("aa03", in: state) == .expired(sinceMilliseconds: 5))
         #expect(condition("aa04", in: state) == .bad)
         #expect(condition("aa05", in: state) == .notForTopic)
+        #expect(condition("0123", in: state) == .bad)
         #expect(condition("bb01", in: state) == .notForTopic)
-        #expect(condition("cc01", in: state) == .active)
+        #expect(condition("1234", in: state) == .unregistered(sinceMilliseconds: 3))
+        #expect(condition("cc01", in: state) == .expired(sinceMilliseconds: 9))
+        #expect(
+            state.allChannels == [
+                Channel(
+                    id: "dGVzdA==", bundleID: "com.example.live", environment: .production, storagePolicy: .newest),
+                Channel(id: "AAAA", bundleID: "com.example.live", environment: .sandbox, storagePolicy: .none),
+            ])
+        #expect(document.faults.map(\.id) == ["fault-1", "gone"])
+        let rules = state.rules
+        #expect(rules.order == .authenticationFirst && rules.gate == .announce && rules.streamsMax == 500)
+        #expect(rules.tokenUpdates == .strict && !rules.allowsTeamKeyRotation && rules.wrongMethodReason == .badPath)
+        #expect(rules.requestsPerDeviceMax == 10 && rules.requestsPerChannelMax == 20)
+        #expect(rules.demandsBroadcastExpiration && rules.locationByCertificateReason == .topicDisallowed)
+        #expect(!rules.refusesBackgroundAtOtherPriority && !rules.refusesOtherThanJSONObjects)
+        #expect(rules.futureTokenSecondsMax == 60 && rules.servesWithoutToken)
     }
 
-    @Test func keysCanBeOfTopics() throws {
-        let state = try read(
-            #"""
-            {"teams": [{"id": "T", "keys": [
-                {"id": "A", "public_key_file": "key.pem", "topics": ["com.example.app"], "related_key": "B"},
-                {"id": "B", "public_key_file": "key.pem", "topics": ["com.example.app"]}]}]}
-            """#)
-        #expect(state.key(id: "A")?.scope == .topics(["com.example.app"], relatedKeyID: "B"))
-        #expect(state.key(id: "B")?.scope == .topics(["com.example.app"], relatedKeyID: nil))
+    /// What was read of a file is written as JSON that reads back as the same, without naming files.
+    @Test func whatIsWrittenReadsBackAsTheSame() throws {
+        for text in [Self.wholeFile, "{}"] {
+            let written = Self.text(of: try read(text))
+            #expect(!written.contains("key.pem") && !written.contains("PRIVATE KEY"))
+            let again = try StateReader(sinceMilliseconds: 0).document(try JSONDocument(written).root)
+            #expect(Self.text(of: again) == written)
+        }
+    }
+
+    private static func text(of document: StateDocument) -> String {
+        var json = JSONWriter()
+        document.write(to: &json)
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+
+    @Test func everySwitchHasItsDefaultWhenNothingIsSaid() throws {
+        let written = Self.text(of: try read("{}"))
+        var defaults = JSONWriter()
+        defaults.beginObject()
+        for rule in RuleSwitch.all {
+            defaults.key(rule.name)
+            rule.write(RuleOptions(), &defaults)
+        }
+        defaults.endObject()
+        #expect(written.contains(#""rules":"# + String(decoding: defaults.bytes, as: UTF8.self)))
     }
 
     @Test func anEmptyFileKnowsNothing() throws {
-        let state = try read("{}")
+        let state = try read("{}").state
         #expect(condition("aa01", in: state) == .bad)
         #expect(!state.allows(teamID: "TEAM000001", bundleID: "com.example.app", sinceGeneration: 99))
     }
 
     @Test func keysCanStandInTheFile() throws {
-        let pem = keyPEM.replacing("\n", with: "\\n")
-        let state = try read(#"{"teams": [{"id": "T", "keys": [{"id": "K", "public_key": "\#(pem)"}]}]}"#)
+        let pem = try directory.read("key.pem").split(separator: "\n").map { "          \($0)\n" }.joined()
+        let state = try read("teams:\n  - id: T\n    keys:\n      - id: K\n        public_key: |\n\(pem)").state
         #expect(state.key(id: "K")?.teamID == "T")
     }
 
+    @Test func filesAreNotNamedFromElsewhere() throws {
+        let text = #"{"teams":[{"id":"T","keys":[{"id":"K","public_key_file":"/etc/passwd"}]}]}"#
+        let document = try JSONDocument(text)
+        let error = #expect(throws: InputError.self) {
+            _ = try StateReader(sinceMilliseconds: 0).document(document.root)
+        }
+        #expect(error?.message == "public_key_file is for files; here the text stands in public_key")
+    }
+
     @Test(arguments: [
-        (#"[]"#, "state.yaml:1:1: the file is a mapping"),
+        ("[]", ":1:1: a state is an object"),
+        ("a: [", ":2:1: "),
         (
-            #"{"team": []}"#,
-            "state.yaml:1:2: the file has no key team; it has teams, devices, device_rules, unknown_devices, accept_unknown_topics"
+            "\nteam: []",
+            ":2:1: a state has no team; it has teams, devices, device_rules, unknown_devices, "
+                + "accept_unknown_topics, channels, faults, rules; did you mean teams?"
         ),
-        (#"{"teams": {}}"#, "state.yaml:1:11: teams is a list"),
-        ("{\"teams\":\n [{}]}", "state.yaml:2:3: a team has a text id"),
-        (#"{"teams": [{"id": 7}]}"#, "state.yaml:1:19: a team has a text id; put it in quotes"),
-        (#"{"teams": [{"id": "T", "apps": [1]}]}"#, "state.yaml:1:33: an app is a mapping"),
+        ("teams: {}", ":1:8: teams is a list"),
+        ("teams:\n - {}", ":2:4: a team has no id"),
+        ("teams: [{id: 7}]", ":1:14: id is a text of at most 64 bytes; put it in quotes"),
+        ("teams:\n - {id: T}\n - {id: T}", ":3:9: id T is another team's, too"),
+        ("teams: [{id: T, apps: [1]}]", ":1:24: an app is an object"),
+        ("teams: [{id: T, apps: [a/b]}]", ":1:24: a bundle ID is at most 255 letters, digits"),
+        ("teams: [{id: T, apps: [a, a]}]", ":1:27: the app a stands in team T already"),
+        ("teams: [{id: T, apps: [{bundle_id: a, broadcasts: true}]}]", ":1:39: an app has no broadcasts; it has"),
+        ("teams: [{id: T, apps: [{bundle_id: a, broadcast: yes}]}]", ":1:50: broadcast is true or false"),
+        ("teams: [{id: T, keys: [{id: K}]}]", ":1:24: either public_key or public_key_file is needed"),
         (
-            #"{"teams": [{"id": "T", "keys": [{"id": "K"}]}]}"#,
-            "state.yaml:1:33: a key has either public_key or public_key_file"
-        ),
-        (#"{"teams": [{"id": "T", "keys": [{"id": "K", "public_key_file": "x"}]}]}"#, "cannot read x"),
-        (
-            #"{"teams": [{"id": "T", "keys": [{"id": "K", "public_key_file": "key.pem", "environments": ["beta"]}]}]}"#,
-            "state.yaml:1:92: an environment is production or sandbox"
-        ),
-        (
-            #"{"teams": [{"id": "T", "keys": [{"id": "K", "public_key_file": "key.pem", "environments": []}]}]}"#,
-            "state.yaml:1:91: environments is a list of them"
-        ),
-        (
-            #"{"devices": [{"token": "xy", "app": "a"}]}"#,
-            "state.yaml:1:14: a device's token is an even number of hexadecimal digits"
-        ),
-        (#"{"devices": [{"token": "aa"}]}"#, "state.yaml:1:14: a device has a text app"),
-        (
-            #"{"devices": [{"token": "aa", "app": "a", "state": "gone"}]}"#,
-            "state.yaml:1:51: a device's state is active, unregistered, expired, bad or not_for_topic"
+            "teams: [{id: T, keys: [{id: K, public_key_file: x}]}]",
+            ":1:49: public_key_file is of no use: cannot read "
         ),
         (
-            #"{"devices": [{"token": "aa", "app": "a", "state": "bad", "since_ms": "x"}]}"#,
-            "state.yaml:1:70: since_ms is milliseconds since 1970"
+            "teams: [{id: T, keys: [{id: K, public_key_file: secret.p8}]}]",
+            ":1:24: the public key file holds a PRIVATE KEY where a PUBLIC KEY is wanted"
         ),
         (
-            #"{"device_rules": [{"prefix": "q", "state": "bad"}]}"#,
-            "state.yaml:1:19: a rule's prefix is hexadecimal digits"
+            "teams: [{id: T, keys: [{id: K, public_key_file: key.pem}, {id: K, public_key_file: key.pem}]}]",
+            ":1:59: there is a key K already"
         ),
-        (#"{"device_rules": [{"prefix": "a"}]}"#, "state.yaml:1:19: a device rule has a state"),
-        (#"{"accept_unknown_topics": 1}"#, "state.yaml:1:27: accept_unknown_topics is true or false"),
+        (
+            "teams: [{id: T, keys: [{id: K, public_key_file: key.pem, environments: [producton]}]}]",
+            ":1:73: an environment is production or sandbox; did you mean production?"
+        ),
+        (
+            "teams: [{id: T, keys: [{id: K, public_key_file: key.pem, environments: []}]}]",
+            ":1:72: environments names one at least"
+        ),
+        (
+            "teams: [{id: T, keys: [{id: K, public_key_file: key.pem, topics: []}]}]",
+            ":1:66: topics names a bundle ID at least"
+        ),
+        (
+            "teams: [{id: T, keys: [{id: K, public_key_file: key.pem, related_key: L}]}]",
+            ":1:71: related_key belongs to a key with topics"
+        ),
+        (
+            "teams: [{id: T, certificates: [{certificate_file: key.pem}]}]",
+            ":1:32: the certificate file holds a PUBLIC KEY where a CERTIFICATE is wanted"
+        ),
+        ("devices: [{token: xy, app: a}]", ":1:19: token is an even number of hexadecimal digits"),
+        ("devices: [{token: 1234, app: a}]", ":1:19: token is a text of at most 400 bytes; put it in quotes"),
+        ("devices: [{token: aa}]", ":1:11: a device has no app"),
+        ("devices: [{token: aa, app: a}, {token: AA, app: b}]", ":1:32: the device a…+1 is there already"),
+        (
+            "devices: [{token: aa, app: a, state: unregisterd}]",
+            ":1:38: state is active or unregistered or expired or bad or not_for_topic; did you mean unregistered?"
+        ),
+        (
+            "devices: [{token: aa, app: a, state: bad, since_ms: 7}]",
+            ":1:53: since_ms belongs to unregistered and expired"
+        ),
+        (
+            "devices: [{token: aa, app: a, state: expired, since_ms: x}]",
+            ":1:57: since_ms is a whole number from 0 to 9223372036854775807"
+        ),
+        ("device_rules: [{prefix: q, state: bad}]", ":1:25: prefix is hexadecimal digits"),
+        ("device_rules: [{prefix: a}]", ":1:16: a device rule has no state"),
+        ("unknown_devices: good", ":1:18: unknown_devices is active or"),
+        ("accept_unknown_topics: 1", ":1:24: accept_unknown_topics is true or false"),
+        (
+            "channels: [{app: a, environment: sandbox, id: '%%', storage_policy: 1}]",
+            ":1:47: id is base64 of at most 64"
+        ),
+        ("channels: [{app: a, environment: sandbox, id: AAAA}]", ":1:12: a channel has no storage_policy"),
+        (
+            "channels: [{app: a, environment: sandbox, id: AAAA, storage_policy: 2}]",
+            ":1:69: storage_policy is a whole number from 0 to 1"
+        ),
+        (
+            "channels:\n - &a {app: a, environment: sandbox, id: AAAA, storage_policy: 1}",
+            ":2:4: "
+        ),
+        ("faults: [{id: a, action: silence}, {id: a, action: silence}]", ":1:36: there is a fault a already"),
+        ("faults: [{action: silense}]", ":1:19: there is no action silense; there are"),
+        ("rules: {gat: off}", ":1:9: rules has no gat; it has order, gate,"),
+        ("rules:\n  gate: of", ":2:9: gate is enforce or announce or off; did you mean off?"),
+        ("rules: {streams_max: 0}", ":1:22: streams_max is a whole number from 1 to 4096"),
+        ("rules: {wrong_method: Badpath}", ":1:23: wrong_method is MethodNotAllowed or BadPath; did you mean BadPath?"),
     ])
-    func faultsNameTheirPlace(text: String, message: String) {
+    func mistakesAreToldWithTheirPlace(text: String, message: String) {
         let error = #expect(throws: SimulatorError.self) { _ = try read(text) }
-        #expect(error?.message == message)
+        #expect(error?.message.hasPrefix(directory.file("state.yaml") + message) == true, "\(error?.message ?? "none")")
+        #expect(error?.code == .badInput)
     }
 }

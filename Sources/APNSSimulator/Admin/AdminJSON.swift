@@ -36,7 +36,7 @@ extension AdminRequest {
     }
 }
 
-extension FaultError {
+extension InputError {
     /// The same sentence with its place in the body, when that has more than one line.
     func told(of document: JSONDocument) -> AdminError {
         guard let node else { return AdminError(400, message) }

@@ -28,7 +28,7 @@ struct ClockRoutes {
 
     private func set(_ request: AdminRequest) throws(AdminError) -> AdminResponse {
         let document = try request.json()
-        do throws(FaultError) {
+        do throws(InputError) {
             let members = try Members(document.root, "the clock", known: ["offset_seconds"])
             guard let seconds = try members.number("offset_seconds", -Self.offsetSecondsMax...Self.offsetSecondsMax)
             else { throw members.error("offset_seconds", "says how far the clock is ahead") }

@@ -40,7 +40,9 @@ struct Options {
             // `--name=value` is the same as `--name value`.
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard let option = Option.all.first(where: { $0.name == parts[0] }) else {
-                throw SimulatorError(.usage, "there is no option \(parts[0])\(Self.suggestion(for: String(parts[0])))")
+                let meant = Spelling.suggestion(for: parts[0], among: Option.all.map(\.name))
+                throw SimulatorError(
+                    .usage, "there is no option \(parts[0])\(meant.isEmpty ? "; --help lists them" : meant)")
             }
             if option.placeholder == nil {
                 guard parts.count == 1 else { throw SimulatorError(.usage, "\(option.name) takes no value") }
@@ -77,28 +79,6 @@ struct Options {
         _ rule: any WritableKeyPath<RuleOptions, Value> & Sendable, _ value: Value
     ) {
         ruleChanges.append { $0[keyPath: rule] = value }
-    }
-
-    private static func suggestion(for name: String) -> String {
-        let near = Option.all.map { (option: $0, distance: editDistance(Array($0.name), Array(name))) }
-            .min { $0.distance < $1.distance }
-        guard let near, near.distance <= 3 else { return "; --help lists them" }
-        return "; did you mean \(near.option.name)?"
-    }
-
-    /// Insertions, removals and replacements of a character that make one text of the other.
-    private static func editDistance(_ left: [Character], _ right: [Character]) -> Int {
-        var row = Array(0...right.count)
-        for (index, character) in left.enumerated() {
-            var previous = row[0]
-            row[0] = index + 1
-            for column in 1..<row.count {
-                let replaced = previous + (character == right[column - 1] ? 0 : 1)
-                previous = row[column]
-                row[column] = min(replaced, row[column] + 1, row[column - 1] + 1)
-            }
-        }
-        return row[right.count]
     }
 }
 

@@ -1,12 +1,11 @@
 import APNSProtocol
 import Crypto
 import TLS
-import YAML
 
 /// What a process is started with: the state, the server's certificate, and the demonstration that either comes from.
 /// Reads and writes files, so it is made before the loop runs.
 struct World: Sendable {
-    let state: SimulatorState
+    let document: StateDocument
     let tls: TLSContext
     /// nil when both state and certificate were given.
     let demonstration: Demonstration?
@@ -21,39 +20,28 @@ struct World: Sendable {
             needsDemonstration ? try Demonstration.make() : nil
         }
         self.isDemonstrationState = isDemonstrationState
-        var state = try Self.state(options, demonstration, nowMilliseconds: nowMilliseconds)
-        options.change(&state.rules)
-        if options.acceptsUnknownDevices { state.unknownDevices = .active }
-        if options.acceptsUnknownTopics { state.acceptsUnknownTopics = true }
-        state.deviceRules =
+        var document = try Self.document(options, demonstration, nowMilliseconds: nowMilliseconds)
+        options.change(&document.state.rules)
+        if options.acceptsUnknownDevices { document.state.unknownDevices = .active }
+        if options.acceptsUnknownTopics { document.state.acceptsUnknownTopics = true }
+        document.state.deviceRules =
             options.unregisteredPrefixes.map {
                 DeviceRule(prefix: $0, condition: .unregistered(sinceMilliseconds: nowMilliseconds - dayMilliseconds))
-            } + state.deviceRules
-        self.state = state
+            } + document.state.deviceRules
+        self.document = document
         tls = try Self.tls(options, demonstration)
         if let directory = options.demonstrationDirectory { try demonstration?.write(to: directory) }
     }
 
-    private static func state(
+    private static func document(
         _ options: Options, _ demonstration: Demonstration?, nowMilliseconds: Int64
-    ) throws(SimulatorError) -> SimulatorState {
-        guard let path = options.stateFile else {
-            return try SimulatorError.telling(.unavailable) { () throws(CryptoError) in
-                try demonstration?.state(nowMilliseconds: nowMilliseconds) ?? SimulatorState()
-            }
+    ) throws(SimulatorError) -> StateDocument {
+        if let path = options.stateFile {
+            return try StateFile(path: path, sinceMilliseconds: nowMilliseconds - dayMilliseconds).read()
         }
-        let text = try TextFile.read(path)
-        let document = try SimulatorError.telling(.badInput) { () throws(YAMLError) in
-            try YAMLDocument(text, file: path)
+        return try SimulatorError.telling(.unavailable) { () throws(CryptoError) in
+            StateDocument(state: try demonstration?.state(nowMilliseconds: nowMilliseconds) ?? SimulatorState())
         }
-        let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
-        return try StateFile(
-            name: path, sinceMilliseconds: nowMilliseconds - dayMilliseconds,
-            position: { document.position(of: $0) },
-            readFile: { file throws(SimulatorError) in
-                try TextFile.read(file.hasPrefix("/") ? file : directory + file)
-            }
-        ).read(document.root)
     }
 
     private static func tls(_ options: Options, _ demonstration: Demonstration?) throws(SimulatorError) -> TLSContext {

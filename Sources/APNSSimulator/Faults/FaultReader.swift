@@ -19,12 +19,12 @@ public struct FaultReader {
 
     /// - Parameter makeID: gives an id to a fault that has none.
     /// - Throws: a sentence, and the value that it is about.
-    public func fault(_ value: JSONValue, makeID: () -> String) throws(FaultError) -> Fault {
+    public func fault(_ value: JSONValue, makeID: () -> String) throws(InputError) -> Fault {
         let members = try Members(
             value, "a fault", known: ["id", "trigger", "match", "action", "share", "count_max", "struck"])
-        guard let action = members["action"] else { throw FaultError("a fault has an action", node: value.nodeIndex) }
+        guard let action = members["action"] else { throw InputError("a fault has an action", node: value.nodeIndex) }
         var fault = Fault(
-            id: try members["id"].map { id throws(FaultError) in try self.id(id) } ?? makeID(),
+            id: try members["id"].map { id throws(InputError) in try self.id(id) } ?? makeID(),
             action: try self.action(action))
         fault.trigger = try members.word("trigger") ?? .request
         if let match = members["match"] { fault.match = try self.match(match) }
@@ -35,33 +35,33 @@ public struct FaultReader {
     }
 
     /// - Throws: a sentence, and the value that it is about.
-    public func action(_ value: JSONValue) throws(FaultError) -> FaultAction {
+    public func action(_ value: JSONValue) throws(InputError) -> FaultAction {
         if let word = value.string { return try action(word, nil, value) }
         guard value.kind == .object, value.count == 1, let (word, details) = value.members.first(where: { _ in true })
         else {
-            throw FaultError(
+            throw InputError(
                 "an action is a word, or an object with that word as its one member", node: value.nodeIndex)
         }
         return try action(word.string ?? "", details.isNull ? nil : details, value)
     }
 
-    private func action(_ word: String, _ details: JSONValue?, _ value: JSONValue) throws(FaultError) -> FaultAction {
-        func needed() throws(FaultError) -> JSONValue {
-            guard let details else { throw FaultError("\(word) wants an object that says more", node: value.nodeIndex) }
+    private func action(_ word: String, _ details: JSONValue?, _ value: JSONValue) throws(InputError) -> FaultAction {
+        func needed() throws(InputError) -> JSONValue {
+            guard let details else { throw InputError("\(word) wants an object that says more", node: value.nodeIndex) }
             return details
         }
-        func alone(_ action: FaultAction) throws(FaultError) -> FaultAction {
+        func alone(_ action: FaultAction) throws(InputError) -> FaultAction {
             guard let details else { return action }
-            throw FaultError("\(word) stands alone", node: details.nodeIndex)
+            throw InputError("\(word) stands alone", node: details.nodeIndex)
         }
         switch word {
         case "latency": return .latency(try latency(try needed()))
         case "silence": return try alone(.silence)
         case "answer": return .answer(try answer(try needed()))
         case "reset_stream":
-            return .resetStream(try details.map { code throws(FaultError) in try self.code(code) } ?? .refusedStream)
+            return .resetStream(try details.map { code throws(InputError) in try self.code(code) } ?? .refusedStream)
         case "goaway":
-            return .goAway(try details.map { goAway throws(FaultError) in try self.goAway(goAway) } ?? FaultGoAway())
+            return .goAway(try details.map { goAway throws(InputError) in try self.goAway(goAway) } ?? FaultGoAway())
         case "reset_connection": return try alone(.resetConnection)
         case "close_connection": return try alone(.closeConnection)
         case "stop_reading":
@@ -72,16 +72,16 @@ public struct FaultReader {
         case "settings": return .settings(try settings(try needed()))
         case "stale_connection": return try alone(.staleConnection)
         default:
-            throw FaultError(
+            throw InputError(
                 "there is no action \(word); there are \(FaultAction.names.joined(separator: ", "))",
                 node: value.nodeIndex)
         }
     }
 
-    private func id(_ value: JSONValue) throws(FaultError) -> String {
+    private func id(_ value: JSONValue) throws(InputError) -> String {
         guard let id = value.string, (1...Fault.idBytesMax).contains(id.utf8.count), id.utf8.allSatisfy(Self.isIDByte)
         else {
-            throw FaultError(
+            throw InputError(
                 "an id is 1 to \(Fault.idBytesMax) letters, digits, full stops, hyphens or underscores",
                 node: value.nodeIndex)
         }
@@ -97,7 +97,7 @@ public struct FaultReader {
         }
     }
 
-    private func match(_ value: JSONValue) throws(FaultError) -> FaultMatch {
+    private func match(_ value: JSONValue) throws(InputError) -> FaultMatch {
         let members = try Members(
             value, "a match",
             known: [
@@ -120,19 +120,19 @@ public struct FaultReader {
     }
 
     /// What can only be said of the whole.
-    private func check(_ fault: Fault, _ value: JSONValue) throws(FaultError) {
+    private func check(_ fault: Fault, _ value: JSONValue) throws(InputError) {
         switch (fault.trigger, fault.action) {
         case (.request, .resumeReading):
-            throw FaultError("no request comes while reading is stopped; it is resumed at once", node: value.nodeIndex)
+            throw InputError("no request comes while reading is stopped; it is resumed at once", node: value.nodeIndex)
         case (.request, _): break
         case (.connection, .resetStream), (.connection, .resumeReading):
-            throw FaultError("a new connection has no streams and is read", node: value.nodeIndex)
+            throw InputError("a new connection has no streams and is read", node: value.nodeIndex)
         case (.connection, let action):
             guard action.isForConnections else {
-                throw FaultError("\(action.name) strikes requests, not connections", node: value.nodeIndex)
+                throw InputError("\(action.name) strikes requests, not connections", node: value.nodeIndex)
             }
             guard !fault.match.looksAtRequests else {
-                throw FaultError(
+                throw InputError(
                     "a fault that strikes connections matches environment, service and connection only",
                     node: value.nodeIndex)
             }
@@ -141,7 +141,7 @@ public struct FaultReader {
 }
 
 extension FaultReader {
-    private func latency(_ value: JSONValue) throws(FaultError) -> LatencyDistribution {
+    private func latency(_ value: JSONValue) throws(InputError) -> LatencyDistribution {
         let members = try Members(
             value, "a latency", known: ["constant_ms", "min_ms", "max_ms", "median_ms", "p99_ms", "shape"])
         let range = 0...LatencyDistribution.millisecondsMax
@@ -157,7 +157,7 @@ extension FaultReader {
             guard median > 0 else { throw members.error("median_ms", "is above 0 in the shape log_normal") }
             return .logNormal(median: median, p99: p99)
         default:
-            throw FaultError(
+            throw InputError(
                 "a latency has constant_ms, or min_ms and a greater max_ms, or median_ms, a greater p99_ms and maybe a shape",
                 node: value.nodeIndex)
         }
@@ -168,13 +168,13 @@ extension FaultReader {
         case logNormal = "log_normal"
     }
 
-    private func answer(_ value: JSONValue) throws(FaultError) -> Answer {
+    private func answer(_ value: JSONValue) throws(InputError) -> Answer {
         let members = try Members(
             value, "an answer",
             known: ["status", "reason", "timestamp_ms", "retry_after_seconds", "body", "content_type"])
         let reason = try members.text("reason", bytesMax: Reason.textBytesMax).map(Self.reason)
         guard let status = try members.int("status", 200...599) ?? reason?.status else {
-            throw FaultError("an answer has a status, or a reason that has one", node: value.nodeIndex)
+            throw InputError("an answer has a status, or a reason that has one", node: value.nodeIndex)
         }
         var answer = Answer(status: status)
         answer.retryAfterSeconds = try members.int("retry_after_seconds", 0...Self.strikesMax)
@@ -207,16 +207,16 @@ extension FaultReader {
         return known.text == text ? known : .unknown(text)
     }
 
-    private func code(_ value: JSONValue) throws(FaultError) -> HTTP2ErrorCode {
+    private func code(_ value: JSONValue) throws(InputError) -> HTTP2ErrorCode {
         if let number = value.int, let code = UInt32(exactly: number) { return HTTP2ErrorCode(rawValue: code) }
         guard let code = value.string.flatMap(HTTP2ErrorCode.init(name:)) else {
-            throw FaultError(
+            throw InputError(
                 "an error code is a number or a name such as REFUSED_STREAM, CANCEL or NO_ERROR", node: value.nodeIndex)
         }
         return code
     }
 
-    private func goAway(_ value: JSONValue) throws(FaultError) -> FaultGoAway {
+    private func goAway(_ value: JSONValue) throws(InputError) -> FaultGoAway {
         let members = try Members(
             value, "a goaway",
             known: ["last_stream_id", "code", "debug", "debug_hex", "second_last_stream_id", "then"])
@@ -236,7 +236,7 @@ extension FaultReader {
         return goAway
     }
 
-    private func lastStream(_ value: JSONValue) throws(FaultError) -> FaultGoAway.LastStream {
+    private func lastStream(_ value: JSONValue) throws(InputError) -> FaultGoAway.LastStream {
         if value.isString("last_seen") { return .lastSeen }
         if let id = value.int, let id = Int32(exactly: id), id == 0 || id > 0 && id % 2 == 1 { return .id(id) }
         if value.kind == .object,
@@ -244,7 +244,7 @@ extension FaultReader {
         {
             return .first(count)
         }
-        throw FaultError(
+        throw InputError(
             #"a last stream is "last_seen", 0 or an odd number, or {"first": N} for the oldest open requests"#,
             node: value.nodeIndex)
     }
@@ -255,11 +255,11 @@ extension FaultReader {
         return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }
 
-    private func settings(_ value: JSONValue) throws(FaultError) -> FaultSettings {
+    private func settings(_ value: JSONValue) throws(InputError) -> FaultSettings {
         let members = try Members(
             value, "settings",
             known: ["max_concurrent_streams", "header_table_bytes", "initial_window_bytes", "max_header_list_bytes"])
-        func change(_ name: String, max: Int) throws(FaultError) -> FaultSettings.Change {
+        func change(_ name: String, max: Int) throws(InputError) -> FaultSettings.Change {
             guard let value = members[name] else { return .keep }
             guard !value.isNull else { return .omit }
             return .value(UInt32(clamping: try members.int(name, 0...max) ?? 0))
@@ -270,61 +270,8 @@ extension FaultReader {
         settings.initialWindowBytes = try change("initial_window_bytes", max: Self.flowWindowBytesMax)
         settings.maxHeaderListBytes = try change("max_header_list_bytes", max: Int(UInt32.max))
         guard settings != FaultSettings() else {
-            throw FaultError("settings change something", node: value.nodeIndex)
+            throw InputError("settings change something", node: value.nodeIndex)
         }
         return settings
-    }
-}
-
-/// An object of which all members are known.
-struct Members {
-    private let value: JSONValue
-
-    init(_ value: JSONValue, _ what: String, known: [String]) throws(FaultError) {
-        guard value.kind == .object else { throw FaultError("\(what) is an object", node: value.nodeIndex) }
-        for (key, _) in value.members where !known.contains(key.string ?? "") {
-            throw FaultError(
-                "\(what) has no \(key.string ?? ""); it has \(known.joined(separator: ", "))", node: key.nodeIndex)
-        }
-        self.value = value
-    }
-
-    subscript(name: String) -> JSONValue? { value[key: name] }
-
-    func error(_ name: String, _ what: String) -> FaultError {
-        FaultError("\(name) \(what)", node: (value[key: name] ?? value).nodeIndex)
-    }
-
-    /// A text that is not empty.
-    func text(_ name: String, bytesMax: Int) throws(FaultError) -> String? {
-        guard let member = value[key: name] else { return nil }
-        guard let text = member.string, (1...bytesMax).contains(text.utf8.count) else {
-            throw error(name, "is a text of at most \(bytesMax) bytes")
-        }
-        return text
-    }
-
-    func int(_ name: String, _ range: ClosedRange<Int>) throws(FaultError) -> Int? {
-        guard let member = value[key: name] else { return nil }
-        guard let number = member.int, range.contains(number) else {
-            throw error(name, "is a whole number from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return number
-    }
-
-    func number(_ name: String, _ range: ClosedRange<Double>) throws(FaultError) -> Double? {
-        guard let member = value[key: name] else { return nil }
-        guard let number = member.double, range.contains(number) else {
-            throw error(name, "is a number from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return number
-    }
-
-    func word<Word: RawRepresentable<String> & CaseIterable>(_ name: String) throws(FaultError) -> Word? {
-        guard let member = value[key: name] else { return nil }
-        guard let word = member.string.flatMap(Word.init(rawValue:)) else {
-            throw error(name, "is \(Word.allCases.map(\.rawValue).joined(separator: " or "))")
-        }
-        return word
     }
 }

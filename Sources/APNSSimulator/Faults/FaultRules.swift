@@ -50,7 +50,7 @@ public struct FaultRules: Sendable {
     /// Puts a fault behind the others, or in the place of the one with the same id, as one that has not struck yet.
     ///
     /// - Throws: when there are ``faultsMax``.
-    public mutating func put(_ fault: Fault) throws(FaultError) {
+    public mutating func put(_ fault: Fault) throws(InputError) {
         let entry = Entry(
             fault: fault, match: Match(fault.match),
             random: SeededRandom(
@@ -60,7 +60,7 @@ public struct FaultRules: Sendable {
             entries[index] = entry
         } else {
             guard entries.count < Self.faultsMax else {
-                throw FaultError("there are \(Self.faultsMax) faults already; delete one first")
+                throw InputError("there are \(Self.faultsMax) faults already; delete one first")
             }
             entries.append(entry)
         }

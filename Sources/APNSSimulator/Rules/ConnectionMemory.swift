@@ -106,7 +106,7 @@ struct ConnectionMemory {
 
     private static func checkAge(issuedAtSeconds: Int64, state: SimulatorState, now: Now) throws(Refusal) {
         let (age, overflows) = now.unixSeconds.subtractingReportingOverflow(issuedAtSeconds)
-        if overflows || age < -state.rules.futureTokenSecondsMax { throw Refusal(reason: .invalidProviderToken) }
+        if overflows || age < -Int64(state.rules.futureTokenSecondsMax) { throw Refusal(reason: .invalidProviderToken) }
         if age > APNSLimits.providerTokenAgeSecondsMax { throw Refusal(reason: .expiredProviderToken) }
     }
 

@@ -45,7 +45,7 @@ public struct RuleOptions: Sendable {
     /// Whether a body that cannot be a JSON object, or says that it is compressed, is refused with `PayloadEmpty`.
     public var refusesOtherThanJSONObjects = true
     /// How far `iat` may lie in the future before a token is refused with `InvalidProviderToken`, in seconds.
-    public var futureTokenSecondsMax: Int64 = 3600
+    public var futureTokenSecondsMax = 3600
     /// Whether a push without provider token is served, for load tests of what is behind the token.
     public var servesWithoutToken = false
 

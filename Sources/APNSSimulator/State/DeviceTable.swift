@@ -12,7 +12,8 @@ struct DeviceTable: Sendable {
     private var firstByHash: [UInt64: Int] = [:]
 
     var count: Int { entries.count }
-    var isEmpty: Bool { entries.isEmpty }
+    /// In no order that means anything.
+    var all: [Device] { entries.map(\.device) }
 
     /// Adds a device, or takes the place of the one with the same token.
     mutating func insert(_ device: Device) {
@@ -22,6 +23,37 @@ struct DeviceTable: Sendable {
         } else {
             entries.append(Entry(device: device, next: firstByHash[hash] ?? -1))
             firstByHash[hash] = entries.count - 1
+        }
+    }
+
+    /// Removes the device of this token, given in lower case; the one that was there.
+    mutating func remove(token: [UInt8]) -> Device? {
+        let hash = token.withUnsafeBytes(Self.hash)
+        guard let index = token.withUnsafeBytes({ index(of: $0, hash: hash) }) else { return nil }
+        let removed = entries[index].device
+        point(to: entries[index].next, insteadOf: index, hash: hash)
+        // The last one takes the empty place.
+        let last = entries.removeLast()
+        if index < entries.count {
+            point(to: index, insteadOf: entries.count, hash: last.device.token.withUnsafeBytes(Self.hash))
+            entries[index] = last
+        }
+        return removed
+    }
+
+    /// Has whatever points to the entry `old`, of this hash, point to another; -1 for none.
+    private mutating func point(to new: Int, insteadOf old: Int, hash: UInt64) {
+        if firstByHash[hash] == old {
+            firstByHash[hash] = new < 0 ? nil : new
+            return
+        }
+        var index = firstByHash[hash] ?? -1
+        while index >= 0 {
+            if entries[index].next == old {
+                entries[index].next = new
+                return
+            }
+            index = entries[index].next
         }
     }
 

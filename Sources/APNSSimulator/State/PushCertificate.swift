@@ -67,7 +67,7 @@ public struct PushCertificate: Sendable, Hashable {
 /// A provider's certificate as Apple's registry holds it.
 public struct RegisteredCertificate: Sendable {
     public let certificate: PushCertificate
-    /// The certificate itself.
+    /// The certificate itself, without what stood around it, which may have been a private key.
     public let pem: String
     public var teamID: String
     /// Connections with it are refused within TLS.
@@ -75,8 +75,17 @@ public struct RegisteredCertificate: Sendable {
 
     /// - Throws: `malformed` when the text holds no certificate.
     public init(pem: String, teamID: String) throws(CryptoError) {
-        self.pem = pem
+        self.pem = Self.block(in: pem)
         self.teamID = teamID
-        certificate = PushCertificate(try CertificateContents(pem: Array(pem.utf8)))
+        certificate = PushCertificate(try CertificateContents(pem: Array(self.pem.utf8)))
+    }
+
+    /// The first certificate's block; all of a text that has none.
+    private static func block(in text: String) -> String {
+        let (begin, end) = ("-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----")
+        guard let first = text.firstRange(of: begin),
+            let last = text[first.upperBound...].firstRange(of: end)
+        else { return text }
+        return text[first.lowerBound..<last.upperBound] + "\n"
     }
 }

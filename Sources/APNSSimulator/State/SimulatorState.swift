@@ -2,17 +2,20 @@ public import APNSProtocol
 
 /// What this APNs knows of the world: teams with their apps and keys, and devices, of both environments.
 public struct SimulatorState: Sendable {
-    private struct App {
+    struct App: Sendable {
+        let bundleID: String
         var teamID: String
         var addedInGeneration: Int
+        /// Whether it has the Broadcast capability.
         var allowsBroadcasts: Bool
     }
 
-    private var keys: [String: RegisteredKey] = [:]
-    private var certificates: [SHA256Value: RegisteredCertificate] = [:]
-    private var apps: [String: App] = [:]
+    var teams: Set<String> = []
+    var keys: [String: RegisteredKey] = [:]
+    var certificates: [SHA256Value: RegisteredCertificate] = [:]
+    var apps: [String: App] = [:]
     private var devices = DeviceTable()
-    private var channels = ChannelTable()
+    var channels = ChannelTable()
     /// Asked in order for device tokens that are not registered.
     public var deviceRules: [DeviceRule] = []
     /// What device tokens are that neither are registered nor fall under a rule.
@@ -24,11 +27,16 @@ public struct SimulatorState: Sendable {
     public var rules = RuleOptions()
 
     /// Rises with every change of keys and apps, so that what a connection has verified is verified again.
-    private(set) var generation = 0
+    var generation = 0
 
     public init() {}
 
+    /// Adds a team that may have nothing yet.
+    public mutating func addTeam(id: String) { teams.insert(id) }
+
+    /// Adds a key, or takes the place of the one with the same id.
     public mutating func add(_ key: RegisteredKey) {
+        teams.insert(key.teamID)
         keys[key.id] = key
         generation += 1
     }
@@ -41,6 +49,7 @@ public struct SimulatorState: Sendable {
 
     /// Adds a provider's certificate, or takes the place of the same one.
     public mutating func add(_ certificate: RegisteredCertificate) {
+        teams.insert(certificate.teamID)
         certificates[certificate.certificate.fingerprint] = certificate
         generation += 1
     }
@@ -61,12 +70,14 @@ public struct SimulatorState: Sendable {
     /// - Parameter allowsBroadcasts: whether the app has the Broadcast capability. Taken from an app that had it, all of
     ///   its channels are gone for good (Apple, "Setting up broadcast push notifications").
     public mutating func addApp(bundleID: String, teamID: String, allowsBroadcasts: Bool = false) {
+        teams.insert(teamID)
         generation += 1
         if !allowsBroadcasts { channels.removeAll(bundleID: bundleID) }
         // Connections that a push has bound before know an app's old team only.
         let known = apps[bundleID].flatMap { $0.teamID == teamID ? $0.addedInGeneration : nil }
         apps[bundleID] = App(
-            teamID: teamID, addedInGeneration: known ?? generation, allowsBroadcasts: allowsBroadcasts)
+            bundleID: bundleID, teamID: teamID, addedInGeneration: known ?? generation,
+            allowsBroadcasts: allowsBroadcasts)
     }
 
     /// Adds a channel, or takes the place of the app's one with the same id. Of an app without the Broadcast capability
@@ -108,7 +119,17 @@ public struct SimulatorState: Sendable {
         devices.insert(device)
     }
 
+    /// - Parameter token: lower case hexadecimal.
+    func device(token: [UInt8]) -> Device? { token.withUnsafeBytes { devices[$0] } }
+
+    /// The device that was there.
+    @discardableResult
+    mutating func removeDevice(token: [UInt8]) -> Device? { devices.remove(token: token) }
+
     public var deviceCount: Int { devices.count }
+
+    /// By token.
+    var devicesInOrder: [Device] { devices.all.sorted { $0.token.lexicographicallyPrecedes($1.token) } }
 
     func key(id: String) -> RegisteredKey? { keys[id] }
 

@@ -106,7 +106,7 @@ import Testing
     ])
     func saysWhatIsWrongAndWhere(text: String, message: String, place: String) throws {
         let document = try JSONDocument(text)
-        let error = try #require(throws: FaultError.self) { try FaultReader().fault(document.root) { "made" } }
+        let error = try #require(throws: InputError.self) { try FaultReader().fault(document.root) { "made" } }
         #expect(error.message.hasPrefix(message))
         let position = document.position(ofNode: try #require(error.node))
         #expect(text.utf8.dropFirst(position.column - 1).starts(with: place.utf8))

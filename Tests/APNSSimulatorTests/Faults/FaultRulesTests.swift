@@ -101,7 +101,7 @@ import Testing
     @Test func thereIsRoomForSoMany() throws {
         var rules = FaultRules()
         for number in 0..<FaultRules.faultsMax { try rules.put(Fault(id: "\(number)", action: .silence)) }
-        #expect(throws: FaultError("there are 64 faults already; delete one first")) {
+        #expect(throws: InputError("there are 64 faults already; delete one first")) {
             try rules.put(Fault(id: "more", action: .silence))
         }
         try rules.put(Fault(id: "7", action: .resetConnection))

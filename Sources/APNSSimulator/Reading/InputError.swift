@@ -1,6 +1,6 @@
-/// Why a fault cannot be had.
-public struct FaultError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// A sentence for whoever wrote the fault.
+/// Why something that was written for the simulator cannot be taken.
+public struct InputError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// A sentence for whoever wrote it.
     public var message: String
     /// The value at fault, as `JSONDocument.position(ofNode:)` takes it; nil when it is not one value's fault.
     public var node: Int?
@@ -12,3 +12,6 @@ public struct FaultError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { message }
 }
+
+/// What ``InputError`` was called before more than faults were read.
+public typealias FaultError = InputError

@@ -1,0 +1,75 @@
+import APNSProtocol
+import EventLoop
+import Testing
+
+@testable import APNSSimulator
+
+/// States that change under connections that are open.
+@Suite struct StateChangeTests {
+    private var apns: Conversation
+    private let provider: Provider
+
+    init() throws {
+        provider = try Provider()
+        apns = try Conversation(provider)
+    }
+
+    @Test mutating func theSameStateAnewChangesNothing() throws {
+        #expect(apns.push() == "200")
+        apns.state.become(try provider.state())
+        #expect(apns.push() == "200")
+    }
+
+    @Test mutating func anAppOfTheNewStateNeedsANewConnection() throws {
+        #expect(apns.push() == "200")
+        var next = try provider.state()
+        next.addApp(bundleID: "com.example.second", teamID: provider.teamID)
+        apns.state.become(next)
+        #expect(apns.push() == "200")
+        #expect(apns.push(["apns-topic": "com.example.second"]) == #"400 {"reason":"TopicDisallowed"}"#)
+        apns.connection = ConnectionMemory()
+        #expect(apns.push(["apns-topic": "com.example.second"]) == "200")
+    }
+
+    @Test mutating func whatTheNewStateLacksIsGone() throws {
+        #expect(apns.push() == "200")
+        apns.state.become(SimulatorState())
+        #expect(apns.push() == #"403 {"reason":"InvalidProviderToken"}"#)
+    }
+
+    @Test mutating func aTeamGoesWithAllThatItHas() throws {
+        apns.state.addApp(bundleID: "com.example.live", teamID: provider.teamID, allowsBroadcasts: true)
+        apns.state.add(
+            Channel(id: "AAAA", bundleID: "com.example.live", environment: .sandbox, storagePolicy: .none))
+        #expect(apns.push() == "200")
+        #expect(apns.state.removeTeam(id: provider.teamID) == true)
+        #expect(apns.state.removeTeam(id: provider.teamID) == false)
+        #expect(apns.state.teamIDs == [] && apns.state.allChannels == [])
+        #expect(apns.push() == #"403 {"reason":"InvalidProviderToken"}"#)
+    }
+}
+
+@Suite struct DeviceTableTests {
+    /// Thousands are added and removed in mixed order; those that are left are found, and no others.
+    @Test func findsWhatIsLeft() {
+        var table = DeviceTable()
+        var random = SeededRandom(seed: 7)
+        var expected: [String: String] = [:]
+        for _ in 0..<4000 {
+            let token = String(random.next() % 600 + 0x1000, radix: 16)
+            if random.next() % 3 == 0 {
+                let removed = table.remove(token: Array(token.utf8))?.bundleID
+                #expect(removed == expected.removeValue(forKey: token))
+            } else {
+                let bundleID = "app\(random.next() % 10)"
+                table.insert(Device(token: token, bundleID: bundleID))
+                expected[token] = bundleID
+            }
+        }
+        #expect(table.count == expected.count)
+        for number in UInt64(0x1000)..<0x1300 {
+            let token = String(number, radix: 16)
+            #expect(withBytes(token.uppercased()) { table[$0]?.bundleID } == expected[token])
+        }
+    }
+}
