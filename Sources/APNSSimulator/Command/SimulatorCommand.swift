@@ -2,7 +2,6 @@ import APNSProtocol
 import EventLoop
 import Glibc
 import JSON
-import Synchronization
 
 /// The `apns-simulator` command: arguments in, exit code out.
 public enum SimulatorCommand {
@@ -37,17 +36,19 @@ public enum SimulatorCommand {
             do throws(SimulatorError) {
                 try SimulatorProcess.start(options, world, on: loop)
             } catch {
-                outcome.failure.withLock { $0 = error }
+                outcome.failure = error
                 loop.stop()
             }
         }
         loop.run()
-        if let failure = outcome.failure.withLock({ $0 }) { throw failure }
+        if let failure = outcome.failure { throw failure }
     }
 
     /// Why the start on the loop failed.
-    private final class Outcome: Sendable {
-        let failure = Mutex<SimulatorError?>(nil)
+    ///
+    /// `@unchecked Sendable`: the loop runs on the one thread that there is.
+    private final class Outcome: @unchecked Sendable {
+        var failure: SimulatorError?
     }
 }
 
