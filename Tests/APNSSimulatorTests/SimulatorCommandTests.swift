@@ -87,6 +87,30 @@ import Testing
         }
     }
 
+    @Test func faultsOfTheStateFileStrike() async throws {
+        let directory = try TemporaryDirectory("simulator")
+        let demo = directory.file("demo")
+        let command = [try Products.executable("apns-simulator"), "--listen", "127.0.0.1:0"]
+        let first = try await ChildProcess(command + ["--write-demo", demo])
+        _ = try await first.output.line(within: .seconds(30)) { $0.contains(#""event":"ready""#) }
+        #expect(try await first.terminate().status == .exited(0))
+        let state = try directory.write(
+            "demo/faulty.yaml",
+            try text("\(demo)/state.yaml") + "faults:\n  - action: {answer: {reason: ServiceUnavailable}}\n")
+        let second = try await ChildProcess(
+            command + [
+                "--state", state, "--certificate", "\(demo)/server.pem", "--private-key", "\(demo)/server-key.pem",
+            ])
+        let ready = try JSONDocument(
+            try await second.output.line(within: .seconds(30)) { $0.contains(#""event":"ready""#) }
+        ).root
+        let pushed = try await push(
+            port: try #require(ready["port"]?.int.flatMap(UInt16.init(exactly:))),
+            authority: try text("\(demo)/ca.pem"), key: try text("\(demo)/AuthKey_DEMOKEY001.p8"))
+        #expect(pushed.map { $0.prefix(3) } == ["503", "503", "503"])
+        #expect(try await second.terminate().status == .exited(0))
+    }
+
     @Test func mistakesHaveExitCodes() async throws {
         let directory = try TemporaryDirectory("simulator")
         let garbage = try directory.write("garbage", "no certificate")

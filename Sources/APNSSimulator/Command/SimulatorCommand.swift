@@ -72,7 +72,8 @@ private final class SimulatorProcess {
             }
         }
         let server = SimulatorServer(
-            loop: loop, configuration: options.configuration, state: world.document.state, record: record)
+            loop: loop, configuration: options.configuration, state: world.document.state,
+            faults: world.document.faults, record: record)
         let process = SimulatorProcess(loop: loop, server: server)
         let endpoints = try SimulatorError.telling(.unavailable) { () throws(TransportError) in
             process.signals = try SignalSource(loop: loop, signals: [SIGTERM, SIGINT, SIGUSR1]) { signal in

@@ -41,8 +41,15 @@ public struct FaultRules: Sendable {
     private let seed: UInt64
     private var lastMadeID = 0
 
-    public init(seed: UInt64 = 0) {
+    /// - Parameter faults: at most ``faultsMax``; further ones are left out.
+    public init(seed: UInt64 = 0, faults: [Fault] = []) {
         self.seed = seed
+        for fault in faults { try? put(fault) }
+    }
+
+    /// Has these in force and no others, as such that have not struck yet.
+    public mutating func exchange(_ faults: [Fault]) {
+        self = FaultRules(seed: seed, faults: faults)
     }
 
     public var isEmpty: Bool { entries.isEmpty }

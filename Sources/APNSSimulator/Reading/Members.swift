@@ -43,6 +43,20 @@ struct Members {
         return text
     }
 
+    /// What an object is known by, which may stand elsewhere, as in a path.
+    ///
+    /// - Parameter standing: as it stands there; the object's own, if it has one, has to be the same.
+    func id(
+        _ name: String = "id", standing: String? = nil, bytesMax: Int = 255
+    ) throws(InputError) -> String {
+        guard let id = try text(name, bytesMax: bytesMax) else {
+            guard let standing else { throw missing(name) }
+            return standing
+        }
+        guard standing == nil || standing == id else { throw error(name, "is another one than in the path") }
+        return id
+    }
+
     func bool(_ name: String) throws(InputError) -> Bool? {
         guard let member = value[key: name] else { return nil }
         guard let bool = member.bool else { throw error(name, "is true or false") }

@@ -22,6 +22,8 @@ public final class SimulatorServer {
         counters.idsForgotten = memory.idsForgotten
         return counters
     }
+    /// What it knew of the world when it was made.
+    let documentAtStart: StateDocument
     /// What it remembers of the requests that it saw.
     public let memory: RequestMemory
     /// How far this APNs' clock is ahead of the loop's, or behind it when negative: makes provider tokens old, and waits
@@ -59,14 +61,16 @@ public final class SimulatorServer {
     private var random: SeededRandom
     private var headers = HeaderBlock()
 
+    /// - Parameter faults: at most `FaultRules.faultsMax`; further ones are left out.
     public init(
         loop: EventLoop, configuration: SimulatorConfiguration = SimulatorConfiguration(), state: SimulatorState,
-        record: RecordFile? = nil
+        faults: [Fault] = [], record: RecordFile? = nil
     ) {
         self.loop = loop
         self.configuration = configuration
         world = state
-        faultRules = FaultRules(seed: configuration.faultSeed)
+        documentAtStart = StateDocument(state: state, faults: faults)
+        faultRules = FaultRules(seed: configuration.faultSeed, faults: faults)
         memory = RequestMemory(loop: loop, configuration: configuration, record: record)
         random = SeededRandom(seed: loop.nextRandom())
     }

@@ -34,6 +34,22 @@ extension SimulatorState {
         return true
     }
 
+    /// Makes a team or exchanges all that it has; channels of apps that it keeps stay.
+    ///
+    /// - Parameter add: adds it to a state without it. When that fails, nothing has changed.
+    mutating func exchangeTeam(
+        id: String, _ add: (inout SimulatorState) throws(InputError) -> Void
+    ) throws(InputError) {
+        var next = self
+        next.removeTeam(id: id)
+        try add(&next)
+        next.channels = channels
+        for app in apps(teamID: id) where !next.allowsBroadcasts(bundleID: app.bundleID) {
+            next.channels.removeAll(bundleID: app.bundleID)
+        }
+        become(next)
+    }
+
     /// Removes an app and its channels; false when there is none. Its devices stay known, but nobody may push to them.
     @discardableResult
     public mutating func removeApp(bundleID: String) -> Bool {

@@ -11,20 +11,20 @@ extension StateReader {
         state.add(device)
     }
 
-    /// - Parameter token: the device's, when it stands elsewhere; nil when the value has it.
-    func device(_ value: JSONValue, token: String? = nil) throws(InputError) -> Device {
+    /// - Parameters:
+    ///   - token: the device's, when it stands elsewhere; nil when the value has it.
+    ///   - known: the device as it was, whose app and environment it keeps when the value says nothing of them.
+    func device(_ value: JSONValue, token: String? = nil, known: Device? = nil) throws(InputError) -> Device {
         let members = try Members(
             value, "a device", known: ["token", "app", "environment", "state", "since_ms"])
-        guard let token = try members.text("token", bytesMax: DeviceToken.hexDigitsMax) ?? token else {
-            throw members.missing("token")
-        }
+        let token = try members.id("token", standing: token, bytesMax: DeviceToken.hexDigitsMax)
         guard DeviceToken.isWellFormed(token.utf8) else {
             throw members.error("token", "is an even number of hexadecimal digits")
         }
-        guard let bundleID = try members.text("app") else { throw members.missing("app") }
+        guard let bundleID = try members.text("app") ?? known?.bundleID else { throw members.missing("app") }
         if let app = members["app"] { try Self.checkBundleID(bundleID, app) }
         var device = Device(token: token, bundleID: bundleID)
-        device.environment = try members.word("environment")
+        device.environment = try members.word("environment") ?? known?.environment
         if members["state"] != nil || members["since_ms"] != nil { device.condition = try condition(members) }
         return device
     }

@@ -10,7 +10,7 @@ extension StateReader {
 
     func readTeam(_ value: JSONValue, into state: inout SimulatorState) throws(InputError) {
         let members = try Members(value, "a team", known: Self.teamMembers)
-        guard let id = try members.text("id", bytesMax: Self.idBytesMax) else { throw members.missing("id") }
+        let id = try members.id(bytesMax: Self.idBytesMax)
         guard !state.teamIDs.contains(id) else { throw members.error("id", "\(id) is another team's, too") }
         try readTeam(members, id: id, into: &state)
     }
@@ -31,20 +31,24 @@ extension StateReader {
         }
     }
 
+    /// A bundle ID, or an object that says more of the app.
+    ///
+    /// - Parameter id: the app's bundle ID, when it stands elsewhere; nil when the value has it.
+    func app(_ value: JSONValue, id: String? = nil) throws(InputError) -> (bundleID: String, allowsBroadcasts: Bool) {
+        if let bundleID = value.string, id == nil {
+            try Self.checkBundleID(bundleID, value)
+            return (bundleID, false)
+        }
+        let members = try Members(value, "an app", known: ["bundle_id", "broadcast"])
+        let bundleID = try members.id("bundle_id", standing: id)
+        try Self.checkBundleID(bundleID, value)
+        return (bundleID, try members.bool("broadcast") ?? false)
+    }
+
     private func readApp(
         _ value: JSONValue, teamID: String, into state: inout SimulatorState
     ) throws(InputError) {
-        var bundleID: String
-        var allowsBroadcasts = false
-        if let text = value.string {
-            bundleID = text
-        } else {
-            let members = try Members(value, "an app", known: ["bundle_id", "broadcast"])
-            guard let text = try members.text("bundle_id") else { throw members.missing("bundle_id") }
-            bundleID = text
-            allowsBroadcasts = try members.bool("broadcast") ?? false
-        }
-        try Self.checkBundleID(bundleID, value)
+        let (bundleID, allowsBroadcasts) = try app(value)
         if let other = state.app(bundleID: bundleID) {
             throw InputError(
                 "the app \(bundleID) stands in team \(other.teamID) already", node: value.nodeIndex)
@@ -52,17 +56,21 @@ extension StateReader {
         state.addApp(bundleID: bundleID, teamID: teamID, allowsBroadcasts: allowsBroadcasts)
     }
 
-    /// - Parameter id: the key's, when it stands elsewhere; nil when the value has it.
-    func key(_ value: JSONValue, id: String? = nil, teamID: String) throws(InputError) -> RegisteredKey {
+    /// - Parameters:
+    ///   - id: the key's, when it stands elsewhere; nil when the value has it.
+    ///   - known: the key as it was, whose public half it keeps when the value has none.
+    func key(
+        _ value: JSONValue, id: String? = nil, teamID: String, known: RegisteredKey? = nil
+    ) throws(InputError) -> RegisteredKey {
         let members = try Members(
             value, "a key",
             known: ["id", "public_key", "public_key_file", "environments", "topics", "related_key", "revoked"])
-        guard let id = try members.text("id", bytesMax: Self.idBytesMax) ?? id else { throw members.missing("id") }
-        var key = RegisteredKey(id: id, teamID: teamID, publicKey: try publicKey(of: members))
+        let id = try members.id(standing: id, bytesMax: Self.idBytesMax)
+        var key = RegisteredKey(id: id, teamID: teamID, publicKey: try publicKey(of: members, known: known))
         if members["environments"] != nil {
             key.environments = []
             for environment in try members.elements("environments") {
-                key.environments.insert(try self.environment(environment, "an environment"))
+                key.environments.insert(try Members.word(environment, "an environment"))
             }
             guard !key.environments.isEmpty else { throw members.error("environments", "names one at least") }
         }
@@ -76,7 +84,8 @@ extension StateReader {
         return key
     }
 
-    private func publicKey(of members: Members) throws(InputError) -> ES256PublicKey {
+    private func publicKey(of members: Members, known: RegisteredKey?) throws(InputError) -> ES256PublicKey {
+        if let known, members["public_key"] == nil, members["public_key_file"] == nil { return known.publicKey }
         let pem = try pem("public_key", of: members)
         do throws(CryptoError) {
             return try ES256PublicKey(pem: pem)

@@ -41,7 +41,7 @@ public struct StateReader {
         return document
     }
 
-    private func read(_ value: JSONValue, into rules: inout RuleOptions) throws(InputError) {
+    func read(_ value: JSONValue, into rules: inout RuleOptions) throws(InputError) {
         let members = try Members(value, "rules", known: RuleSwitch.all.map(\.name))
         for rule in RuleSwitch.all { try rule.read(members, &rules) }
     }
@@ -60,11 +60,6 @@ public struct StateReader {
             }
         }
         return rules.entries.map(\.fault)
-    }
-
-    /// - Parameter what: what it is called in errors.
-    func environment(_ value: JSONValue, _ what: String) throws(InputError) -> APNSEnvironment {
-        try Members.word(value, what)
     }
 
     /// A bundle ID, or a topic that stands for one, as for `mdm`.

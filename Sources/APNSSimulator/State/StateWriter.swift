@@ -17,12 +17,18 @@ extension StateDocument {
         json.list("channels", state.allChannels) { $1.write(to: &$0) }
         json.list("faults", faults) { $1.write(to: &$0) }
         json.key("rules")
+        state.rules.write(to: &json)
+        json.endObject()
+    }
+}
+
+extension RuleOptions {
+    func write(to json: inout JSONWriter) {
         json.beginObject()
         for rule in RuleSwitch.all {
             json.key(rule.name)
-            rule.write(state.rules, &json)
+            rule.write(self, &json)
         }
-        json.endObject()
         json.endObject()
     }
 }

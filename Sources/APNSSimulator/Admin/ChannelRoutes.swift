@@ -1,0 +1,62 @@
+import APNSProtocol
+import AdminHTTP
+import JSON
+
+/// `/v1/channels`: those of all apps, which providers make and delete at the channel management service, too.
+struct ChannelRoutes {
+    let server: SimulatorServer
+
+    var all: [AdminRoute] {
+        [
+            AdminRoute(.get, "/v1/channels", query: ["app", "environment"], "the channels, the oldest first") {
+                request throws(AdminError) in
+                let environment = try request.word("environment") as APNSEnvironment?
+                let channels = server.state.allChannels.filter {
+                    (request.query("app") ?? $0.bundleID) == $0.bundleID
+                        && (environment ?? $0.environment) == $0.environment
+                }
+                return .object { json in json.list("channels", channels) { $1.write(to: &$0) } }
+            },
+            AdminRoute(
+                .put, "/v1/channels/ID", query: ["app", "environment"],
+                #"makes a channel with this id, or exchanges it: {"storage_policy": 0 or 1}"#
+            ) { request throws(AdminError) in
+                let channel = try channel(of: request)
+                server.state.add(channel)
+                return .value { channel.write(to: &$0) }
+            },
+            AdminRoute(.delete, "/v1/channels/ID", query: ["app", "environment"], "deletes a channel") {
+                request throws(AdminError) in
+                let (bundleID, environment) = try place(of: request)
+                guard
+                    server.state.removeChannel(
+                        id: request.parameter("ID"), bundleID: bundleID, environment: environment) != nil
+                else { throw AdminError(404, "the app \(bundleID) has no such channel in \(environment.rawValue)") }
+                return .deleted
+            },
+        ]
+    }
+
+    private func channel(of request: AdminRequest) throws(AdminError) -> Channel {
+        let (bundleID, environment) = try place(of: request)
+        let id = request.parameter("ID")
+        guard Channel.isWellFormedID(Array(id.utf8)) else {
+            throw AdminError(400, "a channel's id is base64 of at most \(Channel.idBytesMax) characters")
+        }
+        guard server.state.allowsBroadcasts(bundleID: bundleID) else {
+            throw AdminError(409, "there is no app \(bundleID), or broadcasts are not enabled for it")
+        }
+        let policy = try request.read { value throws(InputError) in
+            try server.stateReader.storagePolicy(Members(value, "a channel", known: ["storage_policy"]))
+        }
+        return Channel(id: id, bundleID: bundleID, environment: environment, storagePolicy: policy)
+    }
+
+    private func place(
+        of request: AdminRequest
+    ) throws(AdminError) -> (bundleID: String, environment: APNSEnvironment) {
+        guard let bundleID = request.query("app"), let environment = try request.word("environment") as APNSEnvironment?
+        else { throw AdminError(400, "the query says whose channel it is: ?app=BUNDLE&environment=sandbox") }
+        return (bundleID, environment)
+    }
+}

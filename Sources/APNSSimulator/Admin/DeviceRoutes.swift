@@ -1,0 +1,48 @@
+import APNSProtocol
+import AdminHTTP
+import JSON
+
+/// `/v1/devices`: those that are registered. All others are what rules and `unknown_devices` of the state say.
+struct DeviceRoutes {
+    let server: SimulatorServer
+
+    var all: [AdminRoute] {
+        [
+            AdminRoute(.get, "/v1/devices", "the devices that are registered") { _ in
+                .object { json in json.list("devices", server.state.devicesInOrder) { $1.write(to: &$0) } }
+            },
+            AdminRoute(.get, "/v1/devices/TOKEN", "one of them") { request throws(AdminError) in
+                guard let device = server.state.device(token: try token(of: request)) else { throw Self.unknown }
+                return .value { device.write(to: &$0) }
+            },
+            AdminRoute(
+                .put, "/v1/devices/TOKEN",
+                #"registers or changes one: {"app": BUNDLE, "state": "unregistered", "since_ms": N}"#
+            ) { request throws(AdminError) in
+                let token = try token(of: request)
+                let known = server.state.device(token: token)
+                let device = try request.read(canBeEmpty: known != nil) { value throws(InputError) in
+                    try server.stateReader.device(
+                        value, token: String(decoding: token, as: UTF8.self), known: known)
+                }
+                server.state.add(device)
+                return .value { device.write(to: &$0) }
+            },
+            AdminRoute(.delete, "/v1/devices/TOKEN", "forgets one") { request throws(AdminError) in
+                guard server.state.removeDevice(token: try token(of: request)) != nil else { throw Self.unknown }
+                return .deleted
+            },
+        ]
+    }
+
+    private static let unknown = AdminError(404, "no device with this token is registered")
+
+    /// In lower case.
+    private func token(of request: AdminRequest) throws(AdminError) -> [UInt8] {
+        let token = request.parameter("TOKEN").utf8.map(lowercased)
+        guard DeviceToken.isWellFormed(token) else {
+            throw AdminError(400, "a device's token is an even number of hexadecimal digits")
+        }
+        return token
+    }
+}

@@ -1,0 +1,240 @@
+import APNSProtocol
+import Crypto
+import EventLoop
+import JSON
+import TestKit
+import Testing
+
+@testable import APNSSimulator
+
+/// What the simulator is told of its world, over HTTP.
+@Suite struct StateRouteTests {
+    @Test("What GET gives, PUT takes back, and nothing changes") func roundTrip() async throws {
+        try await AdminSimulator.run { _, state in
+            state.add(Device(token: "aa01", bundleID: "com.example.app", condition: .expired(sinceMilliseconds: 9)))
+            state.deviceRules = [DeviceRule(prefix: "dead", condition: .unregistered(sinceMilliseconds: 5))]
+            state.addApp(bundleID: "com.example.live", teamID: "TEAM000001", allowsBroadcasts: true)
+            state.add(
+                Channel(id: "AAAA", bundleID: "com.example.live", environment: .sandbox, storagePolicy: .newest))
+            state.rules.requestsPerDeviceMax = 7
+        } _: { simulator in
+            try simulator.server.faults.put(
+                Fault(id: "f", match: FaultMatch(devicePrefix: "0b"), action: .answer(.refused(.forbidden)), share: 0.5)
+            )
+            let before = try await simulator.ask("GET", "/v1/state")
+            #expect(before.status == 200)
+            try await simulator.expect("PUT", "/v1/state", before.body, is: String(before.body.dropLast()))
+            let client = try await simulator.provide()
+            #expect(try await simulator.push(client).status == 200)
+            #expect(try await simulator.push(client, to: "AA01").body == #"{"reason":"ExpiredToken","timestamp":9}"#)
+            try await simulator.expect("PUT", "/v1/state", "{}", is: Self.emptyState)
+            #expect(simulator.server.faults.isEmpty)
+            #expect(try await simulator.push(client).body == #"{"reason":"InvalidProviderToken"}"#)
+        }
+    }
+
+    private static let emptyState: String = {
+        var json = JSONWriter()
+        StateDocument().write(to: &json)
+        return String(decoding: json.bytes, as: UTF8.self)
+    }()
+
+    @Test("A state that cannot be taken changes nothing, and is answered with what is wrong") func mistakes()
+        async throws
+    {
+        try await AdminSimulator.run { simulator in
+            let before = try await simulator.ask("GET", "/v1/state").body
+            try await simulator.expect(
+                "PUT", "/v1/state", "{\"teams\": [],\n \"devices\": [{\"token\": \"aa\"}]}",
+                is: #"{"error":"2:14: a device has no app"}"#, status: 400)
+            try await simulator.expect(
+                "PUT", "/v1/state", #"{"rules":{"gaet":"off"}}"#,
+                is: #"{"error":"rules has no gaet; it has \#(RuleSwitch.all.map(\.name).joined(separator: ", "));"#
+                    + #" did you mean gate?"}"#, status: 400)
+            let notJSON = try await simulator.ask("PUT", "/v1/state", "teams:")
+            #expect(notJSON.status == 400 && notJSON.body.hasPrefix(#"{"error":"the body has to be JSON: "#))
+            #expect(try await simulator.ask("POST", "/v1/state", "{}").status == 405)
+            #expect(try await simulator.ask("GET", "/v1/state").body == before)
+        }
+    }
+
+    @Test("Switches are changed one by one") func rules() async throws {
+        try await AdminSimulator.run { simulator in
+            try await simulator.expect(
+                "PUT", "/v1/rules", #"{"device_requests_per_second_max":1}"#,
+                is: {
+                    var rules = RuleOptions()
+                    rules.gate = .off
+                    rules.requestsPerDeviceMax = 1
+                    var json = JSONWriter()
+                    rules.write(to: &json)
+                    return String(decoding: json.bytes, as: UTF8.self)
+                }())
+            let client = try await simulator.provide()
+            var bodies: Set<String> = []
+            for _ in 0..<3 { bodies.insert(try await simulator.push(client).body) }
+            #expect(bodies.contains(#"{"reason":"TooManyRequests"}"#))
+            let wrong = try await simulator.ask("PUT", "/v1/rules", #"{"gate":"of"}"#)
+            #expect(wrong.body == #"{"error":"gate is enforce or announce or off; did you mean off?"}"# + "\n")
+            #expect(try await simulator.json("/v1/rules").root["gate"]?.string == "off")
+        }
+    }
+
+    @Test("A reset brings back what was at the start") func reset() async throws {
+        try await AdminSimulator.run { simulator in
+            let before = try await simulator.ask("GET", "/v1/state").body
+            let client = try await simulator.provide()
+            #expect(try await simulator.push(client).status == 200)
+            for keeps in [true, false] {
+                _ = try await simulator.ask("PUT", "/v1/devices/aa01", #"{"app":"com.example.app"}"#)
+                _ = try await simulator.ask("PUT", "/v1/clock", #"{"offset_seconds":30}"#)
+                try simulator.server.faults.put(Fault(id: "f", action: .silence))
+                try await simulator.expect(
+                    "POST", "/v1/reset\(keeps ? "?keep=state" : "")", is: #"{"reset":true}"#)
+                #expect(simulator.server.faults.isEmpty)
+                #expect((try await simulator.ask("GET", "/v1/state").body == before) == !keeps)
+                #expect(try await simulator.json("/v1/clock").root["offset_seconds"]?.double == 0)
+                #expect(try await simulator.json("/v1/requests").root["requests"]?.count == 0)
+            }
+            #expect(try await simulator.push(client).status == 200, "a connection that was open goes on")
+            try await simulator.expect(
+                "POST", "/v1/reset?keep=all", is: #"{"error":"keep is state"}"#, status: 400)
+        }
+    }
+}
+
+/// Devices, teams and channels one by one.
+@Suite struct WorldRouteTests {
+    @Test("A device is registered, dies and is forgotten") func device() async throws {
+        try await AdminSimulator.run { simulator in
+            let client = try await simulator.provide()
+            let path = "/v1/devices/AA01"
+            try await simulator.expect(
+                "GET", path, is: #"{"error":"no device with this token is registered"}"#, status: 404)
+            try await simulator.expect(
+                "PUT", path, #"{"state":"expired"}"#, is: #"{"error":"a device has no app"}"#, status: 400)
+            let active = #"{"token":"aa01","app":"com.example.app","environment":"sandbox","state":"active"}"#
+            try await simulator.expect(
+                "PUT", path, #"{"app":"com.example.app","environment":"sandbox"}"#, is: active)
+            try await simulator.expect("GET", "/v1/devices", is: #"{"devices":[\#(active)]}"#)
+            #expect(try await simulator.push(client, to: "aa01").status == 200)
+            let gone = active.replacing("active", with: #"unregistered","since_ms":12"#).replacing(
+                #"12"}"#, with: "12}")
+            try await simulator.expect("PUT", path, #"{"state":"unregistered","since_ms":12}"#, is: gone)
+            #expect(
+                try await simulator.push(client, to: "aa01").body == #"{"reason":"Unregistered","timestamp":12}"#)
+            try await simulator.expect("DELETE", path, is: #"{"deleted":true}"#)
+            #expect(try await simulator.ask("DELETE", path).status == 404)
+            #expect(try await simulator.push(client, to: "aa01").status == 200, "unknown devices are active")
+            try await simulator.expect(
+                "PUT", "/v1/devices/xyz", "{}",
+                is: #"{"error":"a device's token is an even number of hexadecimal digits"}"#, status: 400)
+            try await simulator.expect(
+                "PUT", path, #"{"token":"aa02","app":"a"}"#, is: #"{"error":"token is another one than in the path"}"#,
+                status: 400)
+        }
+    }
+
+    @Test("A device that dies without a time died now, by the simulator's clock") func since() async throws {
+        try await AdminSimulator.run { simulator in
+            simulator.server.clockOffset = .seconds(-1000)
+            let before = simulator.server.now.unixMilliseconds
+            let body = try await simulator.ask(
+                "PUT", "/v1/devices/aa01", #"{"app":"com.example.app","state":"unregistered"}"#
+            ).body
+            let since = try #require(try JSONDocument(body).root["since_ms"]?.int64)
+            #expect((before...simulator.server.now.unixMilliseconds).contains(since))
+        }
+    }
+
+    @Test("A key is revoked, exchanged and forgotten while it is used") func key() async throws {
+        try await AdminSimulator.run { simulator in
+            let client = try await simulator.provide()
+            let path = "/v1/teams/TEAM000001/keys/KEY0000001"
+            let invalid = #"{"reason":"InvalidProviderToken"}"#
+            #expect(try await simulator.push(client).status == 200)
+            for (body, answer) in [(#"{"revoked":true}"#, invalid), (#"{"revoked":false}"#, ""), ("{}", "")] {
+                let team = try JSONDocument(try await simulator.ask("PUT", path, body).body).root
+                #expect(team["keys"]?.count == 1)
+                #expect(try await simulator.push(client).body == answer)
+            }
+            _ = try await simulator.ask("PUT", path, #"{"environments":["production"]}"#)
+            #expect(try await simulator.push(client).body == #"{"reason":"BadEnvironmentKeyIdInToken"}"#)
+            let pem = try ES256PrivateKey.generate().publicKeyPEM().replacing("\n", with: "\\n")
+            _ = try await simulator.ask("PUT", path, #"{"public_key":"\#(pem)"}"#)
+            #expect(try await simulator.push(client).body == invalid)
+            try await simulator.expect("DELETE", path, is: #"{"deleted":true}"#)
+            try await simulator.expect(
+                "DELETE", path, is: #"{"error":"team TEAM000001 has no key KEY0000001"}"#, status: 404)
+            try await simulator.expect(
+                "PUT", path, "{}", is: #"{"error":"either public_key or public_key_file is needed"}"#, status: 400)
+            try await simulator.expect(
+                "PUT", path, #"{"public_key_file":"/etc/hostname"}"#,
+                is: #"{"error":"public_key_file is for files; here the text stands in public_key"}"#, status: 400)
+            try await simulator.expect(
+                "PUT", "/v1/teams/OTHER/keys/K", "{}", is: #"{"error":"there is no team OTHER"}"#, status: 404)
+        }
+    }
+
+    @Test("Teams come and go, and apps go over from one to another") func teams() async throws {
+        try await AdminSimulator.run { simulator in
+            let empty = #"{"id":"TEAM000002","apps":[],"keys":[],"certificates":[]}"#
+            try await simulator.expect("PUT", "/v1/teams/TEAM000002", is: empty)
+            try await simulator.expect("GET", "/v1/teams/TEAM000002", is: empty)
+            #expect(try await simulator.json("/v1/teams").root["teams"]?.count == 2)
+            try await simulator.expect(
+                "PUT", "/v1/teams/TEAM000002", #"{"apps":["com.example.app"]}"#,
+                is: #"{"error":"the app com.example.app stands in team TEAM000001 already"}"#, status: 400)
+            let client = try await simulator.provide()
+            #expect(try await simulator.push(client).status == 200)
+            try await simulator.expect(
+                "PUT", "/v1/teams/TEAM000002/apps/com.example.app",
+                is: empty.replacing(
+                    #""apps":[]"#, with: #""apps":[{"bundle_id":"com.example.app","broadcast":false}]"#))
+            #expect(try await simulator.push(client).body == #"{"reason":"TopicDisallowed"}"#)
+            try await simulator.expect(
+                "DELETE", "/v1/teams/TEAM000001/apps/com.example.app",
+                is: #"{"error":"team TEAM000001 has no app com.example.app"}"#, status: 404)
+            try await simulator.expect(
+                "DELETE", "/v1/teams/TEAM000002/apps/com.example.app", is: #"{"deleted":true}"#)
+            try await simulator.expect("DELETE", "/v1/teams/TEAM000002", is: #"{"deleted":true}"#)
+            #expect(try await simulator.ask("GET", "/v1/teams/TEAM000002").status == 404)
+            #expect(try await simulator.ask("PUT", "/v1/teams/TEAM000001/apps/a%2Fb").status == 400)
+        }
+    }
+
+    @Test("Channels stay with an app that keeps its broadcasts, and go with them") func channels() async throws {
+        try await AdminSimulator.run { simulator in
+            let path = "/v1/channels/a%2Bb%2F?app=com.example.app&environment=sandbox"
+            try await simulator.expect(
+                "PUT", path, #"{"storage_policy":0}"#,
+                is: #"{"error":"there is no app com.example.app, or broadcasts are not enabled for it"}"#, status: 409)
+            let app = "/v1/teams/TEAM000001/apps/com.example.app"
+            #expect(try await simulator.ask("PUT", app, #"{"broadcast":true}"#).status == 200)
+            let channel = #"{"app":"com.example.app","environment":"sandbox","id":"a+b/","storage_policy":0}"#
+            try await simulator.expect("PUT", path, #"{"storage_policy":0}"#, is: channel)
+            try await simulator.expect("GET", "/v1/channels", is: #"{"channels":[\#(channel)]}"#)
+            try await simulator.expect(
+                "GET", "/v1/channels?app=com.example.app&environment=production", is: #"{"channels":[]}"#)
+            let team = try await simulator.ask("GET", "/v1/teams/TEAM000001").body
+            #expect(try await simulator.ask("PUT", "/v1/teams/TEAM000001", team).body == team)
+            try await simulator.expect("GET", "/v1/channels", is: #"{"channels":[\#(channel)]}"#)
+            try await simulator.expect("DELETE", path, is: #"{"deleted":true}"#)
+            try await simulator.expect(
+                "DELETE", path, is: #"{"error":"the app com.example.app has no such channel in sandbox"}"#, status: 404)
+            _ = try await simulator.ask("PUT", path, #"{"storage_policy":1}"#)
+            _ = try await simulator.ask("PUT", app, "{}")
+            try await simulator.expect("GET", "/v1/channels", is: #"{"channels":[]}"#)
+            for (path, body, error) in [
+                ("/v1/channels/AAAA", "{}", "the query says whose channel it is: ?app=BUNDLE&environment=sandbox"),
+                (
+                    "/v1/channels/%25%25?app=a&environment=sandbox", "{}",
+                    "a channel's id is base64 of at most 64 characters"
+                ),
+                ("/v1/channels/AAAA?app=a&environment=beta", "{}", "environment is production or sandbox"),
+            ] {
+                try await simulator.expect("PUT", path, body, is: #"{"error":"\#(error)"}"#, status: 400)
+            }
+        }
+    }
+}
