@@ -29,12 +29,12 @@ import Testing
         try await browser.press(.tab)
         try await browser.press(.enter)
         try await browser.wait(until: "document.querySelector('button').textContent === 'by keyboard'")
-        await #expect(throws: ProcessError.self) { try await browser.value("missing.thing") }
+        await #expect(throws: ProcessError.self) { try await browser.run("missing.thing") }
         await #expect(throws: ProcessError.self) {
             try await browser.wait(until: "false", within: .milliseconds(10))
         }
 
-        _ = try await browser.value("console.error('oh'), 1")
+        try await browser.run("console.error('oh')")
         #expect(try await browser.complaints().count == 1)
         #expect(try await browser.requestedURLs() == ["file://\(page)", "file://\(directory.file("style.css"))"])
         let picture = directory.file("picture.png")

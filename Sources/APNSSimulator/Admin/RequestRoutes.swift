@@ -14,7 +14,7 @@ struct RequestRoutes {
                 .get, "/v1/requests",
                 query: [
                     "after", "limit", "apns_id", "device", "topic", "status", "reason", "connection", "full_tokens",
-                    "wait_seconds",
+                    "wait_seconds", "timeout",
                 ],
                 "the newest requests, or those after a number; with wait_seconds, once there is one",
                 later: { exchange throws(AdminError) in try tell(exchange) }),
@@ -36,8 +36,12 @@ struct RequestRoutes {
         guard let seconds = try request.number("wait_seconds", 0...RequestMemory.waitSecondsMax) else {
             return exchange.answer(.page(server.memory.requests(query), showsTokens: showsTokens))
         }
+        // A page that polls has no use for an error in its console whenever nothing has come.
+        let timeout = request.query("timeout") ?? "error"
+        guard ["error", "empty"].contains(timeout) else { throw AdminError(400, "timeout is error or empty") }
         do throws(RequestWaitError) {
             let wait = try server.memory.whenRequest(query, within: .seconds(seconds)) { page in
+                let page = page ?? (timeout == "empty" ? server.memory.requests(query) : nil)
                 exchange.answer(
                     page.map { .page($0, showsTokens: showsTokens) }
                         ?? .error(408, "no such request came within \(seconds) seconds"))

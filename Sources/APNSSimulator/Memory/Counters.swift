@@ -15,6 +15,8 @@ public struct Counters: Sendable, Hashable {
     /// Reasons that APNs does not know, of which answers are counted by name.
     static let unknownReasonsMax = 64
 
+    /// When it began to count, by the machine's clock.
+    public internal(set) var sinceUnixMilliseconds: Int64 = 0
     public internal(set) var connections = 0
     public internal(set) var connectionsOpen = 0
     public internal(set) var connectionsOpenMax = 0
@@ -93,15 +95,17 @@ public struct Counters: Sendable, Hashable {
     mutating func count(_ end: ConnectionEnd) { ends[end, default: 0] += 1 }
 
     /// Begins anew, but for what is open and in flight now.
-    mutating func restart() {
+    mutating func restart(atUnixMilliseconds time: Int64) {
         let old = self
         self = Counters()
+        sinceUnixMilliseconds = time
         (connectionsOpen, connectionsOpenMax) = (old.connectionsOpen, old.connectionsOpen)
         (inFlight, inFlightMax) = (old.inFlight, old.inFlight)
     }
 
     /// Adds them as members of a JSON object that is open.
     public func write(to json: inout JSONWriter) {
+        json.member("since_unix_ms", sinceUnixMilliseconds)
         json.member("connections", connections)
         json.member("connections_open", connectionsOpen)
         json.member("connections_open_max", connectionsOpenMax)

@@ -8,8 +8,8 @@ let offsetSeconds = 0;
 
 export const now = () => Date.now() + offsetSeconds * 1000;
 
-// `changed` is called after each change; `cleared` after a reset.
-export function start(changed, cleared) {
+// `changed` is called after each change.
+export function start(changed) {
   const set = async (seconds) => {
     await attempt(async () => {
       await call("PUT", "/v1/clock", { offset_seconds: seconds });
@@ -29,7 +29,6 @@ export function start(changed, cleared) {
     await attempt(async () => {
       await call("POST", byID("reset-keep").checked ? "/v1/reset?keep=state" : "/v1/reset");
       byID("clock-offset").value = "0";
-      cleared();
       return "It is as it was when it was started.";
     });
     await changed();

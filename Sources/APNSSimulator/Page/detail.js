@@ -8,6 +8,7 @@ import { statusPill } from "./requests.js";
 import { formatCount, meaningOf, plural, statusText, timeOfDay } from "./words.js";
 
 const representations = {
+  __proto__: null,
   indexed: ["indexed", "name and value stand in the table: nothing is sent but their number"],
   incremental: ["added", "sent in full, and added to the table"],
   without_indexing: ["not added", "sent in full, and not added to the table"],
@@ -68,7 +69,7 @@ function facts(request) {
 }
 
 function expiration(seconds) {
-  if (typeof seconds !== "number") return null;
+  if (typeof seconds !== "number") return seconds;
   if (seconds === 0) return "at once: one attempt, never stored";
   const date = new Date(seconds * 1000);
   return Number.isNaN(date.getTime()) ? String(seconds) : date.toLocaleString("en", { dateStyle: "medium", timeStyle: "medium" });

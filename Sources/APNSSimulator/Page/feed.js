@@ -3,13 +3,14 @@
 import { call } from "./api.js";
 
 const waitSeconds = 25;
-const pageMax = 200;
-// What came longer ago than so many requests is passed over rather than read.
-const backlogMax = 500;
+// Asked for at once, and what came longer ago than so many is passed over.
+const pageMax = 500;
+// Between two polls that had something to tell, so that a load test's requests come in few and large pieces.
+const restMilliseconds = 200;
 const pauseMillisecondsMin = 500;
 const pauseMillisecondsMax = 8000;
 
-// `events`: requests(list, missed), restarted(), reached(), gone(message, pauseMilliseconds).
+// `events`: requests(list, missed), startedAnew(), reached(), gone(error, pauseMilliseconds).
 export class Feed {
   constructor(events) {
     this.events = events;
@@ -22,72 +23,55 @@ export class Feed {
   async run() {
     for (;;) {
       try {
-        await this.catchUp();
+        if (!this.isPaused) await this.catchUp();
         while (!this.isPaused) await this.poll();
         await new Promise((resume) => {
           this.resume = resume;
         });
       } catch (error) {
-        if (this.interruption.signal.aborted) {
-          this.interruption = new AbortController();
-          continue;
-        }
-        await this.wait(error);
+        if (this.interruption.signal.aborted) this.interruption = new AbortController();
+        else await this.wait(error);
       }
     }
   }
 
   setPaused(isPaused) {
     this.isPaused = isPaused;
-    if (!isPaused) this.resume?.();
-    else this.interrupt();
+    if (isPaused) this.interruption.abort();
+    else this.resume?.();
   }
 
-  // Looks anew at once, as after a reset.
-  interrupt() {
+  // Forgets where it was, as the simulator has, and looks anew at once.
+  startAnew() {
+    this.newest = 0;
+    this.events.startedAnew();
     this.interruption.abort();
   }
 
-  async poll() {
-    const answer = await this.ask(waitSeconds);
-    if (answer.newest < this.newest) return this.startAnew(answer);
-    if (answer.newest - this.newest > backlogMax) return this.catchUp();
-    this.take(answer.requests, 0);
-  }
-
-  // Reads from where it is, or from so near the newest as can be shown.
+  // The newest that there are, behind those that were read before.
   async catchUp() {
-    if (this.isPaused) return;
-    const { newest } = await this.ask(0, 1);
-    if (newest < this.newest) this.startAnew();
-    const from = Math.max(this.newest, newest - backlogMax);
-    let missed = from - this.newest;
-    this.newest = from;
-    while (this.newest < newest) {
-      const { requests } = await this.ask(0);
-      if (requests.length === 0) break;
-      this.take(requests, missed);
-      missed = 0;
-    }
+    this.take(await this.ask(`limit=${pageMax}`));
   }
 
-  startAnew() {
-    this.newest = 0;
-    this.events.restarted();
+  async poll() {
+    const answer = await this.ask(
+      `after=${this.newest}&limit=${pageMax}&wait_seconds=${waitSeconds}&timeout=empty`, waitSeconds);
+    if (answer.newest < this.newest) return this.startAnew();
+    if (answer.newest - this.newest > pageMax) return this.catchUp();
+    if (answer.requests.length === 0) return;
+    this.take(answer);
+    await pause(restMilliseconds);
   }
 
-  take(requests, missed) {
-    if (requests.length === 0) return;
-    const first = requests[0].number;
-    // Those in between are no longer kept.
-    const lost = Math.max(first - this.newest - 1, 0);
-    this.newest = requests.at(-1).number;
-    this.events.requests(requests, missed + lost);
+  take({ requests, newest }) {
+    const fresh = requests.filter((request) => request.number > this.newest);
+    const missed = this.newest === 0 || fresh.length === 0 ? 0 : fresh[0].number - this.newest - 1;
+    this.newest = fresh.at(-1)?.number ?? newest;
+    if (fresh.length > 0) this.events.requests(fresh, missed);
   }
 
-  async ask(seconds, limit = pageMax) {
-    const wait = seconds > 0 ? `&wait_seconds=${seconds}` : "";
-    const answer = await call("GET", `/v1/requests?after=${this.newest}&limit=${limit}${wait}`, undefined, {
+  async ask(query, seconds = 0) {
+    const answer = await call("GET", `/v1/requests?${query}`, undefined, {
       waitSeconds: seconds, signal: this.interruption.signal,
     });
     this.failures = 0;
@@ -98,7 +82,9 @@ export class Feed {
   wait(error) {
     const milliseconds = Math.min(pauseMillisecondsMin * 2 ** this.failures, pauseMillisecondsMax);
     this.failures += 1;
-    this.events.gone(error.message, milliseconds);
-    return new Promise((resume) => setTimeout(resume, milliseconds));
+    this.events.gone(error, milliseconds);
+    return pause(milliseconds);
   }
 }
+
+const pause = (milliseconds) => new Promise((resume) => setTimeout(resume, milliseconds));

@@ -182,7 +182,7 @@ function levelTag(note) {
   if (note.activity) {
     const { channel, event } = note.activity;
     return make("span", { class: "tag" }, icon(channel === null ? "live" : "tower"),
-      channel === null ? `Live Activity ${event}` : `Broadcast, ${event}`);
+      `${channel === null ? "Live" : "Broadcast"}, ${event}`);
   }
   if (!note.isOnScreen) return make("span", { class: "tag" }, icon(note.icon), "Not shown");
   if (note.kind !== "alert") return make("span", { class: "tag" }, icon(note.icon), note.kind === "voip" ? "VoIP" : "Talk");

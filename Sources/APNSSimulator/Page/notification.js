@@ -3,6 +3,7 @@
 
 // What each push type is to the person who holds the device. `onScreen` says whether the system shows anything.
 const kinds = {
+  __proto__: null,
   alert: { icon: "bell", onScreen: true },
   liveactivity: { icon: "live", onScreen: true },
   voip: { icon: "call", onScreen: true, says: "Incoming call" },
@@ -29,10 +30,6 @@ const suffixes = [
 
 const levels = ["passive", "active", "time-sensitive", "critical"];
 
-export function headerOf(request, name) {
-  return request.headers?.find((header) => header.name === name)?.value ?? null;
-}
-
 export function isBroadcast(request) {
   return typeof request.path === "string" && request.path.startsWith("/4/broadcasts/");
 }
@@ -43,7 +40,7 @@ export function isPush(request) {
 
 // A device or a channel: whom the push was for.
 export function addresseeOf(request) {
-  if (isBroadcast(request)) return headerOf(request, "apns-channel-id") ?? "";
+  if (isBroadcast(request)) return request.channel_id ?? "";
   return request.device_token ?? "";
 }
 

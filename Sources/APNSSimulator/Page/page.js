@@ -1,6 +1,6 @@
 // Puts the parts of the page together: the feed tells the lists, a slow beat keeps the figures fresh.
 
-import { call } from "./api.js";
+import { APIError, call } from "./api.js";
 import * as clock from "./clock.js";
 import * as connections from "./connections.js";
 import * as detail from "./detail.js";
@@ -21,19 +21,22 @@ const feed = new Feed({
     announce(list.length);
     beatSoon();
   },
-  restarted() {
-    requests.mark("Below: before it was started anew or reset");
+  startedAnew() {
+    requests.clear();
     lockscreen.clear();
   },
   reached() {
+    if (byID("link").dataset.state === "gone") beatSoon(0);
     showLink(feed.isPaused ? "paused" : "there", feed.isPaused ? "Paused" : "Live");
     byID("gone").hidden = true;
   },
-  gone(message, milliseconds) {
-    showLink("gone", "Not there");
+  gone(error, milliseconds) {
+    showLink("gone", error.isGone ? "Not there" : "No requests");
     const gone = byID("gone");
-    setText(gone, `The simulator is gone (${message}). What is shown is from before. Trying again every ${
-      plural(Math.max(Math.round(milliseconds / 1000), 1), "second")}.`);
+    const why = error.isGone
+      ? `The simulator is gone (${error.message}). What is shown is from before.`
+      : `The simulator does not tell its requests: ${error.message}.`;
+    setText(gone, `${why} Trying again every ${plural(Math.max(Math.round(milliseconds / 1000), 1), "second")}.`);
     gone.hidden = false;
   },
 });
@@ -57,6 +60,8 @@ function announce(count) {
 
 let beatTimer = null;
 let beatInHand = null;
+// When the simulator began to count: at its start, or when it was reset.
+let since = null;
 
 function beatSoon(milliseconds = 150) {
   clearTimeout(beatTimer);
@@ -74,17 +79,26 @@ async function beat() {
 }
 
 async function readFigures() {
-  try {
-    const [counters, faultList, connectionList, clockState] = await Promise.all(
-      ["/v1/counters", "/v1/faults", "/v1/connections", "/v1/clock"].map((path) => call("GET", path)));
-    drawFigures(counters);
-    faults.draw(faultList.faults);
-    connections.draw(connectionList.connections);
-    clock.draw(clockState);
-  } catch {
-    // That it is gone is the feed's to say.
-  }
+  await Promise.all([
+    show("/v1/counters", (counters) => {
+      if (since !== null && counters.since_unix_ms !== since) feed.startAnew();
+      since = counters.since_unix_ms;
+      drawFigures(counters);
+    }),
+    show("/v1/faults", (list) => faults.draw(list.faults)),
+    show("/v1/connections", (list) => connections.draw(list.connections)),
+    show("/v1/clock", clock.draw),
+  ]);
   lockscreen.drawTime(clock.now());
+}
+
+async function show(path, draw) {
+  try {
+    draw(await call("GET", path));
+  } catch (error) {
+    // That it is gone is the feed's to say.
+    if (!(error instanceof APIError)) throw error;
+  }
 }
 
 function drawFigures(counters) {
@@ -120,12 +134,7 @@ detail.start(faults.refuseDevice);
 requests.start(detail.open);
 lockscreen.start(detail.open);
 faults.start(beat);
-clock.start(beat, () => {
-  requests.clear();
-  lockscreen.clear();
-  feed.newest = 0;
-  feed.interrupt();
-});
+clock.start(beat);
 lockscreen.drawTime(Date.now());
 showView();
 beat();

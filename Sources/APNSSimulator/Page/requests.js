@@ -38,12 +38,6 @@ export function clear() {
   tell();
 }
 
-// Between two lives of the simulator: what is below came before it was started anew.
-export function mark(text) {
-  if (entries.length > 0) entries[0].element.before(make("li", { class: "mark" }, text));
-  for (const old of [...document.querySelectorAll("#rows .mark")].slice(5)) old.remove();
-}
-
 function filter() {
   for (const entry of entries) entry.element.hidden = !matches(entry);
   tell();

@@ -1,6 +1,7 @@
 // What the reasons of APNs mean, for people; after Apple's tables and the field's experience.
 
 const meanings = {
+  __proto__: null,
   BadCertificate: "The certificate is not valid.",
   BadCertificateEnvironment: "The certificate is for the other environment.",
   BadChannelId: "The channel ID is badly encoded or too long.",
@@ -50,6 +51,7 @@ const meanings = {
 export const meaningOf = (reason) => meanings[reason] ?? null;
 
 const statuses = {
+  __proto__: null,
   200: "OK", 201: "Created", 204: "No Content", 400: "Bad Request", 403: "Forbidden", 404: "Not Found",
   405: "Method Not Allowed", 410: "Gone", 413: "Payload Too Large", 429: "Too Many Requests",
   500: "Internal Server Error", 503: "Service Unavailable",

@@ -71,6 +71,7 @@ public final class SimulatorServer {
         world = state
         documentAtStart = StateDocument(state: state, faults: faults)
         faultRules = FaultRules(seed: configuration.faultSeed, faults: faults)
+        counts.sinceUnixMilliseconds = loop.now.unixMilliseconds
         memory = RequestMemory(loop: loop, configuration: configuration, record: record)
         random = SeededRandom(seed: loop.nextRandom())
     }
@@ -173,7 +174,7 @@ public final class SimulatorServer {
     /// Forgets what it has seen and counted; what is open and in flight stays so.
     public func resetMemory() {
         loop.assertOnLoop()
-        counts.restart()
+        counts.restart(atUnixMilliseconds: loop.now.unixMilliseconds)
         memory.removeAll()
         faultRules.restart()
         rates = RateLimit()

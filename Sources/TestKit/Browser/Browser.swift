@@ -1,6 +1,6 @@
 import Crypto
 import Glibc
-public import JSON
+import JSON
 
 /// A headless Chromium with one page. Its calls are made one after the other.
 ///
@@ -94,10 +94,33 @@ public actor Browser {
         }
     }
 
+    /// Runs a JavaScript expression for what it does.
+    ///
+    /// - Throws: `ProcessError` with the exception that it ended in.
+    public func run(_ expression: String) async throws(ProcessError) {
+        _ = try await value("(\(expression), 0)")
+    }
+
+    /// The value of a JavaScript expression that is true or false.
+    public func holds(_ expression: String) async throws(ProcessError) -> Bool {
+        guard let value = try await value(expression).root.bool else {
+            throw ProcessError("\(expression) is neither true nor false")
+        }
+        return value
+    }
+
+    /// The value of a JavaScript expression that is a whole number.
+    public func number(_ expression: String) async throws(ProcessError) -> Int {
+        guard let number = try await value(expression).root.int else {
+            throw ProcessError("\(expression) is no whole number")
+        }
+        return number
+    }
+
     /// The value of a JavaScript expression as JSON; a promise is waited for.
     ///
     /// - Throws: `ProcessError` with the exception that it ended in.
-    public func value(_ expression: String) async throws(ProcessError) -> JSONDocument {
+    func value(_ expression: String) async throws(ProcessError) -> JSONDocument {
         let answer = try await call("Runtime.evaluate") {
             $0.member("expression", expression)
             $0.member("returnByValue", true)

@@ -6,6 +6,8 @@ public import JSON
 public struct SimulatorProcess: Sendable {
     public let process: ChildProcess
     public let port: Int
+    /// Of its page and API; nil unless it was told to listen there.
+    public let adminPort: Int?
     /// Where the key and the authority are.
     private let directory: TemporaryDirectory
 
@@ -19,10 +21,11 @@ public struct SimulatorProcess: Sendable {
         ]
         process = try await ChildProcess(command + options)
         let line = try await process.output.line { $0.contains(#""event":"ready""#) }
-        guard let port = try? JSONDocument(line).root["production_port"]?.int else {
+        guard let ready = try? JSONDocument(line).root, let port = ready["production_port"]?.int else {
             throw ProcessError("apns-simulator said \(line)")
         }
         self.port = port
+        adminPort = ready["admin_port"]?.int
     }
 
     /// What it has counted by now.

@@ -16,8 +16,9 @@ import Testing
         counters.count(.lost)
         #expect(
             text(counters) == """
-                {"connections":0,"connections_open":0,"connections_open_max":0,"requests":3,"in_flight":3,\
-                "in_flight_max":3,"body_bytes":15,"streams_refused":0,"requests_abandoned":0,"tokens_verified":0,\
+                {"since_unix_ms":0,"connections":0,"connections_open":0,"connections_open_max":0,"requests":3,\
+                "in_flight":3,"in_flight_max":3,"body_bytes":15,"streams_refused":0,"requests_abandoned":0,\
+                "tokens_verified":0,\
                 "requests_without_id":0,"distinct_ids":0,"duplicate_ids":0,"ids_forgotten":0,"accepted":1,\
                 "refused_by_status":{"400":1,"410":1,"502":1},"refused_by_reason":{"BadTopic":1,"Unregistered":1},\
                 "services":{"production push":{"requests":0,"accepted":0,"refused":1},\
@@ -32,7 +33,7 @@ import Testing
         counters.connectionsOpen = 2
         counters.connectionsOpenMax = 7
         counters.connections = 9
-        counters.restart()
+        counters.restart(atUnixMilliseconds: 7)
         #expect(counters.inFlight == 1 && counters.inFlightMax == 1 && counters.requests == 0)
         #expect(counters.connectionsOpen == 2 && counters.connectionsOpenMax == 2 && counters.connections == 0)
     }

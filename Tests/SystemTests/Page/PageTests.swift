@@ -1,0 +1,201 @@
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// The simulator's page, as people see and use it.
+    @Suite struct Page {
+        @Test func `shows a push as a lock screen would`() async throws {
+            let stage = try await PageStage()
+            #expect(try await stage.browser.text("document.querySelector('#rows').textContent") == "")
+            let status = try await stage.push(
+                #"{"aps":{"alert":{"title":"Storm warning","subtitle":"Hamburg","body":"Stay in — it is öde outside."},"#
+                    + #""badge":3,"sound":"default","interruption-level":"time-sensitive","thread-id":"north"}}"#,
+                ["apns-topic: com.example.app"])
+            #expect(status == 200)
+            try await stage.browser.wait(until: "document.querySelector('#stacks .card')")
+            let card = "document.querySelector('#stacks .card')"
+            #expect(try await stage.browser.text("\(card).querySelector('.title').textContent") == "Storm warning")
+            #expect(try await stage.browser.text("\(card).querySelector('.subtitle').textContent") == "Hamburg")
+            #expect(
+                try await stage.browser.text("\(card).querySelector('.body').textContent")
+                    == "Stay in — it is öde outside.")
+            let whole = try await stage.browser.text("\(card).textContent")
+            for word in ["Example", "Time sensitive", "Badge 3", "Sound", "north", "00fc13ad…+8"] {
+                #expect(whole.contains(word), "\(word) in \(whole)")
+            }
+            try await stage.end()
+        }
+
+        @Test func `stacks a thread, and lets one push take another's place`() async throws {
+            let stage = try await PageStage()
+            for (title, thread) in [("One", "a"), ("Two", "a"), ("Other", "b"), ("Three", "a")] {
+                try await stage.push(#"{"aps":{"alert":{"title":"\#(title)"},"thread-id":"\#(thread)"}}"#)
+            }
+            try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 4")
+            let titles = "JSON.stringify([...document.querySelectorAll('#stacks .title')].map((p) => p.textContent))"
+            #expect(try await stage.browser.text(titles) == #"["Three","Other"]"#)
+            try await stage.tab(to: ".more")
+            try await stage.browser.press(.enter)
+            #expect(try await stage.browser.text(titles) == #"["Three","Two","One","Other"]"#)
+            #expect(try await stage.browser.text("document.activeElement.textContent") == "Fold")
+
+            for score in ["0:0", "1:0"] {
+                try await stage.push(
+                    #"{"aps":{"event":"update","timestamp":1,"content-state":{"score":"\#(score)"}}}"#, to: "aa11",
+                    ["apns-topic: com.example.app.push-type.liveactivity", "apns-push-type: liveactivity"])
+            }
+            try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 6")
+            #expect(
+                try await stage.browser.number("document.querySelectorAll('.card.liveactivity').length") == 1)
+            let activity = try await stage.browser.text("document.querySelector('.card.liveactivity').textContent")
+            #expect(activity.contains("1:0") && activity.contains("in place of 1 earlier one"), "\(activity)")
+            try await stage.end()
+        }
+
+        @Test func `tells in plain words why a push was refused`() async throws {
+            let stage = try await PageStage()
+            #expect(try await stage.push(#"{"aps":{"alert":"Hello"}}"#, to: "dead0123") == 410)
+            try await stage.browser.wait(until: "document.querySelector('#rows .refused')")
+            let row = try await stage.browser.text("document.querySelector('#rows .refused').textContent")
+            #expect(row.contains("Unregistered The app is no longer on the device."), "\(row)")
+            #expect(try await stage.browser.holds("document.querySelector('#stacks .card') === null"))
+            try await stage.browser.wait(until: "document.querySelector('#figure-refused').textContent === '1'")
+            try await stage.end()
+        }
+
+        @Test func `shows markup as text, and runs nothing of it`() async throws {
+            let stage = try await PageStage()
+            let title = "<img src=/x onerror=window.owned=1>"
+            let body = "<script>window.owned=1</script><b>&amp;</b>"
+            try await stage.push(
+                #"{"aps":{"alert":{"title":"\#(title)","body":"\#(body)"},"thread-id":"<i>","sound":"<u>"},"k":"<s>"}"#,
+                ["apns-collapse-id: <em>"])
+            try await stage.browser.wait(
+                until: "document.querySelector('#stacks .card') && document.querySelector('.row')")
+            #expect(try await stage.browser.text("document.querySelector('.card .title').textContent") == title)
+            #expect(try await stage.browser.text("document.querySelector('.card .body').textContent") == body)
+            #expect(
+                try await stage.browser.text("document.querySelector('.row .opener').textContent")
+                    == "\(title) · \(body)")
+            try await stage.browser.run("document.querySelector('.row .opener').click()")
+            try await stage.browser.wait(until: "document.querySelector('#detail pre')")
+            #expect(try await stage.browser.text("document.querySelector('#detail pre').textContent").contains(title))
+            let made = "document.querySelectorAll('img, b, i, u, s, em, body script').length"
+            #expect(try await stage.browser.number(made) == 0)
+            #expect(try await stage.browser.holds("window.owned === undefined"))
+            // Were there a line of script that makes markup, it would throw.
+            await #expect(throws: ProcessError.self) {
+                try await stage.browser.run("document.body.insertAdjacentHTML('beforeend', '<p>')")
+            }
+            try await stage.browser.press(.escape)
+            try await stage.end(complains: true)
+        }
+
+        @Test func `no shape of a payload breaks it`() async throws {
+            let stage = try await PageStage()
+            for payload in Samples.oddPayloads { try await stage.push(payload) }
+            try await stage.push(#"{"aps":{"alert":"At last"}}"#, ["apns-push-type: constructor"])
+            let count = Samples.oddPayloads.count + 1
+            try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === \(count)")
+            // Each can be looked at.
+            try await stage.browser.run("document.querySelectorAll('.more').forEach((button) => button.click())")
+            try await stage.browser.run(
+                """
+                document.querySelectorAll(".opener").forEach((opener) => {
+                  opener.click();
+                  document.querySelector("#detail").close();
+                })
+                """)
+            #expect(try await stage.browser.holds("document.documentElement.scrollWidth <= innerWidth"))
+            #expect(try await stage.browser.text("document.querySelector('#link').dataset.state") == "there")
+            try await stage.end()
+        }
+
+        @Test func `shows each connection with its streams`() async throws {
+            let stage = try await PageStage("--delay-ms", "600000")
+            let client = try await stage.startPush(#"{"aps":{"alert":"Hello"}}"#)
+            let text = "document.querySelector('#connection-list').innerText"
+            try await stage.browser.wait(until: "\(text).includes('1 of 1 stream')")
+            let words = try await stage.browser.text(text)
+            for word in ["Connection 1", "production, push", "1 request"] {
+                #expect(words.contains(word), "\(word) in \(words)")
+            }
+            #expect(try await stage.browser.text("document.querySelector('#figure-in-flight').textContent") == "1")
+            try await client.terminate()
+            try await stage.browser.wait(until: "!document.querySelector('#connections-nothing').hidden")
+            try await stage.end()
+        }
+
+        @Test func `shows a request whole, by keyboard alone`() async throws {
+            let stage = try await PageStage()
+            // What a program that reads and writes JSON anew would change.
+            try await stage.push(#"{"aps":{"alert":"N\u00b0","badge":1.50e1},"a":1,"a":12345678901234567890}"#)
+            try await stage.browser.wait(until: "document.querySelector('#rows .row')")
+            try await stage.tab(to: "#rows .opener")
+            try await stage.browser.press(.enter)
+            #expect(try await stage.browser.holds("document.querySelector('#detail').open"))
+            let text = try await stage.browser.text("document.querySelector('#detail').innerText")
+            for word in ["1.50e1", #""N\u00b0""#, "12345678901234567890", ":path", "apns-topic", "com.example.app"] {
+                #expect(text.contains(word), "\(word) in \(text)")
+            }
+            // nghttp never lets a provider token into a table.
+            let token =
+                "[...document.querySelectorAll('.headers li')].find((li) => li.textContent.startsWith('authorization'))"
+            #expect(try await stage.browser.text("\(token).textContent").contains("never"))
+            try await stage.browser.press(.escape)
+            #expect(try await stage.browser.holds("document.querySelector('#detail').open") == false)
+            #expect(try await stage.browser.holds("document.activeElement.matches('#rows .opener')"))
+            try await stage.end()
+        }
+
+        @Test func `fits a phone, and can be read in light and dark`() async throws {
+            let stage = try await PageStage()
+            let word = String(repeating: "Donaudampfschifffahrt", count: 8)
+            for push in Samples.payloads(longWord: word) {
+                #expect(try await stage.push(push.json, to: push.device, push.headers) == 200, "\(push)")
+            }
+            try await stage.push(#"{"aps":{"alert":"Hello"}}"#, to: "dead0123")
+            let browser = stage.browser
+            try await browser.wait(until: "document.querySelector('#rows .refused')")
+            try await browser.run("document.querySelectorAll('.more').forEach((button) => button.click())")
+            for scheme in Browser.Scheme.allCases {
+                try await browser.prefer(scheme)
+                for (device, width, height) in [("phone", 360, 740), ("tablet", 820, 1180), ("desktop", 1440, 900)] {
+                    try await browser.resize(width: width, height: height, isPhone: device == "phone")
+                    for part in ["lock", "requests", "faults", "connections"] {
+                        try await browser.run("location.hash = '#\(part)'")
+                        try await browser.wait(until: "document.body.dataset.view === '\(part)'")
+                        let size = try await browser.number("document.documentElement.scrollWidth")
+                        #expect(size <= width, "\(part) on a \(device)")
+                        #expect(try await browser.text(Contrast.belowLimit) == "", "\(part) on a \(device), \(scheme)")
+                        try await stage.writePicture("\(device)-\(scheme)-\(part)")
+                    }
+                    try await browser.run("document.querySelector('#rows .opener').click()")
+                    #expect(try await browser.text(Contrast.belowLimit) == "")
+                    let isInside = "document.querySelector('#detail').scrollWidth <= innerWidth"
+                    #expect(try await browser.holds(isInside), "a request on a \(device)")
+                    try await stage.writePicture("\(device)-\(scheme)-detail")
+                    try await browser.press(.escape)
+                }
+            }
+            try await stage.end()
+        }
+
+        @Test func `says that the simulator is gone, and comes back with it`() async throws {
+            let stage = try await PageStage()
+            try await stage.push(#"{"aps":{"alert":"Before"}}"#)
+            try await stage.browser.wait(until: "document.querySelector('#rows .row')")
+            try await stage.simulator.process.terminate()
+            try await stage.browser.wait(until: "!document.querySelector('#gone').hidden")
+            #expect(try await stage.browser.text("document.querySelector('#gone').textContent").contains("is gone"))
+            let directory = try TemporaryDirectory("again")
+            let again = try await SimulatorProcess(
+                in: directory, options: ["--admin", "127.0.0.1:\(try #require(stage.simulator.adminPort))"])
+            try await stage.browser.wait(until: "document.querySelector('#gone').hidden")
+            // What it shows is what the new one remembers.
+            try await stage.browser.wait(until: "!document.querySelector('#rows .row')")
+            try await stage.end(complains: true)
+            try await again.process.terminate()
+        }
+    }
+}
