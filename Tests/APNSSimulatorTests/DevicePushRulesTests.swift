@@ -31,7 +31,7 @@ import Testing
 
     @Test func backgroundPushesHavePriorityFive() throws {
         var lax = RuleOptions()
-        lax.refusesBackgroundAtOtherPriority = false
+        lax.backgroundImmediateReason = nil
         for (options, answer) in [(RuleOptions(), #"400 {"reason":"BadPriority"}"#), (lax, "200")] {
             var apns = try Conversation(Provider(), options: options)
             #expect(apns.push(["apns-push-type": "background", "apns-priority": "10"]) == answer)
@@ -211,7 +211,7 @@ import Testing
 
     @Test func otherBodiesCanBeLetThrough() throws {
         var options = RuleOptions()
-        options.refusesOtherThanJSONObjects = false
+        options.malformedPayloadReason = nil
         var apns = try Conversation(Provider(), options: options)
         #expect(apns.push(body: "Hi") == "200")
         #expect(apns.push(body: "") == #"400 {"reason":"PayloadEmpty"}"#)

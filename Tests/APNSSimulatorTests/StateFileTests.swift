@@ -72,8 +72,9 @@ import Testing
           wrong_method: BadPath
           broadcast_expiration_required: true
           location_by_certificate: TopicDisallowed
-          background_priority_checked: false
-          payload_form_checked: false
+          background_priority_10: accept
+          malformed_payload: BadRequestPayload
+          key_environment: BadEnvironmentKeyInToken
           token_future_seconds_max: 60
           accept_no_token: true
 
@@ -117,7 +118,8 @@ import Testing
         #expect(rules.tokenUpdates == .strict && !rules.allowsTeamKeyRotation && rules.wrongMethodReason == .badPath)
         #expect(rules.requestsPerDeviceMax == 10 && rules.requestsPerChannelMax == 20)
         #expect(rules.demandsBroadcastExpiration && rules.locationByCertificateReason == .topicDisallowed)
-        #expect(!rules.refusesBackgroundAtOtherPriority && !rules.refusesOtherThanJSONObjects)
+        #expect(rules.backgroundImmediateReason == nil && rules.malformedPayloadReason == .badRequestPayload)
+        #expect(rules.keyEnvironmentReason == .unknown("BadEnvironmentKeyInToken"))
         #expect(rules.futureTokenSecondsMax == 60 && rules.servesWithoutToken)
     }
 

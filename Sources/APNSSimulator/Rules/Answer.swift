@@ -30,9 +30,10 @@ public struct Answer: Sendable, Hashable {
 
     public static let accepted = Answer(status: 200)
 
-    /// The answer of this reason, with its documented status.
+    /// The answer of this reason, with its documented status; a second spelling has the first one's.
     public static func refused(_ reason: Reason) -> Answer {
-        Answer(status: reason.status ?? 400, body: .reason(reason))
+        let status = reason.status ?? Array(reason.text.utf8).withUnsafeBytes { Reason($0) }.status
+        return Answer(status: status ?? 400, body: .reason(reason))
     }
 
     /// 410 with its timestamp.

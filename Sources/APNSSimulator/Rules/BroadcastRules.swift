@@ -14,7 +14,7 @@ struct BroadcastRules {
             let answer = try check(request, on: &connection, rates: &rates, state: state, now: now)
             return Decision(answer: answer, isAuthenticated: true)
         } catch {
-            return Decision(answer: .refused(error.reason), isAuthenticated: error.isAuthenticated)
+            return Decision(error, state.rules)
         }
     }
 
@@ -27,7 +27,7 @@ struct BroadcastRules {
         if state.rules.order == .authenticationFirst {
             sender = try connection.sender(of: request, state: state, now: now)
         }
-        let channelID = try checkHeaders(of: request, state.rules)
+        let channelID = try checkHeaders(of: request, state.rules, now)
         if state.rules.order == .headersFirst {
             sender = try connection.sender(of: request, state: state, now: now)
         }
@@ -35,7 +35,7 @@ struct BroadcastRules {
             try connection.checkChannelAccess(of: sender, bundleID: bundleID, state: state)
             let environment = connection.service.environment
             guard let channel = state.channel(id: channelID, bundleID: bundleID, environment: environment) else {
-                throw Refusal(reason: .channelNotRegistered)
+                throw ChannelRequest.unknownChannel(id: channelID, in: state)
             }
             if channel.storagePolicy == .none, let expiration = request[.apnsExpiration], !expiration.equals("0") {
                 throw Refusal(reason: .badExpirationDate)
@@ -71,14 +71,16 @@ struct BroadcastRules {
     }
 
     /// The form of each header by itself; the channel that they name.
-    private func checkHeaders(of request: Request, _ options: RuleOptions) throws(Refusal) -> String {
-        if request.hasDuplicateHeaders { throw Refusal(reason: .duplicateHeaders) }
-        try ChannelRequest.checkID(of: request)
+    private func checkHeaders(
+        of request: Request, _ options: RuleOptions, _ now: Now
+    ) throws(Refusal) -> String {
+        if request.hasDuplicateHeaders(options) { throw Refusal(reason: .duplicateHeaders) }
+        try ChannelRequest.checkID(of: request, options)
         let channelID = try ChannelRequest.channelID(of: request)
         guard let pushType = request[.apnsPushType] else { throw Refusal(reason: .missingPushType) }
         guard ChannelRequest.isLiveActivity(pushType) else { throw Refusal(reason: .invalidPushType) }
         if let expiration = request[.apnsExpiration] {
-            guard HeaderForm.isUnixTime(expiration) else { throw Refusal(reason: .badExpirationDate) }
+            try HeaderForm.checkExpiration(expiration, options, now)
         } else if options.demandsBroadcastExpiration {
             throw Refusal(reason: .badExpirationDate)
         }
@@ -90,8 +92,10 @@ struct BroadcastRules {
         let count = request.bodyByteCount
         guard count > 0 else { throw Refusal(reason: .payloadEmpty) }
         guard count <= APNSLimits.payloadBytesMaxBroadcast else { throw Refusal(reason: .payloadTooLarge) }
-        guard options.refusesOtherThanJSONObjects else { return }
-        if request[.contentEncoding] != nil || !payloadForm.isJSONObject(request.bodyBytes) {
+        // Apple's list for broadcasts and channels has a reason of its own.
+        if options.malformedPayloadReason != nil,
+            request[.contentEncoding] != nil || !payloadForm.isJSONObject(request.bodyBytes)
+        {
             throw Refusal(reason: .badRequestPayload)
         }
     }

@@ -3,10 +3,21 @@ import APNSProtocol
 /// What broadcasts and channel management have in common.
 enum ChannelRequest {
     /// Whichever id the request has must be a UUID: `apns-request-id`, or `apns-id`, which one of Apple's samples has.
-    static func checkID(of request: Request) throws(Refusal) {
+    static func checkID(of request: Request, _ options: RuleOptions) throws(Refusal) {
         for field in [RequestField.apnsRequestID, .apnsID] {
-            if let id = request[field], !RequestID.isWellFormed(id) { throw Refusal(reason: .badMessageID) }
+            if let id = request[field], !RequestID.isWellFormed(id) || !HeaderForm.isID(id, options.idCase) {
+                throw Refusal(reason: .badMessageID)
+            }
         }
+    }
+
+    /// What is said of a channel that the app has not in this environment.
+    static func unknownChannel(id: String, in state: SimulatorState) -> Refusal {
+        // Looked for only where it matters: it may be among ten thousands.
+        guard state.rules.foreignChannelReason != .channelNotRegistered, state.hasChannel(id: id) else {
+            return Refusal(reason: .channelNotRegistered)
+        }
+        return Refusal(reason: state.rules.foreignChannelReason)
     }
 
     static func channelID(of request: Request) throws(Refusal) -> String {

@@ -16,7 +16,7 @@ struct ChannelRules {
             let answer = try check(request, on: &connection, state: &state, now: now, random: &random)
             return Decision(answer: answer, isAuthenticated: true)
         } catch {
-            return Decision(answer: .refused(error.reason), isAuthenticated: error.isAuthenticated)
+            return Decision(error, state.rules)
         }
     }
 
@@ -31,8 +31,8 @@ struct ChannelRules {
         if state.rules.order == .authenticationFirst {
             sender = try connection.sender(of: request, state: state, now: now)
         }
-        if request.hasDuplicateHeaders { throw Refusal(reason: .duplicateHeaders) }
-        try ChannelRequest.checkID(of: request)
+        if request.hasDuplicateHeaders(state.rules) { throw Refusal(reason: .duplicateHeaders) }
+        try ChannelRequest.checkID(of: request, state.rules)
         if state.rules.order == .headersFirst {
             sender = try connection.sender(of: request, state: state, now: now)
         }
@@ -122,7 +122,7 @@ struct ChannelRules {
     ) throws(Refusal) -> Channel {
         let id = try ChannelRequest.channelID(of: request)
         guard let channel = state.channel(id: id, bundleID: bundleID, environment: environment) else {
-            throw Refusal(reason: .channelNotRegistered)
+            throw ChannelRequest.unknownChannel(id: id, in: state)
         }
         return channel
     }

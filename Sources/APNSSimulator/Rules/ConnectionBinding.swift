@@ -17,12 +17,12 @@ struct ConnectionBinding {
             return
         }
         guard key.id != firstKey.id else { return }
-        guard key.teamID == firstKey.teamID else { throw Refusal(reason: .invalidProviderToken) }
+        guard key.teamID == firstKey.teamID else { throw Refusal(reason: options.otherTeamReason) }
         switch (firstKey.scope, key.scope) {
         case (.team, .team): if options.allowsTeamKeyRotation { return }
         case (.topics(_, let related), .topics(_, let backRelated)):
             if related == key.id || backRelated == firstKey.id { return }
-        case (.team, .topics), (.topics, .team): break
+        case (.team, .topics), (.topics, .team): throw Refusal(reason: options.keyScopeReason)
         }
         throw Refusal(reason: .unrelatedKeyIDInToken)
     }

@@ -28,7 +28,8 @@ struct ConnectionMemory {
     /// What the client has shown within TLS; nil when it has shown none.
     private(set) var presented: PresentedCertificate?
     private var binding = ConnectionBinding()
-    private var updates = TokenUpdateLimit()
+    /// By the key's id, or by no id when those of all keys count together.
+    private var updates: [String: TokenUpdateLimit] = [:]
     private var tokens: [VerifiedToken] = []
     private var topics: [AllowedTopic] = []
     /// The state's generation that the topics belong to.
@@ -73,7 +74,14 @@ struct ConnectionMemory {
         guard let text = ReceivedProviderToken.text(ofAuthorization: authorization) else {
             throw Refusal(reason: .missingProviderToken)
         }
-        return .key(id: try keyID(ofToken: text, state: state, now: now))
+        do throws(Refusal) {
+            return .key(id: try keyID(ofToken: text, state: state, now: now))
+        } catch {
+            guard service.kind == .channelManagement, !state.rules.channelsTellKeyFaults,
+                [state.rules.keyEnvironmentReason, .unrelatedKeyIDInToken].contains(error.reason)
+            else { throw error }
+            throw Refusal(reason: .invalidProviderToken)
+        }
     }
 
     /// The id of the key that signed a token.
@@ -89,7 +97,11 @@ struct ConnectionMemory {
         let token = try ReceivedProviderToken.verify(text, in: service.environment, state: state)
         try Self.checkAge(issuedAtSeconds: token.issuedAtSeconds, state: state, now: now)
         try binding.admit(token.key, generation: state.generation, options: state.rules)
-        if known == nil, !updates.admitsNewToken(at: now.monotonic, mode: state.rules.tokenUpdates) {
+        let counted = state.rules.countsTokenUpdatesPerKey ? token.key.id : ""
+        if known == nil,
+            !updates[counted, default: TokenUpdateLimit()].admitsNewToken(
+                at: now.monotonic, mode: state.rules.tokenUpdates)
+        {
             throw Refusal(reason: .tooManyProviderTokenUpdates)
         }
         if let known {
@@ -106,14 +118,18 @@ struct ConnectionMemory {
 
     private static func checkAge(issuedAtSeconds: Int64, state: SimulatorState, now: Now) throws(Refusal) {
         let (age, overflows) = now.unixSeconds.subtractingReportingOverflow(issuedAtSeconds)
-        if overflows || age < -Int64(state.rules.futureTokenSecondsMax) { throw Refusal(reason: .invalidProviderToken) }
-        if age > APNSLimits.providerTokenAgeSecondsMax { throw Refusal(reason: .expiredProviderToken) }
+        if overflows || age < -Int64(state.rules.futureTokenSecondsMax) {
+            throw Refusal(reason: state.rules.futureTokenReason)
+        }
+        if age > Int64(state.rules.tokenAgeSecondsMax) { throw Refusal(reason: .expiredProviderToken) }
     }
 
-    /// The app that a topic belongs to; nil when the sender may not push to it, or its suffix is not the push type's.
+    /// The app that a topic belongs to.
+    ///
+    /// - Throws: when the sender may not push to it, or its suffix is not the push type's.
     mutating func bundleID(
         topic: UnsafeRawBufferPointer, pushType: PushType?, sender: Sender, state: SimulatorState
-    ) -> String? {
+    ) throws(Refusal) -> String {
         if topicsGeneration != state.generation {
             topicsGeneration = state.generation
             topics.removeAll()
@@ -124,8 +140,10 @@ struct ConnectionMemory {
         }
         // Without a push type, as old providers send, every suffix is taken.
         let pushTypes = pushType.map { [$0] } ?? PushType.allCases
+        var hasSuffix = false
         for candidate in pushTypes {
             guard let count = candidate.bundleIDByteCount(inTopic: topic) else { continue }
+            hasSuffix = true
             let bundleID = String(decoding: topic[..<count], as: UTF8.self)
             guard allows(sender, topic: topic, bundleID: bundleID, state: state) else { continue }
             if topics.count >= Self.topicsMax { topics.removeLast() }
@@ -134,7 +152,7 @@ struct ConnectionMemory {
             topics.insert(allowed, at: 0)
             return bundleID
         }
-        return nil
+        throw Refusal(reason: hasSuffix ? state.rules.foreignTopicReason : state.rules.wrongSuffixReason)
     }
 
     /// Whether a sender may push to a topic of an app.

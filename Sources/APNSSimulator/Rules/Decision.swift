@@ -7,6 +7,15 @@ struct Decision {
     var isAuthenticated: Bool
 }
 
+extension Decision {
+    /// To refuse.
+    init(_ refusal: Refusal, _ options: RuleOptions) {
+        answer = .refused(refusal.reason)
+        if refusal.reason == .tooManyRequests { answer.retryAfterSeconds = options.retryAfterSeconds }
+        isAuthenticated = refusal.isAuthenticated
+    }
+}
+
 /// Why the rules refuse a request.
 struct Refusal: Error {
     var reason: Reason

@@ -14,7 +14,7 @@ struct DevicePushRules {
             let answer = try check(request, on: &connection, rates: &rates, state: state, now: now)
             return Decision(answer: answer, isAuthenticated: true)
         } catch {
-            return Decision(answer: .refused(error.reason), isAuthenticated: error.isAuthenticated)
+            return Decision(error, state.rules)
         }
     }
 
@@ -28,7 +28,7 @@ struct DevicePushRules {
             sender = try connection.sender(of: request, state: state, now: now)
         }
         let topic = request[.apnsTopic] ?? connection.presented?.defaultTopic
-        let pushType = try checkHeaders(of: request, topic: topic, state.rules)
+        let pushType = try checkHeaders(of: request, topic: topic, state.rules, now)
         let token = try deviceToken(of: request)
         if state.rules.order == .headersFirst {
             sender = try connection.sender(of: request, state: state, now: now)
@@ -38,9 +38,8 @@ struct DevicePushRules {
             if pushType == .location, sender == .certificate {
                 throw Refusal(reason: state.rules.locationByCertificateReason)
             }
-            guard let topic,
-                let bundleID = connection.bundleID(topic: topic, pushType: pushType, sender: sender, state: state)
-            else { throw Refusal(reason: .topicDisallowed) }
+            guard let topic else { throw Refusal(reason: .missingTopic) }
+            let bundleID = try connection.bundleID(topic: topic, pushType: pushType, sender: sender, state: state)
             if let requestsMax = state.rules.requestsPerDeviceMax,
                 !rates.admits(deviceToken: token, at: now, requestsMax: requestsMax)
             {
@@ -55,30 +54,39 @@ struct DevicePushRules {
 
     /// The form of each header by itself; the push type that they name.
     private func checkHeaders(
-        of request: Request, topic: UnsafeRawBufferPointer?, _ options: RuleOptions
+        of request: Request, topic: UnsafeRawBufferPointer?, _ options: RuleOptions, _ now: Now
     ) throws(Refusal) -> PushType? {
-        if request.hasDuplicateHeaders { throw Refusal(reason: .duplicateHeaders) }
-        if request[.apnsID] != nil, request.id == nil { throw Refusal(reason: .badMessageID) }
+        if request.hasDuplicateHeaders(options) { throw Refusal(reason: .duplicateHeaders) }
+        if let id = request[.apnsID], request.id == nil || !HeaderForm.isID(id, options.idCase) {
+            throw Refusal(reason: .badMessageID)
+        }
         guard let topic else { throw Refusal(reason: .missingTopic) }
         guard HeaderForm.isTopic(topic) else { throw Refusal(reason: .badTopic) }
         if let id = request[.apnsCollapseID], id.count > APNSLimits.collapseIDBytesMax {
             throw Refusal(reason: .badCollapseID)
         }
-        if let expiration = request[.apnsExpiration], !HeaderForm.isUnixTime(expiration) {
-            throw Refusal(reason: .badExpirationDate)
-        }
+        if let expiration = request[.apnsExpiration] { try HeaderForm.checkExpiration(expiration, options, now) }
         var pushType: PushType?
         if let word = request[.apnsPushType] {
-            guard let known = PushType(word) else { throw Refusal(reason: .invalidPushType) }
+            guard let known = HeaderForm.pushType(word, options.pushTypeCase) else {
+                throw Refusal(reason: .invalidPushType)
+            }
             pushType = known
         }
         if let word = request[.apnsPriority] {
             guard let priority = Priority(word) else { throw Refusal(reason: .badPriority) }
-            if pushType == .background, priority != .considerate, options.refusesBackgroundAtOtherPriority {
-                throw Refusal(reason: .badPriority)
-            }
+            if let reason = Self.refusal(of: priority, pushType, options) { throw Refusal(reason: reason) }
         }
         return pushType
+    }
+
+    /// What is said of a priority that is one, but maybe not for this type.
+    private static func refusal(of priority: Priority, _ pushType: PushType?, _ options: RuleOptions) -> Reason? {
+        switch (priority, pushType) {
+        case (.immediate, .background): options.backgroundImmediateReason
+        case (.powerFirst, .background), (.powerFirst, .liveactivity), (.powerFirst, .voip): options.powerFirstReason
+        default: nil
+        }
     }
 
     private func checkPathAndMethod(of request: Request) throws(Refusal) {
@@ -98,12 +106,24 @@ struct DevicePushRules {
     private func checkPayload(of request: Request, pushType: PushType?, _ options: RuleOptions) throws(Refusal) {
         let count = request.bodyByteCount
         guard count > 0 else { throw Refusal(reason: .payloadEmpty) }
-        guard count <= pushType?.payloadBytesMax ?? APNSLimits.payloadBytesMax else {
-            throw Refusal(reason: .payloadTooLarge)
+        guard count <= Self.payloadBytesMax(of: pushType, options) else { throw Refusal(reason: .payloadTooLarge) }
+        if let reason = options.malformedPayloadReason,
+            request[.contentEncoding] != nil || !payloadForm.isJSONObject(request.bodyBytes)
+        {
+            throw Refusal(reason: reason)
         }
-        guard options.refusesOtherThanJSONObjects else { return }
-        if request[.contentEncoding] != nil || !payloadForm.isJSONObject(request.bodyBytes) {
-            throw Refusal(reason: .payloadEmpty)
+        if pushType == .background, let reason = options.backgroundContentReason,
+            payloadForm.isVisible(request.bodyBytes)
+        {
+            throw Refusal(reason: reason)
+        }
+    }
+
+    private static func payloadBytesMax(of pushType: PushType?, _ options: RuleOptions) -> Int {
+        switch pushType {
+        case .mdm, .widgets, .controls: options.otherPayloadBytesMax
+        case .some(let type): type.payloadBytesMax
+        case nil: APNSLimits.payloadBytesMax
         }
     }
 

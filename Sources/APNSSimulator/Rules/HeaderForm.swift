@@ -1,4 +1,5 @@
 import APNSProtocol
+import EventLoop
 
 /// The form of a header's value, by itself.
 enum HeaderForm {
@@ -22,6 +23,36 @@ enum HeaderForm {
     static func isUnixTime(_ bytes: UnsafeRawBufferPointer) -> Bool {
         !bytes.isEmpty && bytes.count <= 18
             && bytes.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+    }
+
+    /// Seconds that lie in the year 5138; as milliseconds they lie in 1973.
+    private static let unixSecondsMax: Int64 = 100_000_000_000
+
+    /// - Throws: when it is no time at all, or one that the switches refuse.
+    static func checkExpiration(
+        _ bytes: UnsafeRawBufferPointer, _ options: RuleOptions, _ now: Now
+    ) throws(Refusal) {
+        guard isUnixTime(bytes) else { throw Refusal(reason: .badExpirationDate) }
+        guard options.pastExpirationReason != nil || options.millisecondsExpirationReason != nil else { return }
+        let seconds = bytes.reduce(Int64(0)) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
+        if seconds > 0, seconds < now.unixSeconds, let reason = options.pastExpirationReason {
+            throw Refusal(reason: reason)
+        }
+        if seconds >= unixSecondsMax, let reason = options.millisecondsExpirationReason {
+            throw Refusal(reason: reason)
+        }
+    }
+
+    static func pushType(_ word: UnsafeRawBufferPointer, _ letterCase: RuleOptions.LetterCase) -> PushType? {
+        switch letterCase {
+        case .exact: PushType(word)
+        case .any: PushType.allCases.first { isWord(word, $0.wireText) }
+        }
+    }
+
+    /// Whether the letters of an id are in a case that is wanted.
+    static func isID(_ id: UnsafeRawBufferPointer, _ letterCase: RuleOptions.LetterCase) -> Bool {
+        letterCase == .any || id.allSatisfy { lowercased($0) == $0 }
     }
 
     /// Whether these bytes are the word, in either case.

@@ -12,4 +12,10 @@ struct PayloadForm {
             return error.code == .duplicateKey
         }
     }
+
+    /// Whether there is something in it for somebody to see or hear.
+    func isVisible(_ body: UnsafeRawBufferPointer) -> Bool {
+        guard let aps = try? parser.parse(body)["aps"] else { return false }
+        return aps["alert"] != nil || aps["badge"] != nil || aps["sound"] != nil
+    }
 }

@@ -36,7 +36,7 @@ struct ReceivedProviderToken {
             key.publicKey.verify(signature: signature, of: Array(text[..<parts[1].endIndex]))
         else { throw Refusal(reason: .invalidProviderToken) }
         guard key.environments.contains(environment) else {
-            throw Refusal(reason: .badEnvironmentKeyIDInToken)
+            throw Refusal(reason: state.rules.keyEnvironmentReason)
         }
         return ReceivedProviderToken(key: key, issuedAtSeconds: issuedAt)
     }

@@ -23,6 +23,8 @@ final class Request {
         var body = ByteStore()
         var bodyByteCount = 0
         var hasDuplicateHeaders = false
+        /// Whether a header that came again said something else.
+        var hasContradictions = false
         var id: UUIDValue?
         /// Whether all headers are kept, framed for the log.
         var keepsAll = false
@@ -61,6 +63,7 @@ final class Request {
         contents.pointee.body.count = 0
         contents.pointee.bodyByteCount = 0
         contents.pointee.hasDuplicateHeaders = false
+        contents.pointee.hasContradictions = false
         contents.pointee.id = nil
         places.update(repeating: Place(), count: RequestField.allCases.count)
     }
@@ -73,6 +76,7 @@ final class Request {
         guard let field = RequestField(name: name) else { return keep(name, value, representation) }
         guard places[Int(field.rawValue)].count < 0 else {
             contents.pointee.hasDuplicateHeaders = true
+            if let first = self[field], !value.elementsEqual(first) { contents.pointee.hasContradictions = true }
             // Only the first is read, so the signature of another need not come in.
             let shown = field == .authorization ? value.count - HeaderRecord.secret(in: value).count : value.count
             return keep(name, UnsafeRawBufferPointer(rebasing: value[..<shown]), representation)
@@ -147,8 +151,10 @@ final class Request {
         return path.starts(with: RequestPath.broadcastPrefix)
     }
 
-    /// A header that APNs knows came more than once.
-    var hasDuplicateHeaders: Bool { contents.pointee.hasDuplicateHeaders }
+    /// A header that APNs knows came more than once, in a way that is refused.
+    func hasDuplicateHeaders(_ options: RuleOptions) -> Bool {
+        options.acceptsEqualDuplicates ? contents.pointee.hasContradictions : contents.pointee.hasDuplicateHeaders
+    }
 
     /// Bytes of the body as sent, also those that were not kept.
     var bodyByteCount: Int { contents.pointee.bodyByteCount }

@@ -16,15 +16,37 @@ struct RuleSwitch: Sendable {
         word("gate", \.gate),
         number("streams_max", \.streamsMax, 1...4096),
         word("token_updates", \.tokenUpdates),
+        flag("token_updates_per_key", \.countsTokenUpdatesPerKey),
+        number("token_age_seconds_max", \.tokenAgeSecondsMax, 1...Int(Int32.max)),
+        number("token_future_seconds_max", \.futureTokenSecondsMax, 0...Int(Int32.max)),
+        reason("token_future", \.futureTokenReason, [.invalidProviderToken, .expiredProviderToken]),
+        reason("other_team", \.otherTeamReason, [.invalidProviderToken, .unrelatedKeyIDInToken, .forbidden]),
+        reason("key_scope_mix", \.keyScopeReason, [.unrelatedKeyIDInToken, .invalidProviderToken]),
+        reason(
+            "key_environment", \.keyEnvironmentReason,
+            [.badEnvironmentKeyIDInToken, .unknown("BadEnvironmentKeyInToken")]),
+        flag("channels_tell_key_faults", \.channelsTellKeyFaults),
         flag("team_key_rotation", \.allowsTeamKeyRotation),
+        reason("foreign_topic", \.foreignTopicReason, [.topicDisallowed, .badTopic, .deviceTokenNotForTopic]),
+        reason("wrong_suffix", \.wrongSuffixReason, [.topicDisallowed, .badTopic, .deviceTokenNotForTopic]),
         limit("device_requests_per_second_max", \.requestsPerDeviceMax, 1...1_000_000),
         limit("channel_requests_per_second_max", \.requestsPerChannelMax, 1...1_000_000),
+        limit("retry_after_seconds", \.retryAfterSeconds, 0...1_000_000),
         reason("wrong_method", \.wrongMethodReason, [.methodNotAllowed, .badPath]),
         flag("broadcast_expiration_required", \.demandsBroadcastExpiration),
+        reason("foreign_channel", \.foreignChannelReason, [.channelNotRegistered, .badChannelID]),
         reason("location_by_certificate", \.locationByCertificateReason, [.forbidden, .topicDisallowed]),
-        flag("background_priority_checked", \.refusesBackgroundAtOtherPriority),
-        flag("payload_form_checked", \.refusesOtherThanJSONObjects),
-        number("token_future_seconds_max", \.futureTokenSecondsMax, 0...Int(Int32.max)),
+        refusal("background_priority_10", \.backgroundImmediateReason, [.badPriority, .invalidPushType]),
+        refusal("priority_1", \.powerFirstReason, [.badPriority]),
+        refusal("background_content", \.backgroundContentReason, [.invalidPushType, .badRequestPayload]),
+        refusal(
+            "malformed_payload", \.malformedPayloadReason, [.payloadEmpty, .badRequestPayload, .badRequestParams]),
+        number("other_payload_bytes_max", \.otherPayloadBytesMax, 1...APNSLimits.payloadBytesMaxVoIP),
+        word("push_type_case", \.pushTypeCase),
+        word("id_case", \.idCase),
+        flag("accept_equal_duplicates", \.acceptsEqualDuplicates),
+        refusal("past_expiration", \.pastExpirationReason, [.badExpirationDate]),
+        refusal("milliseconds_expiration", \.millisecondsExpirationReason, [.badExpirationDate]),
         flag("accept_no_token", \.servesWithoutToken),
     ]
 
@@ -72,15 +94,31 @@ struct RuleSwitch: Sendable {
         RuleSwitch(
             name: name,
             read: { members, rules throws(InputError) in
-                guard let value = members[name] else { return }
-                guard let reason = reasons.first(where: { $0.text == value.string }) else {
-                    let words = reasons.map(\.text)
-                    throw members.error(
-                        name,
-                        "is \(words.joined(separator: " or "))"
-                            + Spelling.suggestion(for: value.string ?? "", among: words))
-                }
-                rules[keyPath: place] = reason
+                guard let text = try word(name, of: reasons.map(\.text), in: members) else { return }
+                rules[keyPath: place] = reasons.first { $0.text == text } ?? rules[keyPath: place]
             }, write: { rules, json in json.string(rules[keyPath: place].text) })
+    }
+
+    /// The reason with which something is refused, or the word that says that it is not.
+    private static func refusal(_ name: String, _ place: Place<Reason?>, _ reasons: [Reason]) -> RuleSwitch {
+        RuleSwitch(
+            name: name,
+            read: { members, rules throws(InputError) in
+                guard let text = try word(name, of: reasons.map(\.text) + [accept], in: members) else { return }
+                rules[keyPath: place] = reasons.first { $0.text == text }
+            }, write: { rules, json in json.string(rules[keyPath: place]?.text ?? accept) })
+    }
+
+    private static let accept = "accept"
+
+    private static func word(_ name: String, of words: [String], in members: Members) throws(InputError) -> String? {
+        guard let value = members[name] else { return nil }
+        guard let word = value.string, words.contains(word) else {
+            throw members.error(
+                name,
+                "is \(words.joined(separator: " or "))"
+                    + Spelling.suggestion(for: value.string ?? "", among: words))
+        }
+        return word
     }
 }

@@ -44,6 +44,8 @@ struct ChannelTable: Sendable {
         channels[Place(bundleID: bundleID, environment: environment)]?[id]?.channel
     }
 
+    func contains(id: String) -> Bool { channels.values.contains { $0[id] != nil } }
+
     func count(bundleID: String, environment: APNSEnvironment) -> Int {
         channels[Place(bundleID: bundleID, environment: environment)]?.count ?? 0
     }

@@ -110,6 +110,9 @@ public struct SimulatorState: Sendable {
         channels.channel(id: id, bundleID: bundleID, environment: environment)
     }
 
+    /// Whether any app has it in any environment.
+    func hasChannel(id: String) -> Bool { channels.contains(id: id) }
+
     func allowsBroadcasts(bundleID: String) -> Bool {
         apps[bundleID]?.allowsBroadcasts ?? acceptsUnknownTopics
     }

@@ -58,8 +58,8 @@ import Testing
     }
 
     @Test("row 28: background with priority 10, a switch", arguments: [true, false]) func row28(refuses: Bool) throws {
-        #expect(RuleOptions().refusesBackgroundAtOtherPriority)
-        let wire = try Wire { _, state in state.rules.refusesBackgroundAtOtherPriority = refuses }
+        #expect(RuleOptions().backgroundImmediateReason == .badPriority)
+        let wire = try Wire { _, state in state.rules.backgroundImmediateReason = refuses ? .badPriority : nil }
         let answer = wire.push(["apns-push-type": "background", "apns-priority": "10"])
         if refuses { expectRefused(answer, 400, Self.badPriority) } else { expectAccepted(answer) }
         expectAccepted(wire.push(["apns-push-type": "background", "apns-priority": "5"]))

@@ -1,3 +1,4 @@
+import APNSProtocol
 import EventLoop
 import TestKit
 import Testing
@@ -58,9 +59,9 @@ import Testing
 
     @Test("row 59: a body that is not JSON, or not an object, a switch", arguments: ["Hi", "[]", "{", "7"])
     func row59(body: String) throws {
-        #expect(RuleOptions().refusesOtherThanJSONObjects)
+        #expect(RuleOptions().malformedPayloadReason == .payloadEmpty)
         expectRefused(try Wire().push(body: body), 400, Self.payloadEmpty)
-        let lax = try Wire { _, state in state.rules.refusesOtherThanJSONObjects = false }
+        let lax = try Wire { _, state in state.rules.malformedPayloadReason = nil }
         expectAccepted(lax.push(body: body))
     }
 
@@ -70,7 +71,7 @@ import Testing
         let fields = wire.fields(["content-encoding": "gzip"])
         expectRefused(wire.exchange(fields, body: gzip), 400, Self.payloadEmpty)
         expectRefused(wire.push(["content-encoding": "gzip"]), 400, Self.payloadEmpty)
-        let lax = try Wire { _, state in state.rules.refusesOtherThanJSONObjects = false }
+        let lax = try Wire { _, state in state.rules.malformedPayloadReason = nil }
         expectAccepted(lax.exchange(lax.fields(["content-encoding": "gzip"]), body: gzip))
     }
 
