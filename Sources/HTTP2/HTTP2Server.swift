@@ -15,6 +15,9 @@ public final class HTTP2Server: HTTP2Session {
     /// The stream limit that the client has acknowledged; nil when it has acknowledged none.
     public private(set) var acknowledgedStreamsMax: Int?
     private var settingsLeave = false
+    private var hasClientBegun = false
+    private var budget: InputBudget
+    private var stall: OutputStall?
     private var isPaused = false
     private var isHeld = false
     /// nil when the delegate does not want to know.
@@ -28,6 +31,8 @@ public final class HTTP2Server: HTTP2Session {
     ) {
         self.delegate = delegate
         limitsUnsent = [settings.maxConcurrentStreams]
+        budget = InputBudget(
+            framesMax: limits.idleFramesMax, framesPerSecond: limits.idleFramesPerSecondMax, now: loop.now.monotonic)
         scanner = delegate.wantsHeaderRepresentations ? HeaderFrameScanner() : nil
         super.init(loop: loop, settings: Self.told(settings), limits: limits, isServer: true)
     }
@@ -121,14 +126,31 @@ public final class HTTP2Server: HTTP2Session {
     }
 
     override func settingsReceived(isAcknowledgement: Bool) {
+        if !isAcknowledgement, !hasClientBegun {
+            hasClientBegun = true
+            delegate?.clientBegan()
+        }
         guard isAcknowledgement, !limitsUnacknowledged.isEmpty else { return }
         if let limit = limitsUnacknowledged.removeFirst() { acknowledgedStreamsMax = Int(limit) }
         delegate?.settingsAcknowledged()
     }
 
-    override func inputArrived(_ bytes: UnsafeRawBufferPointer) { scanner?.scan(bytes) }
+    override func inputArrived(_ bytes: UnsafeRawBufferPointer) {
+        budget.spend(bytes: bytes.count)
+        scanner?.scan(bytes)
+    }
 
-    override func inputWasRead() { scanner?.pieceEnded() }
+    override func inputWasRead() {
+        scanner?.pieceEnded()
+        if budget.isSpent(at: loop.now.monotonic) { terminate(.enhanceYourCalm, debug: "too much for nothing") }
+    }
+
+    override func frameBegan() { budget.spendFrame() }
+
+    override func endSent(slot: Int) {
+        guard let stream = streams.stream(slot: slot) else { return }
+        streams[stream].hasEnded = true
+    }
 
     override func headersBegan(streamID: Int32, slot: Int) {
         scanner?.blockBegan(streamID: streamID)
@@ -144,6 +166,7 @@ public final class HTTP2Server: HTTP2Session {
             return
         }
         let stream = streams.add(id: streamID)
+        streams[stream].began = loop.now.monotonic
         nghttp2_session_set_stream_user_data(session, streamID, UnsafeMutableRawPointer(bitPattern: stream.slot + 1))
         headerStream = stream
         delegate?.requestBegan(stream, excess: excess)
@@ -183,7 +206,8 @@ public final class HTTP2Server: HTTP2Session {
     }
 
     override func streamClosed(slot: Int, _ code: HTTP2ErrorCode) {
-        guard let stream = streams.stream(slot: slot), streams.remove(stream) != nil else { return }
+        guard let stream = streams.stream(slot: slot), let entry = streams.remove(stream) else { return }
+        budget.streamEnded(wasAnswered: entry.hasEnded, began: entry.began, at: loop.now.monotonic)
         delegate?.streamClosed(stream, code)
     }
 
@@ -195,11 +219,41 @@ public final class HTTP2Server: HTTP2Session {
         delegate?.goAwayReceived(code, debug: debug)
     }
 
-    override func outputChanged() { updateReading() }
+    override func outputChanged() {
+        watchStall()
+        updateReading()
+    }
+
+    /// The connection ends when what waits now is not taken in time.
+    private func watchStall() {
+        guard outputWaiting > 0 else {
+            if let stall { loop.cancel(stall.timer) }
+            stall = nil
+            return
+        }
+        guard stall == nil else { return }
+        let timer = loop.schedule(after: .seconds(limits.outputStallSecondsMax)) { [weak self] in self?.endStall() }
+        stall = OutputStall(position: outputPosition, timer: timer)
+    }
+
+    private func endStall() {
+        guard let position = stall?.position else { return }
+        stall = nil
+        if wasWritten(position) { watchStall() } else { abort() }
+    }
 
     override func sessionClosed(_ error: TransportError?) {
+        if let stall { loop.cancel(stall.timer) }
+        stall = nil
         let delegate = delegate
         self.delegate = nil
         delegate?.closed(error)
     }
+}
+
+/// Output that the transport does not take.
+private struct OutputStall {
+    /// Where the output ended when the wait began.
+    var position: UInt64
+    var timer: TimerToken
 }

@@ -20,6 +20,9 @@ open class HTTP2ServerDelegate {
 
     open func connected() {}
 
+    /// The client has begun as HTTP/2 wants it: its preface and first SETTINGS have come.
+    open func clientBegan() {}
+
     /// The client has acknowledged the oldest settings that it had not yet.
     open func settingsAcknowledged() {}
 

@@ -18,6 +18,9 @@ public class HTTP2Session: ByteStreamHandler {
         case closed
     }
 
+    /// Bytes of input that are read before it is judged what they were.
+    private static let inputBytesMax = 16_384
+
     public final let loop: EventLoop
     public final let limits: HTTP2Limits
     private let memory = SessionMemory()
@@ -35,6 +38,7 @@ public class HTTP2Session: ByteStreamHandler {
     /// GOAWAY frames that were asked for and have not left.
     private var goAwaysWaiting = 0
     private var lingersAfterGoAway = false
+    /// Nothing more is read.
     private var closesOnceWritten = false
     final private(set) var goAwayReceived = false
     /// The stream whose header block is being read.
@@ -168,12 +172,40 @@ public class HTTP2Session: ByteStreamHandler {
 
     public final override func received(_ bytes: UnsafeRawBufferPointer) {
         loop.assertOnLoop()
-        guard phase == .open, let start = bytes.baseAddress else { return }
-        inputArrived(bytes)
-        let taken = nghttp2_session_mem_recv(session, start.assumingMemoryBound(to: UInt8.self), bytes.count)
-        inputWasRead()
-        if taken < 0 { peerBroke(String(cString: nghttp2_strerror(Int32(taken)))) }
+        var rest = bytes[...]
+        while phase == .open, !closesOnceWritten, !rest.isEmpty {
+            let part = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.inputBytesMax))
+            rest = rest.dropFirst(part.count)
+            read(part)
+        }
         requestFlush()
+    }
+
+    private func read(_ part: UnsafeRawBufferPointer) {
+        inputArrived(part)
+        let taken = nghttp2_session_mem_recv(
+            session, part.baseAddress?.assumingMemoryBound(to: UInt8.self), part.count)
+        inputWasRead()
+        guard taken < 0 else { return }
+        let error = nghttp2_error(Int32(clamping: taken))
+        let code: HTTP2ErrorCode =
+            switch error {
+            case NGHTTP2_ERR_BAD_CLIENT_MAGIC: .protocolError
+            case NGHTTP2_ERR_NOMEM: .internalError
+            default: .enhanceYourCalm
+            }
+        terminate(code, debug: String(cString: nghttp2_strerror(error.rawValue)))
+    }
+
+    /// Ends the connection for what the peer has done; nothing that it sends is looked at any more.
+    ///
+    /// - Parameter debug: told to the peer.
+    public final func terminate(_ code: HTTP2ErrorCode, debug: String) {
+        loop.assertOnLoop()
+        guard phase == .open, !closesOnceWritten else { return }
+        failure = failure ?? TransportError(.protocolViolation, "the peer broke the rules of HTTP/2: \(debug)")
+        goAway(code, debug: Array(debug.utf8))
+        closesOnceWritten = true
     }
 
     public final override func peerFinished() {
@@ -266,6 +298,12 @@ public class HTTP2Session: ByteStreamHandler {
     /// Bytes of a frame as they leave; may be changed in place.
     func frameMade(_ bytes: UnsafeMutableRawBufferPointer) {}
 
+    /// A frame's header has come, of whatever type.
+    func frameBegan() {}
+
+    /// This side has ended its direction of a stream.
+    func endSent(slot: Int) {}
+
     /// After output was made or written.
     func outputChanged() {}
 
@@ -322,8 +360,10 @@ public class HTTP2Session: ByteStreamHandler {
     final func frameSent(_ frame: UnsafePointer<nghttp2_frame>) {
         let header = UnsafeRawPointer(frame).assumingMemoryBound(to: nghttp2_frame_hd.self).pointee
         switch nghttp2_frame_type(UInt32(header.type)) {
-        case NGHTTP2_HEADERS:
-            headersSent(slot: slot(streamID: header.stream_id))
+        case NGHTTP2_HEADERS, NGHTTP2_DATA:
+            let slot = slot(streamID: header.stream_id)
+            if header.type == UInt8(NGHTTP2_HEADERS.rawValue) { headersSent(slot: slot) }
+            if header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 { endSent(slot: slot) }
         case NGHTTP2_GOAWAY where goAwaysWaiting > 0:
             goAwaysWaiting -= 1
         case NGHTTP2_GOAWAY:

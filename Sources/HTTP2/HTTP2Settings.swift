@@ -34,15 +34,25 @@ public struct HTTP2Limits: Sendable, Hashable {
     public var outputBytesMax: Int
     /// Bytes of bodies from all streams together that may be under way to this side.
     public var connectionWindowBytes: Int32
+    /// Frames that a server takes beyond those that lead to an answer, such as PING, SETTINGS and streams that the client
+    /// resets, before it ends the connection: so many at once, and so many more each second. A KiB counts as a frame.
+    public var idleFramesMax: Int
+    public var idleFramesPerSecondMax: Int
+    /// How long a server waits for a client that does not read, until it ends the connection.
+    public var outputStallSecondsMax: Int
 
     public init(
         streamsMax: Int = 4096, headerBytesMax: Int = 16_384, responseBodyBytesMax: Int = 65_536,
-        outputBytesMax: Int = 262_144, connectionWindowBytes: Int32 = 1_048_576
+        outputBytesMax: Int = 262_144, connectionWindowBytes: Int32 = 1_048_576,
+        idleFramesMax: Int = 20_000, idleFramesPerSecondMax: Int = 1000, outputStallSecondsMax: Int = 60
     ) {
         self.streamsMax = streamsMax
         self.headerBytesMax = headerBytesMax
         self.responseBodyBytesMax = responseBodyBytesMax
         self.outputBytesMax = outputBytesMax
         self.connectionWindowBytes = connectionWindowBytes
+        self.idleFramesMax = idleFramesMax
+        self.idleFramesPerSecondMax = idleFramesPerSecondMax
+        self.outputStallSecondsMax = outputStallSecondsMax
     }
 }

@@ -21,13 +21,19 @@ enum SessionFactory {
         }
         guard let callbacks, let options else { fatalError("out of memory") }
         set(callbacks)
+        if isServer {
+            nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks) { _, _, userData in
+                with(userData) { $0.frameBegan() }
+                return 0
+            }
+        }
         // Until the peer's SETTINGS say otherwise; nghttp2's own default is 100 streams.
         nghttp2_option_set_peer_max_concurrent_streams(options, 1)
         nghttp2_option_set_max_outbound_ack(options, acknowledgementsWaitingMax)
         nghttp2_option_set_max_settings(options, settingsEntriesMax)
         // Closed streams are kept for the priority tree only, which nobody uses here.
         nghttp2_option_set_no_closed_streams(options, 1)
-        // nghttp2's limit on resets reads a clock of its own, which no simulation can turn.
+        // nghttp2's limit on resets reads a clock of its own, which no simulation can turn; `InputBudget` limits them.
         nghttp2_option_set_stream_reset_rate_limit(options, .max, .max)
         var memory = memory.functions
         let result =

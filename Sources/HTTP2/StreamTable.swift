@@ -1,3 +1,5 @@
+import EventLoop
+
 /// What a session keeps of each open stream, in slots that are used again: no allocation a stream once the table has
 /// grown to the number that are open at once.
 struct StreamTable {
@@ -14,6 +16,8 @@ struct StreamTable {
         var bodyBytes = 0
         var hasResponse = false
         var hasEnded = false
+        /// When a server's stream began.
+        var began = MonotonicTime(nanoseconds: 0)
     }
 
     private(set) var entries: [Entry] = []

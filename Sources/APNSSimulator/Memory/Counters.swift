@@ -164,6 +164,8 @@ public enum ConnectionEnd: String, CaseIterable, Sendable, Hashable {
     case protocolViolation = "protocol_violation"
     /// There were too many.
     case refused
+    /// It took too long to open, or made room for others.
+    case sentAway = "sent_away"
     /// It was told to go away, by a fault or by the rules.
     case goAway = "goaway"
     /// A fault reset or closed it.

@@ -176,7 +176,8 @@ extension UnsafeRawBufferPointer {
 
 /// Bytes that are appended and dropped all at once; whoever holds it deallocates it.
 struct ByteStore {
-    private var storage = UnsafeMutableRawBufferPointer.allocate(byteCount: 1024, alignment: 16)
+    /// Nothing until the first byte: a stream that is refused needs none.
+    private var storage = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     /// Bytes in use; may be set to a smaller number.
     var count = 0
 
@@ -186,7 +187,7 @@ struct ByteStore {
         let needed = count + bytes.count
         if needed > storage.count {
             let larger = UnsafeMutableRawBufferPointer.allocate(
-                byteCount: max(needed, storage.count * 2), alignment: 16)
+                byteCount: max(needed, storage.count * 2, 1024), alignment: 16)
             larger.copyMemory(from: self.bytes)
             storage.deallocate()
             storage = larger

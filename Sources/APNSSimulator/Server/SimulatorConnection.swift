@@ -11,6 +11,8 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         /// nil when the slot serves no request: it is free, or its stream was refused.
         var stream: HTTP2Stream?
         var stage = Stage.arriving
+        /// When it came to this stage.
+        var since = MonotonicTime(nanoseconds: 0)
         /// Of its request in the log.
         var number = 0
         /// What it waits for, when that is its time.
@@ -30,6 +32,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
 
     /// Counts from 1, in the order in which connections are accepted.
     let number: Int
+    let acceptedAt: MonotonicTime
     /// What is remembered of it by the rules.
     var memory: ConnectionMemory
     /// Its requests are answered with 500, all of them.
@@ -44,8 +47,13 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     private var errorsSent = 0
     private var session: HTTP2Server?
     private var gate: ServerStreamGate
-    /// Until the connection is open: who its client says it is.
-    private var tls: TLSTransport?
+    /// Until it has closed.
+    private var transport: ByteTransport?
+    /// Whether its client has a good certificate, or a request with a good provider token was answered.
+    private var hasProvenItself = false
+    private var isSweepSet = false
+    /// Whether a fault may have kept the client from going on: then it is not held against it that it has not.
+    private var isExcused = false
     private var changedSettings = FaultSettings()
     private var actionsOnceConnected: [FaultAction]
     private var resumeTimer: TimerToken?
@@ -58,11 +66,14 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     private var requests: [Request] = []
 
     /// - Parameter actions: faults that strike it from the start.
-    init(number: Int, server: SimulatorServer, service: Service, tls: TLSTransport?, actions: [FaultAction] = []) {
+    init(
+        number: Int, server: SimulatorServer, service: Service, transport: ByteTransport, actions: [FaultAction] = []
+    ) {
         self.number = number
         self.server = server
+        self.transport = transport
+        acceptedAt = server.loop.now.monotonic
         since = server.now.unixMilliseconds
-        self.tls = tls
         memory = ConnectionMemory(service: service)
         gate = ServerStreamGate(mode: server.state.rules.gate, streamsMax: server.state.rules.streamsMax)
         actionsOnceConnected = actions
@@ -71,11 +82,11 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         for case .settings(let change) in actions { take(change) }
         session = HTTP2Server(
             loop: server.loop, delegate: self, settings: settings,
-            limits: HTTP2Limits(headerBytesMax: Request.headerBytesMax, connectionWindowBytes: 16_777_216))
+            limits: HTTP2Limits(
+                headerBytesMax: Request.headerBytesMax, connectionWindowBytes: 16_777_216,
+                idleFramesMax: server.configuration.idleFramesMax))
+        transport.handler = session
     }
-
-    /// What the transport's bytes go to.
-    var handler: ByteStreamHandler? { session }
 
     private var settings: HTTP2Settings {
         changedSettings.applied(
@@ -86,6 +97,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
 
     private func take(_ change: FaultSettings) {
         changedSettings.add(change)
+        if change.initialWindowBytes != .keep { isExcused = true }
         switch changedSettings.maxConcurrentStreams {
         case .keep: break
         // A client that is told no limit has none.
@@ -107,14 +119,16 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         session?.goAway(.noError, debug: Array(#"{"reason":"Shutdown"}"#.utf8))
     }
 
-    /// Ends at once.
-    func abort() { endNow(.shutdown) { $0.abort() } }
+    /// Ends at once, even if it is not open yet.
+    func abort(as end: ConnectionEnd = .shutdown) { endNow(end) { _ in transport?.reset() } }
 
     private func endNow(_ end: ConnectionEnd, _ how: (HTTP2Server) -> Void) {
         self.end = self.end ?? end
         isOver = true
         if let session { how(session) }
     }
+
+    override func clientBegan() { server.opened(self) }
 
     override func connected() {
         presentCertificate()
@@ -126,14 +140,13 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     }
 
     private func presentCertificate() {
-        let certificate = tls?.peerCertificate
-        tls = nil
+        let certificate = (transport as? TLSTransport)?.peerCertificate
         guard let certificate, let contents = try? CertificateContents(der: certificate) else { return }
         memory.present(PushCertificate(contents))
         switch memory.certificateFault(state: server.state, now: server.now) {
         case nil:
             // Who is known already gets more than one stream from the start.
-            if gate.authenticated() { session?.update(settings) }
+            proveItself()
         case .badCertificateEnvironment:
             session?.goAway(
                 .noError, lastStreamID: 0, debug: Answer.refused(.badCertificateEnvironment).bodyBytes)
@@ -149,13 +162,16 @@ final class SimulatorConnection: HTTP2ServerDelegate {
             requests.append(Request())
         }
         slots[stream.slot] = Slot()
-        guard gate.opened() else {
+        guard gate.opened(), server.takesRequests else {
             server.streamRefused()
             session?.reset(stream, .refusedStream)
             return
         }
         guard !isOver else { return }
+        server.requestOpened()
         slots[stream.slot].stream = stream
+        slots[stream.slot].since = server.loop.now.monotonic
+        setSweep()
         requests[stream.slot].reset(keepsAll: server.memory.keepsHeaders)
     }
 
@@ -174,7 +190,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
 
     override func requestEnded(_ stream: HTTP2Stream) {
         guard serves(stream), !isOver, slots[stream.slot].stage == .arriving else { return }
-        slots[stream.slot].stage = .waiting
+        enter(.waiting, stream)
         requestsEnded += 1
         let now = server.now.monotonic
         idle = lastRequest.duration(to: now)
@@ -185,26 +201,60 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     override func streamClosed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
         gate.closed()
         guard serves(stream) else { return }
-        abandon(stream.slot)
+        release(stream.slot)
         slots[stream.slot] = Slot()
     }
 
     override func closed(_ error: TransportError?) {
-        for slot in slots.indices { abandon(slot) }
+        for slot in slots.indices where slots[slot].stream != nil { release(slot) }
         slots = []
         requests = []
         session = nil
-        tls = nil
+        transport = nil
         if let resumeTimer { server.loop.cancel(resumeTimer) }
         server.closed(self, end ?? ConnectionEnd(error))
     }
 
     /// The stream in a slot has ended; the request may have been answered before.
-    private func abandon(_ slot: Int) {
+    private func release(_ slot: Int) {
+        server.requestClosed()
         guard slots[slot].isWaiting else { return }
         slots[slot].stage = .answered
         server.requestAbandoned(slots[slot].ticket)
         slots[slot].ticket = nil
+    }
+
+    private func proveItself() {
+        if !hasProvenItself {
+            hasProvenItself = true
+            server.proven(self)
+        }
+        if gate.authenticated() { session?.update(settings) }
+    }
+
+    private func enter(_ stage: Stage, _ stream: HTTP2Stream) {
+        slots[stream.slot].stage = stage
+        slots[stream.slot].since = server.loop.now.monotonic
+    }
+
+    /// Looks after the requests in a while.
+    private func setSweep() {
+        guard !isSweepSet else { return }
+        isSweepSet = true
+        server.loop.schedule(after: .seconds(server.configuration.requestSecondsMax)) { [weak self] in
+            self?.isSweepSet = false
+            self?.sweep()
+        }
+    }
+
+    /// Ends what the client has left half done.
+    private func sweep() {
+        let last = server.loop.now.monotonic - .seconds(server.configuration.requestSecondsMax)
+        for slot in slots {
+            guard let stream = slot.stream else { continue }
+            setSweep()
+            if !slot.isWaiting, !isExcused, slot.since <= last { session?.reset(stream, .cancel) }
+        }
     }
 
     private func serves(_ stream: HTTP2Stream) -> Bool {
@@ -230,14 +280,14 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         case .silence: break
         case .reset(let code): session.reset(stream, code)
         case .answer(let answer, let isAuthenticated):
-            slots[stream.slot].stage = .answered
+            enter(.answered, stream)
             slots[stream.slot].ticket = nil
             if answer.status >= 400 { errorsSent += 1 }
             session.respond(
                 stream, status: answer.status,
                 headers: server.headers(of: answer, to: requests[stream.slot], service: memory.service),
                 body: answer.bodyBytes)
-            if isAuthenticated, gate.authenticated() { session.update(settings) }
+            if isAuthenticated { proveItself() }
             server.answered(answer, to: slots[stream.slot].number, of: memory.service)
         }
     }
@@ -298,6 +348,7 @@ extension SimulatorConnection {
 
     private func stopReading(_ session: HTTP2Server, _ milliseconds: Int?) {
         if let resumeTimer { server.loop.cancel(resumeTimer) }
+        isExcused = true
         session.pauseReading()
         resumeTimer = milliseconds.map { milliseconds in
             server.loop.schedule(after: .milliseconds(milliseconds)) { [weak self] in

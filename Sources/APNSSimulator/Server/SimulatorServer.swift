@@ -51,8 +51,9 @@ public final class SimulatorServer {
     private let rules = SimulatorRules()
     private var rates = RateLimit()
     private var listeners: [ByteListener] = []
-    private var connections: [Int: SimulatorConnection] = [:]
+    var connections: [Int: SimulatorConnection] = [:]
     private var lastConnection = 0
+    var admission = Admission()
     private var onDrained: (() -> Void)?
     private var waiting = AnswerQueue<WaitingRequest>()
     /// When the timer of what waits fires; nil when none is set.
@@ -107,24 +108,25 @@ public final class SimulatorServer {
     /// Serves a connection that was accepted elsewhere.
     public func accept(_ transport: ByteTransport, as service: Service) {
         loop.assertOnLoop()
-        guard connections.count < configuration.connectionsMax else {
+        guard makeRoom() else {
             counts.count(.refused)
             return transport.reset()
         }
         counts.connections += 1
         lastConnection += 1
         let connection = SimulatorConnection(
-            number: lastConnection, server: self, service: service, tls: transport as? TLSTransport,
+            number: lastConnection, server: self, service: service, transport: transport,
             actions: actions(onConnection: lastConnection, of: service))
         connections[connection.number] = connection
+        admit(connection)
         counts.connectionsOpen = connections.count
         counts.connectionsOpenMax = max(counts.connectionsOpenMax, connections.count)
-        transport.handler = connection.handler
     }
 
     func closed(_ connection: SimulatorConnection, _ end: ConnectionEnd) {
         counts.count(end)
         connections[connection.number] = nil
+        admission.forget(connection.number)
         counts.connectionsOpen = connections.count
         if connections.isEmpty { tellDrained() }
     }

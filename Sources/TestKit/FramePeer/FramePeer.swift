@@ -72,10 +72,11 @@ public final class FramePeer: ByteStreamHandler {
 
     public func send(_ frames: HTTP2Frame...) { write(frames.flatMap(\.bytes)) }
 
-    /// Sends a request as one HEADERS frame with literal fields, and its body in DATA frames; its stream.
+    /// Sends a request as one HEADERS frame with literal fields, and its body in DATA frames; its stream,
+    /// which is a new one if none is given.
     @discardableResult
-    public func request(_ fields: [(String, String)], body: [UInt8] = []) -> UInt32 {
-        let stream = newStream()
+    public func request(_ fields: [(String, String)], body: [UInt8] = [], on stream: UInt32? = nil) -> UInt32 {
+        let stream = stream ?? newStream()
         send(.headers(stream, HPACKWriter.block(fields), endsStream: body.isEmpty))
         for start in stride(from: 0, to: body.count, by: HTTP2Frame.payloadBytesMax) {
             let end = min(start + HTTP2Frame.payloadBytesMax, body.count)

@@ -19,12 +19,8 @@ import Testing
         expectRefused(try Wire().push(["authorization": nil]), 403, Self.missing)
     }
 
-    @Test("row 68: bearer without a token", arguments: ["bearer", "bearer "]) func row68(value: String) throws {
-        // White space at the end of a field is not of it (RFC 9113, 8.2.1), so that some clients' arrives without.
-        let wire = try Wire()
-        let answer = wire.push(["authorization": value])
-        guard value == "bearer " else { return expectRefused(answer, 403, Self.missing) }
-        #expect(answer.line == "RST_STREAM 1" || answer.line == "403 \(Self.missing)")
+    @Test("row 68: bearer without a token", arguments: ["bearer", "bearer ", ""]) func row68(value: String) throws {
+        expectRefused(try Wire().push(["authorization": value]), 403, Self.missing)
     }
 
     @Test("row 69: bad signature, unknown key, revoked key") func row69() throws {

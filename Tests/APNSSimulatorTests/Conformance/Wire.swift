@@ -43,11 +43,11 @@ struct Wire {
 
     var loop: VirtualLoop { apns.loop }
 
-    /// A connection that has the server's first SETTINGS.
-    func connect(_ manners: FramePeer.Manners = .good, to endpoint: Endpoint? = nil) -> FramePeer {
+    /// A new connection, once it has the server's first SETTINGS.
+    func connect(_ manners: FramePeer.Manners = .good, to endpoint: Endpoint? = nil, waits: Bool = true) -> FramePeer {
         let peer = FramePeer(manners)
         loop.enter { _ = loop.connect(to: endpoint ?? place, handler: peer) }
-        run { !peer.frames.isEmpty || peer.isClosed }
+        if waits { run { !peer.frames.isEmpty || peer.isClosed } }
         return peer
     }
 
@@ -99,9 +99,13 @@ struct Wire {
     func push(to deviceToken: String) -> WireAnswer { push([":path": "/3/device/\(deviceToken)"]) }
 
     /// Sends a request and waits for its answer.
-    func exchange(_ fields: [(String, String)], body: [UInt8], on peer: FramePeer? = nil) -> WireAnswer {
+    ///
+    /// - Parameter stream: the next of the connection, if none is given.
+    func exchange(
+        _ fields: [(String, String)], body: [UInt8], on peer: FramePeer? = nil, stream: UInt32? = nil
+    ) -> WireAnswer {
         let peer = peer ?? connect()
-        let stream = loop.enter { peer.request(fields, body: body) }
+        let stream = loop.enter { peer.request(fields, body: body, on: stream) }
         run { peer[stream].isComplete || peer.isClosed }
         return peer[stream]
     }

@@ -1,0 +1,69 @@
+import EventLoop
+import Testing
+
+@testable import HTTP2
+
+@Suite struct InputBudgetTests {
+    private var budget = InputBudget(framesMax: 100, framesPerSecond: 10, now: Self.second(0))
+
+    private static func second(_ count: Int64) -> MonotonicTime {
+        MonotonicTime(nanoseconds: 0) + .seconds(count)
+    }
+
+    private mutating func spend(frames: Int) { for _ in 0..<frames { budget.spendFrame() } }
+
+    private mutating func expect(isSpent: Bool, at second: Int64, sourceLocation: SourceLocation = #_sourceLocation) {
+        let found = budget.isSpent(at: Self.second(second))
+        #expect(found == isSpent, sourceLocation: sourceLocation)
+    }
+
+    @Test mutating func idleFramesAreCounted() {
+        spend(frames: 100)
+        expect(isSpent: false, at: 0)
+        spend(frames: 1)
+        expect(isSpent: true, at: 0)
+    }
+
+    @Test mutating func bytesCountByTheKiB() {
+        for _ in 0..<101 { budget.spend(bytes: 1000) }
+        expect(isSpent: false, at: 0)
+        budget.spend(bytes: 3000)
+        expect(isSpent: true, at: 0)
+    }
+
+    @Test mutating func timeGivesSomeBack() {
+        spend(frames: 109)
+        expect(isSpent: false, at: 1)
+        spend(frames: 2)
+        expect(isSpent: true, at: 1)
+        // Never more than there was at first.
+        expect(isSpent: false, at: 86_400)
+        spend(frames: 100)
+        expect(isSpent: false, at: 86_400)
+        spend(frames: 1)
+        expect(isSpent: true, at: 86_400)
+    }
+
+    /// A push of the largest size: header block, two frames of body and a window's update, over and over.
+    @Test mutating func whatIsAnsweredCostsNothing() {
+        for _ in 0..<1000 {
+            spend(frames: 4)
+            budget.spend(bytes: 8000 + 5120)
+            budget.streamEnded(wasAnswered: true, began: Self.second(0), at: Self.second(0))
+            expect(isSpent: false, at: 0)
+        }
+    }
+
+    @Test mutating func aStreamGivenUpAtOnceCosts() {
+        for _ in 0..<50 {
+            spend(frames: 2)
+            budget.streamEnded(wasAnswered: false, began: Self.second(0), at: Self.second(0))
+        }
+        expect(isSpent: false, at: 0)
+        spend(frames: 2)
+        expect(isSpent: true, at: 0)
+        // One whose answer was waited for does not.
+        budget.streamEnded(wasAnswered: false, began: Self.second(0), at: Self.second(1))
+        expect(isSpent: false, at: 1)
+    }
+}
