@@ -26,9 +26,17 @@ func command(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
-    .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: settings)
+/// `data` are files that the tests read from where they are.
+func tests(_ name: String, _ dependencies: [Target.Dependency], data: [String] = []) -> Target {
+    .testTarget(name: name, dependencies: dependencies, exclude: data, swiftSettings: settings)
 }
+
+/// The meta-schemas that schemas may refer to, as json-schema.org publishes them.
+let metaSchemas: [Resource] = [
+    "draft-07", "draft2020-12", "draft2020-12-core", "draft2020-12-applicator", "draft2020-12-unevaluated",
+    "draft2020-12-validation", "draft2020-12-meta-data", "draft2020-12-format-annotation",
+    "draft2020-12-format-assertion", "draft2020-12-content",
+].map { .embedInCode("MetaSchemas/\($0).json") }
 
 let package = Package(
     name: "martlet",
@@ -57,7 +65,7 @@ let package = Package(
         library("AdminHTTP", ["EventLoop", "CMicroHTTPD"]),
 
         library("JSON", []),
-        library("JSONSchema", ["JSON", "CPCRE2"]),
+        library("JSONSchema", ["JSON", "CPCRE2"], resources: metaSchemas),
         library("YAML", ["JSON", "CYAML"]),
 
         library("APNSProtocol", ["JSON"]),
@@ -104,7 +112,7 @@ let package = Package(
         tests("HTTP2Tests", ["HTTP2", "EventLoop", "TestKit"]),
         tests("AdminHTTPTests", ["AdminHTTP", "EventLoop", "TestKit"]),
         tests("JSONTests", ["JSON"]),
-        tests("JSONSchemaTests", ["JSONSchema", "JSON"]),
+        tests("JSONSchemaTests", ["JSONSchema", "JSON"], data: ["Cases"]),
         tests("YAMLTests", ["YAML", "JSON"]),
         tests("APNSProtocolTests", ["APNSProtocol"]),
         tests("APNSTests", ["APNS", "APNSProtocol", "EventLoop", "HTTP2", "Crypto", "JSON", "Telemetry", "TestKit"]),
@@ -130,6 +138,6 @@ let package = Package(
             [
                 "TestKit", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "Delivery", "TLS", "Crypto",
                 "JSON", "JSONSchema", "Telemetry", "HTTP2",
-            ], exclude: ["ForeignClients/aioapns"]),
+            ], data: ["ForeignClients/aioapns"]),
     ]
 )

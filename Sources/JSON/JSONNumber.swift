@@ -103,10 +103,7 @@ extension JSONNumber {
         guard power >= 0 else { return false }
         let modulus = divisor.digits.lazy.filter { $0 != UInt8(ascii: ".") }
             .reduce(UInt64(0)) { $0 &* 10 &+ UInt64($1 &- UInt8(ascii: "0")) }
-        var rest: UInt64 = 0
-        for byte in digits where byte != UInt8(ascii: ".") {
-            rest = (Self.product(rest, 10, modulus) + UInt64(byte &- UInt8(ascii: "0"))) % modulus
-        }
+        var rest = digitsRest(modulus)
         var factor = 10 % modulus
         var exponentLeft = power
         while exponentLeft > 0 {
@@ -117,10 +114,34 @@ extension JSONNumber {
         return rest == 0
     }
 
+    /// The remainder of all digits as one number, a word of them at a time.
+    private func digitsRest(_ modulus: UInt64) -> UInt64 {
+        var rest: UInt64 = 0
+        var word: UInt64 = 0
+        var scale: UInt64 = 1
+        for byte in digits where byte != UInt8(ascii: ".") {
+            word = word &* 10 &+ UInt64(byte &- UInt8(ascii: "0"))
+            scale &*= 10
+            guard scale >= 1_000_000_000_000_000_000 else { continue }
+            rest = (Self.product(rest, scale, modulus) + word % modulus) % modulus
+            (word, scale) = (0, 1)
+        }
+        return (Self.product(rest, scale, modulus) + word % modulus) % modulus
+    }
+
     private static func product(_ left: UInt64, _ right: UInt64, _ modulus: UInt64) -> UInt64 {
-        // Both are below the modulus, or ten: so is the high word of their product, and the division cannot trap.
+        // Both are below the modulus: so is the high word of their product, and the division cannot trap.
         let (high, low) = (left % modulus).multipliedFullWidth(by: right % modulus)
         return modulus.dividingFullWidth((high, low)).remainder
+    }
+
+    /// Numbers of the same value feed the same bytes.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(isNegative)
+        hasher.combine(exponent)
+        guard let point = digits.firstIndex(of: UInt8(ascii: ".")) else { return hasher.combine(bytes: digits) }
+        hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: digits[..<point]))
+        hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: digits[(point + 1)...]))
     }
 }
 

@@ -3,10 +3,11 @@ extension JSONValue {
     /// The value that a pointer names, from this one on; nil when there is none.
     public func at(pointer: String) -> JSONValue? {
         guard !pointer.isEmpty else { return self }
-        guard pointer.hasPrefix("/") else { return nil }
+        guard pointer.utf8.first == UInt8(ascii: "/") else { return nil }
         var value = self
-        for token in pointer.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
-            guard let child = value.child(token) else { return nil }
+        // By bytes: as characters, a slash and a combining mark behind it would be one.
+        for token in pointer.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+            guard let child = value.child(Substring(token)) else { return nil }
             value = child
         }
         return value

@@ -40,7 +40,7 @@ public enum JSONKind: UInt8, Sendable {
 package final class JSONTape {
     private(set) var nodes: UnsafeMutablePointer<JSONNode>
     private(set) var bytes: UnsafeMutablePointer<UInt8>
-    var nodeCount = 0
+    package internal(set) var nodeCount = 0
     private(set) var byteCount = 0
     /// Tells a value of this text from one of the text before.
     private(set) var generation: UInt32 = 0

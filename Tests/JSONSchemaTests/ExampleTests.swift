@@ -1,18 +1,17 @@
-import Glibc
 import JSON
 import JSONSchema
 import Testing
 
 /// The contract of `schemas/`, by its examples.
 struct ExampleTests {
-    @Test(arguments: try! files("schemas/examples/valid"))
+    @Test(arguments: files("schemas/examples/valid"))
     func valid(_ name: String) throws {
         let validator = try validator("notification")
         let document = try JSONDocument(try bytes(of: "schemas/examples/valid/\(name)"))
         #expect(validator.violations(in: document.root).map(\.description) == [])
     }
 
-    @Test(arguments: try! files("schemas/examples/invalid").filter { !$0.hasSuffix(".expected.json") })
+    @Test(arguments: files("schemas/examples/invalid").filter { !$0.hasSuffix(".expected.json") })
     func invalid(_ name: String) throws {
         let validator = try validator("notification")
         let document = try JSONDocument(try bytes(of: "schemas/examples/invalid/\(name)"))
@@ -109,33 +108,8 @@ struct ExampleTests {
     }
 }
 
-private struct FileError: Error, CustomStringConvertible {
-    var description: String
-}
+private func bytes(of path: String) throws -> [UInt8] { try Files.bytes(of: Files.absolute(path)) }
 
-/// `path` from the repository's root.
-private func absolute(_ path: String, file: StaticString = #filePath) -> String {
-    "\(file)".split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/") + "/" + path
-}
-
-private func bytes(of path: String) throws -> [UInt8] {
-    guard let file = fopen(absolute(path), "r") else { throw FileError(description: "cannot read \(path)") }
-    defer { fclose(file) }
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 65536)
-    while case let count = fread(&chunk, 1, chunk.count, file), count > 0 { bytes += chunk[..<count] }
-    return bytes
-}
-
-private func files(_ path: String) throws -> [String] {
-    guard let folder = opendir(absolute(path)) else { throw FileError(description: "cannot read \(path)") }
-    defer { closedir(folder) }
-    var names: [String] = []
-    while let entry = readdir(folder) {
-        let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
-            name.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-        }
-        if name.hasSuffix(".json") { names.append(name) }
-    }
-    return names.sorted()
+private func files(_ path: String) -> [String] {
+    Files.names(in: Files.absolute(path)).filter { $0.hasSuffix(".json") }
 }

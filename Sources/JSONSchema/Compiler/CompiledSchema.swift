@@ -1,10 +1,27 @@
 public import JSON
 
-/// A JSON Schema (2020-12) as a flat program. Compiled once, then never changed: any thread may make validators of it.
+/// How a schema is to be read.
+public struct SchemaOptions: Sendable {
+    /// A value that breaks its `format` is invalid; else formats are annotations, as 2020-12 has it.
+    public var assertsFormat: Bool
+    /// The draft of schemas that have no `$schema`.
+    public var defaultDraft: SchemaDraft
+
+    public init(assertsFormat: Bool = false, defaultDraft: SchemaDraft = .draft202012) {
+        self.assertsFormat = assertsFormat
+        self.defaultDraft = defaultDraft
+    }
+}
+
+/// A JSON Schema (2020-12 or draft-07) and all that it refers to as a flat program. Compiled once, then never changed:
+/// any thread may make validators of it.
 public final class CompiledSchema: @unchecked Sendable {
     // Sendable: everything is filled before the initialiser returns and never changed again; PCRE2 allows a compiled
     // pattern to be used by several threads.
-    let document: JSONDocument
+    let documents: [JSONDocument]
+    /// The URI of each document; empty when it has none.
+    let documentURIs: [String]
+    let tapes: Table<JSONTapeView>
     let code: Table<Instruction>
     /// For each instruction the index of its keyword's location.
     let codeLocations: Table<Int>
@@ -14,36 +31,54 @@ public final class CompiledSchema: @unchecked Sendable {
     let properties: Table<Property>
     let patternProperties: Table<PatternProperty>
     let arrays: Table<ArrayRule>
+    let containments: Table<ContainsRule>
     let dependentRules: Table<DependentRule>
     let dependents: Table<UInt64>
     let enumerations: Table<Enumeration>
-    let enumerated: Table<Int>
+    let enumerated: Table<SchemaNode>
     let keys: Table<KeyEntry>
     let patterns: Table<Pattern>
+    let dynamicReferences: Table<DynamicReference>
+    let dynamicAnchors: Table<DynamicAnchor>
+    let resources: Table<ResourceAnchors>
+    let dynamicNameCount: Int
     let locations: [Location]
 
     /// Where the root begins in `subschemas`; or `anything`.
     let root: Int
-    /// Pointers to keywords that no vocabulary knows: they decide nothing, but are often a slip of the pen.
+    /// Some subschema asks what others have evaluated.
+    let tracksEvaluation: Bool
+    /// Keywords that no vocabulary knows, by pointer, with the document's URI before it in other documents than the
+    /// first: they decide nothing, but are often a slip of the pen.
     public let unknownKeywords: [String]
 
     /// Where a keyword stands in the schema.
     struct Location {
         var keyword: String
-        var node: Int
+        var place: SchemaNode
     }
 
     struct Subschema {
-        var first: Int
+        var first: Int32
+        /// The resource that it belongs to.
+        var resource: Int32
         /// Asserts about the value itself only.
         var isLeaf: Bool
+        /// Has `unevaluatedProperties` or `unevaluatedItems`.
+        var tracksEvaluation: Bool
     }
 
-    /// References are local to the document (`#`, `#/$defs/name`). `format` is an annotation.
-    public init(_ document: JSONDocument) throws(SchemaError) {
-        var compiler = SchemaCompiler(document)
-        try compiler.compile()
-        self.document = document
+    /// `uri` says where the document is, as `file:///schemas/a.json`: references are relative to it, or to the schema's
+    /// own `$id`. What is found in other documents must be among `resources`.
+    public init(
+        _ document: JSONDocument, uri: String = "", resources: SchemaResources = SchemaResources(),
+        options: SchemaOptions = SchemaOptions()
+    ) throws(SchemaError) {
+        var compiler = SchemaCompiler(resources, options)
+        try compiler.compile(document, uri: uri)
+        documents = compiler.library.documents
+        documentURIs = compiler.library.documentURIs
+        tapes = Table(documents.map(\.root.tape.view))
         code = Table(compiler.code)
         codeLocations = Table(compiler.codeLocations)
         subschemas = Table(compiler.subschemas)
@@ -52,14 +87,20 @@ public final class CompiledSchema: @unchecked Sendable {
         properties = Table(compiler.properties)
         patternProperties = Table(compiler.patternProperties)
         arrays = Table(compiler.arrays)
+        containments = Table(compiler.containments)
         dependentRules = Table(compiler.dependentRules)
         dependents = Table(compiler.dependents)
         enumerations = Table(compiler.enumerations)
         enumerated = Table(compiler.enumerated)
         keys = Table(compiler.keys)
         patterns = Table(compiler.patterns)
+        dynamicReferences = Table(compiler.dynamicReferences)
+        dynamicAnchors = Table(compiler.dynamicAnchors)
+        self.resources = Table(compiler.resourceAnchors)
+        dynamicNameCount = compiler.dynamicNames.count
         locations = compiler.locations
         root = compiler.root
+        tracksEvaluation = compiler.subschemas.contains { $0.tracksEvaluation }
         unknownKeywords = compiler.unknownKeywords
     }
 

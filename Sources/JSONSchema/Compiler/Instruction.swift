@@ -1,20 +1,20 @@
 import JSON
 
 /// What a subschema demands of one value, in order; `end` closes it. Operands are indices into the compiled schema's
-/// tables, or nodes of the schema's own tape.
+/// tables, or nodes of the schema's documents.
 enum Instruction {
     case end
     /// The schema `false`.
     case never
 
     case type(TypeSet)
-    case constant(node: Int)
+    case constant(SchemaNode)
     case enumeration(Int)
     case minimum(NumberBound)
     case exclusiveMinimum(NumberBound)
     case maximum(NumberBound)
     case exclusiveMaximum(NumberBound)
-    case multipleOf(node: Int)
+    case multipleOf(SchemaNode)
     case minLength(Int)
     case maxLength(Int)
     case minItems(Int)
@@ -22,22 +22,41 @@ enum Instruction {
     case minProperties(Int)
     case maxProperties(Int)
     case pattern(Int)
+    case format(Format)
+    case uniqueItems
 
     case object(Int)
     case array(Int)
+    case contains(Int)
     case dependentRequired(Int)
+    case dependentSchemas(Int)
     case call(Int)
+    /// `$dynamicRef`: what the outermost resource has under that name.
+    case dynamicCall(Int)
     case anyOf(SchemaList)
     case oneOf(SchemaList)
     case not(Int)
     case conditional(Conditional)
+    /// The schema of the members, or elements, that nothing before has evaluated.
+    case unevaluatedProperties(Int)
+    case unevaluatedItems(Int)
+
+    var asksWhatIsEvaluated: Bool {
+        switch self {
+        case .unevaluatedProperties, .unevaluatedItems: true
+        default: false
+        }
+    }
 
     /// Whether it needs other schemas, and with them a frame to come back to.
     var isApplicator: Bool {
         switch self {
-        case .object, .array, .dependentRequired, .call, .anyOf, .oneOf, .not, .conditional: true
+        case .object, .array, .contains, .dependentRequired, .dependentSchemas, .call, .dynamicCall, .anyOf, .oneOf,
+            .not, .conditional, .unevaluatedProperties, .unevaluatedItems:
+            true
         case .end, .never, .type, .constant, .enumeration, .minimum, .exclusiveMinimum, .maximum, .exclusiveMaximum,
-            .multipleOf, .minLength, .maxLength, .minItems, .maxItems, .minProperties, .maxProperties, .pattern:
+            .multipleOf, .minLength, .maxLength, .minItems, .maxItems, .minProperties, .maxProperties, .pattern,
+            .format, .uniqueItems:
             false
         }
     }
@@ -59,7 +78,7 @@ struct TypeSet: OptionSet {
 
 /// The number at a node of the schema, and its value where that is a small whole one.
 struct NumberBound {
-    var node: Int
+    var place: SchemaNode
     var small: Int64?
 }
 
@@ -91,6 +110,8 @@ struct ObjectRule {
     var patternCount: Int
     /// The schema of members that neither `properties` nor `patternProperties` name.
     var additional: Int
+    /// There is a schema for these, if only one that accepts everything.
+    var coversAll: Bool
     var forbidsAdditional: Bool
     var propertyNames: Int
     /// `CompiledSchema.locations` of the keywords.
@@ -113,18 +134,51 @@ struct ArrayRule {
     var prefix: SchemaList
     /// The schema of what comes after the prefix.
     var items: Int
+    /// There is a schema for what comes after the prefix, if only one that accepts everything.
+    var coversAll: Bool
 }
 
+/// `contains` with `minContains` and `maxContains`.
+struct ContainsRule {
+    var schema: Int
+    var countMin: Int
+    var countMax: Int
+    /// The elements that it finds count as evaluated.
+    var evaluates: Bool
+    /// `CompiledSchema.locations` of the keywords.
+    var minLocation: Int
+    var maxLocation: Int
+}
+
+/// `dependentRequired`, `dependentSchemas`.
 struct DependentRule {
     var names: KeyTable
-    /// Index in `CompiledSchema.dependents` of what the first name asks for: bits of other names.
+    /// What the first name asks for: in `CompiledSchema.dependents` bits of other names, or in `lists` a schema.
     var first: Int
+}
+
+/// What `$dynamicRef` leads to where no resource on the way has the name: `fallback`.
+struct DynamicReference {
+    var name: Int
+    var fallback: Int
+}
+
+/// A subschema that a resource offers for a name.
+struct DynamicAnchor {
+    var name: Int
+    var schema: Int
+}
+
+/// Range of `CompiledSchema.dynamicAnchors` that a resource offers.
+struct ResourceAnchors {
+    var first: Int
+    var count: Int
 }
 
 /// Strings by table, everything else by comparing.
 struct Enumeration {
     var strings: KeyTable
-    /// Range of `CompiledSchema.enumerated`: nodes of the schema's tape.
+    /// Range of `CompiledSchema.enumerated`.
     var first: Int
     var count: Int
 }
@@ -139,8 +193,8 @@ struct KeyTable {
 
 struct KeyEntry {
     var words: KeyFingerprint
-    /// The key's string in the schema's tape.
-    var node: Int
+    /// The key's string in its schema's tape.
+    var place: SchemaNode
     /// Negative: the entry is free.
     var slot: Int
 }

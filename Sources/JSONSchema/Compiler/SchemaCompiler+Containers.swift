@@ -1,124 +1,150 @@
 import JSON
 
-// The keywords that go down into objects and arrays: those that depend on each other become one instruction.
+/// The keywords that go down into objects and arrays: those that depend on each other become one instruction.
 extension SchemaCompiler {
     /// Names that one rule can require, a bit each; beyond that a further rule goes through the members again.
-    private static let requiredMax = 64
+    static let requiredMax = 64
 
-    mutating func compileObject(_ schema: JSONValue) throws(SchemaError) {
-        let required = try schema["required"].map { value throws(SchemaError) in try names(value) } ?? []
+    mutating func compileObject(_ schema: SchemaObject) throws(SchemaError) {
+        let required = try schema("required").map { value throws(SchemaError) in try names(value, schema) } ?? []
         let keywords = ["properties", "patternProperties", "additionalProperties", "propertyNames"]
-        guard !required.isEmpty || keywords.contains(where: { schema[key: $0] != nil }) else { return }
+        guard !required.isEmpty || keywords.contains(where: { schema($0) != nil }) else { return }
 
-        var slots = NameSlots()
+        var slots = NameSlots(schema)
         for name in required.prefix(Self.requiredMax) { _ = slots.slot(of: name) }
         var rule = ObjectRule(
-            names: KeyTable(first: 0, mask: 0, lengths: 0), firstProperty: properties.count,
+            names: KeyTable(first: 0, mask: 0, lengths: 0), firstProperty: 0,
             required: Self.bits(slots.strings.count), firstPattern: patternProperties.count, patternCount: 0,
-            additional: anything, forbidsAdditional: false, propertyNames: anything,
-            requiredLocation: location("required", at: schema["required"]?.index ?? schema.index),
-            additionalLocation: location(
-                "additionalProperties", at: schema["additionalProperties"]?.index ?? schema.index))
+            additional: anything, coversAll: false, forbidsAdditional: false, propertyNames: anything,
+            requiredLocation: location("required", at: schema.place(of: "required")),
+            additionalLocation: location("additionalProperties", at: schema.place(of: "additionalProperties")))
 
         var found: [Property] = slots.strings.map { _ in Property(schema: anything, isDeclared: false) }
-        if let declared = schema["properties"] {
-            guard declared.kind == .object else { throw malformed(declared, "properties must be an object of schemas") }
+        if let declared = schema("properties") {
+            try checkIsObject(declared, "properties", schema)
             for (key, value) in declared.members {
-                let property = Property(schema: try subschema(value, keyword: "properties"), isDeclared: true)
+                let index = try subschema(value, in: schema, keyword: "properties")
                 let slot = slots.slot(of: key)
+                let property = Property(schema: index, isDeclared: true)
                 if slot < found.count { found[slot] = property } else { found.append(property) }
             }
         }
         rule.names = keyTable(slots.strings)
+        rule.firstProperty = properties.count
         properties += found
 
-        if let patterned = schema["patternProperties"] {
-            guard patterned.kind == .object else {
-                throw malformed(patterned, "patternProperties must be an object of schemas")
-            }
+        if let patterned = schema("patternProperties") {
+            try checkIsObject(patterned, "patternProperties", schema)
             for (key, value) in patterned.members {
-                let pattern = try pattern(key)
-                let schema = try subschema(value, keyword: "patternProperties")
-                patternProperties.append(PatternProperty(pattern: pattern, schema: schema))
+                let pattern = try pattern(key, schema)
+                let index = try subschema(value, in: schema, keyword: "patternProperties")
+                patternProperties.append(PatternProperty(pattern: pattern, schema: index))
             }
             rule.patternCount = patterned.count
         }
-        if let additional = schema["additionalProperties"] {
+        if let additional = schema("additionalProperties") {
+            let index = try subschema(additional, in: schema, keyword: "additionalProperties")
+            rule.coversAll = true
             rule.forbidsAdditional = additional.bool == false
-            let index = try subschema(additional, keyword: "additionalProperties")
             if !rule.forbidsAdditional { rule.additional = index }
         }
-        if let names = schema["propertyNames"] {
-            rule.propertyNames = try subschema(names, keyword: "propertyNames")
+        if let names = schema("propertyNames") {
+            rule.propertyNames = try subschema(names, in: schema, keyword: "propertyNames")
         }
         objects.append(rule)
-        emit(.object(objects.count - 1), "properties", at: schema["properties"]?.index ?? schema.index)
+        emit(.object(objects.count - 1), "properties", at: schema.place(of: "properties"))
 
         for start in stride(from: Self.requiredMax, to: required.count, by: Self.requiredMax) {
-            compileRequired(required[start..<min(start + Self.requiredMax, required.count)], of: schema)
+            compileRequired(required[start..<min(start + Self.requiredMax, required.count)], schema)
         }
     }
 
     /// Required names alone.
-    private mutating func compileRequired(_ names: ArraySlice<JSONValue>, of schema: JSONValue) {
-        var slots = NameSlots()
+    private mutating func compileRequired(_ names: ArraySlice<JSONValue>, _ schema: SchemaObject) {
+        var slots = NameSlots(schema)
         for name in names { _ = slots.slot(of: name) }
-        let location = location("required", at: schema["required"]?.index ?? schema.index)
+        let location = location("required", at: schema.place(of: "required"))
         let rule = ObjectRule(
             names: keyTable(slots.strings), firstProperty: properties.count, required: Self.bits(slots.strings.count),
-            firstPattern: 0, patternCount: 0, additional: anything, forbidsAdditional: false, propertyNames: anything,
-            requiredLocation: location, additionalLocation: location)
+            firstPattern: 0, patternCount: 0, additional: anything, coversAll: false, forbidsAdditional: false,
+            propertyNames: anything, requiredLocation: location, additionalLocation: location)
         properties += slots.strings.map { _ in Property(schema: anything, isDeclared: false) }
         objects.append(rule)
-        emit(.object(objects.count - 1), "required", at: schema.index)
+        emit(.object(objects.count - 1), "required", at: schema.place(of: "required"))
     }
 
-    mutating func compileArray(_ schema: JSONValue) throws(SchemaError) {
-        guard schema["items"] != nil || schema["prefixItems"] != nil else { return }
-        var rule = ArrayRule(prefix: SchemaList(first: 0, count: 0), items: anything)
-        if let prefix = schema["prefixItems"] { rule.prefix = try schemaList(prefix, "prefixItems") }
-        if let items = schema["items"] { rule.items = try subschema(items, keyword: "items") }
+    /// `prefixItems` and `items`, or what older drafts called `items` and `additionalItems`.
+    mutating func compileArray(_ schema: SchemaObject) throws(SchemaError) {
+        var prefix = ("prefixItems", schema("prefixItems"))
+        var rest = ("items", schema("items"))
+        if schema.dialect.hasItemsArray, let items = rest.1, items.kind == .array {
+            prefix = ("items", items.count > 0 ? items : nil)
+            rest = ("additionalItems", schema("additionalItems"))
+        } else if let additional = schema("additionalItems") {
+            // Without an array in `items` it says nothing.
+            _ = try subschema(additional, in: schema, keyword: "additionalItems")
+        }
+        guard prefix.1 != nil || rest.1 != nil else { return }
+        var rule = ArrayRule(prefix: SchemaList(first: 0, count: 0), items: anything, coversAll: rest.1 != nil)
+        if let value = prefix.1 { rule.prefix = try schemaList(value, prefix.0, schema) }
+        if let value = rest.1 { rule.items = try subschema(value, in: schema, keyword: rest.0) }
         arrays.append(rule)
-        emit(.array(arrays.count - 1), "items", at: schema.index)
+        emit(.array(arrays.count - 1), "items", at: schema.place(of: "items"))
     }
 
-    mutating func compileDependentRequired(_ value: JSONValue) throws(SchemaError) {
-        guard value.kind == .object else { throw malformed(value, "dependentRequired must be an object of arrays") }
-        var slots = NameSlots()
-        var needs: [Int: UInt64] = [:]
-        for (key, list) in value.members {
-            let slot = slots.slot(of: key)
-            for name in try names(list) { needs[slot, default: 0] |= 1 << UInt64(slots.slot(of: name)) }
-        }
-        guard slots.strings.count <= UInt64.bitWidth else {
-            throw SchemaError(
-                code: .unsupported, pointer: value.pointer, message: "dependentRequired may have 64 different names")
-        }
-        dependentRules.append(DependentRule(names: keyTable(slots.strings), first: dependents.count))
-        dependents += slots.strings.map { needs[$0.slot] ?? 0 }
-        emit(.dependentRequired(dependentRules.count - 1), "dependentRequired", at: value.index)
+    mutating func compileContains(_ schema: SchemaObject) throws(SchemaError) {
+        let least = try schema("minContains").map { value throws(SchemaError) in try count(value, schema) }
+        let most = try schema("maxContains").map { value throws(SchemaError) in try count(value, schema) }
+        guard let value = schema("contains") else { return }
+        let minKeyword = least == nil ? "contains" : "minContains"
+        containments.append(
+            ContainsRule(
+                schema: try subschema(value, in: schema, keyword: "contains"), countMin: least ?? 1,
+                countMax: most ?? .max, evaluates: schema.dialect.containsEvaluates,
+                minLocation: location(minKeyword, at: schema.place(of: minKeyword)),
+                maxLocation: location("maxContains", at: schema.place(of: "maxContains"))))
+        emit(.contains(containments.count - 1), "contains", at: schema.place(value))
     }
 
-    private func names(_ value: JSONValue) throws(SchemaError) -> [JSONValue] {
+    mutating func compileUnevaluated(_ schema: SchemaObject) throws(SchemaError) {
+        if let value = schema("unevaluatedItems") {
+            let index = try subschema(value, in: schema, keyword: "unevaluatedItems")
+            emit(.unevaluatedItems(index), "unevaluatedItems", at: schema.place(value))
+        }
+        if let value = schema("unevaluatedProperties") {
+            let index = try subschema(value, in: schema, keyword: "unevaluatedProperties")
+            emit(.unevaluatedProperties(index), "unevaluatedProperties", at: schema.place(value))
+        }
+    }
+
+    func checkIsObject(_ value: JSONValue, _ keyword: String, _ schema: SchemaObject) throws(SchemaError) {
+        guard value.kind == .object else { throw malformed(value, schema, "\(keyword) must be an object of schemas") }
+    }
+
+    func names(_ value: JSONValue, _ schema: SchemaObject) throws(SchemaError) -> [JSONValue] {
         guard value.kind == .array, value.elements.allSatisfy({ $0.kind == .string }) else {
-            throw malformed(value, "must be an array of strings")
+            throw malformed(value, schema, "must be an array of strings")
         }
         return Array(value.elements)
     }
 
-    private static func bits(_ count: Int) -> UInt64 { count >= 64 ? ~0 : 1 << UInt64(count) - 1 }
+    static func bits(_ count: Int) -> UInt64 { count >= 64 ? ~0 : 1 << UInt64(count) - 1 }
 }
 
 /// Numbers different names from 0 on.
-private struct NameSlots {
-    private(set) var strings: [(node: Int, slot: Int)] = []
-    private var slots: [String: Int] = [:]
+struct NameSlots {
+    private let schema: SchemaObject
+    private(set) var strings: [(place: SchemaNode, slot: Int)] = []
+    /// By bytes: strings of Swift are equal when they only look alike.
+    private var slots: [[UInt8]: Int] = [:]
+
+    init(_ schema: SchemaObject) { self.schema = schema }
 
     mutating func slot(of name: JSONValue) -> Int {
-        let text = name.string ?? ""
+        let text = name.withUTF8 { Array($0) } ?? []
         if let slot = slots[text] { return slot }
         slots[text] = strings.count
-        strings.append((name.index, strings.count))
+        strings.append((schema.place(name), strings.count))
         return strings.count - 1
     }
 }

@@ -1,38 +1,39 @@
 import JSON
 
+/// Dynamic references: which names there are, and what each resource offers for them.
 extension SchemaCompiler {
-    /// The subschema that a `$ref` leads to: a JSON pointer into this document, after `#` or after its own `$id`.
-    mutating func reference(_ value: JSONValue) throws(SchemaError) -> Int {
-        guard let text = value.string else { throw malformed(value, "$ref must be a string") }
-        let parts = text.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
-        let own = document.root["$id"]?.string?.split(separator: "#").first
-        guard let base = parts.first, base.isEmpty || base == own else {
-            throw SchemaError(
-                code: .unsupported, pointer: value.pointer,
-                message: "$ref must lead into the same document, as #/$defs/name does")
+    /// The number of the name that a reference looks for at run time; nil when it is an ordinary one.
+    mutating func dynamicName(_ keyword: String, _ target: SchemaLibrary.Target) -> Int? {
+        let name: String?
+        switch keyword {
+        case "$dynamicRef": name = target.dynamicAnchor
+        case "$recursiveRef":
+            let resource = library.resourceOfSchema[target.place]
+            name = resource.flatMap { library.resources[$0].dynamicAnchors[""] } == target.place ? "" : nil
+        default: name = nil
         }
-        guard let pointer = percentDecoded(parts.count > 1 ? parts[1] : ""), pointer.isEmpty || pointer.hasPrefix("/"),
-            let target = document.root.at(pointer: pointer)
-        else {
-            throw SchemaError(code: .reference, pointer: value.pointer, message: "$ref leads to nothing")
-        }
-        return try subschema(target, keyword: "$ref")
+        guard let name else { return nil }
+        if let number = dynamicNames[name] { return number }
+        dynamicNames[name] = dynamicNames.count
+        return dynamicNames.count - 1
     }
 
-    private func percentDecoded(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
+    /// Compiles what the resources in use offer for the names that are asked for; whether that was something new.
+    mutating func compileDynamicAnchors() throws(SchemaError) -> Bool {
+        let before = subschemas.count
+        dynamicAnchors = []
+        resourceAnchors = library.resources.map { _ in ResourceAnchors(first: 0, count: 0) }
+        guard !dynamicNames.isEmpty else { return false }
+        let inUse = Set(subschemas.map { Int($0.resource) })
+        for resource in library.resources.indices where inUse.contains(resource) {
+            let first = dynamicAnchors.count
+            for (name, number) in dynamicNames {
+                guard let place = library.resources[resource].dynamicAnchors[name] else { continue }
+                let schema = try subschema(place, inside: resource, keyword: "$dynamicRef")
+                dynamicAnchors.append(DynamicAnchor(name: number, schema: schema))
             }
-            guard let digits = String(rest.prefix(2)), rest.count >= 2, let decoded = UInt8(digits, radix: 16) else {
-                return nil
-            }
-            bytes.append(decoded)
-            rest = rest.dropFirst(2)
+            resourceAnchors[resource] = ResourceAnchors(first: first, count: dynamicAnchors.count - first)
         }
-        return String(validating: bytes, as: UTF8.self)
+        return subschemas.count > before
     }
 }

@@ -1,10 +1,10 @@
 import JSON
 
-/// Turns a schema document into the tables of a `CompiledSchema`. Subschemas wait in a queue, so a deeply nested
-/// schema needs no deep stack.
+/// Turns a schema document and what it refers to into the tables of a `CompiledSchema`. Subschemas wait in a queue, so a
+/// deeply nested schema needs no deep stack.
 struct SchemaCompiler {
-    let document: JSONDocument
-    let tape: JSONTapeView
+    var library: SchemaLibrary
+    let options: SchemaOptions
 
     var code: [Instruction] = []
     var codeLocations: [Int] = []
@@ -14,37 +14,39 @@ struct SchemaCompiler {
     var properties: [Property] = []
     var patternProperties: [PatternProperty] = []
     var arrays: [ArrayRule] = []
+    var containments: [ContainsRule] = []
     var dependentRules: [DependentRule] = []
     var dependents: [UInt64] = []
     var enumerations: [Enumeration] = []
-    var enumerated: [Int] = []
+    var enumerated: [SchemaNode] = []
     var keys: [KeyEntry] = []
     var patterns: [Pattern] = []
+    var dynamicReferences: [DynamicReference] = []
+    var dynamicAnchors: [DynamicAnchor] = []
+    var resourceAnchors: [ResourceAnchors] = []
+    /// Numbers of the names that dynamic references ask for.
+    var dynamicNames: [String: Int] = [:]
     var locations: [CompiledSchema.Location] = []
     var unknownKeywords: [String] = []
     var root = anything
 
-    /// The subschema that a node of the document was given, and the nodes that are still to be compiled.
-    private var indices: [Int: Int] = [:]
-    private var waiting: [(value: JSONValue, keyword: String)] = []
+    /// The subschema that a node was given, and the nodes that are still to be compiled.
+    private var indices: [SchemaNode: Int] = [:]
+    private var waiting: [(place: SchemaNode, resource: Int, keyword: String)] = []
     private var nextWaiting = 0
     /// For each subschema those that it applies to the same value.
     var inPlace: [[Int]] = []
 
-    init(_ document: JSONDocument) {
-        self.document = document
-        tape = document.root.tape.view
+    init(_ resources: SchemaResources, _ options: SchemaOptions) {
+        library = SchemaLibrary(given: resources, defaultDraft: options.defaultDraft)
+        self.options = options
     }
 
-    mutating func compile() throws(SchemaError) {
+    mutating func compile(_ document: JSONDocument, uri: String) throws(SchemaError) {
         do throws(SchemaError) {
-            try checkDialect()
-            root = try subschema(document.root, keyword: "false")
-            while nextWaiting < waiting.count {
-                let (value, keyword) = waiting[nextWaiting]
-                try compile(value, keyword: keyword, index: nextWaiting)
-                nextWaiting += 1
-            }
+            let place = try library.add(document, uri: URIReference(uri).withoutFragment)
+            root = try subschema(place, inside: 0, keyword: "false")
+            repeat { try compileWaiting() } while try compileDynamicAnchors()
             try refuseCircles()
         } catch {
             for pattern in patterns { pattern.free() }
@@ -52,57 +54,65 @@ struct SchemaCompiler {
         }
     }
 
-    private func checkDialect() throws(SchemaError) {
-        guard let dialect = document.root["$schema"] else { return }
-        guard let name = dialect.string else { throw malformed(dialect, "$schema must be a string") }
-        guard name == "https://json-schema.org/draft/2020-12/schema" else {
-            throw SchemaError(
-                code: .unsupported, pointer: "/$schema",
-                message: "only https://json-schema.org/draft/2020-12/schema is known here")
+    private mutating func compileWaiting() throws(SchemaError) {
+        while nextWaiting < waiting.count {
+            let (place, resource, keyword) = waiting[nextWaiting]
+            try compile(place, resource, keyword: keyword, index: nextWaiting)
+            nextWaiting += 1
         }
     }
 
-    /// The index of a subschema, which is compiled later; `anything` for one that asks for nothing.
-    mutating func subschema(_ value: JSONValue, keyword: String) throws(SchemaError) -> Int {
+    /// The index of a subschema, which is compiled later; `anything` for one that asks for nothing. `outer` is the
+    /// resource that it belongs to when it has none of its own.
+    mutating func subschema(_ place: SchemaNode, inside outer: Int, keyword: String) throws(SchemaError) -> Int {
+        let value = library.value(place)
         guard value.kind == .object || value.kind == .boolean else {
-            throw malformed(value, "a schema is an object, true or false")
+            throw library.error(.malformed, place, "a schema is an object, true or false")
         }
         guard value.bool != true, !(value.kind == .object && value.count == 0) else { return anything }
-        if let index = indices[value.index] { return index }
+        if let index = indices[place] { return index }
         let index = waiting.count
-        indices[value.index] = index
-        waiting.append((value, keyword))
-        subschemas.append(CompiledSchema.Subschema(first: 0, isLeaf: true))
+        let resource = library.resourceOfSchema[place] ?? outer
+        indices[place] = index
+        waiting.append((place, resource, keyword))
+        subschemas.append(
+            CompiledSchema.Subschema(
+                first: 0, resource: Int32(truncatingIfNeeded: resource), isLeaf: true, tracksEvaluation: false))
         inPlace.append([])
         return index
     }
 
-    private mutating func compile(_ value: JSONValue, keyword: String, index: Int) throws(SchemaError) {
-        subschemas[index].first = code.count
+    private mutating func compile(
+        _ place: SchemaNode, _ resource: Int, keyword: String, index: Int
+    ) throws(SchemaError) {
+        let first = code.count
+        subschemas[index].first = Int32(truncatingIfNeeded: first)
+        let value = library.value(place)
         if value.bool == false {
-            emit(.never, keyword, at: value.index)
+            emit(.never, keyword, at: place)
         } else {
-            try compileKeywords(of: value, index: index)
+            let schema = SchemaObject(
+                value: value, document: place.document, resource: resource,
+                dialect: library.resources[resource].dialect, index: index)
+            try compileKeywords(of: schema)
         }
-        emit(.end, "", at: value.index)
-        subschemas[index].isLeaf = !code[subschemas[index].first...].contains { $0.isApplicator }
+        emit(.end, "", at: place)
+        subschemas[index].isLeaf = !code[first...].contains { $0.isApplicator }
+        subschemas[index].tracksEvaluation = code[first...].contains { $0.asksWhatIsEvaluated }
     }
 
-    mutating func emit(_ instruction: Instruction, _ keyword: String, at node: Int) {
+    mutating func emit(_ instruction: Instruction, _ keyword: String, at place: SchemaNode) {
         code.append(instruction)
-        codeLocations.append(location(keyword, at: node))
+        codeLocations.append(location(keyword, at: place))
     }
 
-    mutating func location(_ keyword: String, at node: Int) -> Int {
-        locations.append(CompiledSchema.Location(keyword: keyword, node: node))
+    mutating func location(_ keyword: String, at place: SchemaNode) -> Int {
+        locations.append(CompiledSchema.Location(keyword: keyword, place: place))
         return locations.count - 1
     }
 
-    func malformed(_ value: JSONValue, _ message: String) -> SchemaError {
-        SchemaError(code: .malformed, pointer: value.pointer, message: message)
-    }
-
-    /// A schema that comes back to itself without going down into the value would never end.
+    /// A schema that comes back to itself without going down into the value would never end. What dynamic references
+    /// lead to is known only at run time, and watched there.
     private func refuseCircles() throws(SchemaError) {
         var waitedFor = [Int](repeating: 0, count: inPlace.count)
         for target in inPlace.joined() { waitedFor[target] += 1 }
@@ -114,8 +124,31 @@ struct SchemaCompiler {
             }
         }
         guard let circle = waitedFor.firstIndex(where: { $0 > 0 }) else { return }
-        throw SchemaError(
-            code: .reference, pointer: waiting[circle].value.pointer,
-            message: "the schema refers to itself for the same value, which never ends")
+        throw library.error(
+            .reference, waiting[circle].place, "the schema refers to itself for the same value, which never ends")
     }
+}
+
+/// A schema in hand, and how its keywords are to be read.
+struct SchemaObject {
+    var value: JSONValue
+    var document: Int32
+    var resource: Int
+    var dialect: Dialect
+    /// Its number among the subschemas.
+    var index: Int
+
+    var place: SchemaNode { place(value) }
+
+    func place(_ value: JSONValue) -> SchemaNode {
+        SchemaNode(document: document, node: Int32(truncatingIfNeeded: value.index))
+    }
+
+    /// The value of a keyword that the schema's dialect knows.
+    func callAsFunction(_ keyword: String) -> JSONValue? {
+        dialect.knows(keyword) ? value[key: keyword] : nil
+    }
+
+    /// Where a keyword stands; the schema itself where it does not.
+    func place(of keyword: String) -> SchemaNode { value[key: keyword].map { place($0) } ?? place }
 }

@@ -21,7 +21,7 @@ extension SchemaValidator {
         case .exclusiveMaximum(let bound):
             isValid = value.kind != .number || compare(node, bound) < 0
         case .multipleOf(let divisor):
-            isValid = value.kind != .number || tape.number(at: node).isMultiple(of: own.number(at: divisor))
+            isValid = value.kind != .number || tape.number(at: node).isMultiple(of: number(divisor))
         case .minLength(let limit):
             isValid = value.kind != .string || hasCharacters(node, atLeast: limit)
         case .maxLength(let limit):
@@ -41,9 +41,14 @@ extension SchemaValidator {
             case .no: isValid = false
             case .gaveUp: return fail(node, instruction: instruction, kind: .patternGaveUp, isSpeculative: false)
             }
+        case .format(let format):
+            isValid = value.kind != .string || format.matches(tape.text(of: node))
+        case .uniqueItems:
+            isValid = value.kind != .array || unique.areUnique(in: node, of: tape, nodeCount: nodeCount)
         case .never:
             isValid = false
-        case .end, .object, .array, .dependentRequired, .call, .anyOf, .oneOf, .not, .conditional:
+        case .end, .object, .array, .contains, .dependentRequired, .dependentSchemas, .call, .dynamicCall, .anyOf,
+            .oneOf, .not, .conditional, .unevaluatedProperties, .unevaluatedItems:
             isValid = true
         }
         return isValid ? .valid : fail(node, instruction: instruction, isSpeculative: isSpeculative)
@@ -61,7 +66,7 @@ extension SchemaValidator {
             return value < small ? -1 : value > small ? 1 : 0
         }
         let value = tape.number(at: node)
-        let limit = own.number(at: bound.node)
+        let limit = number(bound.place)
         return value < limit ? -1 : value == limit ? 0 : 1
     }
 
@@ -91,51 +96,11 @@ extension SchemaValidator {
         return false
     }
 
-    /// Whether a value equals one of the schema: numbers by value, objects in any order. It goes as deep as the
-    /// schema's value does, whatever the message.
-    private func isEqual(_ node: Int, _ ownNode: Int) -> Bool {
-        let value = tape.nodes[node]
-        let expected = own.nodes[ownNode]
-        guard value.kind == expected.kind else { return false }
-        switch value.kind {
-        case .null:
-            return true
-        case .boolean:
-            return value.count == expected.count
-        case .number:
-            return tape.number(at: node) == own.number(at: ownNode)
-        case .string:
-            return value.count == expected.count && tape.text(of: node).elementsEqual(own.text(of: ownNode))
-        case .array:
-            guard value.count == expected.count else { return false }
-            var element = node + 1
-            var ownElement = ownNode + 1
-            while element < Int(value.link) {
-                guard isEqual(element, ownElement) else { return false }
-                element = tape.next(after: element)
-                ownElement = own.next(after: ownElement)
-            }
-            return true
-        case .object:
-            guard value.count == expected.count else { return false }
-            var key = node + 1
-            while key < Int(value.link) {
-                guard let ownValue = ownMember(of: ownNode, named: key), isEqual(key + 1, ownValue) else {
-                    return false
-                }
-                key = tape.next(after: key + 1)
-            }
-            return true
-        }
+    private func isEqual(_ node: Int, _ expected: SchemaNode) -> Bool {
+        comparison.isEqual(node, of: tape, Int(expected.node), of: own[Int(expected.document)])
     }
 
-    private func ownMember(of object: Int, named key: Int) -> Int? {
-        let name = tape.text(of: key)
-        var ownKey = object + 1
-        while ownKey < Int(own.nodes[object].link) {
-            if own.text(of: ownKey).elementsEqual(name) { return ownKey + 1 }
-            ownKey = own.next(after: ownKey + 1)
-        }
-        return nil
+    private func number(_ place: SchemaNode) -> JSONNumber {
+        own[Int(place.document)].number(at: Int(place.node))
     }
 }

@@ -1,19 +1,24 @@
-// Applicators to the same value. Each is called again with what the schema that it waited for came to.
+/// Applicators to the same value. Each is called again with what the schema that it waited for came to.
 extension SchemaValidator {
     func anyOf(_ list: SchemaList, _ frame: UnsafeMutablePointer<Frame>, _ returned: Bool?) -> Outcome {
-        if let returned {
-            if returned { return .valid }
-            frame.pointee.step += 1
-        }
         let node = frame.pointee.node
-        while frame.pointee.step < list.count {
-            switch enter(lists[list.first + frame.pointee.step], node, isSpeculative: true) {
-            case .valid: return .valid
+        // Where somebody asks what is evaluated, one alternative that matches is not enough to know.
+        let tracks = frame.pointee.tracks
+        var outcome = returned.map { Outcome($0) }
+        while true {
+            switch outcome {
             case .waits: return .waits
+            case .valid:
+                guard tracks else { return .valid }
+                frame.pointee.bits = 1
+                frame.pointee.step += 1
             case .invalid: frame.pointee.step += 1
+            case nil: break
             }
+            guard frame.pointee.step < list.count else { break }
+            outcome = enter(lists[list.first + frame.pointee.step], node, isSpeculative: true, marks: tracks)
         }
-        return fail(node, instruction: frame.pointee.instruction, isSpeculative: frame.pointee.isSpeculative)
+        return frame.pointee.bits == 1 ? .valid : failAlternatives(frame)
     }
 
     func oneOf(_ list: SchemaList, _ frame: UnsafeMutablePointer<Frame>, _ returned: Bool?) -> Outcome {
@@ -26,22 +31,31 @@ extension SchemaValidator {
                 if frame.pointee.bits > 1 { break }
             }
             guard frame.pointee.step < list.count else { break }
-            switch enter(lists[list.first + frame.pointee.step], node, isSpeculative: true) {
+            switch enter(lists[list.first + frame.pointee.step], node, isSpeculative: true, marks: frame.pointee.tracks)
+            {
             case .valid: returned = true
             case .invalid: returned = false
             case .waits: return .waits
             }
         }
-        guard frame.pointee.bits != 1 else { return .valid }
-        return fail(node, instruction: frame.pointee.instruction, isSpeculative: frame.pointee.isSpeculative)
+        return frame.pointee.bits == 1 ? .valid : failAlternatives(frame)
+    }
+
+    /// What the alternatives would have evaluated is not known, so nothing is told to be unevaluated.
+    private func failAlternatives(_ frame: UnsafeMutablePointer<Frame>) -> Outcome {
+        if frame.pointee.tracks { evaluated.markAll() }
+        return fail(
+            frame.pointee.node, instruction: frame.pointee.instruction, isSpeculative: frame.pointee.isSpeculative)
     }
 
     func choose(_ conditional: Conditional, _ frame: UnsafeMutablePointer<Frame>, _ returned: Bool?) -> Outcome {
         let node = frame.pointee.node
+        let tracks = frame.pointee.tracks
+        guard tracks || conditional.then != anything || conditional.otherwise != anything else { return .valid }
         var condition: Bool
         switch (frame.pointee.step, returned) {
         case (0, nil):
-            switch enter(conditional.condition, node, isSpeculative: true) {
+            switch enter(conditional.condition, node, isSpeculative: true, marks: tracks) {
             case .valid: condition = true
             case .invalid: condition = false
             case .waits: return .waits
@@ -49,10 +63,10 @@ extension SchemaValidator {
         case (0, let returned?):
             condition = returned
         case (_, let returned):
-            return returned ?? true ? .valid : .invalid
+            return Outcome(returned ?? true)
         }
         frame.pointee.step = 1
         let schema = condition ? conditional.then : conditional.otherwise
-        return enter(schema, node, isSpeculative: frame.pointee.isSpeculative)
+        return enter(schema, node, isSpeculative: frame.pointee.isSpeculative, marks: tracks)
     }
 }

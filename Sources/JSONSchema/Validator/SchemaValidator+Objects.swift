@@ -14,7 +14,9 @@ extension SchemaValidator {
         switch isPlain ? checkNamedMembers(rule, frame) : checkAnyMembers(rule, frame) {
         case .waits: return .waits
         case .invalid: return .invalid
-        case .valid: return checkRequired(rule, frame)
+        case .valid:
+            if frame.pointee.tracks && rule.pointee.coversAll { evaluated.markAll() }
+            return checkRequired(rule, frame)
         }
     }
 
@@ -23,6 +25,7 @@ extension SchemaValidator {
         _ rule: UnsafePointer<ObjectRule>, _ frame: UnsafeMutablePointer<Frame>
     ) -> Outcome {
         let isSpeculative = frame.pointee.isSpeculative
+        let tracks = frame.pointee.tracks
         let end = Int(tape.nodes[frame.pointee.node].link)
         var key = frame.pointee.cursor
         while key < end {
@@ -34,6 +37,7 @@ extension SchemaValidator {
                 if slot < 64 { frame.pointee.bits |= 1 << UInt64(slot) }
                 let property = properties[rule.pointee.firstProperty + slot]
                 isDeclared = property.isDeclared
+                if tracks && isDeclared { evaluated.mark(key) }
                 if property.schema != anything {
                     frame.pointee.cursor = next
                     outcome = enter(property.schema, key + 1, isSpeculative: isSpeculative)
@@ -85,6 +89,7 @@ extension SchemaValidator {
                 let property = properties[rule.pointee.firstProperty + slot]
                 guard property.isDeclared else { continue }
                 frame.pointee.isNamed = true
+                if frame.pointee.tracks { evaluated.mark(key) }
                 outcome = enter(property.schema, key + 1, isSpeculative: isSpeculative)
             case 2..<2 + patternCount:
                 let patterned = patternProperties[rule.pointee.firstPattern + step - 2]
@@ -92,6 +97,7 @@ extension SchemaValidator {
                 case .no: continue
                 case .yes:
                     frame.pointee.isNamed = true
+                    if frame.pointee.tracks { evaluated.mark(key) }
                     outcome = enter(patterned.schema, key + 1, isSpeculative: isSpeculative)
                 case .gaveUp:
                     outcome = fail(
@@ -135,52 +141,6 @@ extension SchemaValidator {
         return frame.pointee.isValid ? .valid : .invalid
     }
 
-    func checkElements(_ rule: ArrayRule, _ frame: UnsafeMutablePointer<Frame>, _ returned: Bool?) -> Outcome {
-        let array = frame.pointee.node
-        let end = Int(tape.nodes[array].link)
-        var outcome = returned.map { $0 ? Outcome.valid : .invalid } ?? .valid
-        if frame.pointee.cursor == 0 { frame.pointee.cursor = array + 1 }
-        while true {
-            switch outcome {
-            case .waits: return .waits
-            case .valid: break
-            case .invalid:
-                guard !stops(frame.pointee) else { return .invalid }
-                frame.pointee.isValid = false
-            }
-            let element = frame.pointee.cursor
-            guard element < end else { return frame.pointee.isValid ? .valid : .invalid }
-            let position = frame.pointee.step
-            frame.pointee.step = position + 1
-            frame.pointee.cursor = tape.next(after: element)
-            let schema = position < rule.prefix.count ? lists[rule.prefix.first + position] : rule.items
-            outcome = enter(schema, element, isSpeculative: frame.pointee.isSpeculative)
-        }
-    }
-
-    func checkDependents(_ rule: DependentRule, _ frame: Frame) -> Outcome {
-        var present: UInt64 = 0
-        var key = frame.node + 1
-        let end = Int(tape.nodes[frame.node].link)
-        while key < end {
-            let slot = find(key, in: rule.names)
-            if slot >= 0 { present |= 1 << UInt64(slot) }
-            key = tape.next(after: key + 1)
-        }
-        var left = present
-        while left != 0 {
-            let slot = left.trailingZeroBitCount
-            left &= left - 1
-            let missing = dependents[rule.first + slot] & ~present
-            guard missing == 0 else {
-                return fail(
-                    frame.node, instruction: frame.instruction, kind: .dependentRequired,
-                    names: (missing.trailingZeroBitCount, slot), isSpeculative: frame.isSpeculative)
-            }
-        }
-        return .valid
-    }
-
     /// The slot of a string of the value in a table of the schema's strings, -1 when it is not there. The time does
     /// not depend on how many strings there are; nor can a message make it long, the table being the schema's.
     @inline(__always) func find(_ string: Int, in table: KeyTable) -> Int {
@@ -190,12 +150,12 @@ extension SchemaValidator {
         while true {
             let entry = keys[table.first + place]
             if entry.slot < 0 { return -1 }
-            if entry.words == words, words.count <= 16 || isEqual(string, entry.node) { return entry.slot }
+            if entry.words == words, words.count <= 16 || isEqual(string, entry.place) { return entry.slot }
             place = (place + 1) & table.mask
         }
     }
 
-    private func isEqual(_ string: Int, _ ownString: Int) -> Bool {
-        tape.text(of: string).elementsEqual(own.text(of: ownString))
+    private func isEqual(_ string: Int, _ ownString: SchemaNode) -> Bool {
+        tape.text(of: string).isSame(as: own[Int(ownString.document)].text(of: Int(ownString.node)))
     }
 }

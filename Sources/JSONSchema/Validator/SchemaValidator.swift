@@ -1,7 +1,7 @@
 public import JSON
 
 /// Checks values against one schema, in its own memory: make one for each thread (a lane has its own). Nothing is
-/// allocated for a value that is valid, once the memory has grown to the depth of the values.
+/// allocated for a value that is valid, once the memory has grown to the size of the values.
 public final class SchemaValidator {
     private let schema: CompiledSchema
     // The schema's tables, without touching its reference count, which all lanes would contend for.
@@ -12,18 +12,29 @@ public final class SchemaValidator {
     let properties: UnsafePointer<Property>
     let patternProperties: UnsafePointer<PatternProperty>
     let arrays: UnsafePointer<ArrayRule>
+    let containments: UnsafePointer<ContainsRule>
     let dependentRules: UnsafePointer<DependentRule>
     let dependents: UnsafePointer<UInt64>
     let enumerations: UnsafePointer<Enumeration>
-    let enumerated: UnsafePointer<Int>
+    let enumerated: UnsafePointer<SchemaNode>
     let keys: UnsafePointer<KeyEntry>
     let patterns: UnsafePointer<Pattern>
+    let dynamicReferences: UnsafePointer<DynamicReference>
     /// The schema's own values.
-    let own: JSONTapeView
+    let own: UnsafePointer<JSONTapeView>
 
     let matcher = PatternMatcher()
+    let unique = UniqueElements()
+    let comparison = ValueComparison()
+    var scope: DynamicScope
+    var evaluated = EvaluatedMarks()
+    /// Frames leave something behind: marks, or names of the dynamic scope.
+    private let leavesTraces: Bool
+
     /// The tape of the value that is being checked.
     var tape: JSONTapeView
+    /// How many nodes it has.
+    var nodeCount = 0
     private var found = FoundViolations()
     /// No further violation would be told.
     private var hasEnough = false
@@ -33,9 +44,9 @@ public final class SchemaValidator {
     /// itself twice could otherwise double the work with each level of the value.
     public static let stepsMax = 2_000_000
 
-    private var frames: UnsafeMutablePointer<Frame>
+    var frames: UnsafeMutablePointer<Frame>
     private var frameCapacity = 64
-    private var depth = 0
+    var depth = 0
 
     public init(_ schema: CompiledSchema) {
         self.schema = schema
@@ -46,14 +57,18 @@ public final class SchemaValidator {
         properties = schema.properties.start
         patternProperties = schema.patternProperties.start
         arrays = schema.arrays.start
+        containments = schema.containments.start
         dependentRules = schema.dependentRules.start
         dependents = schema.dependents.start
         enumerations = schema.enumerations.start
         enumerated = schema.enumerated.start
         keys = schema.keys.start
         patterns = schema.patterns.start
-        own = schema.document.root.tape.view
-        tape = own
+        dynamicReferences = schema.dynamicReferences.start
+        own = schema.tapes.start
+        tape = own[0]
+        scope = DynamicScope(schema)
+        leavesTraces = schema.tracksEvaluation || schema.dynamicNameCount > 0
         frames = .allocate(capacity: frameCapacity)
     }
 
@@ -76,9 +91,12 @@ public final class SchemaValidator {
     private func check(_ value: JSONValue) -> Bool {
         guard schema.root != anything else { return true }
         tape = value.tape.view
+        nodeCount = value.tape.nodeCount
         if !found.list.isEmpty { found.removeAll() }
         hasEnough = false
         stepsLeft = Self.stepsMax
+        matcher.begin(bytes: tape.source(of: value.index).count)
+        unique.begin()
         let isValid = run(schema.root, value.index)
         // What could not be checked to its end is not valid, even below a negation.
         return isValid && found.list.isEmpty
@@ -89,59 +107,26 @@ public final class SchemaValidator {
     }
 }
 
-/// What was found, by number: the words are made when all is over.
-struct FoundViolations {
-    struct Violation {
-        var kind: Kind
-        /// Node of the value, or of the key that is wrong.
-        var node: Int
-        /// The instruction, or for a rule of several keywords the keyword's location.
-        var instruction: Int
-        var location: Int?
-        /// The slot of a name that is missing, or is the reason why another one must be there.
-        var names: (missing: Int, because: Int)?
-    }
-
-    enum Kind {
-        case keyword
-        case required
-        case unknownProperty
-        case dependentRequired
-        case patternGaveUp
-        case stepsMax
-    }
-
-    private(set) var list: [Violation] = []
-    var max = 1
-
-    var isFull: Bool { list.count >= max }
-
-    mutating func removeAll() { list.removeAll(keepingCapacity: true) }
-
-    mutating func append(_ violation: Violation) {
-        if !isFull { list.append(violation) }
-    }
-}
-
 /// A subschema with applicators that is being checked for a value.
 struct Frame {
+    var schema: Int
     var instruction: Int
     var node: Int
     /// Nothing outside learns why it failed: it is an alternative, a condition or a negation.
     var isSpeculative: Bool
+    /// Somebody asks which members or elements are evaluated here.
+    var tracks: Bool
+    /// What is evaluated here is so for the frame below as well.
+    var keepsMarks: Bool
     var isValid = true
+    /// The marks of this frame begin here.
+    var firstMark: Int
 
     // Where the current instruction is.
     var cursor = 0
     var step = 0
     var bits: UInt64 = 0
     var isNamed = false
-
-    init(instruction: Int, node: Int, isSpeculative: Bool) {
-        self.instruction = instruction
-        self.node = node
-        self.isSpeculative = isSpeculative
-    }
 
     mutating func next() {
         instruction += 1
@@ -158,11 +143,17 @@ enum Outcome {
     case invalid
     /// A frame was pushed; the instruction goes on when it is done.
     case waits
+
+    @inline(__always) init(_ isValid: Bool) { self = isValid ? .valid : .invalid }
 }
 
 extension SchemaValidator {
     private func run(_ schema: Int, _ node: Int) -> Bool {
         depth = 0
+        if leavesTraces {
+            scope.begin()
+            evaluated.begin()
+        }
         switch enter(schema, node, isSpeculative: false) {
         case .valid: return true
         case .invalid: return false
@@ -193,6 +184,7 @@ extension SchemaValidator {
                     returned = false
                 }
             }
+            if leavesTraces { leave(frame.pointee) }
             depth -= 1
             if depth == 0 { return returned ?? true }
         }
@@ -202,24 +194,36 @@ extension SchemaValidator {
     @inline(__always) func stops(_ frame: Frame) -> Bool { frame.isSpeculative || hasEnough }
 
     /// Begins a subschema for a value: a leaf is done at once, another gets a frame. When it waits, pointers to frames
-    /// are stale.
-    @inline(__always) func enter(_ schema: Int, _ node: Int, isSpeculative: Bool) -> Outcome {
-        schema == anything ? .valid : begin(schema, node, isSpeculative: isSpeculative)
+    /// are stale. `marks`: it is for the same value as its frame's, where somebody asks what is evaluated.
+    @inline(__always) func enter(_ schema: Int, _ node: Int, isSpeculative: Bool, marks: Bool = false) -> Outcome {
+        schema == anything ? .valid : begin(schema, node, isSpeculative: isSpeculative, marks: marks)
     }
 
-    private func begin(_ schema: Int, _ node: Int, isSpeculative: Bool) -> Outcome {
+    private func begin(_ schema: Int, _ node: Int, isSpeculative: Bool, marks: Bool) -> Outcome {
         stepsLeft -= 1
-        let first = subschemas[schema].first
+        let subschema = subschemas + schema
+        let first = Int(subschema.pointee.first)
         guard stepsLeft > 0 else {
             return fail(node, instruction: first, kind: .stepsMax, isSpeculative: false)
         }
-        guard !subschemas[schema].isLeaf else {
+        guard !subschema.pointee.isLeaf else {
             return checkLeaf(first, node, isSpeculative: isSpeculative) ? .valid : .invalid
         }
         if depth == frameCapacity { growFrames() }
-        (frames + depth).initialize(to: Frame(instruction: first, node: node, isSpeculative: isSpeculative))
+        (frames + depth).initialize(
+            to: Frame(
+                schema: schema, instruction: first, node: node, isSpeculative: isSpeculative,
+                tracks: marks || subschema.pointee.tracksEvaluation, keepsMarks: marks, firstMark: evaluated.count))
+        if leavesTraces { scope.enter(Int(subschema.pointee.resource), depth: depth) }
         depth += 1
         return .waits
+    }
+
+    /// Takes back what a frame said of its value, where that is not for the frame below.
+    private func leave(_ frame: Frame) {
+        scope.leave(depth: depth - 1)
+        // A violation that is told makes the whole value invalid: its marks then only save others from being told.
+        if !frame.keepsMarks || frame.isSpeculative && !frame.isValid { evaluated.remove(from: frame.firstMark) }
     }
 
     private func growFrames() {
@@ -263,18 +267,30 @@ extension SchemaValidator {
         case .object(let rule):
             return tape.nodes[node].kind == .object ? checkMembers(objects + rule, frame, returned) : .valid
         case .array(let rule):
-            return tape.nodes[node].kind == .array ? checkElements(arrays[rule], frame, returned) : .valid
+            return tape.nodes[node].kind == .array ? checkElements(arrays + rule, frame, returned) : .valid
+        case .contains(let rule):
+            return tape.nodes[node].kind == .array ? checkContains(containments + rule, frame, returned) : .valid
         case .dependentRequired(let rule):
             return tape.nodes[node].kind == .object ? checkDependents(dependentRules[rule], frame.pointee) : .valid
+        case .dependentSchemas(let rule):
+            return tape.nodes[node].kind == .object
+                ? checkDependentSchemas(dependentRules + rule, frame, returned) : .valid
+        case .unevaluatedProperties(let schema):
+            return tape.nodes[node].kind == .object ? checkUnevaluatedMembers(schema, frame, returned) : .valid
+        case .unevaluatedItems(let schema):
+            return tape.nodes[node].kind == .array ? checkUnevaluatedElements(schema, frame, returned) : .valid
         case .call(let schema):
-            if let returned { return returned ? .valid : .invalid }
-            return enter(schema, node, isSpeculative: frame.pointee.isSpeculative)
+            if let returned { return Outcome(returned) }
+            return enter(
+                schema, node, isSpeculative: frame.pointee.isSpeculative, marks: frame.pointee.tracks)
+        case .dynamicCall(let reference):
+            return returned.map { Outcome($0) } ?? callDynamically(dynamicReferences[reference], frame.pointee)
         case .anyOf(let list):
             return anyOf(list, frame, returned)
         case .oneOf(let list):
             return oneOf(list, frame, returned)
         case .not(let schema):
-            switch returned.map({ $0 ? .valid : .invalid }) ?? enter(schema, node, isSpeculative: true) {
+            switch returned.map({ Outcome($0) }) ?? enter(schema, node, isSpeculative: true) {
             case .valid: return fail(node, instruction: instruction, isSpeculative: frame.pointee.isSpeculative)
             case .invalid: return .valid
             case .waits: return .waits

@@ -2,8 +2,10 @@
 public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertible {
     /// JSON pointer to the value, or to the member whose name is wrong.
     public var instancePointer: String
-    /// JSON pointer to the keyword in the schema.
+    /// JSON pointer to the keyword in the schema's document.
     public var schemaPointer: String
+    /// The keyword with its document: `file:///schemas/a.json#/properties/b/type`. Without a URI it is `#` and pointer.
+    public var schemaLocation: String
     public var keyword: String
     /// What to do about it, for the developer of the program that wrote the value. It tells of the schema and holds
     /// nothing of the value but, for an unknown property, its name's likely meaning.

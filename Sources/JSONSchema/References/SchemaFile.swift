@@ -1,0 +1,50 @@
+import Glibc
+import JSON
+
+/// A file below a folder that was given for a URI's prefix.
+struct SchemaFile {
+    private let path: String
+
+    /// nil for a name that would lead out of the folder.
+    init?(folder: String, name: String) {
+        guard let name = URIReference.percentDecoded(name), !name.utf8.contains(0) else { return nil }
+        let parts = name.split(separator: "/")
+        guard !parts.isEmpty, !parts.contains("..") else { return nil }
+        path = ([Substring(folder)] + parts).joined(separator: "/")
+    }
+
+    /// nil when there is no such file.
+    func document(limits: JSONLimits) throws(SchemaFileError) -> JSONDocument? {
+        guard let text = try read(bytesMax: limits.bytesMax) else { return nil }
+        do throws(JSONError) {
+            return try JSONDocument(text, limits: limits)
+        } catch {
+            throw SchemaFileError(message: "\(path) is not JSON: \(error)")
+        }
+    }
+
+    /// One byte more than the limit at most, so that the parser sees that it is too long.
+    private func read(bytesMax: Int) throws(SchemaFileError) -> [UInt8]? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            guard errno != ENOENT else { return nil }
+            throw SchemaFileError(message: "cannot open \(path): \(String(cString: strerror(errno)))")
+        }
+        defer { close(descriptor) }
+        var text: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 64 << 10)
+        while text.count <= bytesMax {
+            let count = Glibc.read(descriptor, &chunk, min(chunk.count, bytesMax + 1 - text.count))
+            guard count >= 0 else {
+                throw SchemaFileError(message: "cannot read \(path): \(String(cString: strerror(errno)))")
+            }
+            guard count > 0 else { break }
+            text += chunk[..<count]
+        }
+        return text
+    }
+}
+
+struct SchemaFileError: Error {
+    var message: String
+}

@@ -1,0 +1,37 @@
+public import JSON
+
+/// Where the documents are that schemas refer to: each by its URI, or a folder for all that begin alike. Nothing is ever
+/// fetched over a network.
+public struct SchemaResources {
+    private var documents: [String: JSONDocument] = [:]
+    private var folders: [(prefix: String, path: String)] = []
+    private var limits: JSONLimits
+
+    /// `limits` are those of files in folders.
+    public init(limits: JSONLimits = JSONLimits()) {
+        self.limits = limits
+    }
+
+    /// References to `uri`, whose fragment does not count, lead to this document.
+    public mutating func add(uri: String, document: JSONDocument) {
+        documents[Self.name(uri)] = document
+    }
+
+    /// References to a URI that begins with `prefix` lead to the file below `folder` which the rest of the URI names;
+    /// it is read when a schema refers to it. Of several prefixes the longest counts.
+    public mutating func add(prefix: String, folder: String) {
+        folders.append((prefix, folder))
+        folders.sort { $0.prefix.utf8.count > $1.prefix.utf8.count }
+    }
+
+    /// nil when nobody has given it.
+    func document(_ uri: String) throws(SchemaFileError) -> JSONDocument? {
+        if let document = documents[uri] { return document }
+        for (prefix, folder) in folders where uri.hasPrefix(prefix) {
+            return try SchemaFile(folder: folder, name: String(uri.dropFirst(prefix.count)))?.document(limits: limits)
+        }
+        return nil
+    }
+
+    private static func name(_ uri: String) -> String { URIReference(uri).withoutFragment.description }
+}

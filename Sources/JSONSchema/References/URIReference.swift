@@ -1,0 +1,137 @@
+/// A URI or a reference relative to one, by its parts (RFC 3986). It is compared as it is written: the names of schemas
+/// are identifiers, nothing is fetched by them.
+struct URIReference: Hashable {
+    var scheme: String?
+    var authority: String?
+    var path: String
+    var query: String?
+    var fragment: String?
+
+    /// Splits any text as appendix B of RFC 3986 does; it checks nothing.
+    init(_ text: String) {
+        var rest = Substring(text)
+        fragment = Self.cut(&rest, behind: "#")
+        query = Self.cut(&rest, behind: "?")
+        if let colon = rest.utf8.firstIndex(of: UInt8(ascii: ":")), Self.isScheme(rest[..<colon]) {
+            scheme = String(rest[..<colon])
+            rest = rest[rest.utf8.index(after: colon)...]
+        }
+        if rest.utf8.starts(with: "//".utf8) {
+            rest = Substring(rest.utf8.dropFirst(2))
+            let end = rest.utf8.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+            authority = String(rest[..<end])
+            rest = rest[end...]
+        }
+        path = String(rest)
+    }
+
+    /// Takes away what stands behind the first `mark`, and the mark. Everything here goes by bytes: a combining
+    /// character behind a mark must not hide it.
+    private static func cut(_ text: inout Substring, behind mark: Unicode.Scalar) -> String? {
+        guard let place = text.utf8.firstIndex(of: UInt8(ascii: mark)) else { return nil }
+        defer { text = text[..<place] }
+        return String(text[text.utf8.index(after: place)...])
+    }
+
+    private static func isScheme(_ text: Substring) -> Bool {
+        guard let first = text.utf8.first, first | 0x20 >= UInt8(ascii: "a"), first | 0x20 <= UInt8(ascii: "z") else {
+            return false
+        }
+        return text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."):
+                true
+            default: false
+            }
+        }
+    }
+
+    var isAbsolute: Bool { scheme != nil }
+
+    /// Without its fragment: what names a whole resource.
+    var withoutFragment: URIReference {
+        var copy = self
+        copy.fragment = nil
+        return copy
+    }
+
+    /// As section 5.2.2 of RFC 3986 says.
+    func resolved(against base: URIReference) -> URIReference {
+        var result = self
+        if scheme != nil {
+            result.path = Self.withoutDots(path)
+            return result
+        }
+        result.scheme = base.scheme
+        if authority != nil {
+            result.path = Self.withoutDots(path)
+            return result
+        }
+        result.authority = base.authority
+        if path.isEmpty {
+            result.path = base.path
+            result.query = query ?? base.query
+        } else if path.utf8.first == UInt8(ascii: "/") {
+            result.path = Self.withoutDots(path)
+        } else if base.authority != nil, base.path.isEmpty {
+            result.path = Self.withoutDots("/" + path)
+        } else {
+            let folder = base.path.utf8.lastIndex(of: UInt8(ascii: "/")).map { base.path[...$0] } ?? ""
+            result.path = Self.withoutDots(folder + path)
+        }
+        return result
+    }
+
+    /// Section 5.2.4; a path that is no hierarchy (`urn:a:b`) has no such segments.
+    private static func withoutDots(_ path: String) -> String {
+        guard path.utf8.contains(UInt8(ascii: ".")) else { return path }
+        let isRooted = path.utf8.first == UInt8(ascii: "/")
+        var kept: [String] = []
+        var endsInFolder = false
+        let segments = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        for segment in segments.dropFirst(isRooted ? 1 : 0).map({ String(Substring($0)) }) {
+            endsInFolder = segment == "." || segment == ".."
+            if segment == ".." {
+                _ = kept.popLast()
+            } else if segment != "." {
+                kept.append(segment)
+            }
+        }
+        return (isRooted ? "/" : "") + kept.joined(separator: "/") + (endsInFolder && !kept.isEmpty ? "/" : "")
+    }
+}
+
+extension URIReference: CustomStringConvertible {
+    var description: String {
+        (scheme.map { $0 + ":" } ?? "") + (authority.map { "//" + $0 } ?? "") + path + (query.map { "?" + $0 } ?? "")
+            + (fragment.map { "#" + $0 } ?? "")
+    }
+
+    /// Text with its percent escapes decoded; nil when they are broken or decode to what is not UTF-8.
+    static func percentDecoded(_ text: String) -> String? {
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func hexDigit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,62 @@
+/// For each name that dynamic references ask for, the subschema of the outermost resource which offers it, and is being
+/// applied.
+struct DynamicScope {
+    private let anchors: UnsafePointer<DynamicAnchor>
+    private let resources: UnsafePointer<ResourceAnchors>
+    private var bindings: [Binding]
+    /// Keeps the tables.
+    private let schema: CompiledSchema
+
+    private struct Binding {
+        /// The frame that brought it; none: -1.
+        var depth = -1
+        var schema = anything
+    }
+
+    init(_ schema: CompiledSchema) {
+        self.schema = schema
+        anchors = schema.dynamicAnchors.start
+        resources = schema.resources.start
+        bindings = Array(repeating: Binding(), count: schema.dynamicNameCount)
+    }
+
+    var nameCount: Int { bindings.count }
+
+    mutating func begin() {
+        for name in bindings.indices { bindings[name] = Binding() }
+    }
+
+    mutating func enter(_ resource: Int, depth: Int) {
+        guard !bindings.isEmpty else { return }
+        let range = resources[resource]
+        for index in range.first..<range.first + range.count where bindings[anchors[index].name].depth < 0 {
+            bindings[anchors[index].name] = Binding(depth: depth, schema: anchors[index].schema)
+        }
+    }
+
+    mutating func leave(depth: Int) {
+        for name in bindings.indices where bindings[name].depth == depth { bindings[name].depth = -1 }
+    }
+
+    func target(of reference: DynamicReference) -> Int {
+        let binding = bindings[reference.name]
+        return binding.depth < 0 ? reference.fallback : binding.schema
+    }
+}
+
+extension SchemaValidator {
+    func callDynamically(_ reference: DynamicReference, _ frame: Frame) -> Outcome {
+        let target = scope.target(of: reference)
+        // Each round may bind another name; one more would be the same again.
+        var rounds = 0
+        var below = depth - 1
+        while below >= 0, frames[below].node == frame.node {
+            rounds += frames[below].schema == target ? 1 : 0
+            below -= 1
+        }
+        guard rounds <= scope.nameCount else {
+            return fail(frame.node, instruction: frame.instruction, kind: .circle, isSpeculative: false)
+        }
+        return enter(target, frame.node, isSpeculative: frame.isSpeculative, marks: frame.tracks)
+    }
+}

@@ -1,0 +1,56 @@
+/// Which members or elements of a value have been evaluated, as a log: each frame's marks stand behind those of the
+/// frames below it, so that the marks of one that fails, or is for another value, are cut off again.
+struct EvaluatedMarks {
+    private var log: [UInt32] = []
+    /// For each node the last question in which it was marked.
+    private var stamps: [UInt32] = []
+    private var question: UInt32 = 0
+
+    private static let all = UInt32.max
+    /// With the number of elements from the first on. Nodes are below it.
+    private static let prefix: UInt32 = 1 << 31
+
+    var count: Int { log.count }
+
+    mutating func begin() { log.removeAll(keepingCapacity: true) }
+
+    mutating func remove(from first: Int) { log.removeLast(log.count - first) }
+
+    /// The key of a member, or an element.
+    mutating func mark(_ node: Int) { log.append(UInt32(truncatingIfNeeded: node)) }
+
+    mutating func mark(first count: Int) {
+        log.append(Self.prefix | UInt32(truncatingIfNeeded: min(count, Int(Self.prefix) - 2)))
+    }
+
+    mutating func markAll() { log.append(Self.all) }
+
+    /// What is known of a value.
+    enum Answer {
+        case all
+        /// So many elements from the first on, and the nodes that `contains` tells for this question.
+        case some(prefix: Int, question: UInt32)
+    }
+
+    /// Asks for the marks of a frame, of a text with `nodeCount` nodes.
+    mutating func ask(from first: Int, nodeCount: Int) -> Answer {
+        guard !log[first...].contains(Self.all) else { return .all }
+        if stamps.count < nodeCount { stamps += Array(repeating: 0, count: nodeCount - stamps.count) }
+        if question == .max {
+            for index in stamps.indices { stamps[index] = 0 }
+            question = 0
+        }
+        question += 1
+        var count: UInt32 = 0
+        for mark in log[first...] {
+            if mark & Self.prefix != 0 {
+                count = max(count, mark & ~Self.prefix)
+            } else if Int(mark) < nodeCount {
+                stamps[Int(mark)] = question
+            }
+        }
+        return .some(prefix: Int(count), question: question)
+    }
+
+    func contains(_ node: Int, _ question: UInt32) -> Bool { stamps[node] == question }
+}

@@ -1,0 +1,85 @@
+import JSON
+
+/// `unevaluatedProperties` and `unevaluatedItems`: the last instructions of their schema.
+extension SchemaValidator {
+    func checkUnevaluatedMembers(
+        _ schema: Int, _ frame: UnsafeMutablePointer<Frame>, _ returned: Bool?
+    ) -> Outcome {
+        let node = frame.pointee.node
+        let end = Int(tape.nodes[node].link)
+        if frame.pointee.cursor == 0 {
+            guard case .some(_, let question) = evaluated.ask(from: frame.pointee.firstMark, nodeCount: nodeCount)
+            else { return .valid }
+            frame.pointee.bits = UInt64(question)
+            frame.pointee.cursor = node + 1
+        }
+        let question = UInt32(truncatingIfNeeded: frame.pointee.bits)
+        let forbids = schema != anything && isNever(schema)
+        var outcome = returned.map { Outcome($0) } ?? .valid
+        while true {
+            switch outcome {
+            case .waits: return .waits
+            case .valid: break
+            case .invalid:
+                guard !stops(frame.pointee) else { return .invalid }
+                frame.pointee.isValid = false
+            }
+            let key = frame.pointee.cursor
+            guard schema != anything, key < end else { break }
+            frame.pointee.cursor = tape.next(after: key + 1)
+            if evaluated.contains(key, question) {
+                outcome = .valid
+            } else if forbids {
+                outcome = fail(
+                    key, instruction: frame.pointee.instruction, kind: .unknownProperty,
+                    isSpeculative: frame.pointee.isSpeculative)
+            } else {
+                outcome = enter(schema, key + 1, isSpeculative: frame.pointee.isSpeculative)
+            }
+        }
+        evaluated.markAll()
+        return Outcome(frame.pointee.isValid)
+    }
+
+    func checkUnevaluatedElements(
+        _ schema: Int, _ frame: UnsafeMutablePointer<Frame>, _ returned: Bool?
+    ) -> Outcome {
+        let node = frame.pointee.node
+        let end = Int(tape.nodes[node].link)
+        if frame.pointee.cursor == 0 {
+            guard
+                case .some(let prefix, let question) = evaluated.ask(
+                    from: frame.pointee.firstMark, nodeCount: nodeCount)
+            else { return .valid }
+            frame.pointee.bits = UInt64(question)
+            frame.pointee.cursor = node + 1
+            for _ in 0..<prefix where frame.pointee.cursor < end {
+                frame.pointee.cursor = tape.next(after: frame.pointee.cursor)
+            }
+        }
+        let question = UInt32(truncatingIfNeeded: frame.pointee.bits)
+        var outcome = returned.map { Outcome($0) } ?? .valid
+        while true {
+            switch outcome {
+            case .waits: return .waits
+            case .valid: break
+            case .invalid:
+                guard !stops(frame.pointee) else { return .invalid }
+                frame.pointee.isValid = false
+            }
+            let element = frame.pointee.cursor
+            guard schema != anything, element < end else { break }
+            frame.pointee.cursor = tape.next(after: element)
+            outcome =
+                evaluated.contains(element, question)
+                ? .valid : enter(schema, element, isSpeculative: frame.pointee.isSpeculative)
+        }
+        evaluated.markAll()
+        return Outcome(frame.pointee.isValid)
+    }
+
+    private func isNever(_ schema: Int) -> Bool {
+        if case .never = code[Int(subschemas[schema].first)] { return true }
+        return false
+    }
+}

@@ -1,0 +1,102 @@
+import Glibc
+import JSON
+import JSONSchema
+
+/// A file of cases in the format of the official JSON Schema test suite: schemas, each with values and what they are.
+struct SuiteFile: CustomStringConvertible {
+    /// From the suite's folder on, without `.json`: `optional/bignum`.
+    var name: String
+    var path: String
+
+    var description: String { name }
+
+    /// A value that was judged otherwise than the suite does; or a schema that could not be compiled.
+    struct Failure: Hashable, CustomStringConvertible {
+        var group: String
+        var test: String
+        var reason: String
+
+        var description: String { "\(group) / \(test): \(reason)" }
+    }
+
+    /// Runs all cases; `count` counts them.
+    func failures(
+        remotes: SchemaResources, options: SchemaOptions, count: inout Int
+    ) throws -> [Failure] {
+        var failures: [Failure] = []
+        for group in try JSONDocument(try Files.bytes(of: path), limits: JSONLimits(bytesMax: 1 << 24)).root.elements {
+            let name = group["description"]?.string ?? ""
+            let tests = group["tests"].map { Array($0.elements) } ?? []
+            count += tests.count
+            guard let text = group["schema"]?.sourceBytes else {
+                failures.append(Failure(group: name, test: "", reason: "there is no schema"))
+                continue
+            }
+            let validator: SchemaValidator
+            do {
+                validator = SchemaValidator(
+                    try CompiledSchema(JSONDocument(text), resources: remotes, options: options))
+            } catch {
+                failures.append(Failure(group: name, test: "", reason: "\(error)"))
+                continue
+            }
+            for test in tests {
+                guard let data = test["data"], let isValid = test["valid"]?.bool else { continue }
+                let violations = validator.violations(in: data)
+                if (validator.firstViolation(in: data) == nil) != isValid || violations.isEmpty != isValid {
+                    failures.append(
+                        Failure(
+                            group: name, test: test["description"]?.string ?? "",
+                            reason: isValid ? violations.first?.description ?? "" : "is taken for valid"))
+                }
+            }
+        }
+        return failures
+    }
+
+    /// The files of a folder, those in folders inside with them.
+    static func all(in folder: String, below prefix: String = "") -> [SuiteFile] {
+        Files.names(in: folder).flatMap { name -> [SuiteFile] in
+            if name.hasSuffix(".json") {
+                return [SuiteFile(name: prefix + name.dropLast(".json".count), path: "\(folder)/\(name)")]
+            }
+            return all(in: "\(folder)/\(name)", below: "\(prefix)\(name)/")
+        }
+    }
+}
+
+/// Files for tests.
+enum Files {
+    /// `path` from the repository's root.
+    static func absolute(_ path: String, file: StaticString = #filePath) -> String {
+        "\(file)".split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/") + "/"
+            + path
+    }
+
+    static func bytes(of path: String) throws -> [UInt8] {
+        guard let file = fopen(path, "r") else { throw FileError(description: "cannot read \(path)") }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        while case let count = fread(&chunk, 1, chunk.count, file), count > 0 { bytes += chunk[..<count] }
+        return bytes
+    }
+
+    /// What is in a folder, in order; nothing when there is none.
+    static func names(in path: String) -> [String] {
+        guard let folder = opendir(path) else { return [] }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
+                name.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names.sorted()
+    }
+}
+
+struct FileError: Error, CustomStringConvertible {
+    var description: String
+}
