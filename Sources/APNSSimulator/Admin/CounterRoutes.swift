@@ -13,7 +13,8 @@ struct CounterRoutes {
             AdminRoute(.get, "/metrics", "the same for Prometheus") { [server] _ in
                 AdminResponse(
                     contentType: "text/plain; version=0.0.4; charset=utf-8",
-                    body: Array(SimulatorMetrics(server.counters).text.utf8))
+                    body: Array(SimulatorMetrics(server.counters, faultsInForce: server.faults.entries.count).text.utf8)
+                )
             },
         ]
     }

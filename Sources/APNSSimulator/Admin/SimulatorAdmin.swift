@@ -33,6 +33,7 @@ public final class SimulatorAdmin {
         RouteTable(
             PageRoutes().all + HealthRoutes(server: server).all + CounterRoutes(server: server).all
                 + ConnectionRoutes(server: server).all
+                + FaultRoutes(server: server).all + ActionRoutes(server: server).all
                 + ClockRoutes(server: server).all + RequestRoutes(server: server).all
                 + StateRoutes(server: server).all + TeamRoutes(server: server).all
                 + DeviceRoutes(server: server).all + ChannelRoutes(server: server).all)

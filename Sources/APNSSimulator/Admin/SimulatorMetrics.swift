@@ -8,7 +8,8 @@ struct SimulatorMetrics {
     /// In the text format 0.0.4.
     var text: String { registry.render() }
 
-    init(_ counters: Counters) {
+    /// - Parameter faultsInForce: how many faults there are.
+    init(_ counters: Counters, faultsInForce: Int) {
         count("connections", "Connections accepted.", counters.connections)
         gauge("connections_open", "Connections that are open.", counters.connectionsOpen)
         for end in ConnectionEnd.allCases {
@@ -28,6 +29,12 @@ struct SimulatorMetrics {
         count("request_body_bytes", "Bytes of the bodies of requests.", counters.bodyBytes)
         count("streams_refused", "Streams beyond what the connection may have.", counters.streamsRefused)
         count("tokens_verified", "Signatures of provider tokens that were checked.", counters.tokensVerified)
+        registry.histogram(
+            "apns_simulator_answer_seconds", help: "Time from a whole request to its answer.",
+            bounds: Latencies.boundsNanoseconds
+        ).add(counters.latencies.counts, sum: counters.latencies.sumNanoseconds)
+        gauge("faults_in_force", "Faults that may strike.", faultsInForce)
+        count("ids_forgotten", "Ids of requests that were forgotten to make room.", counters.idsForgotten)
         count("answers_accepted", "Answers with status 200, 201 or 204.", counters.accepted)
         for (status, answers) in counters.refusedByStatus.sorted(by: { $0.key < $1.key }) {
             count("answers_refused", "Other answers, by status.", answers, ["status": String(status)])

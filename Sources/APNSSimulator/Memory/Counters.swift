@@ -45,6 +45,8 @@ public struct Counters: Sendable, Hashable {
     public private(set) var refusedByStatus: [Int: Int] = [:]
     private var refusals: [Reason: Int] = [:]
     private var otherRefusals = 0
+    /// How long whole requests waited for their answer.
+    public private(set) var latencies = Latencies()
     private var services = Array(repeating: OfService(), count: Service.all.count)
     private var struck: [String: Int] = [:]
     private var ends: [ConnectionEnd: Int] = [:]
@@ -73,7 +75,9 @@ public struct Counters: Sendable, Hashable {
         inFlightMax = max(inFlightMax, inFlight)
     }
 
-    mutating func count(_ answer: Answer, of service: Service) {
+    /// - Parameter latency: since the request had arrived whole.
+    mutating func count(_ answer: Answer, of service: Service, after latency: Duration) {
+        latencies.count(latency)
         guard !answer.isSuccess else {
             accepted += 1
             services[service.index].accepted += 1

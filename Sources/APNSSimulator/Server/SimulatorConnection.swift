@@ -192,7 +192,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         guard serves(stream), !isOver, slots[stream.slot].stage == .arriving else { return }
         enter(.waiting, stream)
         requestsEnded += 1
-        let now = server.now.monotonic
+        let now = slots[stream.slot].since + server.clockOffset
         idle = lastRequest.duration(to: now)
         lastRequest = now
         server.requestEnded(requests[stream.slot], stream, on: self)
@@ -280,6 +280,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         case .silence: break
         case .reset(let code): session.reset(stream, code)
         case .answer(let answer, let isAuthenticated):
+            let arrived = slots[stream.slot].since
             enter(.answered, stream)
             slots[stream.slot].ticket = nil
             if answer.status >= 400 { errorsSent += 1 }
@@ -288,7 +289,9 @@ final class SimulatorConnection: HTTP2ServerDelegate {
                 headers: server.headers(of: answer, to: requests[stream.slot], service: memory.service),
                 body: answer.bodyBytes)
             if isAuthenticated { proveItself() }
-            server.answered(answer, to: slots[stream.slot].number, of: memory.service)
+            server.answered(
+                answer, to: slots[stream.slot].number, of: memory.service,
+                after: arrived.duration(to: slots[stream.slot].since))
         }
     }
 }

@@ -195,10 +195,12 @@ public final class SimulatorServer {
 
     /// An answer was sent.
     ///
-    /// - Parameter number: the request's in the log.
-    func answered(_ answer: Answer, to number: Int, of service: Service) {
+    /// - Parameters:
+    ///   - number: the request's in the log.
+    ///   - latency: since the request had arrived whole.
+    func answered(_ answer: Answer, to number: Int, of service: Service, after latency: Duration) {
         counts.inFlight -= 1
-        counts.count(answer, of: service)
+        counts.count(answer, of: service, after: latency)
         memory.answered(number, atUnixMilliseconds: now.unixMilliseconds)
     }
 

@@ -32,6 +32,17 @@ public final class Histogram: Sendable {
         total.add(value)
     }
 
+    /// Takes over what was observed elsewhere.
+    ///
+    /// - Parameters:
+    ///   - counts: in each bucket, the rest last; as many as there are here.
+    ///   - sum: of all values.
+    public func add(_ counts: [Int], sum: Int) {
+        precondition(counts.count == buckets.count, "the buckets are the same")
+        for (bucket, count) in zip(buckets, counts) { bucket.add(count) }
+        total.add(sum)
+    }
+
     /// Observations in each bucket, the rest last.
     public var counts: [Int] { buckets.map(\.value) }
 

@@ -8,10 +8,10 @@ import Testing
     @Test func areMembersOfOneObject() {
         var counters = Counters()
         for _ in 0..<3 { counters.countRequest(of: .sandboxPush, bodyBytes: 5) }
-        counters.count(.accepted, of: .sandboxPush)
-        counters.count(.refused(.badTopic), of: .sandboxPush)
-        counters.count(.gone(.unregistered, timestampMilliseconds: 1), of: .productionPush)
-        counters.count(Answer(status: 502), of: .sandboxPush)
+        counters.count(.accepted, of: .sandboxPush, after: .zero)
+        counters.count(.refused(.badTopic), of: .sandboxPush, after: .zero)
+        counters.count(.gone(.unregistered, timestampMilliseconds: 1), of: .productionPush, after: .zero)
+        counters.count(Answer(status: 502), of: .sandboxPush, after: .zero)
         counters.countFault("silence")
         counters.count(.lost)
         #expect(
@@ -41,9 +41,10 @@ import Testing
     @Test func reasonsThatNobodyKnowsAreCountedToALimit() {
         var counters = Counters()
         for number in 0..<1000 {
-            counters.count(Answer(status: 400, body: .reason(.unknown("Reason\(number)"))), of: .sandboxPush)
+            counters.count(
+                Answer(status: 400, body: .reason(.unknown("Reason\(number)"))), of: .sandboxPush, after: .zero)
         }
-        counters.count(.refused(.badTopic), of: .sandboxPush)
+        counters.count(.refused(.badTopic), of: .sandboxPush, after: .zero)
         #expect(counters.refusedByReason.count < 150)
         #expect(counters.refusedByReason.values.reduce(0, +) == 1001)
         #expect(counters.refusedByReason["BadTopic"] == 1)
