@@ -4,7 +4,7 @@ import TestKit
 /// Benchmarks of the whole and of its parts. Figures count only within one run: see the floor beside them.
 @main struct MartletBench {
     private static let help = """
-        Usage: martlet-bench end-to-end|simulator [OPTIONS]
+        Usage: martlet-bench end-to-end|simulator|soak [OPTIONS]
 
         Measures beside a floor: a C program that does the least that the work could cost. Both in turns; the median of all
         samples counts. Figures of other runs say little. Build first: swift build -c release
@@ -22,11 +22,15 @@ import TestKit
           --connections N  of h2load (4)
           --streams N      of each connection at once (100)
 
-        Both:
+        soak: has apns-simulator make faults of every kind, which come and go, under load from h2load, and follows its
+        memory; fails when that is over 10 % more at the end than after a tenth of the time.
+          --minutes N      how long (60)
+          --quick          some seconds, whatever it holds
+
+        end-to-end and simulator:
           --samples N      of each (5)
           --quick          few messages, one sample: whether it works, not how fast
           --json           print JSON instead of a table
-          --help           print this
 
         Exit codes: 0 measured, 1 something failed, 2 wrong usage.
         """
@@ -55,7 +59,11 @@ import TestKit
             let options = try SimulatorLoadOptions(arguments.dropFirst())
             let report = try await SimulatorLoad(options).run()
             print(options.wantsJSON ? report.json : report.table)
-        default: throw UsageError(message: "which benchmark? There are: end-to-end, simulator")
+        case "soak":
+            let report = try await Soak(SoakOptions(arguments.dropFirst())).run()
+            print(report.table)
+            if !report.isSteady { fail("the memory grew", code: 1) }
+        default: throw UsageError(message: "which benchmark? There are: end-to-end, simulator, soak")
         }
     }
 

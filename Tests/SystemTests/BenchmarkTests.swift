@@ -16,6 +16,17 @@ extension SystemTests {
             }
         }
 
+        @Test func soakLetsFaultsComeAndGo() async throws {
+            let result = try await ChildProcess.run(
+                [Products.executable("martlet-bench"), "soak", "--quick"], within: .seconds(120))
+            #expect(result.exit.status == .exited(0), "\(result.errors)")
+            for phase in ["calm", "slow", "wrong", "cut", "moving", "mixed"] {
+                #expect(result.output.contains { $0.hasSuffix("after \(phase)") }, "\(phase)")
+            }
+            let faults = try #require(result.output.first { $0.hasPrefix("Faults: ") })
+            #expect(faults.contains("latency ") && faults.contains("answer ") && faults.contains("reset_stream "))
+        }
+
         @Test func wrongUseOfBenchmarkIsExplained() async throws {
             let result = try await ChildProcess.run([
                 Products.executable("martlet-bench"), "simulator", "--samples", "0",

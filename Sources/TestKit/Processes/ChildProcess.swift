@@ -94,6 +94,11 @@ public final class ChildProcess: @unchecked Sendable {
         state.locked { ended == nil ? ProcessFigures.peakResidentBytes(of: pid) : 0 }
     }
 
+    /// The memory that it holds now; zero after its end.
+    public var residentBytes: Int {
+        state.locked { ended == nil ? ProcessFigures.residentBytes(of: pid) : 0 }
+    }
+
     /// Sends a signal; does nothing when the process has ended.
     public func send(signal: Int32) {
         state.locked { if ended == nil { kill(pid, signal) } }

@@ -39,15 +39,8 @@ public struct LoadGenerator: Sendable {
     ///
     /// - Throws: `ProcessError` unless each was answered with 200.
     public func run(_ requests: Int, port: Int) async throws(ProcessError) -> Run {
-        let paths = try directory.write("paths.\(port)", addresses(port: port))
         let result = try await ChildProcess.run(
-            [
-                "h2load", "--requests=\(requests)", "--clients=\(connections)", "--max-concurrent-streams=\(streams)",
-                "--input-file=\(paths)", "--data=\(payloadFile)", "--header=authorization: \(authorization)",
-                "--header=apns-topic: com.example.app", "--header=apns-push-type: alert", "--header=apns-priority: 10",
-                "--header=apns-expiration: 1900000000",
-                "--header=apns-id: 00000000-0000-4000-8000-000000000001",
-            ], within: .seconds(Self.secondsMax))
+            command(port: port) + ["--requests=\(requests)"], within: .seconds(Self.secondsMax))
         // requests: 20000 total, 20000 started, 20000 done, 20000 succeeded, 0 failed, 0 errored, 0 timeout
         // finished in 1.23s, 16260.16 req/s, 1.02MB/s
         let succeeded = result.output.contains { $0.hasPrefix("requests:") && $0.contains(" \(requests) succeeded,") }
@@ -56,6 +49,34 @@ public struct LoadGenerator: Sendable {
             throw ProcessError("h2load: \((result.output + result.errors).suffix(12).joined(separator: "\n"))")
         }
         return Run(requestsPerSecond: rate)
+    }
+
+    /// Pushes for a while, whatever comes of it.
+    ///
+    /// - Parameter requestsPerSecond: of each connection.
+    /// - Returns: whether h2load came to its end by itself; it may wait for answers that never come.
+    public func batter(for duration: Duration, requestsPerSecond: Int, port: Int) async throws(ProcessError) -> Bool {
+        let load = try await ChildProcess(
+            command(port: port) + [
+                "--duration=\(duration.components.seconds)", "--rps=\(requestsPerSecond)",
+                "--connection-inactivity-timeout=2",
+            ], output: .nothing, errors: .nothing)
+        do {
+            _ = try await load.exit(within: duration + .seconds(5))
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private func command(port: Int) throws(ProcessError) -> [String] {
+        let paths = try directory.write("paths.\(port)", addresses(port: port))
+        return [
+            "h2load", "--clients=\(connections)", "--max-concurrent-streams=\(streams)", "--input-file=\(paths)",
+            "--data=\(payloadFile)", "--header=authorization: \(authorization)", "--header=apns-topic: com.example.app",
+            "--header=apns-push-type: alert", "--header=apns-priority: 10", "--header=apns-expiration: 1900000000",
+            "--header=apns-id: 00000000-0000-4000-8000-000000000001",
+        ]
     }
 
     private func addresses(port: Int) -> String {

@@ -21,8 +21,13 @@ enum ProcessFigures {
     }
 
     /// The most memory that it has held at once, in bytes; zero when it cannot be read.
-    static func peakResidentBytes(of pid: pid_t) -> Int {
-        let line = read("status", of: pid)?.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    static func peakResidentBytes(of pid: pid_t) -> Int { memory("VmHWM:", of: pid) }
+
+    /// The memory that it holds now, in bytes; zero when it cannot be read.
+    static func residentBytes(of pid: pid_t) -> Int { memory("VmRSS:", of: pid) }
+
+    private static func memory(_ name: String, of pid: pid_t) -> Int {
+        let line = read("status", of: pid)?.split(separator: "\n").first { $0.hasPrefix(name) }
         return (line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1024
     }
 

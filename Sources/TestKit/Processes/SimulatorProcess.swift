@@ -1,4 +1,5 @@
 import Crypto
+import EventLoop
 import Glibc
 public import JSON
 
@@ -36,6 +37,24 @@ public struct SimulatorProcess: Sendable {
         let line = try await process.output.line { $0.contains(#""event":"counters""#) }
         guard let counters = try? JSONDocument(line) else { throw ProcessError("apns-simulator said \(line)") }
         return counters
+    }
+
+    /// Asks its admin port.
+    ///
+    /// - Returns: the JSON that it answers.
+    /// - Throws: when it has none, or refuses.
+    @discardableResult
+    public func ask(_ method: String, _ target: String, _ body: String? = nil) async throws -> JSONDocument {
+        guard let port = adminPort.flatMap({ UInt16(exactly: $0) }) else {
+            throw ProcessError("apns-simulator has no admin port")
+        }
+        return try await onEpollLoop { loop in
+            let client = try await RawHTTPClient.connect(to: Endpoint(host: "127.0.0.1", port: port), on: loop)
+            defer { client.close() }
+            let response = try await client.request(method, target, body: body)
+            guard response.status < 300 else { throw ProcessError("\(method) \(target): \(response.body)") }
+            return try JSONDocument(response.body)
+        }
     }
 
     /// An `authorization` header for the demonstration's team, good for an hour.

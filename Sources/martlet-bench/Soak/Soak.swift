@@ -1,0 +1,52 @@
+import TestKit
+
+/// Has h2load push to a simulator, on new connections in each phase, while faults of every kind come and go.
+struct Soak {
+    private static let connections = 20
+    private static let streams = 50
+    /// Of each connection.
+    private static let requestsPerSecond = 100
+
+    private let options: SoakOptions
+
+    init(_ options: SoakOptions) {
+        self.options = options
+    }
+
+    func run() async throws -> SoakReport {
+        let directory = try TemporaryDirectory("soak")
+        let simulator = try await SimulatorProcess(
+            in: directory, options: ["--gate", "off", "--admin", "127.0.0.1:0"])
+        let start = ContinuousClock.now
+        let end = start + .seconds(60 * options.minutes)
+        var report = SoakReport(options: options)
+        while ContinuousClock.now < end {
+            for phase in SoakPhase.all where ContinuousClock.now < end {
+                try await enter(phase, simulator)
+                let load = try LoadGenerator(
+                    connections: Self.connections, streams: Self.streams, devices: SimulatorLoadOptions.devices,
+                    authorization: try simulator.authorization(), in: directory)
+                let hasFinished = try await load.batter(
+                    for: .seconds(options.phaseSeconds), requestsPerSecond: Self.requestsPerSecond,
+                    port: simulator.port)
+                guard simulator.process.isRunning else {
+                    throw ProcessError("the simulator has ended: \(simulator.process.errors.linesSoFar.suffix(5))")
+                }
+                report.add(
+                    SoakReport.Sample(
+                        minute: (ContinuousClock.now - start).microseconds / 60e6, phase: phase.name,
+                        megabytes: Double(simulator.process.residentBytes) / 1e6),
+                    hasFinished: hasFinished)
+            }
+        }
+        report.counters = try await simulator.ask("GET", "/v1/counters")
+        try await simulator.process.terminate()
+        return report
+    }
+
+    /// Puts the faults of a phase in force, and no others.
+    private func enter(_ phase: SoakPhase, _ simulator: SimulatorProcess) async throws {
+        try await simulator.ask("DELETE", "/v1/faults")
+        for fault in phase.faults { try await simulator.ask("POST", "/v1/faults", fault) }
+    }
+}

@@ -1,0 +1,19 @@
+/// What the command line asks for.
+struct SoakOptions {
+    var minutes = 60.0
+    /// How long the faults of one phase stay in force.
+    var phaseSeconds = 10
+    /// Whether it fails when memory grows; too short a time says nothing.
+    var judges = true
+
+    init(_ arguments: ArraySlice<String>) throws(UsageError) {
+        var arguments = Arguments(arguments)
+        while let argument = arguments.next() {
+            switch argument {
+            case "--minutes": minutes = Double(try arguments.number(for: argument, in: 1...10_000))
+            case "--quick": (minutes, phaseSeconds, judges) = (0.2, 1, false)
+            default: throw UsageError(message: "what is \(argument)?")
+            }
+        }
+    }
+}

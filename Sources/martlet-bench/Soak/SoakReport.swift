@@ -1,0 +1,72 @@
+import JSON
+
+/// How the memory went.
+struct SoakReport {
+    /// What was held once the load of a phase had ended.
+    struct Sample {
+        var minute: Double
+        var phase: String
+        var megabytes: Double
+
+        var line: String {
+            Figures.cell(minute, places: 1, width: 6) + Figures.cell(megabytes, places: 1, width: 14)
+                + "   after \(phase)"
+        }
+    }
+
+    /// Of what was held early, more at the end.
+    private static let growthMax = 0.1
+    private static let linesMax = 30
+
+    let options: SoakOptions
+    private(set) var samples: [Sample] = []
+    /// Phases in which h2load waited for answers that never came, and was ended.
+    private(set) var loadsEnded = 0
+    /// What the simulator counted.
+    var counters: JSONDocument?
+
+    init(options: SoakOptions) {
+        self.options = options
+    }
+
+    mutating func add(_ sample: Sample, hasFinished: Bool) {
+        samples.append(sample)
+        if !hasFinished { loadsEnded += 1 }
+        MartletBench.note(sample.line)
+    }
+
+    /// The first sample after a tenth of the time.
+    private var early: Sample? { samples.first { $0.minute >= options.minutes / 10 } }
+
+    /// The memory at the end in terms of that after a tenth of the time; nil before there are both.
+    private var growth: Double? {
+        guard let early, let last = samples.last, early.megabytes > 0 else { return nil }
+        return last.megabytes / early.megabytes
+    }
+
+    /// Whether the memory stayed as it should have, or this is not to be judged.
+    var isSteady: Bool { !options.judges || growth.map { $0 <= 1 + Self.growthMax } ?? false }
+
+    var table: String {
+        let step = max(1, (samples.count + Self.linesMax - 1) / Self.linesMax)
+        let rows = stride(from: 0, to: samples.count - 1, by: step).map { samples[$0].line }
+        let last = samples.last.map { [$0.line] } ?? []
+        return """
+            minute   resident MB
+            \((rows + last).joined(separator: "\n"))
+
+            At the end \(Figures.decimal(growth ?? 0, places: 2)) times what it held after a tenth of the time.
+            \(samples.count) phases; in \(loadsEnded) of them h2load waited in vain and was ended.
+            \(counted)
+            """
+    }
+
+    private var counted: String {
+        let counts = ["connections", "requests", "accepted", "streams_refused", "requests_abandoned"]
+            .map { "\($0) \(counters?.root[key: $0]?.int ?? 0)" }
+        let faults =
+            counters?.root[key: "faults_by_action"]?.members
+            .map { "\($0.key.string ?? "") \($0.value.int ?? 0)" } ?? []
+        return "Counted: \(counts.joined(separator: ", ")).\nFaults: \(faults.joined(separator: ", "))."
+    }
+}
