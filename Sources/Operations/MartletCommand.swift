@@ -40,6 +40,10 @@ public enum MartletCommand {
             return CommandLoop.run { await command.apply(on: $0) }
         case .publish(let options):
             return PublishCommand(access: try options.broker.access(), options: options).run()
+        case .validate(let options):
+            return ValidateCommand(options: options).run()
+        case .configCheck(let paths):
+            return ConfigCheckCommand(paths: paths).run()
         case .watch(let options):
             let access = try options.broker.access()
             return CommandLoop.run { await WatchCommand(loop: $0, access: access, options: options).run() }

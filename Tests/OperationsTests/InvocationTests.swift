@@ -1,3 +1,4 @@
+import JSONSchema
 import Testing
 
 @testable import Operations
@@ -7,6 +8,13 @@ import Testing
         #expect(try parse("worker --config a.yaml") == .worker(configPath: "a.yaml"))
         #expect(try parse("worker --config=a=b.yaml") == .worker(configPath: "a=b.yaml"))
         #expect(try parse("topology apply --config a.yaml") == .topologyApply(Invocation.Broker(configPath: "a.yaml")))
+        #expect(try parse("config check a b") == .configCheck(paths: ["a", "b"]))
+        #expect(
+            try parse("validate --resource u=a=b --lines --resource v=c --schema s --draft draft-07 -")
+                == .validate(
+                    Invocation.ValidateOptions(
+                        schemaPath: "s", resources: [.init(uri: "u", path: "a=b"), .init(uri: "v", path: "c")],
+                        draft: .draft07, isLines: true, files: ["-"])))
         #expect(try parse("topology print") == .topologyPrint(Invocation.Broker(), asJSON: false))
         #expect(
             try parse("topology print --json --config a")

@@ -1,9 +1,9 @@
 import JSON
-import JSONSchema
+public import JSONSchema
 
 /// The schemas of `schemas/` that the worker carries in itself.
-enum ContractSchemas {
-    static let notification = compile(PackageResources.notification_schema_json, "notification.schema.json")
+public enum ContractSchemas {
+    public static let notification = compile(PackageResources.notification_schema_json, "notification.schema.json")
 
     private static func compile(_ text: [UInt8], _ name: String) -> CompiledSchema {
         do {

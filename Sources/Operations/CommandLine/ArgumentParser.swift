@@ -5,6 +5,8 @@ struct ParsedArguments: Sendable, Equatable {
     var command: String
     /// By option name; a flag has the value "".
     var options: [String: String] = [:]
+    /// Those that may be given several times, in order.
+    var lists: [String: [String]] = [:]
     var operands: [String] = []
 }
 
@@ -70,6 +72,10 @@ struct ArgumentParser: Sendable {
                     throw UsageError(message: "option \(option.spelling) needs a value", command: command.name)
                 }
                 value = given
+            }
+            if option.isList {
+                parsed.lists[option.name, default: []].append(value)
+                continue
             }
             guard parsed.options.updateValue(value, forKey: option.name) == nil else {
                 throw UsageError(message: "option \(spelled) is given twice", command: command.name)

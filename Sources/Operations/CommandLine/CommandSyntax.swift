@@ -21,6 +21,8 @@ struct OptionSyntax: Sendable {
     var value: String?
     let help: String
     var isRequired = false
+    /// May be given several times.
+    var isList = false
 
     var spelling: String { value.map { "--\(name) \($0)" } ?? "--\(name)" }
 }

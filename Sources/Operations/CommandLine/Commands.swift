@@ -23,6 +23,35 @@ extension Invocation {
             summary: "Show the exchanges, queues and bindings, without connecting.",
             options: [.config(), .prefix, .json]),
         CommandSyntax(
+            path: ["validate"],
+            summary: "Check documents against a JSON Schema: messages, or any others.",
+            discussion: """
+                Prints a line of JSON for each document: {"valid":true}, or false with errors. Exit code 0: all are valid,
+                1: one is not, 2: the schema is broken, a file cannot be read, or wrong usage. Without --schema documents
+                are checked as a worker checks messages. A schema is 2020-12 or draft-07 and may refer to files in its
+                folder by their $id or name; nothing is fetched. FILE may be - for standard input.
+                """,
+            operands: "FILE…",
+            options: [
+                OptionSyntax(name: "schema", value: "FILE", help: "the schema; default that of messages"),
+                OptionSyntax(name: "all-errors", help: "tell all errors of a document, not the first alone"),
+                OptionSyntax(name: "lines", help: "each line is a document, and checked as it comes"),
+                OptionSyntax(
+                    name: "resource", value: "URI=FILE|FOLDER",
+                    help: "where references lead to that begin so; several are allowed", isList: true),
+                OptionSyntax(name: "assert-format", help: "a value that breaks its format is invalid"),
+                OptionSyntax(
+                    name: "draft", value: "DRAFT", help: "of a schema without $schema: 2020-12 (default), draft-07"),
+            ]),
+        CommandSyntax(
+            path: ["config", "check"],
+            summary: "Check configuration files, and the files that they name.",
+            discussion: """
+                Looks at all that a worker looks at before it starts, and connects to nothing. Exit code 0: a worker would
+                start with them, 1: one has mistakes, which are told on standard error, all of them.
+                """,
+            operands: "FILE…"),
+        CommandSyntax(
             path: ["publish"],
             summary: "Publish files as requests, each file's bytes as they are.",
             discussion: """

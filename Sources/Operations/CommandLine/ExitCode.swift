@@ -11,7 +11,7 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
     var meaning: String {
         switch self {
         case .success: "done; a worker: told to stop, and everything it held is settled"
-        case .failed: "not done: the broker refused it, a message was not confirmed, a file cannot be read"
+        case .failed: "not done: the broker refused it, a message was not confirmed, a document is invalid"
         case .usage: "the command line or the configuration is wrong; nothing was started"
         case .unreachable: "the broker cannot be reached, or the connection was lost (a worker waits instead)"
         case .timedOut: "time ran out: --timeout, or a worker's drain deadline (the broker redelivers what was held)"

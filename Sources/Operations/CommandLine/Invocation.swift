@@ -1,3 +1,5 @@
+import JSONSchema
+
 /// What a command line asks for, fully parsed: everything that can be wrong with it has been found.
 enum Invocation: Equatable, Sendable {
     /// The text to print.
@@ -8,6 +10,8 @@ enum Invocation: Equatable, Sendable {
     case topologyPrint(Broker, asJSON: Bool)
     case publish(PublishOptions)
     case watch(WatchOptions)
+    case validate(ValidateOptions)
+    case configCheck(paths: [String])
 
     /// Where the broker is, for commands that work without a configuration file too.
     struct Broker: Equatable, Sendable {
@@ -36,6 +40,20 @@ enum Invocation: Equatable, Sendable {
         var timeoutSeconds: Int?
         /// Created once everything published from now on will be seen.
         var readyFile: String?
+    }
+
+    struct ValidateOptions: Equatable, Sendable {
+        /// nil: that of messages.
+        var schemaPath: String?
+        var resources: [NamedResource] = []
+        /// How a schema is read that does not say it.
+        var draft = SchemaDraft.draft202012
+        var assertsFormat = false
+        var tellsAllErrors = false
+        /// Each line is a document.
+        var isLines = false
+        /// `-` is standard input.
+        var files: [String]
     }
 
     /// - Parameter arguments: without the program's own name.
@@ -73,6 +91,10 @@ enum Invocation: Equatable, Sendable {
                     broker: try Broker(parsed), isJSON: options["json"] != nil,
                     count: try parsed.integer("count", upTo: .max),
                     timeoutSeconds: try parsed.integer("timeout", upTo: 31_536_000), readyFile: options["ready-file"]))
+        case "validate":
+            self = .validate(try ValidateOptions(parsed))
+        case "config check":
+            self = .configCheck(paths: parsed.operands)
         case let other:
             throw UsageError(message: "unknown command '\(other)'")
         }
@@ -89,6 +111,39 @@ extension Invocation.Broker {
         }
         url = parsed.options["url"] ?? url
         prefix = parsed.options["prefix"] ?? prefix
+    }
+}
+
+extension Invocation.ValidateOptions {
+    fileprivate init(_ parsed: ParsedArguments) throws(UsageError) {
+        self.init(files: parsed.operands)
+        schemaPath = parsed.options["schema"]
+        if schemaPath == nil, let option = ["draft", "assert-format"].first(where: { parsed.options[$0] != nil }) {
+            throw UsageError(message: "option --\(option) goes with --schema", command: parsed.command)
+        }
+        if schemaPath == nil, parsed.lists["resource"] != nil {
+            throw UsageError(message: "option --resource goes with --schema", command: parsed.command)
+        }
+        if let text = parsed.options["draft"] {
+            switch text {
+            case "2020-12": draft = .draft202012
+            case "draft-07": draft = .draft07
+            default:
+                throw UsageError(
+                    message: "option --draft takes 2020-12 or draft-07, not '\(text)'", command: parsed.command)
+            }
+        }
+        for text in parsed.lists["resource"] ?? [] {
+            guard let equals = text.firstIndex(of: "="), equals > text.startIndex, text.last != "=" else {
+                throw UsageError(
+                    message: "option --resource takes URI=FILE or URI=FOLDER, not '\(text)'", command: parsed.command)
+            }
+            resources.append(
+                NamedResource(uri: String(text[..<equals]), path: String(text[text.index(after: equals)...])))
+        }
+        assertsFormat = parsed.options["assert-format"] != nil
+        tellsAllErrors = parsed.options["all-errors"] != nil
+        isLines = parsed.options["lines"] != nil
     }
 }
 

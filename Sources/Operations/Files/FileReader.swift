@@ -7,23 +7,37 @@ enum FileReader {
     static func bytes(
         of path: String, bytesMax: Int, allowsStandardInput: Bool = false
     ) throws(ReferenceResolver.ReadFailure) -> [UInt8] {
-        let isStandardInput = allowsStandardInput && path == "-"
-        let descriptor = isStandardInput ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure(errno) }
-        defer { if !isStandardInput { close(descriptor) } }
+        let descriptor = try open(path, allowsStandardInput: allowsStandardInput)
+        defer { if descriptor != STDIN_FILENO { close(descriptor) } }
         var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 64 * 1024)
-        while true {
-            let count = read(descriptor, &chunk, chunk.count)
-            guard count >= 0 else {
-                if errno == EINTR { continue }
-                throw failure(errno)
-            }
-            guard count > 0 else { return bytes }
-            bytes += chunk[..<count]
+        while try append(from: descriptor, to: &bytes) {
             guard bytes.count <= bytesMax else {
                 throw ReferenceResolver.ReadFailure(reason: "it is larger than \(bytesMax) bytes")
             }
+        }
+        return bytes
+    }
+
+    /// A descriptor that the caller closes, unless it is that of standard input.
+    static func open(_ path: String, allowsStandardInput: Bool) throws(ReferenceResolver.ReadFailure) -> Int32 {
+        if allowsStandardInput && path == "-" { return STDIN_FILENO }
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure(errno) }
+        return descriptor
+    }
+
+    /// What is there to be read, 64 KiB at most; false at the end.
+    static func append(from descriptor: Int32, to bytes: inout [UInt8]) throws(ReferenceResolver.ReadFailure) -> Bool {
+        while true {
+            var code: Int32 = 0
+            let count = withUnsafeTemporaryAllocation(byteCount: 64 * 1024, alignment: 1) { chunk in
+                let count = read(descriptor, chunk.baseAddress, chunk.count)
+                code = errno
+                if count > 0 { bytes += chunk[..<count] }
+                return count
+            }
+            if count >= 0 { return count > 0 }
+            guard code == EINTR else { throw failure(code) }
         }
     }
 

@@ -16,6 +16,9 @@ struct Terminal: Sendable {
         hasColors = isatty(descriptor) == 1 && !isDumb && (Environment.value("NO_COLOR") ?? "").isEmpty
     }
 
+    /// Whether a person may be looking.
+    var isTerminal: Bool { isatty(descriptor) == 1 }
+
     /// Characters in a line of the terminal; of what is no terminal, or does not say, what a wide one has.
     var width: Int {
         var size = winsize()

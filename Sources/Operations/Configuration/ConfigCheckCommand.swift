@@ -1,0 +1,28 @@
+import JSON
+
+/// Says of configuration files whether a worker would start with them.
+struct ConfigCheckCommand {
+    let paths: [String]
+
+    func run() -> ExitCode {
+        var code = ExitCode.success
+        for path in paths {
+            do throws(ConfigurationError) {
+                _ = try ConfigurationFile(path).worker()
+                Terminal.output.line("\(path): valid".printable)
+            } catch {
+                for mistake in error.mistakes { tell(mistake) }
+                code = .failed
+            }
+        }
+        return code
+    }
+
+    private func tell(_ mistake: ConfigurationError.Mistake) {
+        Terminal.error.line("martlet: \(mistake)")
+        guard Terminal.error.isTerminal, let position = mistake.position,
+            let text = try? FileReader.bytes(of: mistake.path, bytesMax: ConfigurationFile.bytesMax)
+        else { return }
+        Terminal.error.line(SourceExcerpt.key(text, position, width: Terminal.error.width))
+    }
+}

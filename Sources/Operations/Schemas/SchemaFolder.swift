@@ -1,0 +1,132 @@
+import Glibc
+import JSON
+import JSONSchema
+
+/// A schema in a file, with what it refers to: resources that were named, and its folder. There a schema is found by
+/// its `$id`, or by its name relative to the file that refers to it.
+struct SchemaFolder {
+    /// Files of a folder that are looked at for their `$id`.
+    static let filesMax = 1000
+    static let limits = JSONLimits(bytesMax: 16 << 20, depthMax: 10_000)
+
+    var resources: [NamedResource] = []
+    var options = SchemaOptions()
+
+    func compile(_ path: String) throws(SchemaFileProblem) -> CompiledSchema {
+        let path = Self.absolute(path)
+        let document = try Self.document(path)
+        let uri = Self.uri(of: path)
+        let named = try known(beside: path, document, searches: false)
+        do throws(SchemaError) {
+            return try CompiledSchema(document, uri: uri, resources: named, options: options)
+        } catch {
+            guard error.code == .resource else { throw SchemaFileProblem(path: path, message: "\(error)") }
+        }
+        // The files beside it are only opened where something is missing.
+        let found = try known(beside: path, document, searches: true)
+        do throws(SchemaError) {
+            return try CompiledSchema(document, uri: uri, resources: found, options: options)
+        } catch {
+            throw SchemaFileProblem(path: path, message: "\(error)")
+        }
+    }
+
+    /// What was named wins over what is found in the folder.
+    private func known(
+        beside path: String, _ document: JSONDocument, searches: Bool
+    ) throws(SchemaFileProblem) -> SchemaResources {
+        let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+        var known = SchemaResources(limits: Self.limits)
+        known.add(prefix: Self.uri(of: folder + "/"), folder: folder)
+        if let id = document.root["$id"]?.string, let slash = id.lastIndex(of: "/"), id.contains("://") {
+            known.add(prefix: String(id[...slash]), folder: folder)
+        }
+        if searches {
+            for name in Self.names(in: folder).prefix(Self.filesMax) where name.hasSuffix(".json") {
+                guard let other = try? Self.document("\(folder)/\(name)"), let id = other.root["$id"]?.string else {
+                    continue
+                }
+                known.add(uri: id, document: other)
+            }
+        }
+        for resource in resources {
+            if Self.isFolder(resource.path) {
+                known.add(prefix: resource.uri, folder: resource.path)
+            } else {
+                known.add(uri: resource.uri, document: try Self.document(resource.path))
+            }
+        }
+        return known
+    }
+
+    private static func document(_ path: String) throws(SchemaFileProblem) -> JSONDocument {
+        let text: [UInt8]
+        do {
+            text = try FileReader.bytes(of: path, bytesMax: limits.bytesMax)
+        } catch {
+            throw SchemaFileProblem(path: path, message: "cannot read it: \(error.reason)")
+        }
+        do {
+            return try JSONDocument(text, limits: limits)
+        } catch {
+            throw SchemaFileProblem(path: path, position: error.position, message: error.message)
+        }
+    }
+
+    private static func absolute(_ path: String) -> String {
+        guard let resolved = realpath(path, nil) else { return path }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    /// RFC 8089, with everything encoded that is not surely allowed in a path.
+    private static func uri(of path: String) -> String {
+        var uri = "file://"
+        for byte in path.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"), UInt8(ascii: "~"):
+                uri.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                uri += digits.count < 2 ? "%0\(digits)" : "%\(digits)"
+            }
+        }
+        return uri
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// In order, so that two files with one `$id` are always the same to us.
+    private static func names(in path: String) -> [String] {
+        guard let folder = opendir(path) else { return [] }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            names.append(
+                withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
+        }
+        return names.sorted()
+    }
+}
+
+/// Where references to a URI, or to all that begin with it, lead to: `--resource URI=FILE|FOLDER`.
+struct NamedResource: Equatable, Sendable {
+    var uri: String
+    var path: String
+}
+
+/// Why a schema file cannot be used: for its author.
+struct SchemaFileProblem: Error, Equatable, CustomStringConvertible {
+    var path: String
+    var position: JSONPosition?
+    var message: String
+
+    var description: String {
+        "\(position.map { "\(path):\($0.line):\($0.column)" } ?? path): \(message)".printable
+    }
+}

@@ -1,0 +1,39 @@
+import JSON
+
+/// The line of a text in which something is wrong, with a caret below the place.
+enum SourceExcerpt {
+    /// Two lines of at most `width` characters, cut around the place where they would be longer.
+    static func text(_ source: [UInt8], _ position: JSONPosition, width: Int) -> String {
+        let offset = min(max(position.offset, 0), source.count)
+        let isEnd = { (byte: UInt8) in byte == UInt8(ascii: "\n") }
+        let start = source[..<offset].lastIndex(where: isEnd).map { $0 + 1 } ?? 0
+        let end = source[offset...].firstIndex(where: isEnd) ?? source.count
+        // A character has four bytes at most: what is further away cannot be shown.
+        let reach = 4 * max(width, 1)
+        let isCut = offset - start > reach
+        let before = Array(shown(source[(isCut ? offset - reach : start)..<offset]))
+        let after = shown(source[offset..<min(end, offset + reach)])
+        let room = max(width * 2 / 3, 1)
+        let head = before.count > room || isCut ? "…" + String(before.suffix(room - 1)) : String(before)
+        let line = (head + after).shortened(to: width)
+        return "\(line)\n\(String(repeating: " ", count: head.count))^"
+    }
+
+    /// As `text`, but of the line no more than its key: behind that may stand a secret.
+    static func key(_ source: [UInt8], _ position: JSONPosition, width: Int) -> String {
+        let offset = min(max(position.offset, 0), source.count)
+        let isEnd = { (byte: UInt8) in byte == UInt8(ascii: "\n") }
+        let start = source[..<offset].lastIndex(where: isEnd).map { $0 + 1 } ?? 0
+        let end = source[offset...].firstIndex(where: isEnd) ?? source.count
+        let colon = source[start..<end].firstIndex(of: UInt8(ascii: ":"))
+        let known = (colon.map { Array(source[start...$0]) } ?? []) + Array(" …".utf8)
+        let place = JSONPosition(
+            offset: min(offset - start, max(known.count - 3, 0)), line: 1, column: position.column)
+        return text(known, place, width: width)
+    }
+
+    /// Each byte or character in one column.
+    private static func shown(_ bytes: ArraySlice<UInt8>) -> String {
+        String(decoding: bytes, as: UTF8.self).replacing("\t", with: " ").replacing("\r", with: "").printable
+    }
+}
