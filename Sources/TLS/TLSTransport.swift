@@ -93,6 +93,8 @@ public final class TLSTransport: ByteTransport {
 
     public var version: TLSVersion? { session.version }
 
+    public override var peerAddress: [UInt8] { below?.peerAddress ?? [] }
+
     /// The peer's certificate in DER; nil when it has shown none. Worth nothing unless verified.
     public var peerCertificate: [UInt8]? { session.peerCertificate }
 

@@ -22,6 +22,7 @@ struct StateRoutes {
                     try server.stateReader.read(value, into: &rules)
                     return rules
                 }
+                server.watchIdle()
                 return rules
             },
             AdminRoute(

@@ -28,9 +28,35 @@ public struct RuleOptions: Sendable {
         case any
     }
 
+    /// What becomes of a stream that a connection may not have.
+    public enum GateViolation: String, CaseIterable, Sendable {
+        /// It is reset with REFUSED_STREAM.
+        case reset
+        /// The connection is told to go away with REFUSED_STREAM and a plain text.
+        case goAway = "goaway"
+    }
+
+    /// How a connection is ended that is not wanted any more.
+    public enum ConnectionClosing: String, CaseIterable, Sendable {
+        /// By GOAWAY with the reason.
+        case goAway = "goaway"
+        /// Without a word.
+        case close
+    }
+
+    /// How a connection is told that it was idle for too long.
+    public enum IdleEnd: String, CaseIterable, Sendable {
+        /// By GOAWAY with `IdleTimeout`, at once.
+        case goAway = "goaway"
+        /// Its next request is answered with 400 `IdleTimeout`.
+        case answer
+    }
+
     public var order = Order.headersFirst
     /// Streams of a connection before its first push with a valid provider token.
     public var gate = ServerStreamGate.Mode.enforce
+    /// What becomes of streams beyond what the gate lets through.
+    public var gateViolation = GateViolation.reset
     /// Streams of a connection after that.
     public var streamsMax = 1000
     public var tokenUpdates = TokenUpdates.lax
@@ -93,6 +119,28 @@ public struct RuleOptions: Sendable {
     public var pastExpirationReason: Reason?
     /// What an `apns-expiration` is refused with that can only be in milliseconds; nil: it is taken.
     public var millisecondsExpirationReason: Reason?
+    /// Refusals with a 4xx status, 410 apart, in a row before a connection may have one stream only, until something is
+    /// accepted; nil: it keeps its streams. Not with the gate off.
+    public var errorsInARowMax: Int? = 50
+    /// Such refusals of a connection within ``errorsWindowSeconds`` before it is ended; nil: it never is.
+    public var errorsMax: Int? = 1000
+    /// Those of them with `BadDeviceToken`, which APNs suffers less of.
+    public var badDeviceTokensMax: Int? = 200
+    public var errorsWindowSeconds = 60
+    /// How it is ended then.
+    public var errorsEnd = ConnectionClosing.goAway
+    /// Connections of less than ten requests that one address may open and close within
+    /// ``shortConnectionsWindowSeconds`` before it is refused; nil: it never is.
+    public var shortConnectionsMax: Int? = 3000
+    public var shortConnectionsWindowSeconds = 10
+    /// How long it is refused then.
+    public var refusalSeconds = 30
+    /// How long a connection may be without request; nil: for ever.
+    public var idleSecondsMax: Int?
+    public var idleEnd = IdleEnd.goAway
+    /// A connection that was without request so long answers all that come with 500 `InternalServerError`, as was seen;
+    /// nil: none does.
+    public var staleIdleSeconds: Int?
     /// Whether a push without provider token is served, for load tests of what is behind the token.
     public var servesWithoutToken = false
 

@@ -14,6 +14,7 @@ struct RuleSwitch: Sendable {
     static let all: [RuleSwitch] = [
         word("order", \.order),
         word("gate", \.gate),
+        word("gate_violation", \.gateViolation),
         number("streams_max", \.streamsMax, 1...4096),
         word("token_updates", \.tokenUpdates),
         flag("token_updates_per_key", \.countsTokenUpdatesPerKey),
@@ -47,6 +48,17 @@ struct RuleSwitch: Sendable {
         flag("accept_equal_duplicates", \.acceptsEqualDuplicates),
         refusal("past_expiration", \.pastExpirationReason, [.badExpirationDate]),
         refusal("milliseconds_expiration", \.millisecondsExpirationReason, [.badExpirationDate]),
+        limit("errors_in_a_row_max", \.errorsInARowMax, 0...1_000_000),
+        limit("errors_max", \.errorsMax, 0...1_000_000_000),
+        limit("bad_device_tokens_max", \.badDeviceTokensMax, 0...1_000_000_000),
+        number("errors_window_seconds", \.errorsWindowSeconds, 1...1_000_000),
+        word("errors_end", \.errorsEnd),
+        limit("short_connections_max", \.shortConnectionsMax, 1...1_000_000),
+        number("short_connections_window_seconds", \.shortConnectionsWindowSeconds, 1...1_000_000),
+        number("refusal_seconds", \.refusalSeconds, 1...1_000_000),
+        limit("idle_seconds_max", \.idleSecondsMax, 1...10_000_000),
+        word("idle_end", \.idleEnd),
+        limit("stale_idle_seconds", \.staleIdleSeconds, 1...10_000_000),
         flag("accept_no_token", \.servesWithoutToken),
     ]
 

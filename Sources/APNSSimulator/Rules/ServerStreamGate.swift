@@ -13,6 +13,8 @@ public struct ServerStreamGate: Sendable {
     private let mode: Mode
     private let streamsMax: Int
     private var isOpen: Bool
+    /// Whether only one stream is announced although the gate is open.
+    private var isLowered = false
     /// Open ones, served or not.
     private(set) var streams = 0
     /// What is announced in place of what the gate would; nil for what the gate says.
@@ -26,12 +28,23 @@ public struct ServerStreamGate: Sendable {
     }
 
     /// What SETTINGS_MAX_CONCURRENT_STREAMS has to say now.
-    public var announced: Int { limit ?? (isOpen ? streamsMax : 1) }
+    public var announced: Int { limit ?? (isOpen && !isLowered ? streamsMax : 1) }
 
     /// A stream was opened by the client; false when it must be refused. Every stream is ended by `closed()`.
-    public mutating func opened() -> Bool {
+    ///
+    /// - Parameter isTold: false when the client may not know yet that its streams have become fewer.
+    public mutating func opened(isTold: Bool = true) -> Bool {
         streams += 1
-        return mode != .enforce || streams <= announced
+        return mode != .enforce || streams <= announced || isLowered && !isTold
+    }
+
+    /// Has one stream announced from now on, or the full number again. True when ``announced`` is to be told; with the gate
+    /// off it never is.
+    public mutating func setLowered(_ lowered: Bool) -> Bool {
+        guard mode != .off, isLowered != lowered else { return false }
+        let before = announced
+        isLowered = lowered
+        return announced != before
     }
 
     /// A stream ended, served or refused.

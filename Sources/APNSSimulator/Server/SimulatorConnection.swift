@@ -33,20 +33,26 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     /// Counts from 1, in the order in which connections are accepted.
     let number: Int
     let acceptedAt: MonotonicTime
+    /// Where it comes from.
+    let peerAddress: [UInt8]
     /// What is remembered of it by the rules.
     var memory: ConnectionMemory
     /// Its requests are answered with 500, all of them.
-    private(set) var isStale = false
+    var isStale = false
     /// How it ends, once this side has decided that it does.
-    private var end: ConnectionEnd?
+    var end: ConnectionEnd?
     /// Nothing more is taken or sent, since the connection ends at once.
     private var isOver = false
-    private let server: SimulatorServer
+    let server: SimulatorServer
     private let since: Int64
-    private var requestsEnded = 0
+    /// Requests that arrived whole.
+    private(set) var requestsEnded = 0
     private var errorsSent = 0
-    private var session: HTTP2Server?
-    private var gate: ServerStreamGate
+    private var errorLimit = ErrorLimit()
+    private(set) var session: HTTP2Server?
+    var gate: ServerStreamGate
+    /// The newest that the gate let through.
+    private(set) var lastStreamID: Int32 = 0
     /// Until it has closed.
     private var transport: ByteTransport?
     /// Whether its client has a good certificate, or a request with a good provider token was answered.
@@ -58,7 +64,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     private var actionsOnceConnected: [FaultAction]
     private var resumeTimer: TimerToken?
     /// When a request came, or none yet the connection.
-    private var lastRequest: MonotonicTime
+    private(set) var lastRequest: MonotonicTime
     /// How long there was no request before the newest.
     private(set) var idle = Duration.zero
     private var slots: [Slot] = []
@@ -72,6 +78,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         self.number = number
         self.server = server
         self.transport = transport
+        peerAddress = transport.peerAddress
         acceptedAt = server.loop.now.monotonic
         since = server.now.unixMilliseconds
         memory = ConnectionMemory(service: service)
@@ -88,7 +95,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         transport.handler = session
     }
 
-    private var settings: HTTP2Settings {
+    var settings: HTTP2Settings {
         changedSettings.applied(
             to: HTTP2Settings(
                 maxConcurrentStreams: UInt32(clamping: gate.announced), initialWindowBytes: 65_535,
@@ -122,7 +129,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     /// Ends at once, even if it is not open yet.
     func abort(as end: ConnectionEnd = .shutdown) { endNow(end) { _ in transport?.reset() } }
 
-    private func endNow(_ end: ConnectionEnd, _ how: (HTTP2Server) -> Void) {
+    func endNow(_ end: ConnectionEnd, _ how: (HTTP2Server) -> Void) {
         self.end = self.end ?? end
         isOver = true
         if let session { how(session) }
@@ -162,7 +169,9 @@ final class SimulatorConnection: HTTP2ServerDelegate {
             requests.append(Request())
         }
         slots[stream.slot] = Slot()
-        guard gate.opened(), server.takesRequests else {
+        guard gate.opened(isTold: excess != .unacknowledged) else { return refuse(stream) }
+        lastStreamID = stream.id
+        guard server.takesRequests else {
             server.streamRefused()
             session?.reset(stream, .refusedStream)
             return
@@ -292,6 +301,10 @@ final class SimulatorConnection: HTTP2ServerDelegate {
             server.answered(
                 answer, to: slots[stream.slot].number, of: memory.service,
                 after: arrived.duration(to: slots[stream.slot].since))
+            follow(
+                answer.isSuccess
+                    ? errorLimit.succeeded()
+                    : errorLimit.refused(answer, at: server.now.monotonic, server.state.rules))
         }
     }
 }

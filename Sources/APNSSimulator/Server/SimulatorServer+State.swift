@@ -13,6 +13,7 @@ extension SimulatorServer {
         loop.assertOnLoop()
         state.become(document.state)
         faults.exchange(document.faults)
+        watchIdle()
     }
 
     /// Is as when it started: its state, its faults, its clock, its memory. Connections that are open stay so.
@@ -22,7 +23,8 @@ extension SimulatorServer {
         loop.assertOnLoop()
         if !keepsState { state.become(documentAtStart.state) }
         faults.exchange(documentAtStart.faults)
-        clockOffset = .zero
         resetMemory()
+        // Looks at idle connections, too.
+        clockOffset = .zero
     }
 }

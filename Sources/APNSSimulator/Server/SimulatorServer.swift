@@ -28,7 +28,7 @@ public final class SimulatorServer {
     public let memory: RequestMemory
     /// How far this APNs' clock is ahead of the loop's, or behind it when negative: makes provider tokens old, and waits
     /// of minutes over, at once.
-    public var clockOffset = Duration.zero
+    public var clockOffset = Duration.zero { didSet { watchIdle() } }
     /// The time as the rules see it.
     public var now: Now {
         let now = loop.now
@@ -50,6 +50,9 @@ public final class SimulatorServer {
     private var faultRules: FaultRules
     private let rules = SimulatorRules()
     private var rates = RateLimit()
+    private var connectionRates = ConnectionRateLimit()
+    /// Of ``watchIdle()``.
+    var idleTimer: TimerToken?
     private var listeners: [ByteListener] = []
     var connections: [Int: SimulatorConnection] = [:]
     private var lastConnection = 0
@@ -108,7 +111,7 @@ public final class SimulatorServer {
     /// Serves a connection that was accepted elsewhere.
     public func accept(_ transport: ByteTransport, as service: Service) {
         loop.assertOnLoop()
-        guard makeRoom() else {
+        guard connectionRates.admits(transport.peerAddress, at: now.monotonic), makeRoom() else {
             counts.count(.refused)
             return transport.reset()
         }
@@ -121,10 +124,12 @@ public final class SimulatorServer {
         admit(connection)
         counts.connectionsOpen = connections.count
         counts.connectionsOpenMax = max(counts.connectionsOpenMax, connections.count)
+        if idleTimer == nil { watchIdle() }
     }
 
     func closed(_ connection: SimulatorConnection, _ end: ConnectionEnd) {
         counts.count(end)
+        connection.tell(&connectionRates, of: end)
         connections[connection.number] = nil
         admission.forget(connection.number)
         counts.connectionsOpen = connections.count
@@ -180,6 +185,7 @@ public final class SimulatorServer {
         memory.removeAll()
         faultRules.restart()
         rates = RateLimit()
+        connectionRates = ConnectionRateLimit()
     }
 
     func streamRefused() { counts.streamsRefused += 1 }
@@ -211,8 +217,8 @@ public final class SimulatorServer {
         var struck =
             faultRules.isEmpty
             ? FaultedRequest(fate: decide(about: request, on: connection)) : strike(request, stream, on: connection)
-        if connection.isStale, struck.fate.answer != nil {
-            struck.fate = .answer(.refused(.internalServerError), isAuthenticated: false)
+        if struck.fate.answer != nil, let answer = connection.answerOnceIdle(world.rules) {
+            struck.fate = .answer(answer, isAuthenticated: false)
         }
         connection.number(stream, remember(request, stream, on: connection, struck))
         if let action = struck.connectionAction { connection.perform(action) }

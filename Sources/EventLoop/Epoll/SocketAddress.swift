@@ -28,13 +28,32 @@ struct SocketAddress: Sendable {
         }
     }
 
+    /// Without the port.
+    var hostBytes: [UInt8] {
+        withUnsafeBytes(of: storage) { bytes in
+            switch family {
+            case AF_INET: Array(bytes[4..<8])
+            case AF_INET6: Array(bytes[8..<24])
+            default: []
+            }
+        }
+    }
+
     /// The address that `descriptor` is bound to.
-    static func local(of descriptor: Int32) -> SocketAddress? {
+    static func local(of descriptor: Int32) -> SocketAddress? { address(of: descriptor, getsockname) }
+
+    /// The address that `descriptor` is connected to.
+    static func peer(of descriptor: Int32) -> SocketAddress? { address(of: descriptor, getpeername) }
+
+    private static func address(
+        of descriptor: Int32,
+        _ ask: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+    ) -> SocketAddress? {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         return withUnsafeMutablePointer(to: &storage) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                getsockname(descriptor, address, &length) == 0 ? SocketAddress(address, length: length) : nil
+                ask(descriptor, address, &length) == 0 ? SocketAddress(address, length: length) : nil
             }
         }
     }

@@ -191,6 +191,10 @@ final class TCPTransport: ByteTransport {
         }
     }
 
+    override var peerAddress: [UInt8] {
+        descriptor < 0 ? [] : SocketAddress.peer(of: descriptor)?.hostBytes ?? []
+    }
+
     override func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         loop.assertOnLoop()
         guard case .open = state, !isWaitingForRoom, !bytes.isEmpty else { return 0 }

@@ -11,6 +11,10 @@ open class ByteTransport {
         self.handler = handler
     }
 
+    /// The other end's address in the network's order of bytes, 4 or 16 of them, without its port; empty when there is
+    /// none, as on virtual time.
+    open var peerAddress: [UInt8] { [] }
+
     /// Takes as many of `bytes` as there is room for and returns their number. When that is fewer than given, the
     /// caller keeps the rest until `writable()`.
     open func write(_ bytes: UnsafeRawBufferPointer) -> Int { 0 }
