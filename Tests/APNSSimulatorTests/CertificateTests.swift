@@ -214,6 +214,35 @@ private enum Issued {
         #expect(push(peer) == #"403 {"reason":"BadCertificate"}"#)
     }
 
+    @Test("row 37: no topic, with a certificate of one topic") func row37() throws {
+        expectAccepted(wire.push(["authorization": nil, "apns-topic": nil], on: try connect(Issued.single)))
+    }
+
+    @Test("row 38: no topic, with a certificate of several") func row38() throws {
+        let peer = try connect(Issued.several)
+        expectRefused(
+            wire.push(["authorization": nil, "apns-topic": nil], on: peer), 400, #"{"reason":"MissingTopic"}"#)
+        expectAccepted(wire.push(["authorization": nil], on: peer))
+    }
+
+    @Test("row 43: location with a certificate, a switch") func row43() throws {
+        let topic = "com.example.app.location-query"
+        let issued = Issued.certificate(topics: [(topic, "location")])
+        wire.change { $0.add(try! RegisteredCertificate(pem: issued.certificatePEM, teamID: "TEAM000001")) }
+        let peer = try connect(issued)
+        func push() -> WireAnswer {
+            wire.push(["authorization": nil, "apns-topic": topic, "apns-push-type": "location"], on: peer)
+        }
+        expectRefused(push(), 403, #"{"reason":"Forbidden"}"#)
+        wire.change { $0.rules.locationByCertificateReason = .topicDisallowed }
+        expectRefused(push(), 400, #"{"reason":"TopicDisallowed"}"#)
+    }
+
+    @Test("row 77: a certificate, and authorization that is garbage", arguments: ["garbage", "bearer a.b.c", ""])
+    func row77(authorization: String) throws {
+        expectAccepted(wire.push(["authorization": authorization], on: try connect(Issued.single)))
+    }
+
     @Test func aRevokedOneIsRefusedWithinTLS() throws {
         try wire.loop.enter { [wire] in
             wire.apns.server.state.revokeCertificate(try Issued.read(Issued.single).fingerprint)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Rows 67 to 93: provider tokens, certificates, and whom a connection belongs to.
+/// Rows 67 to 93: provider tokens, and whom a connection belongs to.
 @Suite struct AuthenticationConformanceTests {
     private static let invalid = #"{"reason":"InvalidProviderToken"}"#
     private static let missing = #"{"reason":"MissingProviderToken"}"#
@@ -215,6 +215,16 @@ import Testing
             expectAccepted(keys.wire.push(with: first, on: peer))
             expectRefused(keys.wire.push(with: second, on: peer), 403, Self.unrelated)
         }
+    }
+
+    @Test("row 87: a key of production on the sandbox, in either spelling") func row87() throws {
+        let production = try Provider(keyID: "KEYPRODUCT")
+        let wire = try Wire { _, state in state.add(try! production.registered(environments: [.production])) }
+        let token = try wire.token(of: production)
+        expectRefused(wire.push(with: token), 403, #"{"reason":"BadEnvironmentKeyIdInToken"}"#)
+        expectAccepted(wire.at(Wire.Place.production).push(with: token), in: .production)
+        wire.change { $0.rules.keyEnvironmentReason = .unknown("BadEnvironmentKeyInToken") }
+        expectRefused(wire.push(with: token), 403, #"{"reason":"BadEnvironmentKeyInToken"}"#)
     }
 
     @Test("row 88: an old key of both environments") func row88() throws {
