@@ -1,5 +1,8 @@
 import AMQP
+import APNSProtocol
 import EventLoop
+import JSON
+import JSONSchema
 import Telemetry
 import TestKit
 import Testing
@@ -41,6 +44,28 @@ import Testing
         #expect(rig.deadLetters.map { $0.properties.header("push-possible-duplicate") } == [false, true])
         #expect(rig.deadLetters.map { $0.properties.header("push-first-failed-at") } == [nil, 7])
     }
+
+    @Test func anAppsOwnSchemaIsForItsPayloadsAndCanBeReplaced() throws {
+        func schemas(_ text: String) throws -> PayloadSchemas {
+            PayloadSchemas([try CompiledSchema(JSONDocument(text))], ofApps: [0])
+        }
+        let app = AppDirectory.App(bundleID: "com.example.shop", defaultEnvironment: .sandbox, sandboxPool: 0)
+        let rig = try LaneRig(apps: [app], payloadSchemas: try schemas(#"{"required":["order"]}"#))
+        try #require(rig.run { rig.isReady })
+        let request = #"""
+            {"id":"6f1c7c1e-3c52-4a53-9c1b-0d6c0a4be1aa","app":"com.example.shop","device_token":"aabb",
+             "push_type":"alert","payload":{"aps":{"alert":"x"},"shop":{"number":"7"}}}
+            """#
+        rig.request(request)
+        #expect(rig.run { rig.deadLetters.count == 1 })
+        rig.replace(try schemas(#"{"properties":{"shop":{"properties":{"number":{"type":"integer"}}}}}"#))
+        rig.request(request)
+        #expect(rig.run { rig.deadLetters.count == 2 })
+        func headers(_ name: String) -> [FieldValue?] { rig.deadLetters.map { $0.properties.header(name) } }
+        #expect(headers("push-reason-class") == ["schema", "schema"])
+        #expect(headers("push-reason-code") == ["required", "type"])
+        #expect(headers("push-error-path") == ["/payload", "/payload/shop/number"])
+    }
 }
 
 /// What a test of a lane needs around it.
@@ -58,13 +83,16 @@ private final class LaneRig {
         var unfinished: Int?
     }
 
-    init(log: Log = .silent) throws {
+    init(
+        log: Log = .silent, apps: [AppDirectory.App] = [], payloadSchemas: PayloadSchemas = PayloadSchemas()
+    ) throws {
         let endpoint = Endpoint(host: "broker", port: 5672)
         broker = loop.enter { [loop] in ScriptedBroker(loop: loop, endpoint: endpoint) }
-        let configuration = LaneConfiguration(
+        var configuration = LaneConfiguration(
             broker: ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest")),
-            inFlightMax: 10, apps: AppDirectory([]), pools: [], worker: "tested")
-        lane = try loop.enter { [loop, broker, counters, state] in
+            inFlightMax: 10, apps: AppDirectory(apps), pools: [], worker: "tested")
+        configuration.payloadSchemas = payloadSchemas
+        lane = try loop.enter { [loop, broker, counters, state, configuration] in
             Topology().declare(at: broker)
             try broker.start()
             let connector = ByteConnector(loop: loop, endpoint: endpoint)
@@ -100,6 +128,12 @@ private final class LaneRig {
             _ = broker.publish(
                 exchange: names.requestsExchange, routingKey: "-", messageID: text, headers: headers,
                 body: Array(text.utf8))
+        }
+    }
+
+    func replace(_ payloadSchemas: PayloadSchemas) {
+        loop.enter { [loop, lane] in
+            _ = Task(executorPreference: loop) { await lane.replace(payloadSchemas) }
         }
     }
 

@@ -68,7 +68,8 @@ public actor Lane {
         let remembered = max(Self.rememberedMin, Self.rememberedPrefetches * configuration.consumer.prefetch)
         duplicates = DuplicateMemory(finishedMax: remembered)
         reader = NotificationReader(
-            apps: configuration.apps, bytesMax: configuration.consumer.messageBytesMax,
+            apps: configuration.apps, payloadSchemas: configuration.payloadSchemas,
+            bytesMax: configuration.consumer.messageBytesMax,
             depthMax: configuration.messageDepthMax)
         policy = OutcomePolicy(schedule: configuration.schedule, resendsUnknown: configuration.resendsUnknown)
         consumer = Consumer(

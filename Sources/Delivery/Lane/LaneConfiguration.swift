@@ -9,6 +9,8 @@ public struct LaneConfiguration: Sendable {
     public var consumer: ConsumerConfiguration
     public var publisher = PublisherConfiguration()
     public var apps: AppDirectory
+    /// For the same apps.
+    public var payloadSchemas = PayloadSchemas()
     /// Connection pools, as the apps number them.
     public var pools: [PoolConfiguration]
     public var schedule = RetrySchedule()

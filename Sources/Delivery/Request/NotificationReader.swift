@@ -5,18 +5,23 @@ import Crypto
 import JSON
 import JSONSchema
 
-/// Turns a delivery into a notification, or says what is wrong with it: encoding, JSON, schema, identity, app, limits, in
-/// this order. Belongs to one lane, whose memory for parsing and compiled schema it holds.
+/// Turns a delivery into a notification, or says what is wrong with it: encoding, JSON, schema, identity, app, limits,
+/// the app's own schema, in this order. Belongs to one lane, whose memory for parsing and compiled schema it holds.
 final class NotificationReader {
     private let apps: AppDirectory
     private let parser: JSONParser
     private let validator: SchemaValidator
+    private var payloadValidators: PayloadValidators
 
-    init(apps: AppDirectory, bytesMax: Int, depthMax: Int) {
+    init(apps: AppDirectory, payloadSchemas: PayloadSchemas, bytesMax: Int, depthMax: Int) {
         self.apps = apps
         parser = JSONParser(limits: JSONLimits(bytesMax: bytesMax, depthMax: depthMax))
         validator = SchemaValidator(ContractSchemas.notification)
+        payloadValidators = PayloadValidators(payloadSchemas)
     }
+
+    /// From the next message on.
+    func replace(_ payloadSchemas: PayloadSchemas) { payloadValidators = PayloadValidators(payloadSchemas) }
 
     /// Fills in `record` what can be told of the message even when it is refused.
     func read(_ record: DeliveryRecord) -> Result<PushNotification, Refusal> {
@@ -42,6 +47,9 @@ final class NotificationReader {
         record.environment = environment
         let push = try push(id, app, root, delivery.body)
         try checkLimits(push)
+        if let payload = root["payload"], let violation = payloadValidators[app]?.firstViolation(in: payload) {
+            throw Refusal(violation)
+        }
         return PushNotification(push: push, pool: pool, registeredAtMilliseconds: root["registered_at"]?.int64)
     }
 

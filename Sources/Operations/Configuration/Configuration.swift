@@ -13,6 +13,7 @@ struct Configuration: Sendable {
     var broker: Broker
     var apns: APNs
     var apps: [App]
+    var payloadSchemas = PayloadSchemaFiles()
     var limits = Limits()
     var retry = Retry()
     /// nil: one for each processor.

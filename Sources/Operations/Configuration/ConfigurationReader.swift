@@ -29,6 +29,7 @@ struct ConfigurationReader {
         let apps = root["apps"].map { readApps($0, keys: root["apns"]?["keys"]) }
         guard let broker, let apns, let apps else { return nil }
         var configuration = Configuration(broker: broker, apns: apns, apps: apps)
+        configuration.payloadSchemas = readPayloadSchemas(root["payload_schemas"], apps)
         configuration.limits = readLimits(root["limits"])
         configuration.retry = readRetry(root["retry"])
         configuration.lanes = root["lanes"]?.int
@@ -181,6 +182,28 @@ struct ConfigurationReader {
             apps.append(Configuration.App(bundleID: bundleID, keyID: keyID, environment: environment))
         }
         return apps
+    }
+
+    private mutating func readPayloadSchemas(
+        _ section: JSONValue?, _ apps: [Configuration.App]
+    ) -> PayloadSchemaFiles {
+        var files = PayloadSchemaFiles()
+        guard let section, section.kind == .object else { return files }
+        for (name, value) in section.members {
+            guard let pattern = name.string.map({ AppPattern(text: $0) }), let written = value.string else { continue }
+            if !apps.contains(where: { pattern.matches($0.bundleID) }) {
+                complain(name, "no app is named so in apps")
+            }
+            do {
+                let file = FileReader.path(try resolver.replacingVariables(written), relativeTo: path)
+                files.files.append(.init(pattern: pattern, path: file, schema: try SchemaFolder().compile(file)))
+            } catch let error as ReferenceResolver.Mistake {
+                complain(value, error.message)
+            } catch {
+                complain(value, "\(error)")
+            }
+        }
+        return files
     }
 
     private func readLimits(_ section: JSONValue?) -> Configuration.Limits {

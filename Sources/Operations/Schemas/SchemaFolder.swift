@@ -102,7 +102,7 @@ struct SchemaFolder {
     }
 
     /// In order, so that two files with one `$id` are always the same to us.
-    private static func names(in path: String) -> [String] {
+    static func names(in path: String) -> [String] {
         guard let folder = opendir(path) else { return [] }
         defer { closedir(folder) }
         var names: [String] = []

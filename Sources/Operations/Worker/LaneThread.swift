@@ -37,6 +37,13 @@ final class LaneThread: @unchecked Sendable {
         }
     }
 
+    func replace(_ payloadSchemas: PayloadSchemas) {
+        loop.post { [self] in
+            guard let lane else { return }
+            Task(executorPreference: loop) { await lane.replace(payloadSchemas) }
+        }
+    }
+
     /// Has the lane settle what it holds, then ends the thread.
     ///
     /// - Parameter report: called on the lane's thread with the number of deliveries that were not settled in time.

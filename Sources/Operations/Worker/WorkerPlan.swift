@@ -19,6 +19,7 @@ struct WorkerPlan: Sendable {
             names: configuration.broker.names,
             broker: try BrokerAccess(configuration.broker).connection(named: "martlet worker"),
             inFlightMax: configuration.limits.inFlightMax, apps: pools.apps, pools: pools.list, worker: Self.worker)
+        lane.payloadSchemas = Self.payloadSchemas(configuration.payloadSchemas, configuration)
         lane.consumer.messageBytesMax = configuration.limits.messageBytesMax
         lane.consumer.bodyBytesInFlightMax = configuration.limits.bodiesInFlightBytesMax
         lane.publisher.messageBytesMax = max(lane.publisher.messageBytesMax, configuration.limits.messageBytesMax)
@@ -35,6 +36,15 @@ struct WorkerPlan: Sendable {
     func access() throws(CryptoError) -> LaneAccess {
         try LaneAccess(configuration, pools: lane.pools)
     }
+
+    /// The payload schemas in another version of their files.
+    func payloadSchemas(_ files: PayloadSchemaFiles) -> PayloadSchemas { Self.payloadSchemas(files, configuration) }
+
+    private static func payloadSchemas(_ files: PayloadSchemaFiles, _ configuration: Configuration) -> PayloadSchemas {
+        files.schemas(ofApps: configuration.apps.map(\.bundleID))
+    }
+
+    var payloadSchemaFiles: PayloadSchemaFiles { configuration.payloadSchemas }
 
     /// Host, process and version, for operators.
     private static var worker: String {

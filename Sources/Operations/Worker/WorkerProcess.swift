@@ -68,6 +68,9 @@ final class WorkerProcess: @unchecked Sendable {
     private func run() throws -> ExitCode {
         let access = try (0..<plan.lanes).map { _ in try plan.access() }
         lanes = try access.map { _ in try LaneThread() }
+        try PayloadSchemaWatcher.start(plan.payloadSchemaFiles, log: log) { [self] files in
+            loop.post { self.replace(files) }
+        }
         let signals = SignalBox()
         loop.post { [self] in
             do throws(TransportError) {
@@ -105,6 +108,11 @@ final class WorkerProcess: @unchecked Sendable {
             log.error("A lane has no thread", [.lane: .integer(index), .error: .string(error.message)])
             act(on: .abort(.failed))
         }
+    }
+
+    private func replace(_ files: PayloadSchemaFiles) {
+        let schemas = plan.payloadSchemas(files)
+        for lane in lanes { lane.replace(schemas) }
     }
 
     private func laneChanged(_ index: Int, _ state: LaneState) {

@@ -2,6 +2,7 @@
 /// Dotted, from the general to the particular. None ever holds a secret or a device token.
 public enum LogKey: String, Sendable {
     case error = "error"
+    case file = "file"
     case durationMilliseconds = "duration_ms"
     case lane = "lane"
     case lanes = "lanes"
