@@ -70,6 +70,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     private var slots: [Slot] = []
     /// By slot, used again from stream to stream.
     private var requests: [Request] = []
+    private let timerTarget = TimerTarget<SimulatorConnection>()
 
     /// - Parameter actions: faults that strike it from the start.
     init(
@@ -86,6 +87,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         actionsOnceConnected = actions
         lastRequest = server.now.monotonic
         super.init()
+        timerTarget.object = self
         for case .settings(let change) in actions { take(change) }
         session = HTTP2Server(
             loop: server.loop, delegate: self, settings: settings,
@@ -94,6 +96,8 @@ final class SimulatorConnection: HTTP2ServerDelegate {
                 idleFramesMax: server.configuration.idleFramesMax))
         transport.handler = session
     }
+
+    deinit { timerTarget.object = nil }
 
     var settings: HTTP2Settings {
         changedSettings.applied(
@@ -250,9 +254,9 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     private func setSweep() {
         guard !isSweepSet else { return }
         isSweepSet = true
-        server.loop.schedule(after: .seconds(server.configuration.requestSecondsMax)) { [weak self] in
-            self?.isSweepSet = false
-            self?.sweep()
+        server.loop.schedule(after: .seconds(server.configuration.requestSecondsMax)) { [timerTarget] in
+            timerTarget.object?.isSweepSet = false
+            timerTarget.object?.sweep()
         }
     }
 
@@ -367,9 +371,9 @@ extension SimulatorConnection {
         isExcused = true
         session.pauseReading()
         resumeTimer = milliseconds.map { milliseconds in
-            server.loop.schedule(after: .milliseconds(milliseconds)) { [weak self] in
-                guard let self, let session = self.session else { return }
-                resumeReading(session)
+            server.loop.schedule(after: .milliseconds(milliseconds)) { [timerTarget] in
+                guard let connection = timerTarget.object, let session = connection.session else { return }
+                connection.resumeReading(session)
             }
         }
     }

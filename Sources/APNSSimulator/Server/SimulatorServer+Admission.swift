@@ -44,10 +44,11 @@ extension SimulatorServer {
             return
         }
         admission.isOpeningTimerSet = true
-        loop.schedule(at: oldest.acceptedAt + .seconds(configuration.openingSecondsMax)) { [weak self] in
-            self?.admission.isOpeningTimerSet = false
-            self?.sendAwayLate()
-            self?.setOpeningTimer()
+        loop.schedule(at: oldest.acceptedAt + .seconds(configuration.openingSecondsMax)) { [timerTarget] in
+            guard let server = timerTarget.object else { return }
+            server.admission.isOpeningTimerSet = false
+            server.sendAwayLate()
+            server.setOpeningTimer()
         }
     }
 

@@ -16,9 +16,9 @@ extension SimulatorServer {
             if left <= .zero { connection.endIdle() } else { next = min(next ?? left, left) }
         }
         guard let next else { return }
-        idleTimer = loop.schedule(after: max(next, .seconds(Self.idleLatenessSecondsMax))) { [weak self] in
-            self?.idleTimer = nil
-            self?.watchIdle()
+        idleTimer = loop.schedule(after: max(next, .seconds(Self.idleLatenessSecondsMax))) { [timerTarget] in
+            timerTarget.object?.idleTimer = nil
+            timerTarget.object?.watchIdle()
         }
     }
 }

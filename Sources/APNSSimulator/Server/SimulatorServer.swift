@@ -64,6 +64,7 @@ public final class SimulatorServer {
     /// Cheaper than the system's, and the same sequence on a virtual loop with the same seed.
     private var random: SeededRandom
     private var headers = HeaderBlock()
+    let timerTarget = TimerTarget<SimulatorServer>()
 
     /// - Parameter faults: at most `FaultRules.faultsMax`; further ones are left out.
     public init(
@@ -78,7 +79,10 @@ public final class SimulatorServer {
         counts.sinceUnixMilliseconds = loop.now.unixMilliseconds
         memory = RequestMemory(loop: loop, configuration: configuration, record: record)
         random = SeededRandom(seed: loop.nextRandom())
+        timerTarget.object = self
     }
+
+    deinit { timerTarget.object = nil }
 
     /// Serves connections at an endpoint, port 0 being any free one.
     ///
@@ -257,13 +261,14 @@ public final class SimulatorServer {
             guard due < timer.due else { return }
             loop.cancel(timer.token)
         }
-        let token = loop.schedule(at: due) { [weak self] in
-            guard let self else { return }
-            timer = nil
-            while let next = waiting.popDue(loop.now.monotonic) { next.connection.meet(next.fate, next.stream) }
-            setTimer()
-        }
+        let token = loop.schedule(at: due) { [timerTarget] in timerTarget.object?.answerDue() }
         timer = (due, token)
+    }
+
+    private func answerDue() {
+        timer = nil
+        while let next = waiting.popDue(loop.now.monotonic) { next.connection.meet(next.fate, next.stream) }
+        setTimer()
     }
 
     /// The answer's header fields; valid until the next answer.
