@@ -1,9 +1,13 @@
+import Glibc
+
 /// Finds a key that stands twice in an object: pairs of fingerprints for a small one, a hash table for a large one, so
 /// that the time grows with the object and not with its square.
 final class DuplicateKeys {
     private let fingerprints: UnsafeMutablePointer<UInt64> = .allocate(capacity: DuplicateKeys.smallMax)
-    /// Indices of key nodes; 0 is free, since the node 0 is never a key.
-    private var table: [UInt32] = []
+    /// For each key its node in the low half and its hash in the high one, so that few others have to be looked at; 0 is
+    /// free, since the node 0 is never a key.
+    private var table: [UInt64] = []
+    private let mixer = SecretMixer()
 
     static let smallMax = 16
     /// Slots of the table that are kept from one text to the next.
@@ -16,13 +20,14 @@ final class DuplicateKeys {
         let count = Int(tape.nodes[object].count)
         guard count > 1 else { return nil }
         return count <= Self.smallMax
-            ? duplicateOfFew(in: object, count: count, of: tape) : duplicateOfMany(in: object, count: count, of: tape)
+            ? duplicateOfFew(in: object, count: count, of: tape.view)
+            : duplicateOfMany(in: object, count: count, of: tape.view)
     }
 
-    private func duplicateOfFew(in object: Int, count: Int, of tape: JSONTape) -> Int? {
+    private func duplicateOfFew(in object: Int, count: Int, of tape: JSONTapeView) -> Int? {
         var key = object + 1
         for position in 0..<count {
-            let fingerprint = tape.view.keyWords(of: key).fingerprint
+            let fingerprint = tape.keyWords(of: key).fingerprint
             for earlier in 0..<position where fingerprints[earlier] == fingerprint {
                 if Self.isEqual(key, Self.key(earlier, of: object, tape), tape) { return key }
             }
@@ -32,37 +37,38 @@ final class DuplicateKeys {
         return nil
     }
 
-    private func duplicateOfMany(in object: Int, count: Int, of tape: JSONTape) -> Int? {
+    private func duplicateOfMany(in object: Int, count: Int, of tape: JSONTapeView) -> Int? {
         let size = 1 << (Int.bitWidth - (2 * count - 1).leadingZeroBitCount)
         if table.count < size || (table.count > Self.tableKeptMax && size <= Self.tableKeptMax) {
             table = Array(repeating: 0, count: size)
         }
         return table.withUnsafeMutableBufferPointer { slots in
-            for slot in 0..<size { slots[slot] = 0 }
+            slots[..<size].update(repeating: 0)
             var key = object + 1
             for _ in 0..<count {
-                // The standard library's hash is keyed anew in each process: nobody can send keys that collide.
-                var hasher = Hasher()
-                hasher.combine(bytes: tape.text(of: key))
-                var slot = hasher.finalize() & (size - 1)
+                let hash = mixer.hash(tape.keyWords(of: key), tape.text(of: key))
+                var slot = Int(truncatingIfNeeded: hash) & (size - 1)
                 while slots[slot] != 0 {
-                    if Self.isEqual(key, Int(slots[slot]), tape) { return key }
+                    let isAlike = slots[slot] >> 32 == hash >> 32
+                    if isAlike, Self.isEqual(key, Int(slots[slot] & 0xFFFF_FFFF), tape) { return key }
                     slot = (slot + 1) & (size - 1)
                 }
-                slots[slot] = UInt32(truncatingIfNeeded: key)
+                slots[slot] = (hash & ~0xFFFF_FFFF) | UInt64(UInt32(truncatingIfNeeded: key))
                 key = tape.next(after: key + 1)
             }
             return nil
         }
     }
 
-    private static func key(_ position: Int, of object: Int, _ tape: JSONTape) -> Int {
+    private static func key(_ position: Int, of object: Int, _ tape: JSONTapeView) -> Int {
         var key = object + 1
         for _ in 0..<position { key = tape.next(after: key + 1) }
         return key
     }
 
-    private static func isEqual(_ left: Int, _ right: Int, _ tape: JSONTape) -> Bool {
-        tape.text(of: left).elementsEqual(tape.text(of: right))
+    private static func isEqual(_ left: Int, _ right: Int, _ tape: JSONTapeView) -> Bool {
+        let (left, right) = (tape.text(of: left), tape.text(of: right))
+        guard left.count == right.count, let one = left.baseAddress, let other = right.baseAddress else { return false }
+        return memcmp(one, other, left.count) == 0
     }
 }

@@ -59,6 +59,15 @@ extension JSONNumber {
     private var hasPoint: Bool { digits.contains(UInt8(ascii: ".")) }
     package var digitCount: Int { digits.count - (hasPoint ? 1 : 0) }
 
+    /// Its significant digits as a word and its exponent, the same for numbers of the same magnitude; nil for one with
+    /// more digits than fit.
+    package var shortDigits: (digits: UInt64, exponent: Int64)? {
+        guard digitCount <= 19 else { return nil }
+        var value: UInt64 = 0
+        for byte in digits where byte != UInt8(ascii: ".") { value = value &* 10 &+ UInt64(byte &- UInt8(ascii: "0")) }
+        return (value, exponent)
+    }
+
     package var isZero: Bool { digits.isEmpty }
 
     /// Whether it is a whole number, however it is written.

@@ -47,6 +47,32 @@ struct HostileInputTests {
         #expect(validator.firstViolation(in: try JSONDocument(text).root)?.keyword == "stepsMax")
     }
 
+    /// The same value however it is written, in every size for which there is a way of its own.
+    @Test(arguments: ["7", "0.5", "1234567890123456789", "12345678901234567890", "123456789012345678901234567890"])
+    func manyElementsAreComparedByValue(_ number: String) throws {
+        let validator = SchemaValidator(try CompiledSchema(JSONDocument(#"{"uniqueItems":true}"#)))
+        let others = (100..<120).map { #"{"b":[\#($0)],"a":"\#($0)"}"# }.joined(separator: ",")
+        let scaled =
+            number.contains(".")
+            ? "5e-1"
+            : String(number.prefix(1)) + "." + number.dropFirst() + "0e+"
+                + "\(number.utf8.count - 1)"
+        let twice = #"[{"a":\#(number),"b":[null,true]},\#(others),{"b":[null,true],"a":\#(scaled)}]"#
+        #expect(validator.firstViolation(in: try JSONDocument(twice).root)?.keyword == "uniqueItems")
+        let once = #"[{"a":\#(number),"b":[null,true]},\#(others),{"b":[true,null],"a":\#(scaled)}]"#
+        #expect(validator.firstViolation(in: try JSONDocument(once).root) == nil)
+    }
+
+    @Test func manyLongKeysAreFoundTwice() throws {
+        let keys = (0..<5000).map { "\"a key of more than sixteen bytes \($0) and more\":0,\"k\($0)\":0" }
+        let text = "{" + keys.joined(separator: ",")
+        #expect(throws: Never.self) { try JSONDocument(text + "}") }
+        for key in ["a key of more than sixteen bytes 4711 and more", "k3"] {
+            let error = #expect(throws: JSONError.self) { try JSONDocument(text + ",\"\(key)\":1}") }
+            #expect(error?.code == .duplicateKey)
+        }
+    }
+
     @Test func deeplyNestedSchemasCompile() throws {
         let depth = 5000
         let text =

@@ -41,8 +41,10 @@ public final class SchemaValidator {
     private var stepsLeft = 0
 
     /// Subschemas entered for one value; more are a violation with the keyword `stepsMax`. A schema that refers to
-    /// itself twice could otherwise double the work with each level of the value.
-    public static let stepsMax = 2_000_000
+    /// itself twice could otherwise double the work with each level of the value. About 8 ms, and for each value
+    /// inside of the value as much as a schema of some depth needs.
+    public static let stepsMin = 250_000
+    public static let stepsPerValue = 8
 
     var frames: UnsafeMutablePointer<Frame>
     private var frameCapacity = 64
@@ -94,7 +96,7 @@ public final class SchemaValidator {
         nodeCount = value.tape.nodeCount
         if !found.list.isEmpty { found.removeAll() }
         hasEnough = false
-        stepsLeft = Self.stepsMax
+        stepsLeft = Self.stepsMin + nodeCount * Self.stepsPerValue
         matcher.begin(bytes: tape.source(of: value.index).count)
         unique.begin()
         let isValid = run(schema.root, value.index)

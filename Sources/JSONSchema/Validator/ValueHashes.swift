@@ -1,13 +1,14 @@
 import JSON
 
-/// A hash for each value of a part of a text, such that equal values have equal ones. The standard library's hash is
-/// keyed anew in each process: nobody can send values that collide.
+/// A hash for each value of a part of a text, such that equal values have equal ones.
 struct ValueHashes {
     /// By node; what is outside of `hashed` means nothing.
     private var hashes: [UInt64] = []
     private var hashed = 0..<0
     /// Nodes hashed for this text so far: past twice its size the whole text is hashed, once.
     private var effort = 0
+
+    private let mixer = SecretMixer()
 
     subscript(_ node: Int) -> UInt64 { hashes[node] }
 
@@ -28,34 +29,38 @@ struct ValueHashes {
         hashed = range
     }
 
-    private func hash(of node: Int, _ tape: JSONTapeView) -> UInt64 {
+    @inline(__always) private func hash(of node: Int, _ tape: JSONTapeView) -> UInt64 {
         let value = tape.nodes[node]
-        var hasher = Hasher()
-        hasher.combine(value.kind.rawValue)
+        let kind = UInt64(value.kind.rawValue)
         switch value.kind {
-        case .null: break
-        case .boolean: hasher.combine(value.count)
-        case .number: tape.number(at: node).hash(into: &hasher)
-        case .string: hasher.combine(bytes: tape.text(of: node))
+        case .null: return kind
+        case .boolean: return mixer.mix(kind, UInt64(value.count))
+        case .string: return mixer.hash(tape.keyWords(of: node), tape.text(of: node))
+        case .number: return hash(of: tape.number(at: node))
         case .array:
+            var hash = kind
             var element = node + 1
             while element < Int(value.link) {
-                hasher.combine(hashes[element])
+                hash = mixer.mix(hash, hashes[element])
                 element = tape.next(after: element)
             }
+            return hash
         case .object:
             // A sum does not know an order.
             var sum: UInt64 = 0
             var key = node + 1
             while key < Int(value.link) {
-                var member = Hasher()
-                member.combine(hashes[key])
-                member.combine(hashes[key + 1])
-                sum &+= UInt64(bitPattern: Int64(member.finalize()))
+                sum &+= mixer.mix(hashes[key], hashes[key + 1])
                 key = tape.next(after: key + 1)
             }
-            hasher.combine(sum)
+            return mixer.mix(kind, sum)
         }
+    }
+
+    private func hash(of number: JSONNumber) -> UInt64 {
+        if let (digits, exponent) = number.shortDigits { return mixer.mix(digits, UInt64(bitPattern: exponent)) }
+        var hasher = Hasher()
+        number.hash(into: &hasher)
         return UInt64(bitPattern: Int64(hasher.finalize()))
     }
 }
