@@ -89,8 +89,8 @@ let package = Package(
             ["APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "YAML", "Telemetry", "AdminHTTP"],
             resources: [
                 "index.html", "page.css", "icon.svg", "api.js", "clock.js", "connections.js", "detail.js", "dom.js",
-                "faults.js", "feed.js", "jsontext.js", "lockscreen.js", "notification.js", "page.js", "requests.js",
-                "words.js",
+                "faults.js", "feed.js", "jsontext.js", "lockscreen.js", "notification.js", "outcome.js", "page.js",
+                "requests.js", "words.js",
             ].map { .embedInCode("Page/\($0)") }),
         command("apns-simulator", ["APNSSimulator", "EventLoop", "Crypto", "Telemetry", "CLinux"]),
 

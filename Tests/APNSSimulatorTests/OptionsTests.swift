@@ -69,7 +69,7 @@ import Testing
             ["--gate"],
             "--gate wants a value: one stream until a good push was answered: enforce, announce, off (enforce)"
         ),
-        (["--gate", "of"], "--gate wants enforce or announce or off, not of"),
+        (["--gate", "of"], "--gate wants enforce, announce or off, not of"),
         (["--listen", "127.0.0.1"], "--listen wants HOST:PORT, not 127.0.0.1"),
         (["--listen", ":80"], "--listen wants HOST:PORT, not :80"),
         (["--listen", "a:65536"], "--listen wants HOST:PORT, not a:65536"),

@@ -75,23 +75,37 @@ private final class SimulatorProcess {
             loop: loop, configuration: options.configuration, state: world.document.state,
             faults: world.document.faults, record: record)
         let process = SimulatorProcess(loop: loop, server: server)
-        let endpoints = try SimulatorError.telling(.unavailable) { () throws(TransportError) in
+        try SimulatorError.telling(.unavailable) { () throws(TransportError) in
             process.signals = try SignalSource(loop: loop, signals: [SIGTERM, SIGINT, SIGUSR1]) { signal in
                 process.received(signal: signal)
             }
-            return try options.listeners.endpoints.map { listener, endpoint throws(TransportError) in
+        }
+        let endpoints = try options.listeners.endpoints.map { listener, endpoint throws(SimulatorError) in
+            try listening(listener.option) { () throws(TransportError) in
                 (listener, try server.listen(on: endpoint, as: listener.service, tls: world.tls))
             }
         }
-        process.admin = try SimulatorError.telling(.unavailable) { () throws(TransportError) in
-            guard let endpoint = options.admin else { return nil }
-            return try SimulatorAdmin(for: server, on: loop, at: endpoint, hostNames: options.adminHostNames)
+        if let endpoint = options.admin {
+            process.admin = try listening("--admin") { () throws(TransportError) in
+                try SimulatorAdmin(for: server, on: loop, at: endpoint, hostNames: options.adminHostNames)
+            }
         }
         let announcement = Announcement(
             endpoints: endpoints, admin: process.admin?.endpoint, options: options, world: world)
         if let path = options.readyFile { try TextFile.write(announcement.readyLine + "\n", to: path) }
         StandardStream.output.line(announcement.readyLine)
         StandardStream.error.line(announcement.advice)
+    }
+
+    /// Listens at the address that `option` says, and tells a failure with the way out.
+    private static func listening<Result>(
+        _ option: String, _ listen: () throws(TransportError) -> Result
+    ) throws(SimulatorError) -> Result {
+        do throws(TransportError) {
+            return try listen()
+        } catch {
+            throw SimulatorError(.unavailable, "cannot listen on \(error); \(option) takes another HOST:PORT")
+        }
     }
 
     private init(loop: EpollLoop, server: SimulatorServer) {

@@ -35,6 +35,7 @@ struct PageFile: Sendable {
         script("jsontext", PackageResources.jsontext_js),
         script("lockscreen", PackageResources.lockscreen_js),
         script("notification", PackageResources.notification_js),
+        script("outcome", PackageResources.outcome_js),
         script("page", PackageResources.page_js),
         script("requests", PackageResources.requests_js),
         script("words", PackageResources.words_js),

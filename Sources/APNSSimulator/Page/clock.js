@@ -2,6 +2,7 @@
 
 import { call } from "./api.js";
 import { byID, setText } from "./dom.js";
+import { attempt } from "./outcome.js";
 import { duration, timeOfDay } from "./words.js";
 
 let offsetSeconds = 0;
@@ -11,7 +12,7 @@ export const now = () => Date.now() + offsetSeconds * 1000;
 // `changed` is called after each change.
 export function start(changed) {
   const set = async (seconds) => {
-    await attempt(async () => {
+    await attempt(byID("clock-outcome"), async () => {
       await call("PUT", "/v1/clock", { offset_seconds: seconds });
       byID("clock-offset").value = String(seconds);
       return seconds === 0 ? "The clock is right." : `The clock is ${inWords(seconds)}.`;
@@ -26,7 +27,7 @@ export function start(changed) {
     button.addEventListener("click", () => set(Number(button.dataset.offset)));
   }
   byID("reset").addEventListener("click", async () => {
-    await attempt(async () => {
+    await attempt(byID("outcome"), async () => {
       await call("POST", byID("reset-keep").checked ? "/v1/reset?keep=state" : "/v1/reset");
       byID("clock-offset").value = "0";
       return "It is as it was when it was started.";
@@ -34,14 +35,6 @@ export function start(changed) {
     await changed();
   });
   setInterval(tick, 1000);
-}
-
-async function attempt(deed) {
-  try {
-    setText(byID("outcome"), await deed());
-  } catch (error) {
-    setText(byID("outcome"), `That failed: ${error.message}.`);
-  }
 }
 
 const inWords = (seconds) => (seconds < 0 ? `${duration(-seconds)} behind` : `${duration(seconds)} ahead`);

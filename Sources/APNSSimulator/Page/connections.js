@@ -2,6 +2,7 @@
 
 import { call } from "./api.js";
 import { byID, make, reconcile, setText } from "./dom.js";
+import { attempt } from "./outcome.js";
 import { formatCount, plural, timeOfDay } from "./words.js";
 
 const shownMax = 100;
@@ -16,8 +17,8 @@ export function draw(connections) {
 
 function build(connection) {
   const name = `connection ${connection.number}`;
-  const goAway = button("GOAWAY", `Send GOAWAY to ${name}`, connection.number, "goaway");
-  const reset = button("Reset", `Reset ${name}`, connection.number, "reset_connection");
+  const goAway = button("GOAWAY", `Send GOAWAY to ${name}`, connection.number, "goaway", `GOAWAY is sent to ${name}.`);
+  const reset = button("Reset", `Reset ${name}`, connection.number, "reset_connection", `Now ${name} is cut.`);
   const element = make("li", {},
     make("p", { class: "name" }, make("strong", {}, `Connection ${connection.number}`), " ",
       make("span", { class: "place" })),
@@ -29,15 +30,12 @@ function build(connection) {
   return element;
 }
 
-function button(text, label, number, action) {
-  const element = make("button", { type: "button", class: "small", "aria-label": label }, text);
-  element.addEventListener("click", async () => {
-    try {
-      await call("POST", "/v1/actions", { action, connection: number });
-    } catch (error) {
-      setText(byID("outcome"), `That failed: ${error.message}.`);
-    }
-  });
+function button(text, label, number, action, done) {
+  const element = make("button", { type: "button", class: action === "goaway" ? "small" : "small grave", "aria-label": label }, text);
+  element.addEventListener("click", () => attempt(byID("connection-outcome"), async () => {
+    await call("POST", "/v1/actions", { action, connection: number });
+    return done;
+  }));
   return element;
 }
 

@@ -4,6 +4,7 @@ import { call } from "./api.js";
 import { byID, make, setText } from "./dom.js";
 import { layOut } from "./jsontext.js";
 import { addresseeOf, isBroadcast, isPush, summaryOf } from "./notification.js";
+import { attempt } from "./outcome.js";
 import { statusPill } from "./requests.js";
 import { formatCount, meaningOf, plural, statusText, timeOfDay } from "./words.js";
 
@@ -111,13 +112,7 @@ function acts(request) {
   const buttons = make("div", { class: "buttons" });
   const act = (text, look, deed) => {
     const button = make("button", { type: "button", class: look }, text);
-    button.addEventListener("click", async () => {
-      try {
-        setText(outcome, await deed());
-      } catch (error) {
-        setText(outcome, `That failed: ${error.message}.`);
-      }
-    });
+    button.addEventListener("click", () => attempt(outcome, deed));
     buttons.append(button);
   };
   if (isPush(request) && !isBroadcast(request) && request.device_token) {

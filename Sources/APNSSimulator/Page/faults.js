@@ -2,7 +2,8 @@
 
 import { call } from "./api.js";
 import { byID, icon, make, reconcile, setText } from "./dom.js";
-import { formatCount, statusText } from "./words.js";
+import { attempt } from "./outcome.js";
+import { formatCount, plural, statusText } from "./words.js";
 
 let refresh = async () => {};
 
@@ -13,12 +14,22 @@ export function start(changed) {
     event.preventDefault();
     add(event.submitter?.value ?? "503");
   });
+  byID("faults-clear").addEventListener("click", () => change(async () => {
+    const { deleted } = await call("DELETE", "/v1/faults");
+    return `${plural(deleted, "fault is", "faults are")} removed.`;
+  }));
   for (const button of document.querySelectorAll("[data-action]")) {
-    button.addEventListener("click", () => attempt(async () => {
-      await call("POST", "/v1/actions", { action: button.dataset.action });
-      return button.dataset.action === "goaway" ? "GOAWAY is sent to every connection." : "Every connection is cut.";
+    button.addEventListener("click", () => attempt(byID("action-outcome"), async () => {
+      const { connections } = await call("POST", "/v1/actions", { action: button.dataset.action });
+      return connections === 0 ? "No client is connected." : `Done to ${plural(connections, "connection")}.`;
     }));
   }
+}
+
+// Does something to the faults, says what became of it, and shows the faults as they are then.
+async function change(deed) {
+  await attempt(byID("fault-outcome"), deed);
+  await refresh();
 }
 
 export async function refuseDevice(prefix) {
@@ -35,10 +46,11 @@ const actions = {
   503: answerOf(503, "ServiceUnavailable"),
   429: answerOf(429, "TooManyRequests"),
   410: unregistered,
+  reset_stream: () => ({ reset_stream: "REFUSED_STREAM" }),
 };
 
 function add(kind) {
-  return attempt(async () => {
+  return change(async () => {
     const topic = byID("fault-topic").value.trim();
     const device = byID("fault-device").value.trim();
     const count = byID("fault-count").value;
@@ -52,17 +64,9 @@ function add(kind) {
   });
 }
 
-async function attempt(deed) {
-  try {
-    setText(byID("fault-outcome"), await deed());
-  } catch (error) {
-    setText(byID("fault-outcome"), `That failed: ${error.message}.`);
-  }
-  await refresh();
-}
-
 export function draw(faults) {
   byID("faults-nothing").hidden = faults.length > 0;
+  byID("faults-clear").hidden = faults.length < 2;
   document.body.classList.toggle("has-faults", faults.length > 0);
   reconcile(byID("fault-list"), faults, (fault) => fault.id, build, update);
 }
@@ -70,7 +74,7 @@ export function draw(faults) {
 function build(fault) {
   const deed = actionInWords(fault.action);
   const remove = make("button", { type: "button", class: "small", "aria-label": `Remove: ${deed}` }, "Remove");
-  remove.addEventListener("click", () => attempt(async () => {
+  remove.addEventListener("click", () => change(async () => {
     await call("DELETE", `/v1/faults/${encodeURIComponent(fault.id)}`);
     return "The fault is removed.";
   }));
@@ -84,7 +88,7 @@ function update(element, fault) {
   const pieces = [
     matchInWords(fault),
     typeof fault.share === "number" && fault.share < 1 ? `${percent(fault.share)} of them` : null,
-    `struck ${struck === 1 ? "once" : `${formatCount(struck)} times`}`,
+    ["has not struck yet", "struck once"][struck] ?? `struck ${formatCount(struck)} times`,
     typeof fault.count_max === "number" ? `${formatCount(Math.max(fault.count_max - struck, 0))} to come` : null,
   ];
   setText(element.querySelector(".about"), pieces.filter(Boolean).join(" · "));
@@ -105,10 +109,14 @@ function actionInWords(action) {
   case "reset_connection": return "Resets the connection";
   case "close_connection": return "Closes the connection without a word";
   case "stop_reading": return `Stops reading${details ? ` for ${milliseconds(details.ms)}` : ""}`;
-  case "settings": return `Changes settings: ${Object.entries(details).map((pair) => pair.join(" ")).join(", ")}`;
+  case "settings": return `Changes settings: ${settingsInWords(details)}`;
   case "stale_connection": return "Answers 500 on that connection from then on";
   default: return name.replaceAll("_", " ");
   }
+}
+
+function settingsInWords(settings) {
+  return Object.entries(settings).map(([name, value]) => `${name.replaceAll("_", " ")} ${value ?? "left out"}`).join(", ");
 }
 
 function latencyInWords({ constant_ms, min_ms, max_ms, median_ms, p99_ms }) {
@@ -123,7 +131,7 @@ function matchInWords({ trigger, match = {} }) {
     match.topic && `to ${match.topic}`,
     match.device_prefix && `to devices ${match.device_prefix}…`,
     match.environment && `in ${match.environment}`,
-    match.service && `of the service ${match.service}`,
+    match.service && (match.service === "push" ? "at the push port" : "at the port of channel management"),
     match.connection && `on connection ${match.connection}`,
     match.idle_seconds_min !== undefined && `after ${formatCount(match.idle_seconds_min)} idle seconds`,
   ].filter(Boolean);

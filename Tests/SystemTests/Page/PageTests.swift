@@ -148,6 +148,89 @@ extension SystemTests {
             try await stage.end()
         }
 
+        @Test func `adds and removes a fault by keyboard`() async throws {
+            let stage = try await PageStage()
+            let payload = #"{"aps":{"alert":"Hello"}}"#
+            #expect(try await stage.push(payload) == 200)
+            try await stage.tab(to: "#fault-topic")
+            try await stage.browser.type("com.example.app")
+            try await stage.tab(to: "button[value='503']")
+            try await stage.browser.press(.enter)
+            try await stage.browser.wait(until: "document.querySelector('#fault-list li')")
+            #expect(try await stage.push(payload) == 503)
+            #expect(try await stage.push(payload, ["apns-topic: com.example.other"]) != 503)
+            try await stage.browser.wait(
+                until: "document.querySelector('#fault-list .about').textContent.includes('struck once')")
+            let words = try await stage.browser.text("document.querySelector('#fault-list').innerText")
+            #expect(words.contains("Answers 503 ServiceUnavailable"), "\(words)")
+            #expect(words.contains("Requests to com.example.app"), "\(words)")
+
+            try await stage.tab(to: "#fault-list button")
+            try await stage.browser.press(.space)
+            try await stage.browser.wait(until: "!document.querySelector('#fault-list li')")
+            #expect(try await stage.push(payload) == 200)
+            try await stage.end()
+        }
+
+        @Test func `tells why a fault was refused`() async throws {
+            let stage = try await PageStage()
+            try await stage.tab(to: "#fault-topic")
+            try await stage.browser.type(String(repeating: "x", count: 300))
+            try await stage.tab(to: "button[value='silence']")
+            try await stage.browser.press(.enter)
+            try await stage.browser.wait(until: "document.querySelector('#fault-outcome.failed')")
+            let words = try await stage.browser.text("document.querySelector('#fault-outcome').textContent")
+            #expect(words.hasPrefix("That failed: ") && words.contains("topic"), "\(words)")
+            #expect(try await stage.browser.holds("!document.querySelector('#fault-list li')"))
+            for scheme in Browser.Scheme.allCases {
+                try await stage.browser.prefer(scheme)
+                #expect(try await stage.browser.text(Contrast.belowLimit) == "", "\(scheme)")
+                try await stage.writePicture("failure-\(scheme)")
+            }
+            try await stage.end(complains: true)
+        }
+
+        @Test func `does things to connections at once`() async throws {
+            let stage = try await PageStage("--delay-ms", "600000")
+            try await stage.tab(to: "[data-action='goaway']")
+            try await stage.browser.press(.enter)
+            let outcome = "document.querySelector('#action-outcome').textContent"
+            try await stage.browser.wait(until: "\(outcome) === 'No client is connected.'")
+
+            let client = try await stage.startPush(#"{"aps":{"alert":"Hello"}}"#)
+            try await stage.browser.wait(until: "document.querySelector('#connection-list .grave')")
+            try await stage.browser.press(.enter)
+            try await stage.browser.wait(until: "\(outcome) === 'Done to 1 connection.'")
+            try await stage.tab(to: "#connection-list .grave")
+            try await stage.browser.press(.enter)
+            try await stage.browser.wait(until: "!document.querySelector('#connection-list li')")
+            try await stage.browser.wait(
+                until: "document.querySelector('#connection-outcome').textContent === 'Now connection 1 is cut.'")
+            _ = try await client.exit(within: .seconds(30))
+            try await stage.end()
+        }
+
+        @Test func `sets the clock, and starts over`() async throws {
+            let stage = try await PageStage()
+            let payload = #"{"aps":{"alert":"Hello"}}"#
+            #expect(try await stage.push(payload) == 200)
+            try await stage.browser.wait(until: "document.querySelector('#rows .row')")
+            try await stage.tab(to: "[data-offset='3900']")
+            try await stage.browser.press(.enter)
+            try await stage.browser.wait(
+                until: "document.querySelector('#clock-reading').textContent.includes('1 h 5 min ahead')")
+            // The token was made by this machine's clock.
+            #expect(try await stage.push(payload) == 403)
+            try await stage.tab(to: "#reset")
+            try await stage.browser.press(.enter)
+            try await stage.browser.wait(
+                until: "document.querySelector('#clock-reading').textContent.includes('right')")
+            try await stage.browser.wait(until: "!document.querySelector('#rows .row')")
+            #expect(try await stage.push(payload) == 200)
+            try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 1")
+            try await stage.end()
+        }
+
         @Test func `fits a phone, and can be read in light and dark`() async throws {
             let stage = try await PageStage()
             let word = String(repeating: "Donaudampfschifffahrt", count: 8)
@@ -156,6 +239,13 @@ extension SystemTests {
             }
             try await stage.push(#"{"aps":{"alert":"Hello"}}"#, to: "dead0123")
             let browser = stage.browser
+            for fault in Samples.faults {
+                try await browser.run("fetch('/v1/faults', { method: 'POST', body: JSON.stringify(\(fault)) })")
+            }
+            let client = try await stage.startPush(#"{"aps":{"alert":"Hello"}}"#, to: "ff00")
+            try await browser.wait(
+                until: "document.querySelectorAll('#fault-list li').length === \(Samples.faults.count)")
+            try await browser.wait(until: "document.querySelector('#connection-list li')")
             try await browser.wait(until: "document.querySelector('#rows .refused')")
             try await browser.run("document.querySelectorAll('.more').forEach((button) => button.click())")
             for scheme in Browser.Scheme.allCases {
@@ -167,6 +257,10 @@ extension SystemTests {
                         try await browser.wait(until: "document.body.dataset.view === '\(part)'")
                         let size = try await browser.number("document.documentElement.scrollWidth")
                         #expect(size <= width, "\(part) on a \(device)")
+                        if device == "desktop" {
+                            // Its columns scroll, not the whole.
+                            #expect(try await browser.holds("document.documentElement.scrollHeight <= innerHeight"))
+                        }
                         #expect(try await browser.text(Contrast.belowLimit) == "", "\(part) on a \(device), \(scheme)")
                         try await stage.writePicture("\(device)-\(scheme)-\(part)")
                     }
@@ -178,6 +272,7 @@ extension SystemTests {
                     try await browser.press(.escape)
                 }
             }
+            try await client.terminate()
             try await stage.end()
         }
 

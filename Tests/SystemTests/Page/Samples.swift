@@ -37,6 +37,18 @@ enum Samples {
         ]
     }
 
+    /// Of each kind, with all that one can be told of; the first holds what is pushed to `ff`.
+    static let faults: [String] = [
+        #"{"match":{"device_prefix":"ff"},"action":"silence"}"#,
+        #"{"match":{"topic":"com.example.other","push_type":"alert"},"share":0.125,"count_max":1000,"#
+            + #""action":{"latency":{"median_ms":20,"p99_ms":2000}}}"#,
+        #"{"match":{"environment":"sandbox","service":"push"},"action":{"answer":{"status":503}}}"#,
+        #"{"match":{"device_prefix":"\#(String(repeating: "f", count: 64))"},"action":{"reset_stream":"CANCEL"}}"#,
+        #"{"trigger":"connection","match":{"environment":"sandbox"},"#
+            + #""action":{"settings":{"max_concurrent_streams":1,"header_table_bytes":0}}}"#,
+        #"{"match":{"idle_seconds_min":3600},"action":{"goaway":{"debug":"x"}}}"#,
+    ]
+
     /// What a provider may send by mistake or on purpose; some of it is refused.
     static let oddPayloads: [String] = [
         #"{}"#, #"{"aps":null}"#, #"{"aps":[]}"#, #"{"aps":"text"}"#, #"{"aps":{"alert":null}}"#,
