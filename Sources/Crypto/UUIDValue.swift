@@ -19,18 +19,16 @@ public struct UUIDValue: Sendable, Hashable, Comparable, CustomStringConvertible
     /// - Returns: nil for everything else: braces, `urn:uuid:`, missing hyphens, white space.
     public init?(_ text: UnsafeRawBufferPointer) {
         guard text.count == Self.textBytes else { return nil }
-        var halves: (high: UInt64, low: UInt64) = (0, 0)
-        var digits = 0
-        for (index, character) in text.enumerated() {
-            if index == 8 || index == 13 || index == 18 || index == 23 {
-                guard character == UInt8(ascii: "-") else { return nil }
-                continue
-            }
-            guard let digit = Self.digit(character) else { return nil }
-            if digits < 16 { halves.high = halves.high << 4 | digit } else { halves.low = halves.low << 4 | digit }
-            digits += 1
+        let hyphen = UInt8(ascii: "-")
+        guard text[8] == hyphen, text[13] == hyphen, text[18] == hyphen, text[23] == hyphen else { return nil }
+        func eight(_ first: Int, _ second: Int) -> UInt64 {
+            UInt64(text.loadUnaligned(fromByteOffset: first, as: UInt32.self).bigEndian) << 32
+                | UInt64(text.loadUnaligned(fromByteOffset: second, as: UInt32.self).bigEndian)
         }
-        self.init(high: halves.high, low: halves.low)
+        guard let first = HexDigits.value(eight(0, 4)), let second = HexDigits.value(eight(9, 14)),
+            let third = HexDigits.value(eight(19, 24)), let fourth = HexDigits.value(eight(28, 32))
+        else { return nil }
+        self.init(high: first << 32 | second, low: third << 32 | fourth)
     }
 
     /// As `init` of bytes.
@@ -77,18 +75,19 @@ public struct UUIDValue: Sendable, Hashable, Comparable, CustomStringConvertible
     @discardableResult
     public func write(to buffer: UnsafeMutableRawBufferPointer) -> Int {
         guard buffer.count >= Self.textBytes else { return 0 }
-        var position = 0
-        for digit in 0..<32 {
-            if digit == 8 || digit == 12 || digit == 16 || digit == 20 {
-                buffer[position] = UInt8(ascii: "-")
-                position += 1
-            }
-            let half = digit < 16 ? high : low
-            let value = UInt8(truncatingIfNeeded: half >> UInt64(60 - (digit & 15) * 4)) & 15
-            buffer[position] = value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
-            position += 1
+        func write(_ part: UInt64, _ first: Int, _ second: Int) {
+            let text = HexDigits.text(part)
+            buffer.storeBytes(
+                of: UInt32(truncatingIfNeeded: text >> 32).bigEndian, toByteOffset: first, as: UInt32.self)
+            buffer.storeBytes(of: UInt32(truncatingIfNeeded: text).bigEndian, toByteOffset: second, as: UInt32.self)
         }
-        return position
+        write(high >> 32, 0, 4)
+        write(high & 0xFFFF_FFFF, 9, 14)
+        write(low >> 32, 19, 24)
+        write(low & 0xFFFF_FFFF, 28, 32)
+        let hyphen = UInt8(ascii: "-")
+        (buffer[8], buffer[13], buffer[18], buffer[23]) = (hyphen, hyphen, hyphen, hyphen)
+        return Self.textBytes
     }
 
     /// The text, in lower case.
@@ -102,14 +101,5 @@ public struct UUIDValue: Sendable, Hashable, Comparable, CustomStringConvertible
         UUIDValue(
             high: high & ~0xF000 | version << 12,
             low: low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
-    }
-
-    private static func digit(_ character: UInt8) -> UInt64? {
-        switch character {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(character &- UInt8(ascii: "0"))
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(character &- UInt8(ascii: "a") &+ 10)
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt64(character &- UInt8(ascii: "A") &+ 10)
-        default: nil
-        }
     }
 }

@@ -87,6 +87,32 @@ import Testing
         #expect(outcome.2 == nil)
     }
 
+    @Test func theOtherEndHasAnAddress() async throws {
+        for (host, bytes) in [("127.0.0.1", [127, 0, 0, 1]), ("::1", Array(repeating: 0, count: 15) + [1])]
+            as [(String, [UInt8])]
+        {
+            let seen = await DetachedThread.run { () -> [UInt8]? in
+                guard let loop = try? EpollLoop() else { return nil }
+                nonisolated(unsafe) var seen: [UInt8]?
+                loop.post {
+                    let listener = try? loop.listen(on: Endpoint(host: host, port: 0)) { transport in
+                        seen = transport.peerAddress
+                        transport.handler = Echo()
+                    }
+                    guard let listener else { return loop.stop() }
+                    let sender = Sender(count: 1) { _, _ in
+                        listener.close()
+                        loop.stop()
+                    }
+                    _ = loop.connect(to: listener.endpoint, handler: sender)
+                }
+                loop.run()
+                return seen
+            }
+            #expect(seen == bytes)
+        }
+    }
+
     private func errorOfConnecting(to endpoint: Endpoint) async -> TransportError? {
         await DetachedThread.run {
             guard let loop = try? EpollLoop() else { return nil }

@@ -12,6 +12,3 @@ public struct InputError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { message }
 }
-
-/// What ``InputError`` was called before more than faults were read.
-public typealias FaultError = InputError

@@ -144,5 +144,8 @@ public struct RuleOptions: Sendable {
     /// Whether a push without provider token is served, for load tests of what is behind the token.
     public var servesWithoutToken = false
 
+    /// Whether it matters how long a connection was idle before a request.
+    var looksAtIdleness: Bool { staleIdleSeconds != nil || idleSecondsMax != nil }
+
     public init() {}
 }

@@ -9,10 +9,10 @@ extension SimulatorServer {
     /// - Returns: to how many it was done; 0 when there is no such connection.
     /// - Throws: when it is nothing that is done to connections.
     @discardableResult
-    public func perform(_ action: FaultAction, on number: Int? = nil) throws(FaultError) -> Int {
+    public func perform(_ action: FaultAction, on number: Int? = nil) throws(InputError) -> Int {
         loop.assertOnLoop()
         guard action.isForConnections else {
-            throw FaultError("\(action.name) happens to requests: put it among the faults")
+            throw InputError("\(action.name) happens to requests: put it among the faults")
         }
         let chosen = connectionsInOrder.filter { number == nil || $0.number == number }
         for connection in chosen {

@@ -221,7 +221,9 @@ public final class SimulatorServer {
         var struck =
             faultRules.isEmpty
             ? FaultedRequest(fate: decide(about: request, on: connection)) : strike(request, stream, on: connection)
-        if struck.fate.answer != nil, let answer = connection.answerOnceIdle(world.rules) {
+        if connection.isStale || world.rules.looksAtIdleness, struck.fate.answer != nil,
+            let answer = connection.answerOnceIdle(world.rules)
+        {
             struck.fate = .answer(answer, isAuthenticated: false)
         }
         connection.number(stream, remember(request, stream, on: connection, struck))

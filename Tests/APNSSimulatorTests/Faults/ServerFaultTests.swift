@@ -127,7 +127,7 @@ import Testing
         #expect(try perform(.resetStream(.cancel)) == 3)
         wire.loop.enter {
             for action in [.silence, .latency(.constant(1)), .answer(.accepted)] as [FaultAction] {
-                _ = #expect(throws: FaultError("\(action.name) happens to requests: put it among the faults")) {
+                _ = #expect(throws: InputError("\(action.name) happens to requests: put it among the faults")) {
                     try wire.apns.server.perform(action)
                 }
             }
