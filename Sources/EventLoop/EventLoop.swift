@@ -47,7 +47,7 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     ///
     /// Throws when the address cannot be bound.
     open func listen(
-        on endpoint: Endpoint, backlog: Int = 512, accept: @escaping (ByteTransport) -> Void
+        on endpoint: Endpoint, backlog: Int = 4096, accept: @escaping (ByteTransport) -> Void
     ) throws(TransportError) -> ByteListener {
         fatalError("a kind of loop provides this")
     }

@@ -207,7 +207,9 @@ public final class HTTP2Server: HTTP2Session {
 
     override func streamClosed(slot: Int, _ code: HTTP2ErrorCode) {
         guard let stream = streams.stream(slot: slot), let entry = streams.remove(stream) else { return }
-        budget.streamEnded(wasAnswered: entry.hasEnded, began: entry.began, at: loop.now.monotonic)
+        budget.streamEnded(
+            wasAnswered: entry.hasEnded, wasRefused: code == .refusedStream, began: entry.began,
+            at: loop.now.monotonic)
         delegate?.streamClosed(stream, code)
     }
 

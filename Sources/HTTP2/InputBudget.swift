@@ -8,6 +8,8 @@ struct InputBudget {
     private static let bytesPerFrame = 1024
     /// What a request and its answer take: header block, body, windows, a PING between them.
     private static let framesPerAnswer = 32
+    /// What a request costs that the client takes back at once, or that is too large: more work than a frame.
+    private static let framesPerWaste = 20
     /// A stream that a client gave up after so long is one whose answer it waited for.
     private static let patienceSeconds: Int64 = 1
 
@@ -46,9 +48,15 @@ struct InputBudget {
 
     /// A stream has ended.
     ///
-    /// - Parameter wasAnswered: whether it was this side that ended it, with an answer.
-    mutating func streamEnded(wasAnswered: Bool, began: MonotonicTime, at now: MonotonicTime) {
-        if wasAnswered || began.duration(to: now) >= .seconds(Self.patienceSeconds) { add(Self.framesPerAnswer) }
+    /// - Parameters:
+    ///   - wasAnswered: whether it was this side that ended it, with an answer.
+    ///   - wasRefused: whether this side did not want it.
+    mutating func streamEnded(wasAnswered: Bool, wasRefused: Bool, began: MonotonicTime, at now: MonotonicTime) {
+        if wasAnswered || began.duration(to: now) >= .seconds(Self.patienceSeconds) {
+            add(Self.framesPerAnswer)
+        } else if !wasRefused {
+            left -= Self.framesPerWaste
+        }
     }
 
     private mutating func add(_ frames: Int) { left = min(framesMax, left + frames) }

@@ -49,21 +49,31 @@ import Testing
         for _ in 0..<1000 {
             spend(frames: 4)
             budget.spend(bytes: 8000 + 5120)
-            budget.streamEnded(wasAnswered: true, began: Self.second(0), at: Self.second(0))
+            budget.streamEnded(wasAnswered: true, wasRefused: false, began: Self.second(0), at: Self.second(0))
             expect(isSpent: false, at: 0)
         }
     }
 
     @Test mutating func aStreamGivenUpAtOnceCosts() {
-        for _ in 0..<50 {
-            spend(frames: 2)
-            budget.streamEnded(wasAnswered: false, began: Self.second(0), at: Self.second(0))
+        for _ in 0..<4 {
+            spend(frames: 5)
+            budget.streamEnded(wasAnswered: false, wasRefused: false, began: Self.second(0), at: Self.second(0))
         }
         expect(isSpent: false, at: 0)
-        spend(frames: 2)
+        spend(frames: 1)
         expect(isSpent: true, at: 0)
         // One whose answer was waited for does not.
-        budget.streamEnded(wasAnswered: false, began: Self.second(0), at: Self.second(1))
+        budget.streamEnded(wasAnswered: false, wasRefused: false, began: Self.second(0), at: Self.second(1))
         expect(isSpent: false, at: 1)
+    }
+
+    @Test mutating func aStreamThatIsRefusedCostsItsFramesOnly() {
+        for _ in 0..<100 {
+            spend(frames: 1)
+            budget.streamEnded(wasAnswered: false, wasRefused: true, began: Self.second(0), at: Self.second(0))
+        }
+        expect(isSpent: false, at: 0)
+        spend(frames: 1)
+        expect(isSpent: true, at: 0)
     }
 }

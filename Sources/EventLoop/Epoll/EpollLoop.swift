@@ -169,7 +169,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     }
 
     public override func listen(
-        on endpoint: Endpoint, backlog: Int = 512, accept: @escaping (ByteTransport) -> Void
+        on endpoint: Endpoint, backlog: Int = 4096, accept: @escaping (ByteTransport) -> Void
     ) throws(TransportError) -> ByteListener {
         assertOnLoop()
         let place = "a client of \(endpoint)"

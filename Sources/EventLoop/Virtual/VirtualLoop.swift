@@ -65,7 +65,7 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
     }
 
     public override func listen(
-        on endpoint: Endpoint, backlog: Int = 512, accept: @escaping (ByteTransport) -> Void
+        on endpoint: Endpoint, backlog: Int = 4096, accept: @escaping (ByteTransport) -> Void
     ) throws(TransportError) -> ByteListener {
         assertOnLoop()
         return try network.listen(on: endpoint, accept: accept)

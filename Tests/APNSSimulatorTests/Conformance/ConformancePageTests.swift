@@ -49,7 +49,7 @@ import Testing
     /// `Suite/function`, in code's type, wherever it stands.
     private static func named(in text: String) -> [String] {
         text.split(separator: "`", omittingEmptySubsequences: false).enumerated()
-            .filter { $0.offset % 2 == 1 && $0.element.contains("Tests/") || $0.element.hasPrefix("ForeignClients/") }
+            .filter { $0.offset % 2 == 1 && $0.element.contains(/^\w+(Tests|Clients|Traffic)\//) }
             .map { String($0.element) }
     }
 
