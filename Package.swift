@@ -88,7 +88,8 @@ let package = Package(
             "APNSSimulator",
             ["APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "YAML", "Telemetry", "AdminHTTP"],
             resources: [
-                "index.html", "page.css", "icon.svg", "api.js", "clock.js", "connections.js", "detail.js", "dom.js",
+                "index.html", "icon.svg", "page.css", "frame.css", "lockscreen.css", "requests.css", "side.css",
+                "detail.css", "preferences.css", "api.js", "clock.js", "connections.js", "detail.js", "dom.js",
                 "faults.js", "feed.js", "jsontext.js", "lockscreen.js", "notification.js", "outcome.js", "page.js",
                 "requests.js", "words.js",
             ].map { .embedInCode("Page/\($0)") }),

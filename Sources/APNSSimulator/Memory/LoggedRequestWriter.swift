@@ -54,6 +54,7 @@ private struct RequestWriter {
         if let token = view.deviceToken {
             json.key("device_token")
             writeToken(token)
+            if detail == .full { json.member("device", DeviceKey.of(token)) }
         }
         member("topic", view.topic)
         member("push_type", view[HeaderName.apnsPushType])

@@ -23,8 +23,14 @@ struct PageFile: Sendable {
 
     static let all: [PageFile] = [
         PageFile(path: "/", contentType: "text/html; charset=utf-8", bytes: PackageResources.index_html),
-        PageFile(path: "/page.css", contentType: "text/css; charset=utf-8", bytes: PackageResources.page_css),
         PageFile(path: "/icon.svg", contentType: "image/svg+xml", bytes: PackageResources.icon_svg),
+        style("detail", PackageResources.detail_css),
+        style("frame", PackageResources.frame_css),
+        style("lockscreen", PackageResources.lockscreen_css),
+        style("page", PackageResources.page_css),
+        style("preferences", PackageResources.preferences_css),
+        style("requests", PackageResources.requests_css),
+        style("side", PackageResources.side_css),
         script("api", PackageResources.api_js),
         script("clock", PackageResources.clock_js),
         script("connections", PackageResources.connections_js),
@@ -40,6 +46,10 @@ struct PageFile: Sendable {
         script("requests", PackageResources.requests_js),
         script("words", PackageResources.words_js),
     ]
+
+    private static func style(_ name: String, _ bytes: [UInt8]) -> PageFile {
+        PageFile(path: "/\(name).css", contentType: "text/css; charset=utf-8", bytes: bytes)
+    }
 
     private static func script(_ name: String, _ bytes: [UInt8]) -> PageFile {
         PageFile(path: "/\(name).js", contentType: "text/javascript; charset=utf-8", bytes: bytes)

@@ -28,9 +28,10 @@ export function start(changed) {
   }
   byID("reset").addEventListener("click", async () => {
     await attempt(byID("outcome"), async () => {
-      await call("POST", byID("reset-keep").checked ? "/v1/reset?keep=state" : "/v1/reset");
+      const keeps = byID("reset-keep").checked;
+      await call("POST", keeps ? "/v1/reset?keep=state" : "/v1/reset");
       byID("clock-offset").value = "0";
-      return "It is as it was when it was started.";
+      return `It is as it was when it was started${keeps ? ", but for what it knows" : ""}.`;
     });
     await changed();
   });

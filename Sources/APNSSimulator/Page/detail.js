@@ -16,6 +16,8 @@ const representations = {
   never_indexed: ["never", "sent in full, and no one on the way may ever add it to a table"],
 };
 
+const priorities = { __proto__: null, 10: "10, now", 5: "5, when power allows", 1: "1, without waking the device" };
+
 let refuseDevice = async () => {};
 
 // `refuse(prefix)` makes a fault that answers 410 to a device.
@@ -60,7 +62,7 @@ function facts(request) {
     [isBroadcast(request) ? "Channel" : "Device", isPush(request) && make("code", {}, addresseeOf(request))],
     ["Topic", request.topic && make("code", {}, request.topic)],
     ["Push type", request.push_type],
-    ["Priority", { 10: "10, now", 5: "5, when power allows", 1: "1, without waking the device" }[request.priority] ?? request.priority],
+    ["Priority", priorities[request.priority] ?? request.priority],
     ["Expires", expiration(request.expiration)],
     ["Collapse id", request.collapse_id && make("code", {}, request.collapse_id)],
   ];

@@ -1,7 +1,7 @@
 // The lock screen: what was accepted, newest first, in stacks by app and thread.
 
 import { byID, icon, make, put, reconcile, setText } from "./dom.js";
-import { addresseeOf, describe, isBroadcast, isPush } from "./notification.js";
+import { addresseeOf, describe, deviceOf, isBroadcast, isPush } from "./notification.js";
 import { formatCount, plural, timeOfDay } from "./words.js";
 
 const notesMax = 200;
@@ -11,6 +11,7 @@ const devicesMax = 50;
 // Notifications, newest first.
 let notes = [];
 const replacements = new Map();
+// The short token of each device, by what tells devices apart; the latest pushed to is last.
 const devices = new Map();
 const openStacks = new Set();
 let device = "";
@@ -32,7 +33,7 @@ export function add(requests) {
     if (older !== -1) inherit(note, notes.splice(older, 1)[0]);
     replacements.set(note.identity, older === -1 ? 0 : (replacements.get(note.identity) ?? 0) + 1);
     notes.unshift(note);
-    if (!isBroadcast(request)) remember(addresseeOf(request), note.app.name);
+    if (!isBroadcast(request)) remember(deviceOf(request), addresseeOf(request));
   }
   for (const dropped of notes.splice(notesMax)) replacements.delete(dropped.identity);
   drawDevices();
@@ -62,9 +63,9 @@ export function drawTime(now) {
   setText(byID("screen-date"), new Date(now).toLocaleDateString("en", { weekday: "long", day: "numeric", month: "long" }));
 }
 
-function remember(token, appName) {
-  devices.delete(token);
-  devices.set(token, appName);
+function remember(key, token) {
+  devices.delete(key);
+  devices.set(key, token);
   for (const oldest of devices.keys()) {
     if (devices.size <= devicesMax) break;
     if (oldest !== device) devices.delete(oldest);
@@ -73,15 +74,17 @@ function remember(token, appName) {
 
 function drawDevices() {
   const select = byID("device");
-  const tokens = [...devices.keys()].reverse();
+  const tokens = [...devices.values()];
+  const name = (key, token) => (tokens.filter((other) => other === token).length > 1 ? `${token} (${key.slice(0, 4)})` : token);
+  const options = [["", "all devices"], ...[...devices].map(([key, token]) => [key, name(key, token)]).reverse()];
   reconcile(
-    select, ["", ...tokens], (token) => token,
-    (token) => make("option", { value: token }, token === "" ? "all devices" : token));
+    select, options, ([key]) => key, ([key, text]) => make("option", { value: key }, text),
+    (option, [, text]) => setText(option, text));
   select.value = device;
 }
 
 function draw() {
-  const shown = notes.filter((note) => device === "" || note.activity?.channel || addresseeOf(note.request) === device);
+  const shown = notes.filter((note) => device === "" || note.activity?.channel || deviceOf(note.request) === device);
   const stacks = new Map();
   for (const note of shown) {
     if (!stacks.has(note.stack)) stacks.set(note.stack, { key: note.stack, notes: [] });

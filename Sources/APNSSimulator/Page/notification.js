@@ -17,6 +17,8 @@ const kinds = {
   widgets: { icon: "grid", says: "Reloads the widgets" },
 };
 
+const activityEvents = { __proto__: null, start: "started", update: "updated", end: "ended" };
+
 const suffixes = [
   [".push-type.liveactivity", "liveactivity"],
   [".push-type.controls", "controls"],
@@ -43,6 +45,9 @@ export function addresseeOf(request) {
   if (isBroadcast(request)) return request.channel_id ?? "";
   return request.device_token ?? "";
 }
+
+// What tells two devices apart whose tokens read the same when shortened.
+export const deviceOf = (request) => plain(request.device);
 
 function parse(request) {
   try {
@@ -111,9 +116,8 @@ function pairsOf(object, countMax) {
 }
 
 function activityOf(request, aps) {
-  const event = plain(aps.event);
   return {
-    event: { start: "started", update: "updated", end: "ended" }[event] ?? "pushed",
+    event: activityEvents[plain(aps.event)] ?? "pushed",
     type: plain(aps["attributes-type"]),
     attributes: pairsOf(aps.attributes, 4),
     state: pairsOf(aps["content-state"], 6),
@@ -130,7 +134,7 @@ export function describe(request) {
   const app = appOf(request, suffix, kind);
   const sound = soundOf(aps.sound ?? (isObject(aps.alert) ? aps.alert.sound : undefined));
   const thread = plain(aps["thread-id"]);
-  const addressee = addresseeOf(request);
+  const addressee = isBroadcast(request) ? addresseeOf(request) : deviceOf(request);
   const collapse = plain(request.collapse_id);
   const { onScreen = false, icon, says = null } = kinds[kind];
   const { aps: _, ...others } = root ?? {};

@@ -72,10 +72,13 @@ function beatSoon(milliseconds = 150) {
 async function beat() {
   await beatInHand;
   clearTimeout(beatTimer);
-  beatInHand = readFigures();
-  await beatInHand;
-  beatInHand = null;
-  beatSoon(document.hidden || byID("link").dataset.state === "gone" ? 5 * beatMilliseconds : beatMilliseconds);
+  try {
+    beatInHand = readFigures();
+    await beatInHand;
+  } finally {
+    beatInHand = null;
+    beatSoon(document.hidden || byID("link").dataset.state === "gone" ? 5 * beatMilliseconds : beatMilliseconds);
+  }
 }
 
 async function readFigures() {
@@ -96,8 +99,8 @@ async function show(path, draw) {
   try {
     draw(await call("GET", path));
   } catch (error) {
-    // That it is gone is the feed's to say.
-    if (!(error instanceof APIError)) throw error;
+    // That it is gone is the feed's to say. Of a mistake in one part the console tells, and the others are drawn.
+    if (!(error instanceof APIError)) reportError(error);
   }
 }
 

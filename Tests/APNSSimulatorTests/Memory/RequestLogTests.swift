@@ -70,6 +70,7 @@ private let token = "00112233445566778899aabbccddeeff"
                 {"name":"apns-id","value":"\(id)"},\
                 {"name":"apns-push-type","value":"alert","representation":"indexed","huffman":false}],\
                 "authorization":"bearer head.claims","apns_id":"\(id)","device_token":"00112233…+24",\
+                "device":"\(withBytes(token) { DeviceKey.of($0) })",\
                 "topic":"com.example.app","push_type":"alert","priority":5,"expiration":"soon","payload_bytes":3,\
                 "payload":"abc","payload_sha256":"\(Self.hash)","status":410,"reason":"Unregistered","fault":"gone-1",\
                 "duplicate":false}
@@ -84,6 +85,14 @@ private let token = "00112233445566778899aabbccddeeff"
         #expect(request.deviceToken == token && request.shortDeviceToken == "00112233…+24")
         #expect(request.reason == .unregistered && request.faultID == "gone-1" && request["x-own"] == "é\"")
         #expect(request.headers.map(\.representation) == Self.headers.map(\.2))
+    }
+
+    @Test func tellsDevicesApartWithoutTheirTokens() {
+        func key(_ token: String) -> String { withBytes(token) { DeviceKey.of($0) } }
+        let padding = String(repeating: "0", count: 62)
+        #expect(key(padding + "a1") != key(padding + "b2"))
+        #expect(key(padding + "a1") == key(padding + "A1"))
+        #expect(key(token).count == 16 && !token.contains(key(token)))
     }
 
     @Test func tellsDeviceTokensWholeOnlyWhenAsked() throws {

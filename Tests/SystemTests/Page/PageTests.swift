@@ -52,6 +52,55 @@ extension SystemTests {
             try await stage.end()
         }
 
+        @Test func `tells devices apart whose tokens begin alike`() async throws {
+            let stage = try await PageStage()
+            let padding = String(repeating: "0", count: 62)
+            for device in ["a1", "b2", "A1"] {
+                try await stage.push(
+                    #"{"aps":{"event":"update","timestamp":1,"content-state":{"for":"\#(device)"}}}"#,
+                    to: padding + device,
+                    ["apns-topic: com.example.app.push-type.liveactivity", "apns-push-type: liveactivity"])
+                try await stage.push(
+                    #"{"aps":{"alert":"To \#(device)"}}"#, to: padding + device, ["apns-collapse-id: same"])
+            }
+            try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 6")
+            try await stage.browser.run("document.querySelectorAll('.more').forEach((button) => button.click())")
+            let activities =
+                "[...document.querySelectorAll('.card.liveactivity .pairs dd')].map((dd) => dd.textContent)"
+            #expect(try await stage.browser.text("\(activities).join(' ')") == "A1 b2")
+            let titles = "[...document.querySelectorAll('.card.alert .title')].map((title) => title.textContent)"
+            #expect(try await stage.browser.text("\(titles).join(', ')") == "To A1, To b2")
+
+            // The menu has each once, by names that differ.
+            let names = "[...document.querySelectorAll('#device option')].map((option) => option.textContent)"
+            #expect(try await stage.browser.number("new Set(\(names)).size") == 3)
+            #expect(try await stage.browser.holds("\(names).slice(1).every((name) => name.startsWith('00000000…+56'))"))
+            try await stage.browser.run(
+                """
+                document.querySelector("#device").selectedIndex = 2,
+                document.querySelector("#device").dispatchEvent(new Event("change"))
+                """)
+            #expect(try await stage.browser.text("\(titles).join(', ')") == "To b2")
+            try await stage.end()
+        }
+
+        @Test func `goes on after a mistake of its own`() async throws {
+            let stage = try await PageStage()
+            try await stage.browser.run(
+                """
+                window.right = Number.prototype.toLocaleString,
+                Number.prototype.toLocaleString = () => {
+                  Number.prototype.toLocaleString = right;
+                  window.failed = true;
+                  throw new Error("made for the test");
+                }
+                """)
+            try await stage.browser.wait(until: "window.failed")
+            try await stage.push(#"{"aps":{"alert":"Hello"}}"#)
+            try await stage.browser.wait(until: "document.querySelector('#figure-requests').textContent === '1'")
+            try await stage.end(complains: true)
+        }
+
         @Test func `tells in plain words why a push was refused`() async throws {
             let stage = try await PageStage()
             #expect(try await stage.push(#"{"aps":{"alert":"Hello"}}"#, to: "dead0123") == 410)
@@ -93,19 +142,22 @@ extension SystemTests {
 
         @Test func `no shape of a payload breaks it`() async throws {
             let stage = try await PageStage()
-            for payload in Samples.oddPayloads { try await stage.push(payload) }
-            try await stage.push(#"{"aps":{"alert":"At last"}}"#, ["apns-push-type: constructor"])
-            let count = Samples.oddPayloads.count + 1
+            for push in Samples.oddPushes { try await stage.push(push.json, to: push.device, push.headers) }
+            let count = Samples.oddPushes.count
             try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === \(count)")
             // Each can be looked at.
             try await stage.browser.run("document.querySelectorAll('.more').forEach((button) => button.click())")
             try await stage.browser.run(
                 """
+                window.shown = document.querySelector("#stacks").textContent,
                 document.querySelectorAll(".opener").forEach((opener) => {
                   opener.click();
+                  shown += document.querySelector("#detail").textContent;
                   document.querySelector("#detail").close();
                 })
                 """)
+            // What every object has, taken for a name that the page knows.
+            #expect(try await stage.browser.holds("shown.includes('constructor') && !shown.includes('native code')"))
             #expect(try await stage.browser.holds("document.documentElement.scrollWidth <= innerWidth"))
             #expect(try await stage.browser.text("document.querySelector('#link').dataset.state") == "there")
             try await stage.end()

@@ -50,7 +50,16 @@ enum Samples {
     ]
 
     /// What a provider may send by mistake or on purpose; some of it is refused.
-    static let oddPayloads: [String] = [
+    static let oddPushes: [Push] =
+        oddPayloads.map { Push(json: $0) } + [
+            Push(json: #"{"aps":{"alert":"Hello"}}"#, headers: ["apns-push-type: constructor"]),
+            Push(json: #"{"aps":{"alert":"Hello"}}"#, headers: ["apns-priority: constructor"]),
+            Push(
+                json: #"{"aps":{"event":"constructor","timestamp":1,"content-state":{}}}"#,
+                headers: ["apns-topic: com.example.app.push-type.liveactivity", "apns-push-type: liveactivity"]),
+        ]
+
+    private static let oddPayloads: [String] = [
         #"{}"#, #"{"aps":null}"#, #"{"aps":[]}"#, #"{"aps":"text"}"#, #"{"aps":{"alert":null}}"#,
         #"{"aps":{"alert":[[["a"]]]}}"#, #"{"aps":{"alert":12.5,"badge":"3","sound":[],"thread-id":{}}}"#,
         #"{"aps":{"alert":{"title":{"title":{}},"body":[1],"loc-args":"x","loc-key":"K"}}}"#,

@@ -70,9 +70,11 @@ extension SystemTests {
             let simulator = try await SimulatorProcess(in: directory, options: ["--admin", "127.0.0.1:0"])
             let admin = "http://127.0.0.1:\(try #require(simulator.adminPort))"
             let rules = try await Self.json(from: "\(admin)/v1/rules")
-            let names = rules.root.members.compactMap(\.key.string)
-            #expect(names.count > 20)
-            #expect(names.filter { !page.contains("| `\($0)` |") } == [])
+            let switches = rules.root.members.map { "| `\($0.key.string ?? "")` | \(Self.cell($0.value)) |" }
+            #expect(switches.count > 20)
+            let rows = Self.section("Switches", of: page).filter { $0.hasPrefix("| `") }
+            #expect(switches.filter { start in !rows.contains { $0.hasPrefix(start) } } == [])
+            #expect(rows.count == switches.count)
             // It lists what there is to whoever asks for what there is not.
             let error = try await Self.json(from: "\(admin)/nothing").root["error"]?.string
             let routes = try #require(error?.split(separator: "there are: ").last).split(separator: ", ")
@@ -81,8 +83,45 @@ extension SystemTests {
             try await simulator.process.terminate()
         }
 
-        private static func json(from url: String) async throws -> JSONDocument {
-            let lines = try await ChildProcess.run(["curl", "-sS", url]).output
+        @Test func `it tells of all that a fault can have`() async throws {
+            let section = Self.section("Make a fault", of: try Self.page()).joined(separator: "\n")
+            let directory = try TemporaryDirectory("guide")
+            let simulator = try await SimulatorProcess(in: directory, options: ["--admin", "127.0.0.1:0"])
+            let faults = "http://127.0.0.1:\(try #require(simulator.adminPort))/v1/faults"
+            // What is there it tells to whoever asks for what is not.
+            let unknown = #"{"unheard-of":1}"#
+            let bodies =
+                [unknown, #"{"action":"silence","match":\#(unknown)}"#, #"{"action":"unheard-of"}"#]
+                + ["latency", "answer", "goaway", "stop_reading", "settings"].map {
+                    #"{"action":{"\#($0)":\#(unknown)}}"#
+                }
+                + [#"{"action":{"goaway":{"last_stream_id":\#(unknown)}}}"#]
+            for body in bodies {
+                let error = try #require(try await Self.json(from: faults, "-d", body).root["error"]?.string)
+                let list = try #require(error.firstMatch(of: /; (?:it has|there are) ([a-z0-9_, ]+)/)).1
+                let untold = list.split(separator: ", ").filter {
+                    !section.contains("`\($0)`") && !section.contains("\"\($0)\"")
+                }
+                #expect(untold == [], "\(error)")
+            }
+            try await simulator.process.terminate()
+        }
+
+        /// The lines below a heading.
+        private static func section(_ heading: String, of page: String) -> ArraySlice<Substring> {
+            let lines = page.split(separator: "\n", omittingEmptySubsequences: false)
+            return lines.drop { $0 != "## \(heading)" }.dropFirst().prefix { !$0.hasPrefix("## ") }
+        }
+
+        /// A value as the page's tables have it.
+        private static func cell(_ value: JSONValue) -> String {
+            if let word = value.string { return "`\(word)`" }
+            if let flag = value.bool { return "\(flag)" }
+            return value.int.map { "\($0)" } ?? "null"
+        }
+
+        private static func json(from url: String, _ options: String...) async throws -> JSONDocument {
+            let lines = try await ChildProcess.run(["curl", "-sS", url] + options).output
             return try JSONDocument(Array(lines.joined(separator: "\n").utf8))
         }
     }
