@@ -23,7 +23,7 @@ struct ExampleTests {
         #expect(expected.count == 2)
     }
 
-    @Test(arguments: ["notification", "result", "dead-letter"])
+    @Test(arguments: ["notification", "result", "dead-letter", "channel-command", "config"])
     func schemasExplainThemselves(_ name: String) throws {
         let document = try JSONDocument(try bytes(of: "schemas/\(name).schema.json"))
         let schema = try CompiledSchema(document)
@@ -85,6 +85,21 @@ struct ExampleTests {
         ] as [(String, String?)])
     func deadLetters(_ text: String, _ keyword: String?) throws {
         #expect(try validator("dead-letter").firstViolation(in: try JSONDocument(text).root)?.keyword == keyword)
+    }
+
+    @Test(
+        arguments: [
+            (#"{"app":"a","command":"create","storage_policy":"none"}"#, nil), (#"{"app":"a","command":"list"}"#, nil),
+            (#"{"app":"a","command":"read","channel_id":"aa=="}"#, nil),
+            (#"{"app":"a","command":"create"}"#, "required"), (#"{"app":"a","command":"delete"}"#, "required"),
+            (#"{"app":"a","command":"end"}"#, "enum"), (#"{"command":"list"}"#, "required"),
+            (#"{"app":"a","command":"list","channel_id":"aa=="}"#, "properties"),
+            (#"{"app":"a","command":"list","all":true}"#, "additionalProperties"),
+        ] as [(String, String?)])
+    func channelCommands(_ text: String, _ keyword: String?) throws {
+        let violations = try validator("channel-command").violations(in: try JSONDocument(text).root)
+        #expect(violations.contains { $0.keyword == keyword } == (keyword != nil))
+        #expect(violations.isEmpty == (keyword == nil))
     }
 
     private func validator(_ name: String) throws -> SchemaValidator {

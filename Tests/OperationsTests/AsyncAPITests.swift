@@ -1,0 +1,62 @@
+import Delivery
+import Glibc
+import JSON
+import TestKit
+import Testing
+import YAML
+
+@testable import Operations
+
+/// `schemas/asyncapi.yaml` says of the broker what a worker does there, and refers to what is there.
+@Suite struct AsyncAPITests {
+    private let document: YAMLDocument
+
+    init() throws {
+        document = try YAMLDocument(
+            try FileReader.bytes(of: Products.file("schemas/asyncapi.yaml"), bytesMax: YAMLDocument.bytesMax))
+    }
+
+    @Test func whatItRefersToIsThere() throws {
+        var references: [String] = []
+        collect(document.root, &references)
+        #expect(references.count > 10)
+        for reference in references {
+            if reference.hasPrefix("#/") {
+                #expect(document.root.at(pointer: String(reference.dropFirst())) != nil, "\(reference)")
+            } else {
+                #expect(access(Products.file("schemas/\(reference)"), F_OK) == 0, "\(reference)")
+            }
+        }
+    }
+
+    @Test func everySchemaOfMessagesIsNamed() throws {
+        var references: [String] = []
+        collect(document.root, &references)
+        for name in ["notification", "result", "dead-letter", "channel-command"] {
+            #expect(references.contains("./\(name).schema.json"))
+        }
+    }
+
+    @Test func itsNamesAreThoseOfTheTopology() throws {
+        let topology = Topology()
+        let bindings = try #require(document.root["channels"]).members.compactMap { $0.value["bindings"]?["amqp"] }
+        #expect(bindings.count == 4)
+        for binding in bindings {
+            if let exchange = binding["exchange"] {
+                let declared = topology.exchanges.first { $0.name == exchange["name"]?.string }
+                #expect(declared?.kind.rawValue == exchange["type"]?.string)
+            } else {
+                let name = binding["queue"]?["name"]?.string
+                #expect(topology.queues.contains { $0.name == name })
+            }
+        }
+        let outcomes = document.root["channels"]?["results"]?["parameters"]?["outcome"]?["enum"]?.elements
+        #expect(outcomes?.compactMap { $0.string } == Outcome.allCases.map(\.rawValue))
+    }
+
+    private func collect(_ value: JSONValue, _ references: inout [String]) {
+        if let reference = value["$ref"]?.string { references.append(reference) }
+        if value.kind == .object { for (_, member) in value.members { collect(member, &references) } }
+        if value.kind == .array { for element in value.elements { collect(element, &references) } }
+    }
+}
