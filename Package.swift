@@ -38,6 +38,16 @@ let metaSchemas: [Resource] = [
     "draft2020-12-format-assertion", "draft2020-12-content",
 ].map { .embedInCode("MetaSchemas/\($0).json") }
 
+/// libFuzzer brings its own `main`, so the fuzzer is only there for the build of `deploy/fuzz`.
+let fuzzer: [Target] =
+    Context.environment["MARTLET_FUZZ"] == nil
+    ? []
+    : [
+        .executableTarget(
+            name: "martlet-fuzz", dependencies: ["FuzzTargets"],
+            swiftSettings: settings + [.unsafeFlags(["-parse-as-library"])])
+    ]
+
 let package = Package(
     name: "martlet",
     products: [
@@ -67,6 +77,8 @@ let package = Package(
         library("JSON", []),
         library("JSONSchema", ["JSON", "CPCRE2"], resources: metaSchemas),
         library("YAML", ["JSON", "CYAML"]),
+
+        library("FuzzTargets", ["JSON", "JSONSchema"]),
 
         library("APNSProtocol", ["JSON"]),
         library("APNS", ["APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "Telemetry"]),
@@ -101,7 +113,10 @@ let package = Package(
                 "EventLoop", "AMQP", "HTTP2", "TLS", "Crypto", "JSON", "YAML", "APNSProtocol", "APNS", "Delivery",
                 "APNSSimulator", "Telemetry", "CLinux",
             ]),
-        command("martlet-bench", ["TestKit", "EventLoop", "AMQP", "Crypto", "JSON", "CLinux"]),
+        .executableTarget(
+            name: "martlet-bench",
+            dependencies: ["TestKit", "EventLoop", "AMQP", "Crypto", "JSON", "JSONSchema", "CLinux"],
+            exclude: ["Schema/yardstick"], swiftSettings: settings),
         .executableTarget(name: "floor-relay", dependencies: ["CRabbitMQ"]),
         .executableTarget(name: "floor-sink", dependencies: ["CNGHTTP2", "COpenSSL"]),
 
@@ -114,6 +129,7 @@ let package = Package(
         tests("AdminHTTPTests", ["AdminHTTP", "EventLoop", "TestKit"]),
         tests("JSONTests", ["JSON"]),
         tests("JSONSchemaTests", ["JSONSchema", "JSON"], data: ["Cases"]),
+        tests("FuzzTargetsTests", ["FuzzTargets"], data: ["Corpus"]),
         tests("YAMLTests", ["YAML", "JSON"]),
         tests("APNSProtocolTests", ["APNSProtocol"]),
         tests("APNSTests", ["APNS", "APNSProtocol", "EventLoop", "HTTP2", "Crypto", "JSON", "Telemetry", "TestKit"]),
@@ -140,5 +156,5 @@ let package = Package(
                 "TestKit", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "Delivery", "TLS", "Crypto",
                 "JSON", "JSONSchema", "Telemetry", "HTTP2",
             ], data: ["ForeignClients/aioapns"]),
-    ]
+    ] + fuzzer
 )

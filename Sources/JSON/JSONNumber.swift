@@ -114,7 +114,8 @@ extension JSONNumber {
             .reduce(UInt64(0)) { $0 &* 10 &+ UInt64($1 &- UInt8(ascii: "0")) }
         var rest = digitsRest(modulus)
         var factor = 10 % modulus
-        var exponentLeft = power
+        // A divisor of 18 digits has fewer than 60 factors of 2 or 5: a higher power of ten divides no more of it.
+        var exponentLeft = min(power, 64)
         while exponentLeft > 0 {
             if exponentLeft & 1 == 1 { rest = Self.product(rest, factor, modulus) }
             factor = Self.product(factor, factor, modulus)

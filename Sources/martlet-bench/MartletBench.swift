@@ -4,7 +4,7 @@ import TestKit
 /// Benchmarks of the whole and of its parts. Figures count only within one run: see the floor beside them.
 @main struct MartletBench {
     private static let help = """
-        Usage: martlet-bench end-to-end|simulator|soak [OPTIONS]
+        Usage: martlet-bench end-to-end|simulator|schema|soak [OPTIONS]
 
         Measures beside a floor: a C program that does the least that the work could cost. Both in turns; the median of all
         samples counts. Figures of other runs say little. Build first: swift build -c release
@@ -22,12 +22,15 @@ import TestKit
           --connections N  of h2load (4)
           --streams N      of each connection at once (100)
 
+        schema: parses and validates the sample alert beside json.loads and jsonschema-rs in Python, counts allocations with
+        valgrind, and times what is made to cost much; fails when something takes longer than it may.
+
         soak: has apns-simulator make faults of every kind, which come and go, under load from h2load, and follows its
         memory; fails when that is over 10 % more at the end than after a tenth of the time.
           --minutes N      how long (60)
           --quick          some seconds, whatever it holds
 
-        end-to-end and simulator:
+        end-to-end, simulator and schema:
           --samples N      of each (5)
           --quick          few messages, one sample: whether it works, not how fast
           --json           print JSON instead of a table
@@ -59,11 +62,17 @@ import TestKit
             let options = try SimulatorLoadOptions(arguments.dropFirst())
             let report = try await SimulatorLoad(options).run()
             print(options.wantsJSON ? report.json : report.table)
+        case "schema":
+            let bench = SchemaBench(options: try SchemaBenchOptions(arguments.dropFirst()))
+            if let rounds = bench.options.rounds { return try bench.repeatRounds(rounds) }
+            let report = try await bench.run()
+            print(bench.options.wantsJSON ? report.json : report.table)
+            if !report.failures.isEmpty { fail(report.failures.joined(separator: "; "), code: 1) }
         case "soak":
             let report = try await Soak(SoakOptions(arguments.dropFirst())).run()
             print(report.table)
             if !report.isSteady { fail("the memory grew", code: 1) }
-        default: throw UsageError(message: "which benchmark? There are: end-to-end, simulator, soak")
+        default: throw UsageError(message: "which benchmark? There are: end-to-end, simulator, schema, soak")
         }
     }
 

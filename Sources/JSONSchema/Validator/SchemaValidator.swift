@@ -41,17 +41,21 @@ public final class SchemaValidator {
     private var stepsLeft = 0
 
     /// Subschemas entered for one value; more are a violation with the keyword `stepsMax`. A schema that refers to
-    /// itself twice could otherwise double the work with each level of the value. About 8 ms, and for each value
-    /// inside of the value as much as a schema of some depth needs.
+    /// itself twice could otherwise double the work with each level of the value. About 8 ms, which is
+    /// plenty for messages.
     public static let stepsMin = 250_000
-    public static let stepsPerValue = 8
+    /// More of them for each value inside of the value.
+    private let stepsPerValue: Int
 
     var frames: UnsafeMutablePointer<Frame>
     private var frameCapacity = 64
     var depth = 0
 
-    public init(_ schema: CompiledSchema) {
+    /// - Parameter stepsPerValue: subschemas entered beyond `stepsMin`, for each value inside of the checked one: for
+    ///   documents that are large for good reasons, of people who can wait.
+    public init(_ schema: CompiledSchema, stepsPerValue: Int = 0) {
         self.schema = schema
+        self.stepsPerValue = stepsPerValue
         code = schema.code.start
         subschemas = schema.subschemas.start
         lists = schema.lists.start
@@ -96,7 +100,7 @@ public final class SchemaValidator {
         nodeCount = value.tape.nodeCount
         if !found.list.isEmpty { found.removeAll() }
         hasEnough = false
-        stepsLeft = Self.stepsMin + nodeCount * Self.stepsPerValue
+        stepsLeft = Self.stepsMin + nodeCount * stepsPerValue
         matcher.begin(bytes: tape.source(of: value.index).count)
         unique.begin()
         let isValid = run(schema.root, value.index)

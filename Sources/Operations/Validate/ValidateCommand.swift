@@ -79,6 +79,9 @@ struct ValidateCommand {
 
 /// A schema with the memory that checking takes, for one document after the other.
 struct DocumentCheck {
+    /// Documents may be large here.
+    private static let stepsPerValue = 8
+
     let limits: JSONLimits
     private let validator: SchemaValidator
     private let errorsMax: Int
@@ -86,7 +89,7 @@ struct DocumentCheck {
     init(_ schema: CompiledSchema, limits: JSONLimits, errorsMax: Int) {
         self.limits = limits
         self.errorsMax = errorsMax
-        validator = SchemaValidator(schema)
+        validator = SchemaValidator(schema, stepsPerValue: Self.stepsPerValue)
     }
 
     func result(of text: [UInt8]) -> (ValidationResult, text: [UInt8]) {

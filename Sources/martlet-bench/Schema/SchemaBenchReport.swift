@@ -1,0 +1,78 @@
+import JSON
+
+/// What was measured, for people and for programs.
+struct SchemaBenchReport {
+    /// Of the yardstick, at most.
+    static let shareMax = 0.6
+
+    let options: SchemaBenchOptions
+    let messageBytes: Int
+    /// Nanoseconds a message, of each batch.
+    var yardstick: [Double] = []
+    var martlet: [Double] = []
+    /// Of a thousand messages; nil: not counted.
+    var allocations: Int?
+    var limits: [HostileCase.Cost] = []
+
+    private var share: Double { Figures.median(martlet) / Figures.median(yardstick) }
+
+    /// What is worse than it may be.
+    var failures: [String] {
+        limits.filter { !$0.isWithinLimit }.map { "\($0.name) takes too long" }
+            + (share > Self.shareMax ? ["a message costs over \(Self.shareMax) of the yardstick"] : [])
+            + (allocations ?? 0 > 0 ? ["messages allocate"] : [])
+    }
+
+    var table: String {
+        let lines = limits.map { cost in
+            Figures.cell(cost.p99Milliseconds, places: 2, width: 8)
+                + Figures.cell(cost.parseP99Milliseconds, places: 2, width: 16)
+                + "  \(cost.name): \(cost.answer)"
+        }
+        return """
+            The sample alert, \(messageBytes) bytes, parsed and validated; processor time, median of \(martlet.count) batches
+
+              json.loads and jsonschema-rs  \(Figures.cell(Figures.median(yardstick) / 1000, places: 2, width: 6)) µs
+              Martlet                       \(Figures.cell(Figures.median(martlet) / 1000, places: 2, width: 6)) µs, \
+            \(Figures.decimal(share, places: 2)) of it
+              allocations of 1000 messages  \(allocations.map { "\($0)" } ?? "not counted: valgrind is missing")
+
+            What is made to cost much, within 1 MiB; p99 of \(HostileCase.runs) runs, processor time
+
+              p99 ms  of it parsing
+            \(lines.joined(separator: "\n"))
+            """
+    }
+
+    var json: String {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("benchmark", "schema")
+        json.member("message_bytes", messageBytes)
+        for (name, batches) in [("yardstick_ns", yardstick), ("martlet_ns", martlet)] {
+            json.key(name)
+            json.beginArray()
+            for batch in batches { json.double(batch) }
+            json.endArray()
+        }
+        json.key("share")
+        json.double(share)
+        if let allocations { json.member("allocations_per_1000", allocations) }
+        json.key("limits")
+        json.beginArray()
+        for cost in limits {
+            json.beginObject()
+            json.member("name", cost.name)
+            json.member("bytes", cost.bytes)
+            json.member("answer", cost.answer)
+            json.key("parse_p99_ms")
+            json.double(cost.parseP99Milliseconds)
+            json.key("p99_ms")
+            json.double(cost.p99Milliseconds)
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+}

@@ -1,0 +1,37 @@
+import FuzzTargets
+import Glibc
+import Testing
+
+/// What fuzzing has found to be worth a try (`deploy/fuzz`), again: under the address sanitizer leaks show as well.
+@Suite struct CorpusTests {
+    @Test(arguments: FuzzTarget.allCases)
+    func everyInputEnds(_ target: FuzzTarget) throws {
+        let inputs = try #require(Self.inputs(of: target))
+        #expect(inputs.count > 100)
+        for input in inputs { input.withUnsafeBytes { target.run($0) } }
+    }
+
+    /// Of a text without a value, and the other way round.
+    @Test(arguments: ["", "\0", "{}\0", "\0{}", "{}\0{}\0{}"])
+    func oddInputsEnd(_ input: String) {
+        for target in FuzzTarget.allCases { Array(input.utf8).withUnsafeBytes { target.run($0) } }
+    }
+
+    /// A file holds the inputs of a target: for each its length in decimal, a line end, and its bytes.
+    private static func inputs(of target: FuzzTarget, file: StaticString = #filePath) -> [[UInt8]]? {
+        let folder = "\(file)".split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
+        guard let stream = fopen("\(folder)/Corpus/\(target.rawValue)", "r") else { return nil }
+        defer { fclose(stream) }
+        var inputs: [[UInt8]] = []
+        while true {
+            var digits = ""
+            while case let byte = getc(stream), byte >= 0x30 {
+                digits.unicodeScalars.append(Unicode.Scalar(UInt8(byte)))
+            }
+            guard let count = Int(digits), count <= 1 << 16 else { return digits.isEmpty ? inputs : nil }
+            var input = [UInt8](repeating: 0, count: count)
+            guard fread(&input, 1, count, stream) == count else { return nil }
+            inputs.append(input)
+        }
+    }
+}
