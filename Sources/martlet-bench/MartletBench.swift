@@ -16,7 +16,7 @@ import TestKit
           --in-flight N    messages that may be under way at once (1000)
 
         simulator: has h2load push to apns-simulator, which checks everything and keeps its log of requests; the floor
-        answers 200 and checks nothing.
+        answers 200 and checks nothing. Fails when the simulator costs more than twice the floor's processor time.
           --requests N     of a sample (200000)
           --warm-up N      requests before it begins (20000)
           --connections N  of h2load (4)
@@ -62,6 +62,7 @@ import TestKit
             let options = try SimulatorLoadOptions(arguments.dropFirst())
             let report = try await SimulatorLoad(options).run()
             print(options.wantsJSON ? report.json : report.table)
+            if !report.isCheap { fail("it costs more than \(SimulatorLoadReport.costMax) times the floor", code: 1) }
         case "schema":
             let bench = SchemaBench(options: try SchemaBenchOptions(arguments.dropFirst()))
             if let rounds = bench.options.rounds { return try bench.repeatRounds(rounds) }
@@ -71,6 +72,7 @@ import TestKit
         case "soak":
             let report = try await Soak(SoakOptions(arguments.dropFirst())).run()
             print(report.table)
+            if !report.hasLoad { fail("too few pushes were accepted to say anything", code: 1) }
             if !report.isSteady { fail("the memory grew", code: 1) }
         default: throw UsageError(message: "which benchmark? There are: end-to-end, simulator, schema, soak")
         }

@@ -105,6 +105,17 @@ private enum Issued {
                 == #"400 {"reason":"TopicDisallowed"}"#)
     }
 
+    @Test mutating func aTopicWithASuffixIsItsAppsWithoutAPushTypeToo() throws {
+        try show(Issued.several)
+        apns.state.add(Device(token: "aa01", bundleID: "com.example.app"))
+        let voip: [String: String?] = [
+            ":path": "/3/device/aa01", "authorization": nil, "apns-topic": "com.example.app.voip",
+        ]
+        #expect(apns.push(voip.merging(["apns-push-type": nil]) { $1 }) == "200")
+        #expect(apns.push(voip.merging(["apns-push-type": "voip"]) { $1 }) == "200")
+        #expect(apns.push(voip.merging(["apns-push-type": "alert"]) { $1 }) == #"400 {"reason":"TopicDisallowed"}"#)
+    }
+
     @Test mutating func providerTokensAreNotLookedAt() throws {
         try show(Issued.single)
         #expect(apns.push(["authorization": "garbage"]) == "200")

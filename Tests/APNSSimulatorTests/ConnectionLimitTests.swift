@@ -35,6 +35,14 @@ import Testing
         options.errorsInARowMax = nil
         for _ in 0..<5 { #expect(answered(.badTopic) == .none) }
         #expect(answered(.tooManyRequests) == .end(.tooManyRequests))
+        #expect(answered(.tooManyRequests) == .none)
+    }
+
+    @Test mutating func aClockThatIsSetBackBeginsAnew() {
+        options.errorsInARowMax = nil
+        for _ in 0..<5 { #expect(answered(.badTopic) == .none) }
+        now = now + .seconds(-1000)
+        for _ in 0..<5 { #expect(answered(.badTopic) == .none) }
     }
 
     @Test mutating func badDeviceTokensEndItSooner() {
@@ -71,6 +79,15 @@ import Testing
 
     private mutating func close(seconds: Int = 0, requests: Int = 0) {
         limit.closed(address, after: .seconds(seconds), requests: requests, at: now, options)
+    }
+
+    @Test mutating func oneThatEndsLateDoesNotShortenTheRefusal() {
+        for _ in 0..<10 { close() }
+        now = now + .seconds(11)
+        close()
+        #expect(limit.admits(address, at: now) == false)
+        now = now + .seconds(-1000)
+        #expect(limit.admits(address, at: now) == true, "the clock was set back")
     }
 
     @Test mutating func tenInAFewSecondsAreTooMany() {

@@ -72,6 +72,41 @@ import Testing
         #expect(try await second.terminate().status == .exited(0))
     }
 
+    /// What is written beside a state that is given is only what a client is to trust.
+    @Test func aStateIsNotOverwrittenByTheDemonstration() async throws {
+        let directory = try TemporaryDirectory("simulator")
+        let demo = directory.file("demo")
+        let command = [try Products.executable("apns-simulator"), "--listen", "127.0.0.1:0", "--write-demo", demo]
+        for isFirst in [true, false] {
+            let state = "\(demo)/state.yaml"
+            if !isFirst { try TextFile.write(try text(state) + "# mine\n", to: state) }
+            let simulator = try await ChildProcess(command + (isFirst ? [] : ["--state", state]))
+            let ready = try JSONDocument(
+                try await simulator.output.line(within: .seconds(30)) { $0.contains(#""event":"ready""#) }
+            ).root
+            #expect((ready["key_file"] != nil) == isFirst && (ready["client_key_file"] != nil) == isFirst)
+            #expect(try text(state).hasSuffix("# mine\n") != isFirst)
+            let pushed = try await push(
+                port: try #require(ready["port"]?.int.flatMap(UInt16.init(exactly:))),
+                authority: try text("\(demo)/ca.pem"), key: try text("\(demo)/AuthKey_DEMOKEY001.p8"))
+            #expect(pushed.map { $0.prefix(3) } == ["200", "410", "400"])
+            #expect(try await simulator.terminate().status == .exited(0))
+        }
+    }
+
+    @Test(arguments: [
+        "localhost", "api.push.apple.com", "api.sandbox.push.apple.com", "api.development.push.apple.com",
+        "api-broadcast.push.apple.com", "api-broadcast.sandbox.push.apple.com", "api-manage-broadcast.push.apple.com",
+        "api-manage-broadcast.sandbox.push.apple.com",
+    ])
+    func itsCertificateHasAllOfApplesNames(name: String) throws {
+        let server = try Demonstration.make().server
+        let names = try #require(
+            try CertificateContents(pem: Array(server.certificatePEM.utf8)).extensions["2.5.29.17"])
+        // A dNSName of that length (RFC 5280, section 4.2.1.6).
+        #expect(!names.ranges(of: [0x82, UInt8(name.utf8.count)] + name.utf8).isEmpty)
+    }
+
     @Test func faultsOfTheStateFileNameTheirLine() async throws {
         let directory = try TemporaryDirectory("simulator")
         for (text, message) in [

@@ -178,7 +178,7 @@ import Testing
         (
             "\nteam: []",
             ":2:1: a state has no team; it has teams, devices, device_rules, unknown_devices, "
-                + "accept_unknown_topics, channels, faults, rules; did you mean teams?"
+                + "accept_unknown_topics, channels, faults, rules, clock_offset_seconds; did you mean teams?"
         ),
         ("teams: {}", ":1:8: teams is a list"),
         ("teams:\n - {}", ":2:4: a team has no id"),

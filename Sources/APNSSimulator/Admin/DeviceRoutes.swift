@@ -17,7 +17,7 @@ struct DeviceRoutes {
             },
             AdminRoute(
                 .put, "/v1/devices/TOKEN",
-                #"registers or changes one: {"app": BUNDLE, "state": "unregistered", "since_ms": N}"#
+                #"registers or changes one: {"app": BUNDLE, "state": "unregistered", …}; what is not named stays"#
             ) { request throws(AdminError) in
                 let token = try token(of: request)
                 let known = server.state.device(token: token)

@@ -41,7 +41,7 @@ struct TeamRoutes {
         [
             AdminRoute(
                 .put, "/v1/teams/ID/keys/KEY",
-                #"registers or changes a key: {"public_key": PEM, "revoked": true, …}; one that is there keeps its PEM"#
+                #"registers or changes a key: {"public_key": PEM, "revoked": true, …}; what is not named stays"#
             ) { request throws(AdminError) in
                 let (teamID, id) = (try teamID(of: request), request.parameter("KEY"))
                 let known = server.state.key(id: id)

@@ -25,10 +25,15 @@ struct Announcement {
             json.member("topic", Demonstration.bundleID)
         }
         if let directory = options.demonstrationDirectory {
-            json.member("key_file", "\(directory)/\(DemonstrationFile.providerKey.rawValue)")
-            json.member("authority_file", "\(directory)/\(DemonstrationFile.authority.rawValue)")
-            json.member("client_certificate_file", "\(directory)/\(DemonstrationFile.clientCertificate.rawValue)")
-            json.member("client_key_file", "\(directory)/\(DemonstrationFile.clientKey.rawValue)")
+            func member(_ name: StaticString, _ file: DemonstrationFile) {
+                json.member(name, "\(directory)/\(file.rawValue)")
+            }
+            if world.isDemonstrationState { member("key_file", .providerKey) }
+            if options.certificateFile == nil { member("authority_file", .authority) }
+            if world.isDemonstrationState {
+                member("client_certificate_file", .clientCertificate)
+                member("client_key_file", .clientKey)
+            }
         }
         json.endObject()
         return String(decoding: json.bytes, as: UTF8.self)

@@ -49,7 +49,7 @@ struct Option: Sendable {
         },
         Option(
             name: "--write-demo", placeholder: "DIR",
-            help: "write the demonstration's key, certificates and state there"
+            help: "write the demonstration there; with --state, its certificates only"
         ) {
             (options, value) throws(SimulatorError) in options.demonstrationDirectory = value
         },
@@ -148,7 +148,7 @@ struct Option: Sendable {
             (options, value) throws(SimulatorError) in
             options.configuration.requestsLoggedMax = try number("--requests-logged", value, 0...1_000_000)
         },
-        Option(name: "--ids-remembered", placeholder: "N", help: "request ids kept to tell duplicates (1000000)") {
+        Option(name: "--ids-remembered", placeholder: "N", help: "request ids kept to tell duplicates (250000)") {
             (options, value) throws(SimulatorError) in
             options.configuration.idsRememberedMax = try number("--ids-remembered", value, 0...100_000_000)
         },

@@ -71,9 +71,11 @@ private final class SimulatorProcess {
                 try RecordFile(path: path, loop: loop)
             }
         }
+        var configuration = options.configuration
+        configuration.limit(connectionsMax: DescriptorLimit.raise())
         let server = SimulatorServer(
-            loop: loop, configuration: options.configuration, state: world.document.state,
-            faults: world.document.faults, record: record)
+            loop: loop, configuration: configuration, state: world.document.state,
+            faults: world.document.faults, clockOffset: world.document.clockOffset, record: record)
         let process = SimulatorProcess(loop: loop, server: server)
         try SimulatorError.telling(.unavailable) { () throws(TransportError) in
             process.signals = try SignalSource(loop: loop, signals: [SIGTERM, SIGINT, SIGUSR1]) { signal in

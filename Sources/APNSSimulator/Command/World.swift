@@ -26,18 +26,24 @@ struct World: Sendable {
         if options.acceptsUnknownTopics { document.state.acceptsUnknownTopics = true }
         document.state.deviceRules =
             options.unregisteredPrefixes.map {
-                DeviceRule(prefix: $0, condition: .unregistered(sinceMilliseconds: nowMilliseconds - dayMilliseconds))
+                DeviceRule(
+                    prefix: $0,
+                    condition: .unregistered(sinceMilliseconds: nowMilliseconds - Demonstration.dayMilliseconds))
             } + document.state.deviceRules
         self.document = document
         tls = try Self.tls(options, demonstration)
-        if let directory = options.demonstrationDirectory { try demonstration?.write(to: directory) }
+        if let directory = options.demonstrationDirectory {
+            // A state of its own has its own keys: only what the client is to trust is written beside it.
+            let files = isDemonstrationState ? DemonstrationFile.allCases : DemonstrationFile.ofServer
+            try demonstration?.write(files, to: directory)
+        }
     }
 
     private static func document(
         _ options: Options, _ demonstration: Demonstration?, nowMilliseconds: Int64
     ) throws(SimulatorError) -> StateDocument {
         if let path = options.stateFile {
-            return try StateFile(path: path, sinceMilliseconds: nowMilliseconds - dayMilliseconds).read()
+            return try StateFile(path: path, sinceMilliseconds: nowMilliseconds - Demonstration.dayMilliseconds).read()
         }
         return try SimulatorError.telling(.unavailable) { () throws(CryptoError) in
             StateDocument(state: try demonstration?.state(nowMilliseconds: nowMilliseconds) ?? SimulatorState())
@@ -68,13 +74,11 @@ struct World: Sendable {
     }
 }
 
-private let dayMilliseconds: Int64 = 86_400_000
-
 extension Demonstration {
-    /// Writes its files into a directory, which is made if it is missing, over those that are there.
-    func write(to directory: String) throws(SimulatorError) {
+    /// Writes files into a directory, which is made if it is missing, over those that are there.
+    func write(_ files: [DemonstrationFile], to directory: String) throws(SimulatorError) {
         try TextFile.makeDirectory(directory)
-        for file in DemonstrationFile.allCases {
+        for file in files {
             try TextFile.write(file.text(of: self), to: "\(directory)/\(file.rawValue)", isSecret: file.isSecret)
         }
     }

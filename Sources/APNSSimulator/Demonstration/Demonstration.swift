@@ -2,8 +2,8 @@ import APNSProtocol
 public import Crypto
 import TLS
 
-/// A team with one app, one key and one certificate, an authority and a server certificate, made up anew: for trying things out without
-/// having anything of Apple's.
+/// A team with one app, one key and one certificate, an authority and a server certificate, made up anew: for trying
+/// things out without having anything of Apple's.
 public struct Demonstration: Sendable {
     public static let teamID = "DEMOTEAM01"
     public static let keyID = "DEMOKEY001"
@@ -11,6 +11,8 @@ public struct Demonstration: Sendable {
     /// Device tokens that begin with these are unregistered or bad; all others are good.
     public static let unregisteredPrefix = "dead"
     public static let badPrefix = "bad"
+    /// How long before the start unregistered devices were found so.
+    static let dayMilliseconds: Int64 = 86_400_000
 
     /// The provider's key, as the `.p8` file that Apple gives out. A secret, were it not a demonstration.
     public let providerKeyPEM: String
@@ -58,7 +60,7 @@ public struct Demonstration: Sendable {
         state.deviceRules = [
             DeviceRule(
                 prefix: Self.unregisteredPrefix,
-                condition: .unregistered(sinceMilliseconds: nowMilliseconds - 86_400_000)),
+                condition: .unregistered(sinceMilliseconds: nowMilliseconds - Self.dayMilliseconds)),
             DeviceRule(prefix: Self.badPrefix, condition: .bad),
         ]
         return state
@@ -96,6 +98,9 @@ enum DemonstrationFile: String, CaseIterable {
     case clientCertificate = "client.pem"
     case clientKey = "client-key.pem"
     case state = "state.yaml"
+
+    /// Those that belong to the server's certificate, not to the team.
+    static let ofServer: [DemonstrationFile] = [.authority, .serverCertificate, .serverKey]
 
     func text(of demonstration: Demonstration) -> String {
         switch self {

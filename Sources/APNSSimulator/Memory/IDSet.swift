@@ -1,12 +1,12 @@
 import Crypto
 
-/// The request ids that were seen last, 16 bytes each. Two generations share the limit: when the newer has its half, it
-/// becomes the older, and what was older is forgotten.
+/// The request ids that were seen last. Two generations share the limit: when the newer has its half, it becomes the
+/// older, and what was older is forgotten. The memory for all of them, 32 to 64 bytes each, is taken at the start, so that
+/// it never grows.
 struct IDSet {
     private var newer: Generation
     private var older: Generation
     private let generationMax: Int
-    private let seed: UInt64
     /// Ids that were forgotten to make room.
     private(set) var forgotten = 0
 
@@ -15,9 +15,8 @@ struct IDSet {
     ///   - seed: not to be foretold by whoever chooses the ids, since the places in the tables follow from it.
     init(idsMax: Int, seed: UInt64) {
         generationMax = max(1, idsMax / 2)
-        self.seed = seed
-        newer = Generation(seed: seed)
-        older = Generation(seed: seed)
+        newer = Generation(idsMax: generationMax, seed: seed)
+        older = Generation(idsMax: generationMax, seed: seed)
     }
 
     var count: Int { newer.count + older.count }
@@ -35,17 +34,17 @@ struct IDSet {
         return newer.insert(id)
     }
 
-    /// Forgets all, and gives back the memory.
+    /// Forgets all, and keeps the memory.
     mutating func removeAll() {
-        newer = Generation(seed: seed)
-        older = Generation(seed: seed)
+        newer.removeAll()
+        older.removeAll()
         forgotten = 0
     }
 }
 
 /// A set of ids: open addressing, a power of two long and at most half full. All zeros marks a free place.
 private struct Generation {
-    private var slots: [UUIDValue] = Array(repeating: free, count: 1024)
+    private var slots: [UUIDValue]
     private let seed: UInt64
     private var used = 0
     /// The id that is all zeros cannot stand in the table.
@@ -53,7 +52,10 @@ private struct Generation {
 
     private static let free = UUIDValue(high: 0, low: 0)
 
-    init(seed: UInt64) {
+    init(idsMax: Int, seed: UInt64) {
+        var places = 1024
+        while places < 2 * idsMax { places *= 2 }
+        slots = Array(repeating: Self.free, count: places)
         self.seed = seed
     }
 
@@ -73,7 +75,6 @@ private struct Generation {
         guard slots[place] != id else { return false }
         slots[place] = id
         used += 1
-        if used * 2 > slots.count { grow() }
         return true
     }
 
@@ -82,12 +83,6 @@ private struct Generation {
         for index in slots.indices { slots[index] = Self.free }
         used = 0
         hasZero = false
-    }
-
-    private mutating func grow() {
-        let old = slots
-        slots = Array(repeating: Self.free, count: old.count * 2)
-        for id in old where id != Self.free { slots[place(of: id)] = id }
     }
 
     /// Where the id stands or would stand.

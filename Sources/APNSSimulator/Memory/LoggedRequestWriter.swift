@@ -109,14 +109,8 @@ private struct RequestWriter {
         json.endArray()
     }
 
-    /// A path with the device token shortened, also where it stands in a wrong place.
     private mutating func writePath(_ path: UnsafeRawBufferPointer) {
-        let slash = path.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
-        let end = UnsafeRawBufferPointer(rebasing: path[slash...].dropFirst())
-        let isToken =
-            view.deviceToken != nil && end.count > 0 || end.count >= 16 && end.allSatisfy(DeviceToken.isHexDigit)
-        guard isToken, !showsTokens else { return json.string(utf8: path) }
-        json.string(String(decoding: path[...slash], as: UTF8.self) + DeviceToken.shortened(end))
+        if showsTokens { json.string(utf8: path) } else { json.string(PathText.withoutTokens(path)) }
     }
 
     private mutating func writeToken(_ token: UnsafeRawBufferPointer) {

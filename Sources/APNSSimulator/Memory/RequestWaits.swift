@@ -1,14 +1,14 @@
 import EventLoop
 
-/// Somebody waits for a request; for `SimulatorServer.cancel`.
+/// Somebody waits for a request; for ``RequestMemory/cancel(_:)``.
 public struct RequestWait: Sendable, Hashable {
     fileprivate let id: UInt64
 }
 
 /// Those who wait for a request that is not there yet. Each is told once: of the request, or of the deadline.
 struct RequestWaits {
-    /// Waits at once.
-    static let waitsMax = 256
+    /// Waits at once: fewer than requests that the admin port holds, so that there is always room for a short one.
+    static let waitsMax = 48
 
     private struct Waiting {
         var wait: RequestWait

@@ -33,13 +33,9 @@ enum ChannelRequest {
 extension ConnectionMemory {
     /// Whether a sender may do anything with an app's channels.
     func checkChannelAccess(of sender: Sender, bundleID: String, state: SimulatorState) throws(Refusal) {
-        guard allows(sender, bundleID: bundleID, state: state) else {
-            let hasSuffix = PushType.allCases.contains {
-                !$0.topicSuffix.bytes.isEmpty && bundleID.utf8.count > $0.topicSuffix.utf8CodeUnitCount
-                    && bundleID.utf8.suffix($0.topicSuffix.utf8CodeUnitCount).elementsEqual($0.topicSuffix.bytes)
-            }
-            throw Refusal(reason: hasSuffix ? .topicDisallowed : .topicMismatch)
-        }
+        let isTopic = Array(bundleID.utf8).withUnsafeBytes(TopicSuffix.ends)
+        guard !isTopic || state.app(bundleID: bundleID) != nil else { throw Refusal(reason: .topicDisallowed) }
+        guard allows(sender, bundleID: bundleID, state: state) else { throw Refusal(reason: .topicMismatch) }
         guard state.allowsBroadcasts(bundleID: bundleID) else { throw Refusal(reason: .featureNotEnabled) }
     }
 }

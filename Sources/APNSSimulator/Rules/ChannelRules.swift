@@ -82,7 +82,7 @@ struct ChannelRules {
         random: inout SeededRandom
     ) throws(Refusal) -> Answer {
         let storagePolicy = try storagePolicy(in: request)
-        guard state.channelCount(bundleID: bundleID, environment: environment) < APNSLimits.channelsPerAppMax else {
+        guard state.hasRoomForChannel(bundleID: bundleID, environment: environment) else {
             throw Refusal(reason: .cannotCreateChannelConfig)
         }
         let id = Self.makeID(&random)

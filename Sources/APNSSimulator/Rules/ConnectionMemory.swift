@@ -139,12 +139,16 @@ struct ConnectionMemory {
             return known.bundleID
         }
         // Without a push type, as old providers send, every suffix is taken.
-        let pushTypes = pushType.map { [$0] } ?? PushType.allCases
+        let pushTypes = pushType.map { [$0] } ?? TopicSuffix.mostSpecificFirst
         var hasSuffix = false
         for candidate in pushTypes {
             guard let count = candidate.bundleIDByteCount(inTopic: topic) else { continue }
-            hasSuffix = true
             let bundleID = String(decoding: topic[..<count], as: UTF8.self)
+            // A topic of another type is no bundle ID, unless there is an app of that name.
+            guard count < topic.count || !TopicSuffix.ends(topic) || state.app(bundleID: bundleID) != nil else {
+                continue
+            }
+            hasSuffix = true
             guard allows(sender, topic: topic, bundleID: bundleID, state: state) else { continue }
             if topics.count >= Self.topicsMax { topics.removeLast() }
             let allowed = AllowedTopic(

@@ -7,20 +7,24 @@ struct ConnectionRateLimit {
     static let requestsMin = 10
     /// Addresses remembered; those beyond are not limited.
     static let addressesMax = 10_000
+    /// How often it is looked which of them can be forgotten.
+    private static let forgetSeconds: Int64 = 1
 
     private struct Client {
         var windowStart: MonotonicTime
         /// Short connections since then.
         var count = 0
-        var refusedUntil: MonotonicTime?
+        var refusal: Range<MonotonicTime>?
     }
 
     private var clients: [[UInt8]: Client] = [:]
+    private var lastForgotten: MonotonicTime?
 
     /// Whether a connection from this address is taken.
     mutating func admits(_ address: [UInt8], at now: MonotonicTime) -> Bool {
-        guard let until = clients[address]?.refusedUntil else { return true }
-        guard until <= now else { return false }
+        guard let refusal = clients[address]?.refusal else { return true }
+        // Not before it began either, as after the clock was set back.
+        guard !refusal.contains(now) else { return false }
         clients[address] = nil
         return true
     }
@@ -33,20 +37,28 @@ struct ConnectionRateLimit {
     mutating func closed(
         _ address: [UInt8], after lifetime: Duration, requests: Int, at now: MonotonicTime, _ options: RuleOptions
     ) {
-        let window = Duration.seconds(options.shortConnectionsWindowSeconds)
-        guard let max = options.shortConnectionsMax, lifetime < window, requests < Self.requestsMin else { return }
-        if clients[address] == nil, clients.count >= Self.addressesMax { forget(before: now - window, now) }
+        let length = Duration.seconds(options.shortConnectionsWindowSeconds)
+        guard let max = options.shortConnectionsMax, lifetime < length, requests < Self.requestsMin else { return }
+        if clients[address] == nil, clients.count >= Self.addressesMax { forget(before: now - length, now) }
         guard clients[address] != nil || clients.count < Self.addressesMax else { return }
         var client = clients[address] ?? Client(windowStart: now)
-        if client.windowStart.duration(to: now) >= window { client = Client(windowStart: now) }
-        client.count += 1
-        if client.count >= max, client.refusedUntil == nil {
-            client.refusedUntil = now + .seconds(options.refusalSeconds)
+        // One that ends late does not shorten it.
+        guard client.refusal?.contains(now) != true else { return }
+        if !(Duration.zero..<length).contains(client.windowStart.duration(to: now)) || client.refusal != nil {
+            client = Client(windowStart: now)
         }
+        client.count += 1
+        if client.count >= max { client.refusal = now..<(now + .seconds(options.refusalSeconds)) }
         clients[address] = client
     }
 
     private mutating func forget(before start: MonotonicTime, _ now: MonotonicTime) {
-        clients = clients.filter { $0.value.windowStart >= start || $0.value.refusedUntil.map { $0 > now } ?? false }
+        if let lastForgotten,
+            (Duration.zero..<Duration.seconds(Self.forgetSeconds)).contains(lastForgotten.duration(to: now))
+        {
+            return
+        }
+        lastForgotten = now
+        clients = clients.filter { $0.value.windowStart >= start || $0.value.refusal?.contains(now) ?? false }
     }
 }

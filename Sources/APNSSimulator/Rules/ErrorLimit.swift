@@ -10,7 +10,7 @@ struct ErrorLimit {
         case fewerStreams
         /// As many as before.
         case allStreams
-        /// It is to end, for this reason.
+        /// It is to end, for this reason. Told once.
         case end(Reason)
     }
 
@@ -19,12 +19,15 @@ struct ErrorLimit {
     private var badTokens = 0
     private var inARow = 0
     private var hasFewerStreams = false
+    private var hasEnded = false
 
     /// An answer other than success is sent.
     mutating func refused(_ answer: Answer, at now: MonotonicTime, _ options: RuleOptions) -> Consequence {
         // A device that is gone is not the provider's fault.
-        guard 400..<500 ~= answer.status, answer.status != 410 else { return .none }
-        if windowStart.map({ $0.duration(to: now) >= .seconds(options.errorsWindowSeconds) }) ?? true {
+        guard 400..<500 ~= answer.status, answer.status != 410, !hasEnded else { return .none }
+        // Not negative either, as after the clock was set back.
+        let window = Duration.zero..<Duration.seconds(options.errorsWindowSeconds)
+        if windowStart.map({ !window.contains($0.duration(to: now)) }) ?? true {
             windowStart = now
             (errors, badTokens) = (0, 0)
         }
@@ -32,6 +35,7 @@ struct ErrorLimit {
         inARow += 1
         if answer.reason == .badDeviceToken { badTokens += 1 }
         if errors > options.errorsMax ?? .max || badTokens > options.badDeviceTokensMax ?? .max {
+            hasEnded = true
             return .end(answer.reason ?? .forbidden)
         }
         guard !hasFewerStreams, inARow > options.errorsInARowMax ?? .max else { return .none }

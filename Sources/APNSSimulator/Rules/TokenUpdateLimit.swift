@@ -10,11 +10,9 @@ struct TokenUpdateLimit {
     /// Takes a valid token that is new to the connection; false when it comes too soon.
     mutating func admitsNewToken(at now: MonotonicTime, mode: RuleOptions.TokenUpdates) -> Bool {
         let isFirst = !hasToken
-        if let lastUpdate, mode != .off,
-            lastUpdate.duration(to: now) < .seconds(APNSLimits.providerTokenAgeSecondsMin)
-        {
-            return false
-        }
+        // An update that is still to come was before the clock was set back.
+        let tooSoon = Duration.zero..<Duration.seconds(APNSLimits.providerTokenAgeSecondsMin)
+        if let lastUpdate, mode != .off, tooSoon.contains(lastUpdate.duration(to: now)) { return false }
         hasToken = true
         if !isFirst || mode == .strict { lastUpdate = now }
         return true

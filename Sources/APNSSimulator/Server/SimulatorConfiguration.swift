@@ -19,10 +19,16 @@ public struct SimulatorConfiguration: Sendable {
     public var requestsOpenMax = 100_000
     /// Requests kept in the log, with about 1.5 KB each; 0 for none.
     public var requestsLoggedMax = 10_000
-    /// Request ids remembered to tell duplicates, the newest; 32 bytes each, at most twice that.
-    public var idsRememberedMax = 1_000_000
+    /// Request ids remembered to tell duplicates, the newest; 32 to 64 bytes each, taken at the start.
+    public var idsRememberedMax = 250_000
     /// From which follows what faults strike that strike a share only, and how long their latencies are.
     public var faultSeed: UInt64 = 1
 
     public init() {}
+
+    /// Serves no more connections at once than these, and leaves half of them to those that are open.
+    mutating func limit(connectionsMax: Int) {
+        self.connectionsMax = min(self.connectionsMax, connectionsMax)
+        halfOpenMax = min(halfOpenMax, max(1, self.connectionsMax / 2))
+    }
 }

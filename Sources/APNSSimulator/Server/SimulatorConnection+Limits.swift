@@ -16,10 +16,13 @@ extension SimulatorConnection {
         }
     }
 
-    /// Answers what was let through, and no more.
-    private func goAway(_ code: HTTP2ErrorCode, _ debug: [UInt8]) {
-        end = end ?? .goAway
-        session?.goAway(code, lastStreamID: lastStreamID, debug: debug)
+    /// Answers what was let through, and no more; does nothing when it is to end already.
+    ///
+    /// - Parameter lastStreamID: what goes on; nil for all that was let through.
+    func goAway(_ code: HTTP2ErrorCode, _ debug: [UInt8], lastStreamID: Int32? = nil) {
+        guard end == nil else { return }
+        end = .goAway
+        session?.goAway(code, lastStreamID: lastStreamID ?? self.lastStreamID, debug: debug)
     }
 
     func follow(_ consequence: ErrorLimit.Consequence) {
@@ -36,7 +39,7 @@ extension SimulatorConnection {
     }
 
     /// Since when it has no request; nil while it has one.
-    var idleSince: MonotonicTime? { gate.streams == 0 ? lastRequest : nil }
+    var idleSince: MonotonicTime? { gate.streams == 0 ? idleFrom : nil }
 
     /// Ends it since it had no request for so long.
     func endIdle() { goAway(.noError, Answer.refused(.idleTimeout).bodyBytes) }

@@ -13,6 +13,8 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         var stage = Stage.arriving
         /// When it came to this stage.
         var since = MonotonicTime(nanoseconds: 0)
+        /// How long the connection had no stream before.
+        var idle = Duration.zero
         /// Of its request in the log.
         var number = 0
         /// What it waits for, when that is its time.
@@ -63,9 +65,9 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     private var changedSettings = FaultSettings()
     private var actionsOnceConnected: [FaultAction]
     private var resumeTimer: TimerToken?
-    /// When a request came, or none yet the connection.
-    private(set) var lastRequest: MonotonicTime
-    /// How long there was no request before the newest.
+    /// When the last of its streams ended, or none yet began.
+    private(set) var idleFrom: MonotonicTime
+    /// How long there was no stream before that of the newest request.
     private(set) var idle = Duration.zero
     private var slots: [Slot] = []
     /// By slot, used again from stream to stream.
@@ -85,7 +87,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         memory = ConnectionMemory(service: service)
         gate = ServerStreamGate(mode: server.state.rules.gate, streamsMax: server.state.rules.streamsMax)
         actionsOnceConnected = actions
-        lastRequest = server.now.monotonic
+        idleFrom = server.now.monotonic
         super.init()
         timerTarget.object = self
         for case .settings(let change) in actions { take(change) }
@@ -159,8 +161,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
             // Who is known already gets more than one stream from the start.
             proveItself()
         case .badCertificateEnvironment:
-            session?.goAway(
-                .noError, lastStreamID: 0, debug: Answer.refused(.badCertificateEnvironment).bodyBytes)
+            goAway(.noError, Answer.refused(.badCertificateEnvironment).bodyBytes, lastStreamID: 0)
         default: break
         }
     }
@@ -168,11 +169,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     override var wantsHeaderRepresentations: Bool { server.memory.keepsRepresentations }
 
     override func requestBegan(_ stream: HTTP2Stream, excess: StreamExcess) {
-        while slots.count <= stream.slot {
-            slots.append(Slot())
-            requests.append(Request())
-        }
-        slots[stream.slot] = Slot()
+        let idle = gate.streams == 0 ? idleFrom.duration(to: server.now.monotonic) : .zero
         guard gate.opened(isTold: excess != .unacknowledged) else { return refuse(stream) }
         lastStreamID = stream.id
         guard server.takesRequests else {
@@ -182,8 +179,11 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         }
         guard !isOver else { return }
         server.requestOpened()
-        slots[stream.slot].stream = stream
-        slots[stream.slot].since = server.loop.now.monotonic
+        while slots.count <= stream.slot {
+            slots.append(Slot())
+            requests.append(Request())
+        }
+        slots[stream.slot] = Slot(stream: stream, since: server.loop.now.monotonic, idle: idle)
         setSweep()
         requests[stream.slot].reset(keepsAll: server.memory.keepsHeaders)
     }
@@ -205,14 +205,13 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         guard serves(stream), !isOver, slots[stream.slot].stage == .arriving else { return }
         enter(.waiting, stream)
         requestsEnded += 1
-        let now = slots[stream.slot].since + server.clockOffset
-        idle = lastRequest.duration(to: now)
-        lastRequest = now
+        idle = slots[stream.slot].idle
         server.requestEnded(requests[stream.slot], stream, on: self)
     }
 
     override func streamClosed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
         gate.closed()
+        if gate.streams == 0 { idleFrom = server.now.monotonic }
         guard serves(stream) else { return }
         release(stream.slot)
         slots[stream.slot] = Slot()

@@ -39,34 +39,34 @@ extension SimulatorServer {
         if let action = effect.action { counts.countFault(action.name) }
         switch effect.action {
         case nil, .latency, .resumeReading:
-            struck.fate = decide(about: request, on: connection)
+            struck.fate = fate(of: request, on: connection)
         case .stopReading, .settings:
-            struck.fate = decide(about: request, on: connection)
+            struck.fate = fate(of: request, on: connection)
             struck.connectionAction = effect.action
         case .staleConnection:
             connection.perform(.staleConnection)
-            struck.fate = decide(about: request, on: connection)
+            struck.fate = fate(of: request, on: connection)
         case .answer(let answer):
             // Whoever sent it has proved who they are by it, whatever it is told; but it changes nothing.
             let decided = decide(about: request, on: connection, changesState: false)
             struck.fate = .answer(answer, isAuthenticated: decided.isAuthenticated)
         case .silence:
-            _ = decide(about: request, on: connection)
+            _ = fate(of: request, on: connection)
         case .resetStream(.refusedStream):
             // It says that nothing was done, so that the request may be sent again (RFC 9113, 8.7).
             struck.fate = .reset(.refusedStream)
             struck.isProcessed = false
         case .resetStream(let code):
-            _ = decide(about: request, on: connection)
+            _ = fate(of: request, on: connection)
             struck.fate = .reset(code)
         case .resetConnection, .closeConnection:
-            _ = decide(about: request, on: connection)
+            _ = fate(of: request, on: connection)
             struck.connectionAction = effect.action
         case .goAway(let goAway):
             struck.connectionAction = effect.action
             struck.isProcessed = stream.id <= connection.lastStreamID(goAway) ?? stream.id
             guard struck.isProcessed else { break }
-            let decided = decide(about: request, on: connection)
+            let decided = fate(of: request, on: connection)
             if goAway.ending != .close { struck.fate = decided }
         }
         return struck
@@ -89,7 +89,8 @@ extension FaultSubject {
     init(_ request: Request, on connection: SimulatorConnection) {
         self.init(
             service: connection.memory.service, connection: connection.number,
-            topic: request[.apnsTopic] ?? request.bundleIDInPath, deviceToken: request.deviceToken,
+            topic: request[.apnsTopic] ?? request.bundleIDInPath ?? connection.memory.presented?.defaultTopic,
+            deviceToken: request.deviceToken,
             pushType: request[.apnsPushType].flatMap { PushType($0) }, idle: connection.idle)
     }
 }

@@ -13,6 +13,7 @@ extension SimulatorServer {
         loop.assertOnLoop()
         state.become(document.state)
         faults.exchange(document.faults)
+        if let offset = document.clockOffset { clockOffset = offset }
         watchIdle()
     }
 
@@ -25,6 +26,6 @@ extension SimulatorServer {
         faults.exchange(documentAtStart.faults)
         resetMemory()
         // Looks at idle connections, too.
-        clockOffset = .zero
+        clockOffset = documentAtStart.clockOffset ?? .zero
     }
 }

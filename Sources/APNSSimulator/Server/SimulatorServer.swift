@@ -66,15 +66,18 @@ public final class SimulatorServer {
     private var headers = HeaderBlock()
     let timerTarget = TimerTarget<SimulatorServer>()
 
-    /// - Parameter faults: at most `FaultRules.faultsMax`; further ones are left out.
+    /// - Parameters:
+    ///   - faults: at most `FaultRules.faultsMax`; further ones are left out.
+    ///   - clockOffset: how far the clock is ahead of the loop's.
     public init(
         loop: EventLoop, configuration: SimulatorConfiguration = SimulatorConfiguration(), state: SimulatorState,
-        faults: [Fault] = [], record: RecordFile? = nil
+        faults: [Fault] = [], clockOffset: Duration? = nil, record: RecordFile? = nil
     ) {
         self.loop = loop
         self.configuration = configuration
         world = state
-        documentAtStart = StateDocument(state: state, faults: faults)
+        documentAtStart = StateDocument(state: state, faults: faults, clockOffset: clockOffset)
+        self.clockOffset = clockOffset ?? .zero
         faultRules = FaultRules(seed: configuration.faultSeed, faults: faults)
         counts.sinceUnixMilliseconds = loop.now.unixMilliseconds
         memory = RequestMemory(loop: loop, configuration: configuration, record: record)
@@ -166,9 +169,10 @@ public final class SimulatorServer {
         done?()
     }
 
-    /// Ends at once: every connection is reset.
+    /// Ends at once: every connection is reset. What ``shutDown(_:)`` was to call is not.
     public func abort() {
         loop.assertOnLoop()
+        onDrained = nil
         closeListeners()
         for connection in connectionsInOrder { connection.abort() }
         memory.closeRecord()
@@ -218,17 +222,20 @@ public final class SimulatorServer {
     /// the real service.
     func requestEnded(_ request: Request, _ stream: HTTP2Stream, on connection: SimulatorConnection) {
         counts.countRequest(of: connection.memory.service, bodyBytes: request.bodyByteCount)
-        var struck =
+        let struck =
             faultRules.isEmpty
-            ? FaultedRequest(fate: decide(about: request, on: connection)) : strike(request, stream, on: connection)
-        if connection.isStale || world.rules.looksAtIdleness, struck.fate.answer != nil,
-            let answer = connection.answerOnceIdle(world.rules)
-        {
-            struck.fate = .answer(answer, isAuthenticated: false)
-        }
+            ? FaultedRequest(fate: fate(of: request, on: connection)) : strike(request, stream, on: connection)
         connection.number(stream, remember(request, stream, on: connection, struck))
         if let action = struck.connectionAction { connection.perform(action) }
         carryOut(struck.fate, stream, on: connection, after: struck.latency ?? configuration.answerDelay)
+    }
+
+    /// What becomes of a request: what the rules make of it, unless its connection was idle for too long.
+    func fate(of request: Request, on connection: SimulatorConnection) -> RequestFate {
+        if connection.isStale || world.rules.looksAtIdleness, let answer = connection.answerOnceIdle(world.rules) {
+            return .answer(answer, isAuthenticated: false)
+        }
+        return decide(about: request, on: connection)
     }
 
     /// What the rules make of a request.

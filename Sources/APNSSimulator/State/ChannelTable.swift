@@ -2,6 +2,9 @@ import APNSProtocol
 
 /// The channels of all apps in both environments, which share nothing.
 struct ChannelTable: Sendable {
+    /// Of all apps together, since under `accept_unknown_topics` there are as many apps as clients name.
+    static let channelsMax = 100_000
+
     private struct Place: Hashable {
         var bundleID: String
         var environment: APNSEnvironment
@@ -28,9 +31,11 @@ struct ChannelTable: Sendable {
 
     @discardableResult
     mutating func remove(id: String, bundleID: String, environment: APNSEnvironment) -> Channel? {
-        let removed = channels[Place(bundleID: bundleID, environment: environment)]?.removeValue(forKey: id)
-        if removed != nil { count -= 1 }
-        return removed?.channel
+        let place = Place(bundleID: bundleID, environment: environment)
+        guard let removed = channels[place]?.removeValue(forKey: id) else { return nil }
+        if channels[place]?.isEmpty == true { channels[place] = nil }
+        count -= 1
+        return removed.channel
     }
 
     /// Removes all channels of an app.

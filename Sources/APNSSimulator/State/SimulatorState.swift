@@ -102,8 +102,10 @@ public struct SimulatorState: Sendable {
         channels.channels(bundleID: bundleID, environment: environment)
     }
 
-    func channelCount(bundleID: String, environment: APNSEnvironment) -> Int {
-        channels.count(bundleID: bundleID, environment: environment)
+    /// Whether an app may have one more.
+    func hasRoomForChannel(bundleID: String, environment: APNSEnvironment) -> Bool {
+        channels.count < ChannelTable.channelsMax
+            && channels.count(bundleID: bundleID, environment: environment) < APNSLimits.channelsPerAppMax
     }
 
     func channel(id: String, bundleID: String, environment: APNSEnvironment) -> Channel? {

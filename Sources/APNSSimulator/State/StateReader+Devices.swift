@@ -13,7 +13,7 @@ extension StateReader {
 
     /// - Parameters:
     ///   - token: the device's, when it stands elsewhere; nil when the value has it.
-    ///   - known: the device as it was, whose app and environment it keeps when the value says nothing of them.
+    ///   - known: the device as it was: what the value does not name stays.
     func device(_ value: JSONValue, token: String? = nil, known: Device? = nil) throws(InputError) -> Device {
         let members = try Members(
             value, "a device", known: ["token", "app", "environment", "state", "since_ms"])
@@ -23,8 +23,9 @@ extension StateReader {
         }
         guard let bundleID = try members.text("app") ?? known?.bundleID else { throw members.missing("app") }
         if let app = members["app"] { try Self.checkBundleID(bundleID, app) }
-        var device = Device(token: token, bundleID: bundleID)
-        device.environment = try members.word("environment") ?? known?.environment
+        var device = known ?? Device(token: token, bundleID: bundleID)
+        device.bundleID = bundleID
+        if let environment = try members.word("environment") as APNSEnvironment? { device.environment = environment }
         if members["state"] != nil || members["since_ms"] != nil { device.condition = try condition(members) }
         return device
     }

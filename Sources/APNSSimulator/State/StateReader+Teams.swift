@@ -58,7 +58,7 @@ extension StateReader {
 
     /// - Parameters:
     ///   - id: the key's, when it stands elsewhere; nil when the value has it.
-    ///   - known: the key as it was, whose public half it keeps when the value has none.
+    ///   - known: the key as it was: what the value does not name stays.
     func key(
         _ value: JSONValue, id: String? = nil, teamID: String, known: RegisteredKey? = nil
     ) throws(InputError) -> RegisteredKey {
@@ -66,7 +66,15 @@ extension StateReader {
             value, "a key",
             known: ["id", "public_key", "public_key_file", "environments", "topics", "related_key", "revoked"])
         let id = try members.id(standing: id, bytesMax: Self.idBytesMax)
-        var key = RegisteredKey(id: id, teamID: teamID, publicKey: try publicKey(of: members, known: known))
+        var key: RegisteredKey
+        if let known {
+            key = known
+            if members["public_key"] != nil || members["public_key_file"] != nil {
+                key.publicKey = try publicKey(of: members)
+            }
+        } else {
+            key = RegisteredKey(id: id, teamID: teamID, publicKey: try publicKey(of: members))
+        }
         if members["environments"] != nil {
             key.environments = []
             for environment in try members.elements("environments") {
@@ -74,18 +82,25 @@ extension StateReader {
             }
             guard !key.environments.isEmpty else { throw members.error("environments", "names one at least") }
         }
-        let related = try members.text("related_key", bytesMax: Self.idBytesMax)
-        if members["topics"] != nil {
-            key.scope = .topics(try topics(of: members), relatedKeyID: related)
-        } else if related != nil {
-            throw members.error("related_key", "belongs to a key with topics")
-        }
-        key.isRevoked = try members.bool("revoked") ?? false
+        key.scope = try scope(of: members, known: key.scope)
+        if let isRevoked = try members.bool("revoked") { key.isRevoked = isRevoked }
         return key
     }
 
-    private func publicKey(of members: Members, known: RegisteredKey?) throws(InputError) -> ES256PublicKey {
-        if let known, members["public_key"] == nil, members["public_key_file"] == nil { return known.publicKey }
+    private func scope(of members: Members, known: RegisteredKey.Scope) throws(InputError) -> RegisteredKey.Scope {
+        var topics: Set<String>?
+        var related: String?
+        if case .topics(let bundleIDs, let relatedKeyID) = known { (topics, related) = (bundleIDs, relatedKeyID) }
+        if members["topics"] != nil { topics = try self.topics(of: members) }
+        if let id = try members.text("related_key", bytesMax: Self.idBytesMax) { related = id }
+        guard let topics else {
+            if related != nil { throw members.error("related_key", "belongs to a key with topics") }
+            return .team
+        }
+        return .topics(topics, relatedKeyID: related)
+    }
+
+    private func publicKey(of members: Members) throws(InputError) -> ES256PublicKey {
         let pem = try pem("public_key", of: members)
         do throws(CryptoError) {
             return try ES256PublicKey(pem: pem)

@@ -25,7 +25,7 @@ public struct StateReader {
             root, "a state",
             known: [
                 "teams", "devices", "device_rules", "unknown_devices", "accept_unknown_topics", "channels", "faults",
-                "rules",
+                "rules", "clock_offset_seconds",
             ])
         var document = StateDocument()
         if let rules = members["rules"] { try read(rules, into: &document.state.rules) }
@@ -38,6 +38,7 @@ public struct StateReader {
         }
         for channel in try members.elements("channels") { try readChannel(channel, into: &document.state) }
         document.faults = try faults(try members.elements("faults"))
+        document.clockOffset = try members.clockOffset("clock_offset_seconds")
         return document
     }
 

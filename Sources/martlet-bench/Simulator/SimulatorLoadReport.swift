@@ -30,10 +30,20 @@ struct SimulatorLoadReport {
     var floor: [LoadMeasurement] = []
     var simulator: [LoadMeasurement] = []
 
+    /// The processor time of a request in terms of the floor's.
+    private var cost: Double {
+        LoadMeasurement.median(simulator).processorMicroseconds / LoadMeasurement.median(floor).processorMicroseconds
+    }
+
+    /// Whether the simulator costs as little as it should, or this is not to be judged.
+    var isCheap: Bool { !options.judges || cost <= Self.costMax }
+
+    /// In terms of the floor.
+    static let costMax = 2.0
+
     var table: String {
         let floor = LoadMeasurement.median(floor)
         let simulator = LoadMeasurement.median(simulator)
-        let cost = Figures.decimal(simulator.processorMicroseconds / floor.processorMicroseconds, places: 2)
         return """
             \(options.requests) requests a sample to \(SimulatorLoadOptions.devices) devices, \(options.connections) connections \
             with \(options.streams) streams each, TLS; median of \(options.samples)
@@ -42,7 +52,7 @@ struct SimulatorLoadReport {
             \(floor.line("floor"))
             \(simulator.line("simulator"))
 
-            The simulator costs \(cost) times the floor's processor time.
+            The simulator costs \(Figures.decimal(cost, places: 2)) times the floor's processor time.
             """
     }
 
@@ -53,6 +63,8 @@ struct SimulatorLoadReport {
         json.member("requests", options.requests)
         json.member("connections", options.connections)
         json.member("streams", options.streams)
+        json.key("cost_ratio")
+        json.double((cost * 100).rounded() / 100)
         for (name, samples) in [("floor", floor), ("simulator", simulator)] {
             json.key(name)
             json.beginObject()

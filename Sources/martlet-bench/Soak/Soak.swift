@@ -4,8 +4,9 @@ import TestKit
 struct Soak {
     private static let connections = 20
     private static let streams = 50
-    /// Of each connection.
-    private static let requestsPerSecond = 100
+    private static let connectionRequestsPerSecond = 100
+    /// What is pushed at most.
+    static let requestsPerSecond = connections * connectionRequestsPerSecond
 
     private let options: SoakOptions
 
@@ -27,7 +28,7 @@ struct Soak {
                     connections: Self.connections, streams: Self.streams, devices: SimulatorLoadOptions.devices,
                     authorization: try simulator.authorization(), in: directory)
                 let hasFinished = try await load.batter(
-                    for: .seconds(options.phaseSeconds), requestsPerSecond: Self.requestsPerSecond,
+                    for: .seconds(options.phaseSeconds), requestsPerSecond: Self.connectionRequestsPerSecond,
                     port: simulator.port)
                 guard simulator.process.isRunning else {
                     throw ProcessError("the simulator has ended: \(simulator.process.errors.linesSoFar.suffix(5))")

@@ -16,6 +16,8 @@ struct SoakReport {
 
     /// Of what was held early, more at the end.
     private static let growthMax = 0.1
+    /// Of what the load generator is to push at most.
+    private static let acceptedShareMin = 0.25
     private static let linesMax = 30
 
     let options: SoakOptions
@@ -46,6 +48,13 @@ struct SoakReport {
 
     /// Whether the memory stayed as it should have, or this is not to be judged.
     var isSteady: Bool { !options.judges || growth.map { $0 <= 1 + Self.growthMax } ?? false }
+
+    /// Whether enough was pushed for the memory to say something.
+    var hasLoad: Bool {
+        let accepted = Double(counters?.root[key: "accepted"]?.int ?? 0)
+        let pushed = Double(samples.count * options.phaseSeconds * Soak.requestsPerSecond)
+        return accepted > (options.judges ? Self.acceptedShareMin * pushed : 0)
+    }
 
     var table: String {
         let step = max(1, (samples.count + Self.linesMax - 1) / Self.linesMax)

@@ -80,6 +80,17 @@ import Testing
         }
     }
 
+    @Test("A state can say what time it is, and need not") func clock() async throws {
+        try await AdminSimulator.run { simulator in
+            for (body, seconds) in [(#"{"clock_offset_seconds":-90.5}"#, -90.5), ("{}", -90.5)] {
+                #expect(try await simulator.ask("PUT", "/v1/state", body).status == 200)
+                #expect(try await simulator.json("/v1/clock").root["offset_seconds"]?.double == seconds)
+            }
+            let wrong = try await simulator.ask("PUT", "/v1/state", #"{"clock_offset_seconds":1e300}"#)
+            #expect(wrong.status == 400 && wrong.body.contains("clock_offset_seconds is a number from"))
+        }
+    }
+
     @Test("A reset brings back what was at the start") func reset() async throws {
         try await AdminSimulator.run { simulator in
             let before = try await simulator.ask("GET", "/v1/state").body
@@ -123,6 +134,7 @@ import Testing
             try await simulator.expect("PUT", path, #"{"state":"unregistered","since_ms":12}"#, is: gone)
             #expect(
                 try await simulator.push(client, to: "aa01").body == #"{"reason":"Unregistered","timestamp":12}"#)
+            try await simulator.expect("PUT", path, #"{"environment":"sandbox"}"#, is: gone)
             try await simulator.expect("DELETE", path, is: #"{"deleted":true}"#)
             #expect(try await simulator.ask("DELETE", path).status == 404)
             #expect(try await simulator.push(client, to: "aa01").status == 200, "unknown devices are active")
@@ -173,6 +185,18 @@ import Testing
                 is: #"{"error":"public_key_file is for files; here the text stands in public_key"}"#, status: 400)
             try await simulator.expect(
                 "PUT", "/v1/teams/OTHER/keys/K", "{}", is: #"{"error":"there is no team OTHER"}"#, status: 404)
+        }
+    }
+
+    @Test("What a change of a key does not name stays") func keyMembers() async throws {
+        try await AdminSimulator.run { simulator in
+            let path = "/v1/teams/TEAM000001/keys/KEY0000001"
+            _ = try await simulator.ask(
+                "PUT", path, #"{"environments":["sandbox"],"topics":["com.example.app"],"related_key":"KEY0000002"}"#)
+            let before = try await simulator.ask("GET", "/v1/teams/TEAM000001").body
+            let revoked = try await simulator.ask("PUT", path, #"{"revoked":true}"#).body
+            #expect(revoked == before.replacing(#""revoked":false"#, with: #""revoked":true"#) && revoked != before)
+            #expect(try await simulator.ask("PUT", path, #"{"revoked":false}"#).body == before)
         }
     }
 

@@ -96,7 +96,10 @@ private let token = "00112233445566778899aabbccddeeff"
     }
 
     @Test func tellsDeviceTokensWholeOnlyWhenAsked() throws {
-        for path in ["/3/device/\(token)", "/3/devices/\(token)", "/\(token)"] {
+        for path in [
+            "/3/device/\(token)", "/3/device/\(token)/", "/3/device/\(token)/x", "/3/device/\(token)?x=y",
+            "/3/devices/\(token)", "/2/device/\(token)?x", "/3/device//\(token)", "/\(token)", token,
+        ] {
             let log = RequestLog(requestsMax: 1)
             _ = add(to: log, [(":path", path, HeaderRepresentation(nil))])
             let request = try #require(log.requests(RequestQuery()).requests.first)
