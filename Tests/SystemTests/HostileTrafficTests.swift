@@ -7,7 +7,11 @@ import Testing
 extension SystemTests {
     /// Clients that mean no good, beside one that does.
     @Suite struct HostileTraffic {
-        private static let requests = 20_000
+        private static let requestsBefore = 5000
+        private static let requests = 60_000
+        /// What a push may cost beside the crowd in terms of what it costs alone. 1.2 to 1.7 times were seen, and 0.58 to
+        /// 0.87 of the rate by the clock; other work on the same processors takes its part of either.
+        private static let costMax = 3
         /// Two thousand connections that are not open yet have 150 KB each with what TLS and HTTP/2 keep of them.
         private static let residentMebibytesMax = 400
 
@@ -21,23 +25,23 @@ extension SystemTests {
                 in: directory)
             let authority = try directory.read("ca.pem")
             // Each push is answered with 200, or this throws.
-            @Sendable func time() async throws -> Duration {
+            @Sendable func time(_ requests: Int) async throws -> Duration {
                 let before = simulator.process.processorTime
-                _ = try await load.run(Self.requests, port: simulator.port)
+                _ = try await load.run(requests, port: simulator.port)
                 return simulator.process.processorTime - before
             }
             @Sendable func open() async throws -> Int {
                 try #require(try await simulator.counters().root["connections_open"]?.int)
             }
-            _ = try await time()
-            let alone = try await time()
+            _ = try await time(Self.requestsBefore)
+            let alone = try await time(Self.requests)
 
             try await onEpollLoop { loop in
                 let crowd = try Crowd(loop, port: UInt16(simulator.port), authority: authority)
                 defer { crowd.leave() }
                 crowd.arrive()
-                let beside = try await time()
-                #expect(beside <= alone * 2, "\(beside) beside \(crowd), \(alone) alone")
+                let beside = try await time(Self.requests)
+                #expect(beside <= alone * Self.costMax, "\(beside) beside \(crowd), \(alone) alone")
                 #expect(try await crowd.waits { $0.halfOpen.count == Crowd.halfOpenCount })
                 // Those that wait in the kernel when the simulator takes no more were never connections of its own.
                 #expect(try await crowd.waits { _ in try await open() <= Crowd.slowReaderCount }, "\(crowd)")
@@ -46,9 +50,9 @@ extension SystemTests {
                 #expect(mebibytes < Self.residentMebibytesMax)
             }
             // It lives, and serves as before.
-            _ = try await time()
+            _ = try await time(Self.requestsBefore)
             let counters = try await simulator.counters().root
-            #expect(counters["accepted"]?.int == 4 * Self.requests)
+            #expect(counters["accepted"]?.int == 2 * (Self.requestsBefore + Self.requests))
             let sentAway = try #require(counters["connections_by_end"]?["sent_away"]?.int)
             #expect((Crowd.halfOpenCount / 2...Crowd.halfOpenCount).contains(sentAway), "\(sentAway)")
             try await simulator.process.terminate()

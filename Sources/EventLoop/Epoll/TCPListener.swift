@@ -4,7 +4,7 @@ import Glibc
 /// Accepts TCP connections for a loop; `accept` owns each descriptor that it is given.
 final class TCPListener: ByteListener {
     /// Connections accepted before the loop looks at other sockets.
-    private static let acceptsPerTurnMax = 16
+    private static let acceptsPerTurnMax = 4
     /// Pause when the process is out of descriptors, during which connections wait in the backlog.
     private static let pauseMilliseconds = 100
 
