@@ -128,7 +128,7 @@ let package = Package(
         tests("HTTP2Tests", ["HTTP2", "EventLoop", "TestKit"]),
         tests("AdminHTTPTests", ["AdminHTTP", "EventLoop", "TestKit"]),
         tests("JSONTests", ["JSON"]),
-        tests("JSONSchemaTests", ["JSONSchema", "JSON"], data: ["Cases"]),
+        tests("JSONSchemaTests", ["JSONSchema", "JSON", "TestKit"], data: ["Cases"]),
         tests("FuzzTargetsTests", ["FuzzTargets"], data: ["Corpus"]),
         tests("YAMLTests", ["YAML", "JSON"]),
         tests("APNSProtocolTests", ["APNSProtocol"]),

@@ -1,9 +1,12 @@
 /// The hash FNV-1a of 64 bits, which is the same in every process; for tables and comparisons, no protection against
 /// anybody.
 public struct FNV1a: Sendable, Hashable {
-    @usableFromInline var state: UInt64 = 0xcbf2_9ce4_8422_2325
+    @usableFromInline var state: UInt64
 
-    public init() {}
+    /// - Parameter seed: makes another hash of the same bytes; 0 for the one that all know.
+    @inlinable public init(seed: UInt64 = 0) {
+        state = seed ^ 0xcbf2_9ce4_8422_2325
+    }
 
     /// The hash of what was mixed so far.
     @inlinable public var value: UInt64 { state }

@@ -24,6 +24,12 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
     public func duration(to later: MonotonicTime) -> Duration {
         .nanoseconds(later.nanoseconds &- nanoseconds)
     }
+
+    /// Whether it is less than `window` after `start`; not before it either, as after a clock was set back.
+    public func isWithin(_ window: Duration, of start: MonotonicTime) -> Bool {
+        let passed = start.duration(to: self)
+        return passed >= .zero && passed < window
+    }
 }
 
 extension Duration {

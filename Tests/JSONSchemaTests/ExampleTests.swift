@@ -1,5 +1,6 @@
 import JSON
 import JSONSchema
+import TestKit
 import Testing
 
 /// The contract of `schemas/`, by its examples.
@@ -123,8 +124,8 @@ struct ExampleTests {
     }
 }
 
-private func bytes(of path: String) throws -> [UInt8] { try Files.bytes(of: Files.absolute(path)) }
+private func bytes(of path: String) throws -> [UInt8] { try Files.bytes(of: Products.file(path)) }
 
 private func files(_ path: String) -> [String] {
-    Files.names(in: Files.absolute(path)).filter { $0.hasSuffix(".json") }
+    ((try? Files.names(in: Products.file(path))) ?? []).filter { $0.hasSuffix(".json") }
 }

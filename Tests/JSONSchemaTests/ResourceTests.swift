@@ -1,5 +1,6 @@
 import Glibc
 import JSON
+import TestKit
 import Testing
 
 @testable import JSONSchema
@@ -76,7 +77,8 @@ struct ResourceTests {
     }
 
     @Test func foldersHoldWhatTheirPrefixSays() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryDirectory("schemas")
+        try #require(mkdir(folder.file("sub"), 0o700) == 0)
         try folder.write("sub/a b.json", #"{"$ref":"../c.json#x"}"#)
         try folder.write("c.json", #"{"$defs":{"c":{"$anchor":"x","type":"null"}}}"#)
         try folder.write("broken.json", "{")
@@ -149,31 +151,5 @@ struct ResourceTests {
         // Without the vocabulary for validation nothing is asserted.
         let validator = SchemaValidator(try compile(false))
         #expect(validator.firstViolation(in: try JSONDocument("1").root) == nil)
-    }
-}
-
-/// A folder of its own for a test, which goes with it.
-private final class TemporaryFolder {
-    let path: String
-    private var files: [String] = []
-
-    init() throws {
-        var template = Array("/tmp/martlet-schemas.XXXXXX".utf8CString)
-        guard let made = mkdtemp(&template) else { throw FileError(description: "no temporary folder") }
-        path = String(cString: made)
-        guard mkdir(path + "/sub", 0o700) == 0 else { throw FileError(description: "no folder in \(path)") }
-    }
-
-    func write(_ name: String, _ text: String) throws {
-        guard let file = fopen("\(path)/\(name)", "w") else { throw FileError(description: "cannot write \(name)") }
-        defer { fclose(file) }
-        fputs(text, file)
-        files.append(name)
-    }
-
-    deinit {
-        for name in files { unlink("\(path)/\(name)") }
-        rmdir(path + "/sub")
-        rmdir(path)
     }
 }

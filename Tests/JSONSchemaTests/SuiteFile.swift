@@ -1,6 +1,6 @@
-import Glibc
 import JSON
 import JSONSchema
+import TestKit
 
 /// A file of cases in the format of the official JSON Schema test suite: schemas, each with values and what they are.
 struct SuiteFile: CustomStringConvertible {
@@ -56,47 +56,11 @@ struct SuiteFile: CustomStringConvertible {
 
     /// The files of a folder, those in folders inside with them.
     static func all(in folder: String, below prefix: String = "") -> [SuiteFile] {
-        Files.names(in: folder).flatMap { name -> [SuiteFile] in
+        ((try? Files.names(in: folder)) ?? []).flatMap { name -> [SuiteFile] in
             if name.hasSuffix(".json") {
                 return [SuiteFile(name: prefix + name.dropLast(".json".count), path: "\(folder)/\(name)")]
             }
             return all(in: "\(folder)/\(name)", below: "\(prefix)\(name)/")
         }
     }
-}
-
-/// Files for tests.
-enum Files {
-    /// `path` from the repository's root.
-    static func absolute(_ path: String, file: StaticString = #filePath) -> String {
-        "\(file)".split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/") + "/"
-            + path
-    }
-
-    static func bytes(of path: String) throws -> [UInt8] {
-        guard let file = fopen(path, "r") else { throw FileError(description: "cannot read \(path)") }
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65536)
-        while case let count = fread(&chunk, 1, chunk.count, file), count > 0 { bytes += chunk[..<count] }
-        return bytes
-    }
-
-    /// What is in a folder, in order; nothing when there is none.
-    static func names(in path: String) -> [String] {
-        guard let folder = opendir(path) else { return [] }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { name in
-                name.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if !name.hasPrefix(".") { names.append(name) }
-        }
-        return names.sorted()
-    }
-}
-
-struct FileError: Error, CustomStringConvertible {
-    var description: String
 }

@@ -1,12 +1,13 @@
 import JSON
 import JSONSchema
+import TestKit
 import Testing
 
 /// The official suite of draft-07, from Debian's package `json-schema-test-suite`, and this project's cases of 2020-12.
 struct SuiteTests {
     private static let folder = "/usr/share/json-schema-test-suite"
     static let olderFiles = SuiteFile.all(in: folder + "/tests/draft7")
-    static let ownFolder = Files.absolute("Tests/JSONSchemaTests/Cases/draft2020-12")
+    static let ownFolder = Products.file("Tests/JSONSchemaTests/Cases/draft2020-12")
     static let newerFiles = SuiteFile.all(in: ownFolder)
 
     @Test func suiteIsThere() {
@@ -35,7 +36,7 @@ struct SuiteTests {
         let failures = try file.failures(
             remotes: Self.remotes, options: SchemaOptions(assertsFormat: true, defaultDraft: .draft07), count: &count)
         let page = String(
-            decoding: try Files.bytes(of: Files.absolute("Sources/Delivery/Documentation.docc/Schemas.md")),
+            decoding: try Files.bytes(of: Products.file("Sources/Delivery/Documentation.docc/Schemas.md")),
             as: UTF8.self)
         let start = "| `\(file.name)` | \(count) | \(failures.isEmpty ? "all pass" : "\(failures.count) differ: ")"
         let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `\(file.name)`") }
@@ -48,7 +49,7 @@ struct SuiteTests {
             _ = try file.failures(remotes: Self.remotes, options: SchemaOptions(defaultDraft: .draft07), count: &count)
         }
         let page = String(
-            decoding: try Files.bytes(of: Files.absolute("Sources/Delivery/Documentation.docc/Schemas.md")),
+            decoding: try Files.bytes(of: Products.file("Sources/Delivery/Documentation.docc/Schemas.md")),
             as: UTF8.self)
         #expect(page.contains("All \(count) required cases of draft-07"))
     }

@@ -363,7 +363,7 @@ private struct BadExample {
 
     static func all() throws -> [BadExample] {
         let folder = "schemas/examples/invalid"
-        return try Files.files(in: Products.file(folder)).filter { !$0.hasSuffix(".expected.json") }.map { name in
+        return try Files.names(in: Products.file(folder)).filter { !$0.hasSuffix(".expected.json") }.map { name in
             let path = Products.file("\(folder)/\(name)")
             let expected = try JSONDocument(Files.bytes(of: path.dropLast(5) + ".expected.json")).root
             return BadExample(

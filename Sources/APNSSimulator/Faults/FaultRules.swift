@@ -58,11 +58,9 @@ public struct FaultRules: Sendable {
     ///
     /// - Throws: when there are ``faultsMax``.
     public mutating func put(_ fault: Fault) throws(InputError) {
-        let entry = Entry(
-            fault: fault, match: Match(fault.match),
-            random: SeededRandom(
-                seed: fault.id.utf8.reduce(seed ^ 14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
-            ))
+        var hash = FNV1a(seed: seed)
+        hash.mix(fault.id.utf8)
+        let entry = Entry(fault: fault, match: Match(fault.match), random: SeededRandom(seed: hash.value))
         if let index = entries.firstIndex(where: { $0.fault.id == fault.id }) {
             entries[index] = entry
         } else {

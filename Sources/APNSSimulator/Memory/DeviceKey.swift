@@ -8,8 +8,7 @@ enum DeviceKey {
 
     /// - Parameter token: in either case of its letters the same device.
     static func of(_ token: UnsafeRawBufferPointer) -> String {
-        let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
-        let digest = Digest.sha256(salt + token.map { capitals ~= $0 ? $0 | 0x20 : $0 })
+        let digest = Digest.sha256(salt + token.map(lowercased))
         return String(SHA256Value(digest: digest).description.prefix(digits))
     }
 }

@@ -35,23 +35,13 @@ struct RequestView {
     }
 
     /// What follows `/3/device/` in the path; nil when the path is another.
-    var deviceToken: UnsafeRawBufferPointer? { rest(of: self[HeaderName.path], behind: RequestPath.devicePrefix) }
+    var deviceToken: UnsafeRawBufferPointer? {
+        self[HeaderName.path].flatMap { PathText.rest(of: $0, behind: RequestPath.devicePrefix) }
+    }
 
     /// `apns-topic`; for broadcasts and channels, the bundle ID in the path.
     var topic: UnsafeRawBufferPointer? {
         if let topic = self[HeaderName.apnsTopic] { return topic }
-        let path = self[HeaderName.path]
-        guard
-            let rest = rest(of: path, behind: RequestPath.broadcastPrefix)
-                ?? rest(of: path, behind: RequestPath.channelPrefix)
-        else { return nil }
-        return UnsafeRawBufferPointer(rebasing: rest.prefix { $0 != UInt8(ascii: "/") })
-    }
-
-    private func rest(of path: UnsafeRawBufferPointer?, behind prefix: StaticString) -> UnsafeRawBufferPointer? {
-        guard let path, path.count >= prefix.utf8CodeUnitCount,
-            UnsafeRawBufferPointer(rebasing: path[..<prefix.utf8CodeUnitCount]).equals(prefix)
-        else { return nil }
-        return UnsafeRawBufferPointer(rebasing: path[prefix.utf8CodeUnitCount...])
+        return self[HeaderName.path].flatMap(PathText.bundleID)
     }
 }

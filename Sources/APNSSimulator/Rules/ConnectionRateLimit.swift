@@ -44,7 +44,7 @@ struct ConnectionRateLimit {
         var client = clients[address] ?? Client(windowStart: now)
         // One that ends late does not shorten it.
         guard client.refusal?.contains(now) != true else { return }
-        if !(Duration.zero..<length).contains(client.windowStart.duration(to: now)) || client.refusal != nil {
+        if !now.isWithin(length, of: client.windowStart) || client.refusal != nil {
             client = Client(windowStart: now)
         }
         client.count += 1
@@ -53,11 +53,7 @@ struct ConnectionRateLimit {
     }
 
     private mutating func forget(before start: MonotonicTime, _ now: MonotonicTime) {
-        if let lastForgotten,
-            (Duration.zero..<Duration.seconds(Self.forgetSeconds)).contains(lastForgotten.duration(to: now))
-        {
-            return
-        }
+        if let lastForgotten, now.isWithin(.seconds(Self.forgetSeconds), of: lastForgotten) { return }
         lastForgotten = now
         clients = clients.filter { $0.value.windowStart >= start || $0.value.refusal?.contains(now) ?? false }
     }

@@ -25,9 +25,7 @@ struct ErrorLimit {
     mutating func refused(_ answer: Answer, at now: MonotonicTime, _ options: RuleOptions) -> Consequence {
         // A device that is gone is not the provider's fault.
         guard 400..<500 ~= answer.status, answer.status != 410, !hasEnded else { return .none }
-        // Not negative either, as after the clock was set back.
-        let window = Duration.zero..<Duration.seconds(options.errorsWindowSeconds)
-        if windowStart.map({ !window.contains($0.duration(to: now)) }) ?? true {
+        if windowStart.map({ !now.isWithin(.seconds(options.errorsWindowSeconds), of: $0) }) ?? true {
             windowStart = now
             (errors, badTokens) = (0, 0)
         }

@@ -11,8 +11,11 @@ struct TokenUpdateLimit {
     mutating func admitsNewToken(at now: MonotonicTime, mode: RuleOptions.TokenUpdates) -> Bool {
         let isFirst = !hasToken
         // An update that is still to come was before the clock was set back.
-        let tooSoon = Duration.zero..<Duration.seconds(APNSLimits.providerTokenAgeSecondsMin)
-        if let lastUpdate, mode != .off, tooSoon.contains(lastUpdate.duration(to: now)) { return false }
+        if let lastUpdate, mode != .off,
+            now.isWithin(.seconds(APNSLimits.providerTokenAgeSecondsMin), of: lastUpdate)
+        {
+            return false
+        }
         hasToken = true
         if !isFirst || mode == .strict { lastUpdate = now }
         return true

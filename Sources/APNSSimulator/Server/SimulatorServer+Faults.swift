@@ -89,20 +89,9 @@ extension FaultSubject {
     init(_ request: Request, on connection: SimulatorConnection) {
         self.init(
             service: connection.memory.service, connection: connection.number,
-            topic: request[.apnsTopic] ?? request.bundleIDInPath ?? connection.memory.presented?.defaultTopic,
+            topic: request[.apnsTopic] ?? request[.path].flatMap(PathText.bundleID)
+                ?? connection.memory.presented?.defaultTopic,
             deviceToken: request.deviceToken,
             pushType: request[.apnsPushType].flatMap { PushType($0) }, idle: connection.idle)
-    }
-}
-
-extension Request {
-    /// The app of a broadcast, or whose channels are managed.
-    fileprivate var bundleIDInPath: UnsafeRawBufferPointer? {
-        guard let path = self[.path] else { return nil }
-        for prefix in [RequestPath.broadcastPrefix, RequestPath.channelPrefix] where path.starts(with: prefix) {
-            return UnsafeRawBufferPointer(
-                rebasing: path[prefix.utf8CodeUnitCount...].prefix { $0 != UInt8(ascii: "/") })
-        }
-        return nil
     }
 }

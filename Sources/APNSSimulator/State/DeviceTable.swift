@@ -1,4 +1,5 @@
 import APNSProtocol
+import EventLoop
 
 /// The registered devices, found by their token's bytes in either case without making a key.
 struct DeviceTable: Sendable {
@@ -77,6 +78,8 @@ struct DeviceTable: Sendable {
 
     /// FNV-1a over the lower case bytes.
     static func hash(_ token: UnsafeRawBufferPointer) -> UInt64 {
-        token.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64(lowercased($1))) &* 1_099_511_628_211 }
+        var hash = FNV1a()
+        for digit in token { hash.mix(lowercased(digit)) }
+        return hash.value
     }
 }

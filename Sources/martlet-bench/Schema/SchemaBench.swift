@@ -11,7 +11,7 @@ struct SchemaBench {
     private let folder = Products.file("Sources/martlet-bench/Schema/yardstick")
 
     func run() async throws -> SchemaBenchReport {
-        let message = try FileText.bytes(of: messagePath)
+        let message = try Files.bytes(of: messagePath)
         var report = SchemaBenchReport(options: options, messageBytes: message.count)
         let yardstick = try await PythonEnvironment(
             "schema-yardstick", requirements: "\(folder)/requirements.txt")
@@ -35,12 +35,12 @@ struct SchemaBench {
     /// What `--rounds` does.
     func repeatRounds(_ rounds: Int) throws {
         let (parser, validator) = try tools()
-        let message = try FileText.bytes(of: messagePath)
+        let message = try Files.bytes(of: messagePath)
         for _ in 0..<rounds { try check(message, parser, validator) }
     }
 
     private func tools() throws -> (JSONParser, SchemaValidator) {
-        let schema = try CompiledSchema(JSONDocument(try FileText.bytes(of: schemaPath)))
+        let schema = try CompiledSchema(JSONDocument(try Files.bytes(of: schemaPath)))
         return (JSONParser(), SchemaValidator(schema))
     }
 

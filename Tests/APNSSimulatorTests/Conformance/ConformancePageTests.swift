@@ -75,12 +75,7 @@ import Testing
     }
 
     private static func read(_ path: String) throws -> String {
-        let file = try #require(fopen(path, "r"))
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 65_536)
-        while case let count = fread(&piece, 1, piece.count, file), count > 0 { bytes += piece[..<count] }
-        return String(decoding: bytes, as: UTF8.self)
+        String(decoding: try Files.bytes(of: path), as: UTF8.self)
     }
 }
 

@@ -1,23 +1,22 @@
 import Glibc
-import TestKit
 
-/// Files of a test, read whole.
-enum Files {
-    static func bytes(of path: String) throws -> [UInt8] {
+/// Files and folders, read whole.
+public enum Files {
+    public static func bytes(of path: String) throws(ProcessError) -> [UInt8] {
         guard let file = fopen(path, "r") else { throw ProcessError("cannot read \(path)") }
         defer { fclose(file) }
         var bytes: [UInt8] = []
-        var piece = [UInt8](repeating: 0, count: 65536)
+        var piece = [UInt8](repeating: 0, count: 65_536)
         while case let count = fread(&piece, 1, piece.count, file), count > 0 { bytes += piece[..<count] }
         return bytes
     }
 
-    static func lines(of path: String) throws -> [String] {
+    public static func lines(of path: String) throws(ProcessError) -> [String] {
         try bytes(of: path).split(separator: UInt8(ascii: "\n")).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The names in a folder, in order.
-    static func files(in folder: String) throws -> [String] {
+    /// The names in a folder, in order, without those that begin with a full stop.
+    public static func names(in folder: String) throws(ProcessError) -> [String] {
         guard let entries = opendir(folder) else { throw ProcessError("cannot read \(folder)") }
         defer { closedir(entries) }
         var names: [String] = []
