@@ -129,7 +129,7 @@ let package = Package(
         tests("AdminHTTPTests", ["AdminHTTP", "EventLoop", "TestKit"]),
         tests("JSONTests", ["JSON"]),
         tests("JSONSchemaTests", ["JSONSchema", "JSON", "TestKit"], data: ["Cases"]),
-        tests("FuzzTargetsTests", ["FuzzTargets"], data: ["Corpus"]),
+        tests("FuzzTargetsTests", ["FuzzTargets"], data: ["Corpus", "words.dict"]),
         tests("YAMLTests", ["YAML", "JSON"]),
         tests("APNSProtocolTests", ["APNSProtocol"]),
         tests("APNSTests", ["APNS", "APNSProtocol", "EventLoop", "HTTP2", "Crypto", "JSON", "Telemetry", "TestKit"]),
@@ -155,6 +155,6 @@ let package = Package(
             [
                 "TestKit", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "Delivery", "TLS", "Crypto",
                 "JSON", "JSONSchema", "Telemetry", "HTTP2",
-            ], data: ["ForeignClients/aioapns"]),
+            ], data: ["ForeignClients/aioapns", "OfficialSuite/requirements.txt"]),
     ] + fuzzer
 )

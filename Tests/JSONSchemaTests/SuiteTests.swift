@@ -56,8 +56,8 @@ struct SuiteTests {
 
     private static var remotes: SchemaResources {
         var remotes = SchemaResources()
-        remotes.add(prefix: "http://localhost:1234/", folder: folder + "/remotes")
         remotes.add(prefix: "http://localhost:1234/draft2020-12/", folder: ownFolder + "/remotes")
+        remotes.add(prefix: "http://localhost:1234/", folder: folder + "/remotes")
         return remotes
     }
 

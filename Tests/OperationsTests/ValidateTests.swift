@@ -62,6 +62,26 @@ import Testing
         }
     }
 
+    /// Though references are resolved against an `$id` by which they might be found in the schema's own folder.
+    @Test func namedFoldersAreFoundFromASchemaWithAnID() async throws {
+        let schema = try folder.write(
+            "schema.json",
+            #"{"$id":"http://localhost:1234/d/schema.json","items":[{"$ref":"a.json"},{"$ref":"b.json"}]}"#)
+        mkdir(folder.file("remotes"), 0o755)
+        mkdir(folder.file("remotes/d"), 0o755)
+        try folder.write("remotes/d/a.json", #"{"type":"string"}"#)
+        try folder.write("a.json", "true")
+        try folder.write("b.json", #"{"type":"null"}"#)
+        let document = try folder.write("document", "[1,1]")
+        for prefix in ["http://localhost:1234/", "http://localhost:1234"] {
+            let run = try await martlet(
+                "validate", "--schema", schema, "--draft", "draft-07", "--all-errors",
+                "--resource", "\(prefix)=\(folder.file("remotes"))", document)
+            let errors = try #require(try JSONDocument(run.output.joined()).root["errors"]).elements
+            #expect(errors.map { $0["instance_pointer"]?.string } == ["/0", "/1"])
+        }
+    }
+
     @Test func whatIsBrokenOrMissingIsUsage() async throws {
         let broken = try folder.write("broken.json", "{\n\"type\": 1}")
         let notJSON = try folder.write("not.json", "{\n\"type\"}")

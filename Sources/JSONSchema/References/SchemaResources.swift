@@ -18,17 +18,17 @@ public struct SchemaResources {
     }
 
     /// References to a URI that begins with `prefix` lead to the file below `folder` which the rest of the URI names;
-    /// it is read when a schema refers to it. Of several prefixes the longest counts.
+    /// it is read when a schema refers to it. Of several folders that have such a file the first one added counts.
     public mutating func add(prefix: String, folder: String) {
         folders.append((prefix, folder))
-        folders.sort { $0.prefix.utf8.count > $1.prefix.utf8.count }
     }
 
     /// nil when nobody has given it.
     func document(_ uri: String) throws(SchemaFileError) -> JSONDocument? {
         if let document = documents[uri] { return document }
         for (prefix, folder) in folders where uri.hasPrefix(prefix) {
-            return try SchemaFile(folder: folder, name: String(uri.dropFirst(prefix.count)))?.document(limits: limits)
+            let file = SchemaFile(folder: folder, name: String(uri.dropFirst(prefix.count)))
+            if let document = try file?.document(limits: limits) { return document }
         }
         return nil
     }

@@ -37,10 +37,6 @@ struct SchemaFolder {
     ) throws(SchemaFileProblem) -> SchemaResources {
         let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
         var known = SchemaResources(limits: Self.limits)
-        known.add(prefix: Self.uri(of: folder + "/"), folder: folder)
-        if let id = document.root["$id"]?.string, let slash = id.lastIndex(of: "/"), id.contains("://") {
-            known.add(prefix: String(id[...slash]), folder: folder)
-        }
         if searches {
             for name in Self.names(in: folder).prefix(Self.filesMax) where name.hasSuffix(".json") {
                 guard let other = try? Self.document("\(folder)/\(name)"), let id = other.root["$id"]?.string else {
@@ -49,12 +45,16 @@ struct SchemaFolder {
                 known.add(uri: id, document: other)
             }
         }
-        for resource in resources {
+        for resource in resources.sorted(by: { $0.uri.utf8.count > $1.uri.utf8.count }) {
             if Self.isFolder(resource.path) {
                 known.add(prefix: resource.uri, folder: resource.path)
             } else {
                 known.add(uri: resource.uri, document: try Self.document(resource.path))
             }
+        }
+        known.add(prefix: Self.uri(of: folder + "/"), folder: folder)
+        if let id = document.root["$id"]?.string, let slash = id.lastIndex(of: "/"), id.contains("://") {
+            known.add(prefix: String(id[...slash]), folder: folder)
         }
         return known
     }

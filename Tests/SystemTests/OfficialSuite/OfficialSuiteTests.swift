@@ -1,0 +1,28 @@
+import JSON
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// The official JSON Schema test suite, newer than the distribution's, through the command that users run.
+    @Suite struct OfficialSuite {
+        @Test(arguments: [("2020-12", "draft2020-12", 1257), ("draft-07", "draft7", 913)])
+        func everyRequiredCaseIsJudgedAsTheSuiteSays(_ draft: String, _ folder: String, _ count: Int) async throws {
+            let judged = try await OfficialSuiteFiles.fetched().judged(
+                "tests/\(folder)", draft: draft, assertsFormat: false)
+            #expect(judged.wrong == [])
+            #expect(judged.count == count)
+        }
+
+        /// Contents are annotations: `Schemas.md` says so of draft-07.
+        @Test(arguments: [("2020-12", "draft2020-12", 649, 0), ("draft-07", "draft7", 552, 4)])
+        func soIsEveryOptionalOneButContents(
+            _ draft: String, _ folder: String, _ count: Int, _ contents: Int
+        ) async throws {
+            let judged = try await OfficialSuiteFiles.fetched().judged(
+                "tests/\(folder)/optional", draft: draft, assertsFormat: true)
+            #expect(judged.wrong.filter { !$0.hasPrefix("content.json: ") } == [])
+            #expect(judged.wrong.count == contents)
+            #expect(judged.count == count)
+        }
+    }
+}
