@@ -140,6 +140,10 @@ package final class JSONTape {
         KeyFingerprint(padded: bytes + Int(nodes[index].link), count: nodes[index].count)
     }
 
+    @inlinable @inline(__always) public func keyHash(of index: Int, _ words: KeyFingerprint) -> UInt64 {
+        words.hash(padded: bytes + Int(nodes[index].link))
+    }
+
     package func number(at index: Int) -> JSONNumber {
         let node = nodes[index]
         return JSONNumber(UnsafeRawBufferPointer(start: bytes + node.start, count: Int(node.end) - node.start))

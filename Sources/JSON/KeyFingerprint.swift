@@ -30,4 +30,18 @@
         let mixed = (first &+ UInt64(count)) &* 0x9E37_79B9_7F4A_7C15 ^ (last &* 0xC2B2_AE3D_27D4_EB4F)
         return mixed ^ mixed >> 32
     }
+
+    /// Of all bytes of the key `text`, so that long keys which differ only in their middle spread in a table too. It is
+    /// no secret: for tables of what a peer cannot choose.
+    @inlinable public func hash(padded text: UnsafePointer<UInt8>) -> UInt64 {
+        var hash = fingerprint
+        var offset = 8
+        while offset + 8 < Int(count) {
+            let word = UInt64(littleEndian: UnsafeRawPointer(text + offset).loadUnaligned(as: UInt64.self))
+            hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15
+            hash ^= hash >> 32
+            offset += 8
+        }
+        return hash
+    }
 }

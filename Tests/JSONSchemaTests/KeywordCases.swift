@@ -47,6 +47,10 @@ let assertionCases: [KeywordCase] = [
         #"{"enum":["eightcha","eightchb","a long string of many bytes","a long string OF many bytes"]}"#, "enum",
         valid: [#""eightcha""#, #""eightchb""#, #""a long string of many bytes""#, #""a long string OF many bytes""#],
         invalid: [#""eightchc""#, #""a long string oF many bytes""#, #""a long string of many byte""#]),
+    KeywordCase(
+        #"{"enum":[5,1,"a",3.50,-2,1e400,null,9,-1e400,0,5.0]}"#, "enum",
+        valid: ["5", "1.0", "3.5", "-2", "1e400", "null", "9", "-10e399", "0.0", "-0"],
+        invalid: ["2", "3", "-1", "1e401", "-1e401", "false", "10", "3.51"]),
     KeywordCase(#"{"enum":[]}"#, "enum", valid: [], invalid: ["1", #""""#]),
     KeywordCase(#"{"const":"a"}"#, "const", valid: [#""a""#], invalid: [#""b""#, "1"]),
     KeywordCase(#"{"const":0}"#, "const", valid: ["0", "-0", "0.0", "0e9"], invalid: ["false", "1", "1e-400"]),

@@ -23,6 +23,25 @@ struct KeywordTests {
         }
     }
 
+    /// All that are missing are told, in the schema's order, however many there are.
+    @Test func everyMissingNameIsTold() throws {
+        let names = (0..<200).map { #""n\#($0)""# }
+        let list = names.joined(separator: ",")
+        let schema = try CompiledSchema(JSONDocument(#"{"required":[\#(list)],"dependentRequired":{"n7":[\#(list)]}}"#))
+        let validator = SchemaValidator(schema)
+        func text(without missing: Set<Int>) -> String {
+            "{\(names.indices.filter { !missing.contains($0) }.map { "\(names[$0]):1" }.joined(separator: ","))}"
+        }
+        #expect(validator.firstViolation(in: try JSONDocument(text(without: [])).root) == nil)
+        let violations = validator.violations(in: try JSONDocument(text(without: [3, 64, 199])).root)
+        #expect(
+            violations.map(\.message)
+                == ["n3", "n64", "n199"].map { #"lacks the property "\#($0)""# }
+                + ["n3", "n64", "n199"].map { #"lacks the property "\#($0)", which "n7" needs"# })
+        let without7 = validator.violations(in: try JSONDocument(text(without: [7])).root)
+        #expect(without7.map(\.message) == [#"lacks the property "n7""#])
+    }
+
     /// Inside of every applicator, at some depth, the same schemas say the same.
     @Test(arguments: assertionCases + applicatorCases)
     func keywordBelowOthers(_ test: KeywordCase) throws {

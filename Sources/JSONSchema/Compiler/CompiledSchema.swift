@@ -33,7 +33,7 @@ public final class CompiledSchema: @unchecked Sendable {
     let arrays: Table<ArrayRule>
     let containments: Table<ContainsRule>
     let dependentRules: Table<DependentRule>
-    let dependents: Table<UInt64>
+    let needs: Table<NeededNames>
     let enumerations: Table<Enumeration>
     let enumerated: Table<SchemaNode>
     let keys: Table<KeyEntry>
@@ -89,7 +89,7 @@ public final class CompiledSchema: @unchecked Sendable {
         arrays = Table(compiler.arrays)
         containments = Table(compiler.containments)
         dependentRules = Table(compiler.dependentRules)
-        dependents = Table(compiler.dependents)
+        needs = Table(compiler.needs)
         enumerations = Table(compiler.enumerations)
         enumerated = Table(compiler.enumerated)
         keys = Table(compiler.keys)

@@ -99,12 +99,11 @@ let anything = -1
 
 /// What an object's members must be, checked in one pass over them.
 struct ObjectRule {
-    /// Known names: required ones first, as bits of `required`, then the other properties.
+    /// Known names: required ones first, then the other properties.
     var names: KeyTable
     /// Index in `CompiledSchema.properties` of what the first name demands.
     var firstProperty: Int
-    /// One bit for each required name.
-    var required: UInt64
+    var requiredCount: Int
     /// Range of `CompiledSchema.patternProperties`.
     var firstPattern: Int
     var patternCount: Int
@@ -152,9 +151,18 @@ struct ContainsRule {
 
 /// `dependentRequired`, `dependentSchemas`.
 struct DependentRule {
+    /// The names that ask for something first, then those that are only asked for.
     var names: KeyTable
-    /// What the first name asks for: in `CompiledSchema.dependents` bits of other names, or in `lists` a schema.
+    /// What the first name asks for: in `CompiledSchema.needs` other names, or in `lists` a schema.
     var first: Int
+    /// How many names ask for something.
+    var count: Int
+}
+
+/// `count` slots of names in a row in `CompiledSchema.lists`.
+struct NeededNames {
+    var first: Int
+    var count: Int
 }
 
 /// What `$dynamicRef` leads to where no resource on the way has the name: `fallback`.
@@ -175,11 +183,12 @@ struct ResourceAnchors {
     var count: Int
 }
 
-/// Strings by table, everything else by comparing.
+/// Strings by table, numbers by their order, everything else by comparing.
 struct Enumeration {
     var strings: KeyTable
-    /// Range of `CompiledSchema.enumerated`.
+    /// Range of `CompiledSchema.enumerated`: numbers from the lowest on, then the rest.
     var first: Int
+    var numberCount: Int
     var count: Int
 }
 

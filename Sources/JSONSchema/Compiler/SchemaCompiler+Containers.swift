@@ -2,19 +2,16 @@ import JSON
 
 /// The keywords that go down into objects and arrays: those that depend on each other become one instruction.
 extension SchemaCompiler {
-    /// Names that one rule can require, a bit each; beyond that a further rule goes through the members again.
-    static let requiredMax = 64
-
     mutating func compileObject(_ schema: SchemaObject) throws(SchemaError) {
         let required = try schema("required").map { value throws(SchemaError) in try names(value, schema) } ?? []
         let keywords = ["properties", "patternProperties", "additionalProperties", "propertyNames"]
         guard !required.isEmpty || keywords.contains(where: { schema($0) != nil }) else { return }
 
         var slots = NameSlots(schema)
-        for name in required.prefix(Self.requiredMax) { _ = slots.slot(of: name) }
+        for name in required { _ = slots.slot(of: name) }
         var rule = ObjectRule(
             names: KeyTable(first: 0, mask: 0, lengths: 0), firstProperty: 0,
-            required: Self.bits(slots.strings.count), firstPattern: patternProperties.count, patternCount: 0,
+            requiredCount: slots.strings.count, firstPattern: patternProperties.count, patternCount: 0,
             additional: anything, coversAll: false, forbidsAdditional: false, propertyNames: anything,
             requiredLocation: location("required", at: schema.place(of: "required")),
             additionalLocation: location("additionalProperties", at: schema.place(of: "additionalProperties")))
@@ -53,24 +50,6 @@ extension SchemaCompiler {
         }
         objects.append(rule)
         emit(.object(objects.count - 1), "properties", at: schema.place(of: "properties"))
-
-        for start in stride(from: Self.requiredMax, to: required.count, by: Self.requiredMax) {
-            compileRequired(required[start..<min(start + Self.requiredMax, required.count)], schema)
-        }
-    }
-
-    /// Required names alone.
-    private mutating func compileRequired(_ names: ArraySlice<JSONValue>, _ schema: SchemaObject) {
-        var slots = NameSlots(schema)
-        for name in names { _ = slots.slot(of: name) }
-        let location = location("required", at: schema.place(of: "required"))
-        let rule = ObjectRule(
-            names: keyTable(slots.strings), firstProperty: properties.count, required: Self.bits(slots.strings.count),
-            firstPattern: 0, patternCount: 0, additional: anything, coversAll: false, forbidsAdditional: false,
-            propertyNames: anything, requiredLocation: location, additionalLocation: location)
-        properties += slots.strings.map { _ in Property(schema: anything, isDeclared: false) }
-        objects.append(rule)
-        emit(.object(objects.count - 1), "required", at: schema.place(of: "required"))
     }
 
     /// `prefixItems` and `items`, or what older drafts called `items` and `additionalItems`.
@@ -127,8 +106,6 @@ extension SchemaCompiler {
         }
         return Array(value.elements)
     }
-
-    static func bits(_ count: Int) -> UInt64 { count >= 64 ? ~0 : 1 << UInt64(count) - 1 }
 }
 
 /// Numbers different names from 0 on.

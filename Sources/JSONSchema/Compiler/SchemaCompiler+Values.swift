@@ -44,17 +44,15 @@ extension SchemaCompiler {
 
     mutating func enumeration(_ value: JSONValue, _ schema: SchemaObject) throws(SchemaError) -> Int {
         guard value.kind == .array else { throw malformed(value, schema, "enum must be an array") }
-        var strings: [(place: SchemaNode, slot: Int)] = []
-        let first = enumerated.count
-        for element in value.elements {
-            if element.kind == .string {
-                strings.append((schema.place(element), 0))
-            } else {
-                enumerated.append(schema.place(element))
-            }
-        }
+        let strings = value.elements.filter { $0.kind == .string }.map { (place: schema.place($0), slot: 0) }
+        let numbers = value.elements.compactMap { element in element.number.map { (schema.place(element), $0) } }
+            .sorted { $0.1 < $1.1 }
+        let others = value.elements.filter { $0.kind != .string && $0.kind != .number }
         enumerations.append(
-            Enumeration(strings: keyTable(strings), first: first, count: enumerated.count - first))
+            Enumeration(
+                strings: keyTable(strings), first: enumerated.count, numberCount: numbers.count,
+                count: numbers.count + others.count))
+        enumerated += numbers.map(\.0) + others.map { schema.place($0) }
         return enumerations.count - 1
     }
 
@@ -107,8 +105,9 @@ extension SchemaCompiler {
             words: KeyFingerprint(count: 0, first: 0, last: 0), place: SchemaNode(document: 0, node: 0), slot: -1)
         keys += Array(repeating: free, count: size)
         for (node, slot) in strings {
-            let words = library.value(node).tape.view.keyWords(of: Int(node.node))
-            var place = Int(truncatingIfNeeded: words.fingerprint) & table.mask
+            let tape = library.value(node).tape.view
+            let words = tape.keyWords(of: Int(node.node))
+            var place = Int(truncatingIfNeeded: tape.keyHash(of: Int(node.node), words)) & table.mask
             while keys[table.first + place].slot >= 0 { place = (place + 1) & table.mask }
             keys[table.first + place] = KeyEntry(words: words, place: node, slot: slot)
             table.lengths |= 1 << UInt64(words.count & 63)

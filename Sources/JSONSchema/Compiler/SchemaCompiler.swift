@@ -16,7 +16,7 @@ struct SchemaCompiler {
     var arrays: [ArrayRule] = []
     var containments: [ContainsRule] = []
     var dependentRules: [DependentRule] = []
-    var dependents: [UInt64] = []
+    var needs: [NeededNames] = []
     var enumerations: [Enumeration] = []
     var enumerated: [SchemaNode] = []
     var keys: [KeyEntry] = []

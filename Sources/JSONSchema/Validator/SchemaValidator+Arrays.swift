@@ -45,14 +45,14 @@ extension SchemaValidator {
             switch outcome {
             case .waits: return .waits
             case .valid:
-                frame.pointee.bits += 1
+                frame.pointee.count += 1
                 if marks { evaluated.mark(frame.pointee.cursor) }
                 frame.pointee.cursor = tape.next(after: frame.pointee.cursor)
             case .invalid:
                 frame.pointee.cursor = tape.next(after: frame.pointee.cursor)
             case nil: break
             }
-            let count = Int(frame.pointee.bits)
+            let count = frame.pointee.count
             guard count <= rule.pointee.countMax else {
                 return failContains(frame, rule.pointee.maxLocation)
             }

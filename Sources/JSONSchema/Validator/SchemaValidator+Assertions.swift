@@ -90,9 +90,24 @@ extension SchemaValidator {
     }
 
     private func isOneOf(_ enumeration: Enumeration, _ node: Int) -> Bool {
-        if tape.nodes[node].kind == .string { return find(node, in: enumeration.strings) >= 0 }
-        for index in enumeration.first..<enumeration.first + enumeration.count
-        where isEqual(node, enumerated[index]) { return true }
+        switch tape.nodes[node].kind {
+        case .string: return find(node, in: enumeration.strings) >= 0
+        case .number: return isOneOfNumbers(enumeration, tape.number(at: node))
+        case .null, .boolean, .array, .object: break
+        }
+        let others = enumeration.first + enumeration.numberCount..<enumeration.first + enumeration.count
+        return others.contains { isEqual(node, enumerated[$0]) }
+    }
+
+    private func isOneOfNumbers(_ enumeration: Enumeration, _ value: JSONNumber) -> Bool {
+        var low = enumeration.first
+        var high = low + enumeration.numberCount
+        while low < high {
+            let middle = (low + high) / 2
+            let expected = number(enumerated[middle])
+            if value == expected { return true }
+            if value < expected { high = middle } else { low = middle + 1 }
+        }
         return false
     }
 

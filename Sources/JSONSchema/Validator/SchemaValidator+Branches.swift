@@ -10,7 +10,7 @@ extension SchemaValidator {
             case .waits: return .waits
             case .valid:
                 guard tracks else { return .valid }
-                frame.pointee.bits = 1
+                frame.pointee.count = 1
                 frame.pointee.step += 1
             case .invalid: frame.pointee.step += 1
             case nil: break
@@ -18,7 +18,7 @@ extension SchemaValidator {
             guard frame.pointee.step < list.count else { break }
             outcome = enter(lists[list.first + frame.pointee.step], node, isSpeculative: true, marks: tracks)
         }
-        return frame.pointee.bits == 1 ? .valid : failAlternatives(frame)
+        return frame.pointee.count == 1 ? .valid : failAlternatives(frame)
     }
 
     func oneOf(_ list: SchemaList, _ frame: UnsafeMutablePointer<Frame>, _ returned: Bool?) -> Outcome {
@@ -26,9 +26,9 @@ extension SchemaValidator {
         let node = frame.pointee.node
         while true {
             if let matched = returned {
-                frame.pointee.bits += matched ? 1 : 0
+                frame.pointee.count += matched ? 1 : 0
                 frame.pointee.step += 1
-                if frame.pointee.bits > 1 { break }
+                if frame.pointee.count > 1 { break }
             }
             guard frame.pointee.step < list.count else { break }
             switch enter(lists[list.first + frame.pointee.step], node, isSpeculative: true, marks: frame.pointee.tracks)
@@ -38,7 +38,7 @@ extension SchemaValidator {
             case .waits: return .waits
             }
         }
-        return frame.pointee.bits == 1 ? .valid : failAlternatives(frame)
+        return frame.pointee.count == 1 ? .valid : failAlternatives(frame)
     }
 
     /// What the alternatives would have evaluated is not known, so nothing is told to be unevaluated.

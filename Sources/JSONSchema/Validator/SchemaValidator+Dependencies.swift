@@ -1,27 +1,46 @@
 import JSON
 
 extension SchemaValidator {
-    func checkDependents(_ rule: DependentRule, _ frame: Frame) -> Outcome {
-        var present: UInt64 = 0
-        var key = frame.node + 1
-        let end = Int(tape.nodes[frame.node].link)
+    /// One pass over the members for the names that are there, and where some need others a second one.
+    func checkDependents(_ rule: DependentRule, _ frame: UnsafeMutablePointer<Frame>) -> Outcome {
+        let node = frame.pointee.node
+        guard markPresent(rule.names, in: node, dependents: rule.count) else { return .valid }
+        let end = Int(tape.nodes[node].link)
+        var key = node + 1
         while key < end {
             let slot = find(key, in: rule.names)
-            if slot >= 0 { present |= 1 << UInt64(slot) }
             key = tape.next(after: key + 1)
-        }
-        var left = present
-        while left != 0 {
-            let slot = left.trailingZeroBitCount
-            left &= left - 1
-            let missing = dependents[rule.first + slot] & ~present
-            guard missing == 0 else {
-                return fail(
-                    frame.node, instruction: frame.instruction, kind: .dependentRequired,
-                    names: (missing.trailingZeroBitCount, slot), isSpeculative: frame.isSpeculative)
+            guard slot >= 0, slot < rule.count else { continue }
+            let needed = needs[rule.first + slot]
+            for position in needed.first..<needed.first + needed.count where !present.contains(lists[position]) {
+                frame.pointee.isValid = false
+                let outcome = fail(
+                    node, instruction: frame.pointee.instruction, kind: .dependentRequired,
+                    names: (lists[position], slot), isSpeculative: frame.pointee.isSpeculative)
+                if stops(frame.pointee) { return outcome }
             }
         }
-        return .valid
+        return Outcome(frame.pointee.isValid)
+    }
+
+    /// Notes in `present` which names of a table an object has.
+    ///
+    /// - Returns: whether one of the first `dependents` is among them.
+    @discardableResult
+    func markPresent(_ table: KeyTable, in object: Int, dependents: Int = 0) -> Bool {
+        present.begin(slotsMax: table.mask + 1)
+        var hasDependent = false
+        let end = Int(tape.nodes[object].link)
+        var key = object + 1
+        while key < end {
+            let slot = find(key, in: table)
+            if slot >= 0 {
+                present.mark(slot)
+                if slot < dependents { hasDependent = true }
+            }
+            key = tape.next(after: key + 1)
+        }
+        return hasDependent
     }
 
     /// One pass over the members; those that a schema depends on are checked, in place.

@@ -34,7 +34,7 @@ extension SchemaValidator {
             var outcome = Outcome.valid
             let next = tape.next(after: key + 1)
             if slot >= 0 {
-                if slot < 64 { frame.pointee.bits |= 1 << UInt64(slot) }
+                if slot < rule.pointee.requiredCount { frame.pointee.count += 1 }
                 let property = properties[rule.pointee.firstProperty + slot]
                 isDeclared = property.isDeclared
                 if tracks && isDeclared { evaluated.mark(key) }
@@ -85,7 +85,7 @@ extension SchemaValidator {
             case 1:
                 let slot = find(key, in: rule.pointee.names)
                 guard slot >= 0 else { continue }
-                if slot < 64 { frame.pointee.bits |= 1 << UInt64(slot) }
+                if slot < rule.pointee.requiredCount { frame.pointee.count += 1 }
                 let property = properties[rule.pointee.firstProperty + slot]
                 guard property.isDeclared else { continue }
                 frame.pointee.isNamed = true
@@ -126,19 +126,20 @@ extension SchemaValidator {
             location: rule.pointee.additionalLocation, isSpeculative: frame.pointee.isSpeculative)
     }
 
+    /// No name comes twice in an object, so that counting is enough until one is missing.
     private func checkRequired(_ rule: UnsafePointer<ObjectRule>, _ frame: UnsafeMutablePointer<Frame>) -> Outcome {
-        var missing = rule.pointee.required & ~frame.pointee.bits
-        while missing != 0 {
-            let slot = missing.trailingZeroBitCount
-            missing &= missing - 1
+        guard frame.pointee.count < rule.pointee.requiredCount else { return Outcome(frame.pointee.isValid) }
+        frame.pointee.isValid = false
+        guard !stops(frame.pointee) else { return .invalid }
+        markPresent(rule.pointee.names, in: frame.pointee.node)
+        for slot in 0..<rule.pointee.requiredCount where !present.contains(slot) {
             let outcome = fail(
                 frame.pointee.node, instruction: frame.pointee.instruction, kind: .required,
                 location: rule.pointee.requiredLocation,
                 names: (slot, slot), isSpeculative: frame.pointee.isSpeculative)
-            frame.pointee.isValid = false
             if stops(frame.pointee) { return outcome }
         }
-        return frame.pointee.isValid ? .valid : .invalid
+        return .invalid
     }
 
     /// The slot of a string of the value in a table of the schema's strings, -1 when it is not there. The time does
@@ -146,7 +147,7 @@ extension SchemaValidator {
     @inline(__always) func find(_ string: Int, in table: KeyTable) -> Int {
         guard table.lengths >> UInt64(tape.nodes[string].count & 63) & 1 == 1 else { return -1 }
         let words = tape.keyWords(of: string)
-        var place = Int(truncatingIfNeeded: words.fingerprint) & table.mask
+        var place = Int(truncatingIfNeeded: tape.keyHash(of: string, words)) & table.mask
         while true {
             let entry = keys[table.first + place]
             if entry.slot < 0 { return -1 }

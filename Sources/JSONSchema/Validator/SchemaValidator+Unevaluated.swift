@@ -10,10 +10,10 @@ extension SchemaValidator {
         if frame.pointee.cursor == 0 {
             guard case .some(_, let question) = evaluated.ask(from: frame.pointee.firstMark, nodeCount: nodeCount)
             else { return .valid }
-            frame.pointee.bits = UInt64(question)
+            frame.pointee.count = Int(question)
             frame.pointee.cursor = node + 1
         }
-        let question = UInt32(truncatingIfNeeded: frame.pointee.bits)
+        let question = UInt32(truncatingIfNeeded: frame.pointee.count)
         let forbids = schema != anything && isNever(schema)
         var outcome = returned.map { Outcome($0) } ?? .valid
         while true {
@@ -51,13 +51,13 @@ extension SchemaValidator {
                 case .some(let prefix, let question) = evaluated.ask(
                     from: frame.pointee.firstMark, nodeCount: nodeCount)
             else { return .valid }
-            frame.pointee.bits = UInt64(question)
+            frame.pointee.count = Int(question)
             frame.pointee.cursor = node + 1
             for _ in 0..<prefix where frame.pointee.cursor < end {
                 frame.pointee.cursor = tape.next(after: frame.pointee.cursor)
             }
         }
-        let question = UInt32(truncatingIfNeeded: frame.pointee.bits)
+        let question = UInt32(truncatingIfNeeded: frame.pointee.count)
         var outcome = returned.map { Outcome($0) } ?? .valid
         while true {
             switch outcome {

@@ -14,7 +14,7 @@ public final class SchemaValidator {
     let arrays: UnsafePointer<ArrayRule>
     let containments: UnsafePointer<ContainsRule>
     let dependentRules: UnsafePointer<DependentRule>
-    let dependents: UnsafePointer<UInt64>
+    let needs: UnsafePointer<NeededNames>
     let enumerations: UnsafePointer<Enumeration>
     let enumerated: UnsafePointer<SchemaNode>
     let keys: UnsafePointer<KeyEntry>
@@ -28,6 +28,7 @@ public final class SchemaValidator {
     let comparison = ValueComparison()
     var scope: DynamicScope
     var evaluated = EvaluatedMarks()
+    var present = PresentNames()
     /// Frames leave something behind: marks, or names of the dynamic scope.
     private let leavesTraces: Bool
 
@@ -65,7 +66,7 @@ public final class SchemaValidator {
         arrays = schema.arrays.start
         containments = schema.containments.start
         dependentRules = schema.dependentRules.start
-        dependents = schema.dependents.start
+        needs = schema.needs.start
         enumerations = schema.enumerations.start
         enumerated = schema.enumerated.start
         keys = schema.keys.start
@@ -131,14 +132,14 @@ struct Frame {
     // Where the current instruction is.
     var cursor = 0
     var step = 0
-    var bits: UInt64 = 0
+    var count = 0
     var isNamed = false
 
     mutating func next() {
         instruction += 1
         cursor = 0
         step = 0
-        bits = 0
+        count = 0
         isNamed = false
     }
 }
@@ -277,7 +278,7 @@ extension SchemaValidator {
         case .contains(let rule):
             return tape.nodes[node].kind == .array ? checkContains(containments + rule, frame, returned) : .valid
         case .dependentRequired(let rule):
-            return tape.nodes[node].kind == .object ? checkDependents(dependentRules[rule], frame.pointee) : .valid
+            return tape.nodes[node].kind == .object ? checkDependents(dependentRules[rule], frame) : .valid
         case .dependentSchemas(let rule):
             return tape.nodes[node].kind == .object
                 ? checkDependentSchemas(dependentRules + rule, frame, returned) : .valid

@@ -2,11 +2,13 @@
 public enum Suggestion {
     /// Characters of a name that are compared at all.
     static let lengthMax = 64
+    /// Candidates that are compared.
+    static let candidatesMax = 500
 
     /// The candidate that takes the fewest slips to become `name`; nil when none is near enough to be meant.
     public static func nearest(to name: String, among candidates: [String]) -> String? {
         guard name.unicodeScalars.count <= lengthMax else { return nil }
-        let scored = candidates.sorted().map { (name: $0, slips: slips(plain(name), plain($0))) }
+        let scored = candidates.prefix(candidatesMax).sorted().map { (name: $0, slips: slips(plain(name), plain($0))) }
         guard let best = scored.min(by: { $0.slips < $1.slips }) else { return nil }
         return best.slips <= max(1, name.unicodeScalars.count / 3) ? best.name : nil
     }

@@ -148,7 +148,9 @@ struct ViolationText {
 
     private func suggestion(_ found: FoundViolations.Violation) -> String? {
         let unknown = instance.view.string(at: found.node)
-        let known = names(of: schema.code[found.instruction]).map { value($0.place).string ?? "" }
+        let known = names(of: schema.code[found.instruction]).prefix(Suggestion.candidatesMax).map {
+            value($0.place).string ?? ""
+        }
         return Suggestion.nearest(to: unknown, among: known)
     }
 }

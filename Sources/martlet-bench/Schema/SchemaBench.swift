@@ -25,6 +25,8 @@ struct SchemaBench {
         }
         MartletBench.note("allocations")
         report.allocations = try await allocations()
+        MartletBench.note("schemas with more properties")
+        report.growth = try SchemaGrowth.measure()
         for limit in HostileCase.all {
             MartletBench.note(limit.name)
             report.limits.append(try limit.measure())

@@ -12,6 +12,7 @@ struct SchemaBenchReport {
     var martlet: [Double] = []
     /// Of a thousand messages; nil: not counted.
     var allocations: Int?
+    var growth: SchemaGrowth?
     var limits: [HostileCase.Cost] = []
 
     private var share: Double { Figures.median(martlet) / Figures.median(yardstick) }
@@ -21,6 +22,7 @@ struct SchemaBenchReport {
         limits.filter { !$0.isWithinLimit }.map { "\($0.name) takes too long" }
             + (share > Self.shareMax ? ["a message costs over \(Self.shareMax) of the yardstick"] : [])
             + (allocations ?? 0 > 0 ? ["messages allocate"] : [])
+            + (growth?.isWithinLimit == false ? ["the cost grows with the properties of the schema"] : [])
     }
 
     var table: String {
@@ -29,6 +31,9 @@ struct SchemaBenchReport {
                 + Figures.cell(cost.parseP99Milliseconds, places: 2, width: 16)
                 + "  \(cost.name): \(cost.answer)"
         }
+        let grown = [growth?.fewOfFew, growth?.fewOfMany, growth?.manyOfMany].map {
+            Figures.cell($0 ?? .nan, places: 0, width: 6)
+        }
         return """
             The sample alert, \(messageBytes) bytes, parsed and validated; processor time, median of \(martlet.count) batches
 
@@ -36,6 +41,12 @@ struct SchemaBenchReport {
               Martlet                       \(Figures.cell(Figures.median(martlet) / 1000, places: 2, width: 6)) µs, \
             \(Figures.decimal(share, places: 2)) of it
               allocations of 1000 messages  \(allocations.map { "\($0)" } ?? "not counted: valgrind is missing")
+
+            One member of an object, parsed and validated; processor time, ns
+
+            \(grown[0])  of \(SchemaGrowth.few), the schema has \(SchemaGrowth.few) properties
+            \(grown[1])  of \(SchemaGrowth.few), the schema has \(SchemaGrowth.many)
+            \(grown[2])  of \(SchemaGrowth.many), the schema has \(SchemaGrowth.many)
 
             What is made to cost much, within 1 MiB; p99 of \(HostileCase.runs) runs, processor time
 
@@ -58,6 +69,15 @@ struct SchemaBenchReport {
         json.key("share")
         json.double(share)
         if let allocations { json.member("allocations_per_1000", allocations) }
+        if let growth {
+            for (name, nanoseconds) in [
+                ("member_ns", growth.fewOfFew), ("member_of_larger_schema_ns", growth.fewOfMany),
+                ("member_of_larger_message_ns", growth.manyOfMany),
+            ] {
+                json.key(name)
+                json.double(nanoseconds)
+            }
+        }
         json.key("limits")
         json.beginArray()
         for cost in limits {
