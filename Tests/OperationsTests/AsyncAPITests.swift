@@ -54,6 +54,30 @@ import YAML
         #expect(outcomes?.compactMap { $0.string } == Outcome.allCases.map(\.rawValue))
     }
 
+    /// An address is one channel's, or tools could not tell them apart.
+    @Test func addressesAreNotShared() throws {
+        let addresses = try #require(document.root["channels"]).members.compactMap { $0.value["address"]?.string }
+        #expect(addresses.count == 4)
+        #expect(Set(addresses).count == addresses.count)
+    }
+
+    /// A worker sets no AMQP timestamp; a dead letter has the content type of its request, which may be none.
+    @Test func nothingIsPromisedThatIsNotPublished() throws {
+        for operation in ["publishResult", "publishDeadLetter"] {
+            let binding = document.root.at(pointer: "/operations/\(operation)/bindings/amqp")
+            #expect(binding?["timestamp"]?.bool == false)
+            #expect(binding?["deliveryMode"]?.int == 2 && binding?["mandatory"]?.bool == true)
+        }
+        let messages = try #require(document.root.at(pointer: "/components/messages"))
+        #expect(messages["deadLetter"]?["contentType"] == nil && document.root["defaultContentType"] == nil)
+        #expect(messages["result"]?["contentType"]?.string == "application/json")
+        for name in ["notification", "result", "deadLetter"] {
+            let message = messages[key: name]
+            #expect(message?["correlationId"]?["location"]?.string?.hasPrefix("$message.") == true, "\(name)")
+            #expect(message?["description"]?.string?.contains("message-id") == true, "\(name)")
+        }
+    }
+
     private func collect(_ value: JSONValue, _ references: inout [String]) {
         if let reference = value["$ref"]?.string { references.append(reference) }
         if value.kind == .object { for (_, member) in value.members { collect(member, &references) } }

@@ -1,0 +1,35 @@
+import JSON
+import TestKit
+import Testing
+
+/// A document of `schemas/examples`: requests stand in its folders `valid` and `invalid`, what the other schemas are for
+/// in such folders below one of the schema's name.
+struct ContractExample: CustomTestStringConvertible {
+    static let schemas = ["notification", "result", "dead-letter", "channel-command", "config"]
+
+    var schema: String
+    /// Below `schemas/examples`, without `.json`.
+    var path: String
+    var testDescription: String { path }
+
+    static func all(_ verdict: String) -> [ContractExample] {
+        schemas.flatMap { schema in
+            let folder = schema == "notification" ? verdict : "\(schema)/\(verdict)"
+            let names = (try? Files.names(in: Products.file("schemas/examples/\(folder)"))) ?? []
+            return names.filter { $0.hasSuffix(".json") && !$0.hasSuffix(".expected.json") }.map {
+                ContractExample(schema: schema, path: "\(folder)/\($0.dropLast(".json".count))")
+            }
+        }
+    }
+
+    func document() throws -> JSONDocument { try Self.document("schemas/examples/\(path).json") }
+
+    /// The first error that is to be told of an invalid one.
+    func expected() throws -> JSONValue { try Self.document("schemas/examples/\(path).expected.json").root }
+
+    static func document(of schema: String) throws -> JSONDocument { try document("schemas/\(schema).schema.json") }
+
+    private static func document(_ path: String) throws -> JSONDocument {
+        try JSONDocument(try Files.bytes(of: Products.file(path)))
+    }
+}
