@@ -54,7 +54,7 @@ struct SuiteTests {
         #expect(page.contains("All \(count) required cases of draft-07"))
     }
 
-    private static var remotes: SchemaResources {
+    static var remotes: SchemaResources {
         var remotes = SchemaResources()
         remotes.add(prefix: "http://localhost:1234/draft2020-12/", folder: ownFolder + "/remotes")
         remotes.add(prefix: "http://localhost:1234/", folder: folder + "/remotes")

@@ -1,0 +1,141 @@
+import JSON
+import JSONSchema
+import TestKit
+import Testing
+
+/// The cases of 2020-12 leave no keyword of the specification out: without it some case would end otherwise.
+struct KeywordCoverageTests {
+    static let assertions = [
+        "$id", "$schema", "$ref", "$anchor", "$dynamicRef", "$dynamicAnchor", "$defs",
+        "prefixItems", "items", "contains", "additionalProperties", "properties", "patternProperties",
+        "dependentSchemas", "propertyNames", "if", "then", "else", "allOf", "anyOf", "oneOf", "not",
+        "unevaluatedItems", "unevaluatedProperties",
+        "type", "const", "enum", "multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum",
+        "maxLength", "minLength", "pattern", "maxItems", "minItems", "uniqueItems", "maxContains", "minContains",
+        "maxProperties", "minProperties", "required", "dependentRequired", "format",
+    ]
+    static let annotations = [
+        "$comment", "title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples",
+        "contentEncoding", "contentMediaType", "contentSchema",
+    ]
+    static let formats = [
+        "date-time", "date", "time", "duration", "email", "idn-email", "hostname", "idn-hostname", "ipv4", "ipv6",
+        "uri", "uri-reference", "iri", "iri-reference", "uuid", "uri-template", "json-pointer",
+        "relative-json-pointer", "regex",
+    ]
+
+    @Test(arguments: assertions)
+    func decides(_ keyword: String) throws {
+        let groups = try Self.groups(with: keyword)
+        #expect(
+            groups.contains { group in
+                group.tests.contains(where: \.isValid) && group.tests.contains { !$0.isValid }
+                    && group.verdicts(without: keyword) != group.verdicts(without: nil)
+            })
+    }
+
+    @Test(arguments: annotations)
+    func saysNothing(_ keyword: String) throws {
+        let groups = try Self.groups(with: keyword)
+        #expect(groups.contains { $0.tests.contains(where: \.isValid) })
+        for group in groups {
+            // It is nil where a reference leads into an example.
+            guard let verdicts = group.verdicts(without: keyword) else { continue }
+            #expect(verdicts == group.verdicts(without: nil), "\(group.name)")
+        }
+    }
+
+    /// `$vocabulary` stands in meta-schemas, which these groups name.
+    @Test func vocabulariesDecide() throws {
+        let groups = try Self.groups(with: "$schema").filter { $0.file == "vocabulary" }
+        #expect(groups.contains { $0.verdicts(without: "$schema") != $0.verdicts(without: nil) })
+    }
+
+    @Test(arguments: formats)
+    func formatsDecideWhereTheyAssert(_ format: String) throws {
+        let groups = try Self.groups(with: "format").filter { $0.file == "format/\(format)" }
+        #expect(groups.contains { $0.tests.contains { $0.isValid && $0.data.kind == .string } })
+        #expect(groups.contains { $0.tests.contains { !$0.isValid && $0.data.kind == .string } })
+        for group in groups {
+            #expect(group.verdicts(without: "format")?.contains(false) == false)
+            #expect(group.verdicts(without: nil, options: SchemaOptions())?.contains(false) == false)
+        }
+    }
+
+    private static func groups(with keyword: String) throws -> [CaseGroup] {
+        try SuiteTests.newerFiles.filter { !$0.name.hasPrefix("remotes/") }.flatMap { try CaseGroup.all(in: $0) }
+            .filter { $0.keywords.contains(keyword) }
+    }
+}
+
+/// A schema of a file of cases, and its values.
+private struct CaseGroup {
+    var file: String
+    var name: String
+    var schema: JSONValue
+    var tests: [(data: JSONValue, isValid: Bool)]
+
+    static func all(in file: SuiteFile) throws -> [CaseGroup] {
+        try JSONDocument(try Files.bytes(of: file.path)).root.elements.map { group in
+            CaseGroup(
+                file: file.name, name: group["description"]?.string ?? "", schema: try #require(group["schema"]),
+                tests: try #require(group["tests"]).elements.map { test in
+                    (try #require(test["data"]), try #require(test["valid"]?.bool as Bool?))
+                })
+        }
+    }
+
+    var keywords: Set<String> {
+        var found: Set<String> = []
+        var json = JSONWriter()
+        SchemaCopy.write(schema, to: &json) { keyword in
+            found.insert(keyword)
+            return true
+        }
+        return found
+    }
+
+    /// What the values are when a keyword is left out everywhere; nil when the schema then does not compile.
+    func verdicts(without keyword: String?, options: SchemaOptions? = nil) -> [Bool]? {
+        var json = JSONWriter()
+        SchemaCopy.write(schema, to: &json) { $0 != keyword }
+        let options = options ?? SchemaOptions(assertsFormat: file.hasPrefix("format/"))
+        guard
+            let compiled = try? CompiledSchema(
+                JSONDocument(json.bytes), resources: SuiteTests.remotes, options: options)
+        else { return nil }
+        let validator = SchemaValidator(compiled)
+        return tests.map { validator.firstViolation(in: $0.data) == nil }
+    }
+}
+
+/// Copies a schema with the keywords that are wanted, in all of its subschemas.
+private enum SchemaCopy {
+    static func write(_ schema: JSONValue, to json: inout JSONWriter, _ isWanted: (String) -> Bool) {
+        switch schema.kind {
+        case .object:
+            json.beginObject()
+            for (key, value) in schema.members {
+                guard let keyword = key.string, isWanted(keyword) else { continue }
+                json.key(keyword)
+                switch keyword {
+                case "const", "enum", "default", "examples", "dependentRequired": json.raw(value.sourceBytes)
+                case "properties", "patternProperties", "$defs", "dependentSchemas":
+                    json.beginObject()
+                    for (name, subschema) in value.members {
+                        json.key(name.string ?? "")
+                        write(subschema, to: &json, isWanted)
+                    }
+                    json.endObject()
+                default: write(value, to: &json, isWanted)
+                }
+            }
+            json.endObject()
+        case .array:
+            json.beginArray()
+            for element in schema.elements { write(element, to: &json, isWanted) }
+            json.endArray()
+        default: json.raw(schema.sourceBytes)
+        }
+    }
+}
