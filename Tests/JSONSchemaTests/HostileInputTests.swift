@@ -33,7 +33,7 @@ struct HostileInputTests {
         let text = String(repeating: #"{"a":["#, count: depth / 2) + "1" + String(repeating: "]}", count: depth / 2)
         let document = try JSONDocument(text, limits: JSONLimits(depthMax: depth))
         let schema = ##"{"properties":{"a":{"items":{"$ref":"#"}}},"type":["object","string"]}"##
-        let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)))
+        let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)), stepsPerValue: 8)
         let violation = try #require(validator.firstViolation(in: document.root))
         #expect(violation.keyword == "type")
         #expect(violation.instancePointer.utf8.count == depth / 2 * 4)
@@ -45,6 +45,50 @@ struct HostileInputTests {
         let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)))
         let text = String(repeating: "[", count: 60) + String(repeating: "]", count: 60)
         #expect(validator.firstViolation(in: try JSONDocument(text).root)?.keyword == "stepsMax")
+    }
+
+    private static func object(_ count: Int) -> String {
+        "{" + (0..<count).map { #""k\#($0)":0"# }.joined(separator: ",") + "}"
+    }
+
+    private static func array(_ count: Int) -> String {
+        "[" + (0..<count).map(String.init).joined(separator: ",") + "]"
+    }
+
+    private static let expensive: [(schema: String, value: String)] = [
+        (#"{"required":["absent"]}"#, object(500)),
+        (#"{"dependentRequired":{"k1":["absent"],"a":["b"]}}"#, object(500)),
+        (#"{"not":{"dependentSchemas":{"a":false}}}"#, object(500)),
+        (#"{"not":{"patternProperties":{"^a":false}}}"#, object(500)),
+        (#"{"not":{"uniqueItems":true}}"#, array(500)),
+        (#"{"not":{"contains":true}}"#, array(500)),
+        (#"{"not":{"const":\#(array(500))}}"#, array(500)),
+        (#"{"enum":[\#((0..<100).map { "[\($0)]" }.joined(separator: ","))]}"#, "[100]"),
+        (#"{"minLength":9000}"#, "\"" + String(repeating: "é", count: 8000) + "\""),
+        (#"{"multipleOf":7}"#, "1" + String(repeating: "0", count: 2000)),
+    ]
+
+    /// What an instruction passes over counts, not only that it is there: each of these goes 4,096 times through a value.
+    @Test(arguments: expensive)
+    func workIsWhatAnInstructionPassesOver(_ innermost: String, _ text: String) throws {
+        let levels = (0..<12).map {
+            ##""n\##($0 + 1)":{"anyOf":[{"$ref":"#/$defs/n\##($0)"},{"$ref":"#/$defs/n\##($0)"}]}"##
+        }
+        let schema = ##"{"$ref":"#/$defs/n12","$defs":{"n0":\##(innermost),\##(levels.joined(separator: ","))}}"##
+        let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)))
+        let document = try JSONDocument(text)
+        #expect(validator.firstViolation(in: document.root)?.keyword == "stepsMax")
+        #expect(validator.violations(in: document.root).map(\.keyword) == ["stepsMax"])
+        let once = SchemaValidator(try CompiledSchema(JSONDocument(innermost)))
+        #expect(once.firstViolation(in: document.root)?.keyword != "stepsMax")
+    }
+
+    /// As many values as a message can have.
+    @Test func largeValuesAreChecked() throws {
+        let schema = #"{"items":{"type":"integer","minimum":0,"maximum":9}}"#
+        let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)))
+        let text = "[" + String(repeating: "0,", count: 520_000) + "1]"
+        #expect(validator.firstViolation(in: try JSONDocument(text).root) == nil)
     }
 
     /// The same value however it is written, in every size for which there is a way of its own.

@@ -35,6 +35,7 @@ public final class CompiledSchema: @unchecked Sendable {
     let dependentRules: Table<DependentRule>
     let needs: Table<NeededNames>
     let enumerations: Table<Enumeration>
+    let enumeratedNumbers: Table<NumberBound>
     let enumerated: Table<SchemaNode>
     let keys: Table<KeyEntry>
     let patterns: Table<Pattern>
@@ -91,6 +92,7 @@ public final class CompiledSchema: @unchecked Sendable {
         dependentRules = Table(compiler.dependentRules)
         needs = Table(compiler.needs)
         enumerations = Table(compiler.enumerations)
+        enumeratedNumbers = Table(compiler.enumeratedNumbers)
         enumerated = Table(compiler.enumerated)
         keys = Table(compiler.keys)
         patterns = Table(compiler.patterns)

@@ -76,7 +76,7 @@ struct TypeSet: OptionSet {
     static let integer = TypeSet(rawValue: 64)
 }
 
-/// The number at a node of the schema, and its value where that is a small whole one.
+/// A number at a node of the schema, and its value where that is a small whole one.
 struct NumberBound {
     var place: SchemaNode
     var small: Int64?
@@ -186,10 +186,12 @@ struct ResourceAnchors {
 /// Strings by table, numbers by their order, everything else by comparing.
 struct Enumeration {
     var strings: KeyTable
-    /// Range of `CompiledSchema.enumerated`: numbers from the lowest on, then the rest.
-    var first: Int
+    /// Range of `CompiledSchema.enumeratedNumbers`, from the lowest on.
+    var firstNumber: Int
     var numberCount: Int
-    var count: Int
+    /// Range of `CompiledSchema.enumerated`.
+    var firstOther: Int
+    var otherCount: Int
 }
 
 /// Open addressing over a power of two of `CompiledSchema.keys`.

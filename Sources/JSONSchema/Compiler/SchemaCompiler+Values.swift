@@ -45,14 +45,15 @@ extension SchemaCompiler {
     mutating func enumeration(_ value: JSONValue, _ schema: SchemaObject) throws(SchemaError) -> Int {
         guard value.kind == .array else { throw malformed(value, schema, "enum must be an array") }
         let strings = value.elements.filter { $0.kind == .string }.map { (place: schema.place($0), slot: 0) }
-        let numbers = value.elements.compactMap { element in element.number.map { (schema.place(element), $0) } }
+        let numbers = value.elements.compactMap { element in element.number.map { (element, $0) } }
             .sorted { $0.1 < $1.1 }
         let others = value.elements.filter { $0.kind != .string && $0.kind != .number }
         enumerations.append(
             Enumeration(
-                strings: keyTable(strings), first: enumerated.count, numberCount: numbers.count,
-                count: numbers.count + others.count))
-        enumerated += numbers.map(\.0) + others.map { schema.place($0) }
+                strings: keyTable(strings), firstNumber: enumeratedNumbers.count, numberCount: numbers.count,
+                firstOther: enumerated.count, otherCount: others.count))
+        enumeratedNumbers += numbers.map { NumberBound(place: schema.place($0), small: $1.int64) }
+        enumerated += others.map { schema.place($0) }
         return enumerations.count - 1
     }
 

@@ -18,6 +18,7 @@ struct SchemaCompiler {
     var dependentRules: [DependentRule] = []
     var needs: [NeededNames] = []
     var enumerations: [Enumeration] = []
+    var enumeratedNumbers: [NumberBound] = []
     var enumerated: [SchemaNode] = []
     var keys: [KeyEntry] = []
     var patterns: [Pattern] = []

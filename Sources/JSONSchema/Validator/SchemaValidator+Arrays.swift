@@ -39,7 +39,10 @@ extension SchemaValidator {
         let end = Int(tape.nodes[array].link)
         let marks = frame.pointee.tracks && rule.pointee.evaluates
         /// The element that was checked last.
-        if frame.pointee.cursor == 0 { frame.pointee.cursor = array + 1 }
+        if frame.pointee.cursor == 0 {
+            frame.pointee.cursor = array + 1
+            stepsLeft -= Int(tape.nodes[array].count)
+        }
         var outcome = returned.map { Outcome($0) }
         while true {
             switch outcome {

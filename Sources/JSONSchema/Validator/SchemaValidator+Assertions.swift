@@ -1,6 +1,9 @@
 import JSON
 
 extension SchemaValidator {
+    private static let bytesPerStep = 16
+    private static let digitsPerStep = 4
+
     /// An instruction about the value itself.
     func checkAssertion(_ instruction: Int, _ node: Int, isSpeculative: Bool) -> Outcome {
         let value = tape.nodes[node]
@@ -21,7 +24,7 @@ extension SchemaValidator {
         case .exclusiveMaximum(let bound):
             isValid = value.kind != .number || compare(node, bound) < 0
         case .multipleOf(let divisor):
-            isValid = value.kind != .number || tape.number(at: node).isMultiple(of: number(divisor))
+            isValid = value.kind != .number || valueNumber(at: node).isMultiple(of: number(divisor))
         case .minLength(let limit):
             isValid = value.kind != .string || hasCharacters(node, atLeast: limit)
         case .maxLength(let limit):
@@ -44,7 +47,9 @@ extension SchemaValidator {
         case .format(let format):
             isValid = value.kind != .string || format.matches(tape.text(of: node))
         case .uniqueItems:
-            isValid = value.kind != .array || unique.areUnique(in: node, of: tape, nodeCount: nodeCount)
+            guard value.kind == .array else { return .valid }
+            stepsLeft -= Int(value.link) - node
+            isValid = unique.areUnique(in: node, of: tape, nodeCount: nodeCount)
         case .never:
             isValid = false
         case .end, .object, .array, .contains, .dependentRequired, .dependentSchemas, .call, .dynamicCall, .anyOf,
@@ -57,17 +62,25 @@ extension SchemaValidator {
     private func matches(_ types: TypeSet, _ value: JSONNode, _ node: Int) -> Bool {
         if types.rawValue >> value.kind.rawValue & 1 == 1 { return true }
         guard types.contains(.integer), value.kind == .number else { return false }
-        return value.count == 1 || tape.number(at: node).isInteger
+        return value.count == 1 || valueNumber(at: node).isInteger
     }
 
     /// Below, at or above zero as the number at `node` is below, at or above the bound.
-    private func compare(_ node: Int, _ bound: NumberBound) -> Int {
-        if let small = bound.small, let value = plainInteger(node) {
+    private func compare(_ node: Int, _ bound: NumberBound) -> Int { compare(node, plainInteger(node), bound) }
+
+    private func compare(_ node: Int, _ plain: Int64?, _ bound: NumberBound) -> Int {
+        if let value = plain, let small = bound.small {
             return value < small ? -1 : value > small ? 1 : 0
         }
-        let value = tape.number(at: node)
+        let value = valueNumber(at: node)
         let limit = number(bound.place)
         return value < limit ? -1 : value == limit ? 0 : 1
+    }
+
+    /// A number that is to be read digit by digit.
+    private func valueNumber(at node: Int) -> JSONNumber {
+        stepsLeft -= 2 + tape.source(of: node).count / Self.digitsPerStep
+        return tape.number(at: node)
     }
 
     /// The quick way for a number of up to 18 digits without a fraction or exponent.
@@ -86,33 +99,39 @@ extension SchemaValidator {
         let text = tape.text(of: node)
         guard text.count >= limit else { return false }
         guard text.count / 4 < limit else { return true }
+        stepsLeft -= text.count / Self.bytesPerStep
         return text.reduce(0) { $0 + ($1 & 0xC0 != 0x80 ? 1 : 0) } >= limit
     }
 
     private func isOneOf(_ enumeration: Enumeration, _ node: Int) -> Bool {
         switch tape.nodes[node].kind {
         case .string: return find(node, in: enumeration.strings) >= 0
-        case .number: return isOneOfNumbers(enumeration, tape.number(at: node))
+        case .number: return isOneOfNumbers(enumeration, node)
         case .null, .boolean, .array, .object: break
         }
-        let others = enumeration.first + enumeration.numberCount..<enumeration.first + enumeration.count
+        let others = enumeration.firstOther..<enumeration.firstOther + enumeration.otherCount
         return others.contains { isEqual(node, enumerated[$0]) }
     }
 
-    private func isOneOfNumbers(_ enumeration: Enumeration, _ value: JSONNumber) -> Bool {
-        var low = enumeration.first
+    private func isOneOfNumbers(_ enumeration: Enumeration, _ node: Int) -> Bool {
+        var low = enumeration.firstNumber
         var high = low + enumeration.numberCount
+        let plain = plainInteger(node)
         while low < high {
             let middle = (low + high) / 2
-            let expected = number(enumerated[middle])
-            if value == expected { return true }
-            if value < expected { high = middle } else { low = middle + 1 }
+            let order = compare(node, plain, enumeratedNumbers[middle])
+            if order == 0 { return true }
+            if order < 0 { high = middle } else { low = middle + 1 }
         }
         return false
     }
 
     private func isEqual(_ node: Int, _ expected: SchemaNode) -> Bool {
-        comparison.isEqual(node, of: tape, Int(expected.node), of: own[Int(expected.document)])
+        let schema = own[Int(expected.document)]
+        let place = Int(expected.node)
+        stepsLeft -= min(tape.next(after: node) - node, schema.next(after: place) - place)
+        if tape.nodes[node].kind == .number { stepsLeft -= tape.source(of: node).count / Self.digitsPerStep }
+        return comparison.isEqual(node, of: tape, place, of: schema)
     }
 
     private func number(_ place: SchemaNode) -> JSONNumber {

@@ -28,6 +28,7 @@ extension SchemaValidator {
     /// - Returns: whether one of the first `dependents` is among them.
     @discardableResult
     func markPresent(_ table: KeyTable, in object: Int, dependents: Int = 0) -> Bool {
+        stepsLeft -= Int(tape.nodes[object].count)
         present.begin(slotsMax: table.mask + 1)
         var hasDependent = false
         let end = Int(tape.nodes[object].link)
@@ -50,7 +51,10 @@ extension SchemaValidator {
         let node = frame.pointee.node
         let end = Int(tape.nodes[node].link)
         var outcome = returned.map { Outcome($0) } ?? .valid
-        if frame.pointee.cursor == 0 { frame.pointee.cursor = node + 1 }
+        if frame.pointee.cursor == 0 {
+            frame.pointee.cursor = node + 1
+            stepsLeft -= Int(tape.nodes[node].count)
+        }
         while true {
             switch outcome {
             case .waits: return .waits

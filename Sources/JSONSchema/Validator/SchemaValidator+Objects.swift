@@ -9,7 +9,10 @@ extension SchemaValidator {
             guard !stops(frame.pointee) else { return .invalid }
             frame.pointee.isValid = false
         }
-        if frame.pointee.cursor == 0 { frame.pointee.cursor = frame.pointee.node + 1 }
+        if frame.pointee.cursor == 0 {
+            frame.pointee.cursor = frame.pointee.node + 1
+            stepsLeft -= Int(tape.nodes[frame.pointee.node].count) * (1 + 3 * rule.pointee.patternCount)
+        }
         let isPlain = rule.pointee.patternCount == 0 && rule.pointee.propertyNames == anything
         switch isPlain ? checkNamedMembers(rule, frame) : checkAnyMembers(rule, frame) {
         case .waits: return .waits

@@ -12,6 +12,7 @@ extension SchemaValidator {
             else { return .valid }
             frame.pointee.count = Int(question)
             frame.pointee.cursor = node + 1
+            stepsLeft -= Int(tape.nodes[node].count) + (evaluated.count - frame.pointee.firstMark)
         }
         let question = UInt32(truncatingIfNeeded: frame.pointee.count)
         let forbids = schema != anything && isNever(schema)
@@ -53,6 +54,7 @@ extension SchemaValidator {
             else { return .valid }
             frame.pointee.count = Int(question)
             frame.pointee.cursor = node + 1
+            stepsLeft -= Int(tape.nodes[node].count) + (evaluated.count - frame.pointee.firstMark)
             for _ in 0..<prefix where frame.pointee.cursor < end {
                 frame.pointee.cursor = tape.next(after: frame.pointee.cursor)
             }

@@ -16,6 +16,7 @@ public final class SchemaValidator {
     let dependentRules: UnsafePointer<DependentRule>
     let needs: UnsafePointer<NeededNames>
     let enumerations: UnsafePointer<Enumeration>
+    let enumeratedNumbers: UnsafePointer<NumberBound>
     let enumerated: UnsafePointer<SchemaNode>
     let keys: UnsafePointer<KeyEntry>
     let patterns: UnsafePointer<Pattern>
@@ -39,22 +40,25 @@ public final class SchemaValidator {
     private var found = FoundViolations()
     /// No further violation would be told.
     private var hasEnough = false
-    private var stepsLeft = 0
+    /// What may still be done for this value.
+    var stepsLeft = 0
 
-    /// Subschemas entered for one value; more are a violation with the keyword `stepsMax`. A schema that refers to
-    /// itself twice could otherwise double the work with each level of the value. About 8 ms, which is
-    /// plenty for messages.
-    public static let stepsMin = 250_000
+    /// Steps for one value, roughly 10 ns each: subschemas entered and what they pass over. More are a violation with
+    /// the keyword `stepsMax`. A schema that refers to itself twice could otherwise double the work with each level of
+    /// the value, and some dozen alternatives could each go through a large one.
+    public static let stepsBase = 250_000
     /// More of them for each value inside of the value.
+    public static let stepsPerValue = 1
     private let stepsPerValue: Int
+    /// What it costs to come back to a subschema.
+    private static let stepsPerFrame = 3
 
     var frames: UnsafeMutablePointer<Frame>
     private var frameCapacity = 64
     var depth = 0
 
-    /// - Parameter stepsPerValue: subschemas entered beyond `stepsMin`, for each value inside of the checked one: for
-    ///   documents that are large for good reasons, of people who can wait.
-    public init(_ schema: CompiledSchema, stepsPerValue: Int = 0) {
+    /// - Parameter stepsPerValue: more than usual for documents that are large for good reasons, of people who can wait.
+    public init(_ schema: CompiledSchema, stepsPerValue: Int = SchemaValidator.stepsPerValue) {
         self.schema = schema
         self.stepsPerValue = stepsPerValue
         code = schema.code.start
@@ -68,6 +72,7 @@ public final class SchemaValidator {
         dependentRules = schema.dependentRules.start
         needs = schema.needs.start
         enumerations = schema.enumerations.start
+        enumeratedNumbers = schema.enumeratedNumbers.start
         enumerated = schema.enumerated.start
         keys = schema.keys.start
         patterns = schema.patterns.start
@@ -101,7 +106,7 @@ public final class SchemaValidator {
         nodeCount = value.tape.nodeCount
         if !found.list.isEmpty { found.removeAll() }
         hasEnough = false
-        stepsLeft = Self.stepsMin + nodeCount * stepsPerValue
+        stepsLeft = Self.stepsBase + nodeCount * stepsPerValue
         matcher.begin(bytes: tape.source(of: value.index).count)
         unique.begin()
         let isValid = run(schema.root, value.index)
@@ -207,15 +212,16 @@ extension SchemaValidator {
     }
 
     private func begin(_ schema: Int, _ node: Int, isSpeculative: Bool, marks: Bool) -> Outcome {
-        stepsLeft -= 1
         let subschema = subschemas + schema
         let first = Int(subschema.pointee.first)
         guard stepsLeft > 0 else {
             return fail(node, instruction: first, kind: .stepsMax, isSpeculative: false)
         }
         guard !subschema.pointee.isLeaf else {
+            stepsLeft -= 1
             return checkLeaf(first, node, isSpeculative: isSpeculative) ? .valid : .invalid
         }
+        stepsLeft -= Self.stepsPerFrame
         if depth == frameCapacity { growFrames() }
         (frames + depth).initialize(
             to: Frame(
@@ -245,11 +251,12 @@ extension SchemaValidator {
         _ node: Int, instruction: Int, kind: FoundViolations.Kind = .keyword, location: Int? = nil,
         names: (missing: Int, because: Int)? = nil, isSpeculative: Bool
     ) -> Outcome {
-        if !isSpeculative {
+        // Alternatives that wait for what ran out of steps still fail, which is nothing to tell.
+        if !isSpeculative && !hasEnough {
             found.append(
                 FoundViolations.Violation(
                     kind: kind, node: node, instruction: instruction, location: location, names: names))
-            hasEnough = found.isFull
+            hasEnough = found.isFull || kind == .stepsMax
         }
         return .invalid
     }

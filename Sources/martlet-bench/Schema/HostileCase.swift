@@ -8,12 +8,15 @@ struct HostileCase {
     var name: String
     var schema: String
     var text: String
+    /// The keyword of the error, or its code; `valid`.
+    var expected: String
+    var depthMax = JSONLimits().depthMax
 
     struct Cost {
         var name: String
         var bytes: Int
-        /// The keyword of the error, or its code.
         var answer: String
+        var expected: String
         var parseP99Milliseconds: Double
         var p99Milliseconds: Double
 
@@ -23,7 +26,7 @@ struct HostileCase {
 
     func measure() throws -> Cost {
         let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)))
-        let parser = JSONParser()
+        let parser = JSONParser(limits: JSONLimits(depthMax: depthMax))
         let bytes = Array(text.utf8)
         var answer = ""
         var parsed: [Int] = []
@@ -41,7 +44,7 @@ struct HostileCase {
             all.append(ProcessorClock.nanoseconds - start)
         }
         return Cost(
-            name: name, bytes: bytes.count, answer: answer, parseP99Milliseconds: Self.p99(parsed),
+            name: name, bytes: bytes.count, answer: answer, expected: expected, parseP99Milliseconds: Self.p99(parsed),
             p99Milliseconds: Self.p99(all))
     }
 
@@ -50,42 +53,114 @@ struct HostileCase {
         Double(nanoseconds.sorted()[nanoseconds.count * 99 / 100 - 1]) / 1e6
     }
 
-    static var all: [HostileCase] {
-        let twice = ##"{"items":{"anyOf":[{"$ref":"#"},{"$ref":"#"}]},"minItems":1}"##
-        return [
-            HostileCase(
-                name: "^(a+)+$ on 30,000 characters", schema: #"{"pattern":"^(a+)+$"}"#,
-                text: "\"" + String(repeating: "a", count: 30_000) + "!\""),
-            HostileCase(
-                name: "a pattern on a megabyte", schema: #"{"pattern":"^([a-z]|[0-9])*$"}"#,
-                text: "\"" + String(repeating: "a1", count: 500_000) + "\""),
-            HostileCase(name: "10,000 levels", schema: "{}", text: nested(10_000)),
-            HostileCase(name: "a schema in itself twice, 100 levels", schema: twice, text: nested(100)),
-            HostileCase(
-                name: "the same in a megabyte", schema: twice,
-                text: "[" + [String](repeating: nested(99), count: 5200).joined(separator: ",") + "]"),
-            HostileCase(name: "100,000 keys", schema: "{}", text: object(100_000) { String($0, radix: 36) }),
-            HostileCase(
-                name: "90,000 keys, patternProperties", schema: #"{"patternProperties":{"^a.*b$":{},"c(d|e)*f$":{}}}"#,
-                text: object(90_000) { "k\($0)" }),
-            HostileCase(
-                name: "90,000 keys, unevaluatedProperties",
-                schema: #"{"anyOf":[{"properties":{"k1":{}}},{}],"unevaluatedProperties":{"type":"integer"}}"#,
-                text: object(90_000) { "k\($0)" }),
-            HostileCase(
-                name: "uniqueItems on 80,000 objects", schema: #"{"uniqueItems":true}"#,
-                text: "[" + (0..<80_000).map { #"{"a":\#($0)}"# }.joined(separator: ",") + "]"),
-            HostileCase(
-                name: "multipleOf on 1e999999999", schema: #"{"items":{"multipleOf":5}}"#,
-                text: "[" + [String](repeating: "1e999999999", count: 80_000).joined(separator: ",") + "]"),
-        ]
-    }
+    static var all: [HostileCase] { patterns + depths + objects + arrays + numbers }
+
+    private static let patterns = [
+        HostileCase(
+            name: "^(a+)+$ on 30,000 characters", schema: #"{"pattern":"^(a+)+$"}"#,
+            text: "\"" + String(repeating: "a", count: 30_000) + "!\"", expected: "pattern"),
+        HostileCase(
+            name: "a pattern on a megabyte", schema: #"{"pattern":"^([a-z]|[0-9])*$"}"#,
+            text: "\"" + String(repeating: "a1", count: 500_000) + "\"", expected: "pattern"),
+    ]
+
+    private static let twice = ##"{"items":{"anyOf":[{"$ref":"#"},{"$ref":"#"}]},"minItems":1}"##
+
+    private static let depths = [
+        HostileCase(name: "10,000 levels", schema: "{}", text: nested(10_000), expected: "depth"),
+        HostileCase(
+            name: "10,000 levels where they are allowed", schema: ##"{"items":{"$ref":"#"},"type":"array"}"##,
+            text: nested(10_000), expected: "valid", depthMax: 10_000),
+        HostileCase(
+            name: "a schema in itself twice, 100 levels", schema: twice, text: nested(100), expected: "stepsMax"),
+        HostileCase(
+            name: "the same in a megabyte", schema: twice,
+            text: "[" + [String](repeating: nested(99), count: 5200).joined(separator: ",") + "]",
+            expected: "stepsMax"),
+        HostileCase(
+            name: "minLength of a megabyte, 1,024 times", schema: doubled(10, #"{"minLength":1000000}"#),
+            text: "\"" + String(repeating: "é", count: 500_000) + "\"", expected: "stepsMax"),
+    ]
+
+    private static let objects = [
+        HostileCase(
+            name: "100,000 keys", schema: "{}", text: object(100_000) { String($0, radix: 36) }, expected: "valid"),
+        HostileCase(
+            name: "90,000 keys, patternProperties", schema: #"{"patternProperties":{"^a.*b$":{},"c(d|e)*f$":{}}}"#,
+            text: object(90_000) { "k\($0)" }, expected: "valid"),
+        HostileCase(
+            name: "90,000 keys, unevaluatedProperties",
+            schema: #"{"anyOf":[{"properties":{"k1":{}}},{}],"unevaluatedProperties":{"type":"integer"}}"#,
+            text: object(90_000) { "k\($0)" }, expected: "valid"),
+        HostileCase(
+            name: "90,000 keys, required 65,536 times", schema: doubled(16, #"{"required":["absent"]}"#),
+            text: object(90_000) { "k\($0)" }, expected: "stepsMax"),
+        HostileCase(
+            name: "90,000 keys, 200 alternatives",
+            schema: alternatives(200) { #"{"properties":{"type":{"const":\#($0)}},"required":["type"]}"# },
+            text: object(90_000) { $0 == 0 ? "type" : "k\($0)" }, expected: "stepsMax"),
+        HostileCase(
+            name: "25,000 keys that begin and end alike",
+            schema: #"{"properties":\#(object(25_000, value: "{}", key: alike))}"#, text: object(25_000, key: alike),
+            expected: "valid"),
+    ]
+
+    private static let arrays = [
+        HostileCase(
+            name: "uniqueItems on 80,000 objects", schema: #"{"uniqueItems":true}"#,
+            text: array(80_000) { #"{"a":\#($0)}"# }, expected: "valid"),
+        HostileCase(
+            name: "the same 1,024 times", schema: doubled(10, #"{"uniqueItems":true,"maxItems":1}"#),
+            text: array(80_000) { #"{"a":\#($0)}"# }, expected: "stepsMax"),
+        HostileCase(
+            name: "what contains finds, 256 times",
+            schema: #"{"unevaluatedItems":false,"allOf":[\#(doubled(8, #"{"contains":true}"#))]}"#,
+            text: array(500_000) { _ in "0" }, expected: "stepsMax"),
+        HostileCase(
+            name: "an enum of 1,000 numbers on 200,000",
+            schema: #"{"items":{"enum":\#(array(1000) { "\($0)" })}}"#,
+            text: array(200_000) { "\($0 % 1000)" }, expected: "valid"),
+        HostileCase(
+            name: "an enum of 3,000 objects on 30,000",
+            schema: #"{"items":{"enum":\#(array(3000) { #"{"a":\#($0),"b":0,"c":0}"# })}}"#,
+            text: array(30_000) { _ in #"{"c":0,"b":0,"a":2999}"# }, expected: "stepsMax"),
+    ]
+
+    private static let numbers = [
+        HostileCase(
+            name: "multipleOf on 1e999999999", schema: #"{"items":{"multipleOf":5}}"#,
+            text: array(80_000) { _ in "1e999999999" }, expected: "valid"),
+        HostileCase(
+            name: "multipleOf on a megabyte of digits, 100 times",
+            schema: #"{"allOf":\#(array(100) { #"{"multipleOf":\#($0 + 1)}"# })}"#,
+            text: "1" + String(repeating: "0", count: 1_000_000),
+            expected: "stepsMax"),
+    ]
 
     private static func nested(_ levels: Int) -> String {
         String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
     }
 
-    private static func object(_ count: Int, key: (Int) -> String) -> String {
-        "{" + (0..<count).map { "\"\(key($0))\":0" }.joined(separator: ",") + "}"
+    private static func object(_ count: Int, value: String = "0", key: (Int) -> String) -> String {
+        "{" + (0..<count).map { "\"\(key($0))\":\(value)" }.joined(separator: ",") + "}"
+    }
+
+    private static func alike(_ number: Int) -> String { "prefix__\(100_000 + number)__suffix_" }
+
+    private static func array(_ count: Int, element: (Int) -> String) -> String {
+        "[" + (0..<count).map(element).joined(separator: ",") + "]"
+    }
+
+    private static func alternatives(_ count: Int, schema: (Int) -> String) -> String {
+        #"{"oneOf":\#(array(count, element: schema))}"#
+    }
+
+    /// Asks for the innermost schema twice on each level.
+    private static func doubled(_ levels: Int, _ innermost: String) -> String {
+        let names = (0..<levels).map { level in
+            let below = ##"{"$ref":"#/$defs/n\##(level)"}"##
+            return #""n\#(level + 1)":{"anyOf":[\#(below),\#(below)]}"#
+        }
+        return ##"{"$ref":"#/$defs/n\##(levels)","$defs":{"n0":\##(innermost),\##(names.joined(separator: ","))}}"##
     }
 }

@@ -20,6 +20,7 @@ struct SchemaBenchReport {
     /// What is worse than it may be.
     var failures: [String] {
         limits.filter { !$0.isWithinLimit }.map { "\($0.name) takes too long" }
+            + limits.filter { $0.answer != $0.expected }.map { "\($0.name) ends as \($0.answer), not \($0.expected)" }
             + (share > Self.shareMax ? ["a message costs over \(Self.shareMax) of the yardstick"] : [])
             + (allocations ?? 0 > 0 ? ["messages allocate"] : [])
             + (growth?.isWithinLimit == false ? ["the cost grows with the properties of the schema"] : [])
