@@ -45,6 +45,17 @@ import Testing
         #expect(rig.deadLetters.map { $0.properties.header("push-first-failed-at") } == [nil, 7])
     }
 
+    @Test(arguments: [
+        ("com.example.other", "No app with this bundle ID is configured here."),
+        (
+            "com.example.shop.voip",
+            "No app with this bundle ID is configured here: app goes without .voip, which push_type adds."
+        ),
+    ])
+    func anUnknownAppIsRefused(_ app: String, _ sentence: String) {
+        #expect(Refusal.unknownApp(app) == Refusal(.app, "unknown", path: "/app", sentence))
+    }
+
     @Test func anAppsOwnSchemaIsForItsPayloadsAndCanBeReplaced() throws {
         func schemas(_ text: String) throws -> PayloadSchemas {
             PayloadSchemas([try CompiledSchema(JSONDocument(text))], ofApps: [0])

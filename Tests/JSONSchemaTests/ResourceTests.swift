@@ -59,12 +59,10 @@ struct ResourceTests {
         let error = try #require(throws: SchemaError.self) {
             try CompiledSchema(document, uri: "https://example.com/schemas/a.json")
         }
-        #expect(error.code == .resource)
+        #expect(error.code == .missing)
         #expect(error.uri == "https://example.com/schemas/a.json")
         #expect(error.pointer == "/items/$ref")
-        #expect(
-            error.message == "the schema refers to https://example.com/schemas/other.json, which was not given: "
-                + "name its file or folder, as in --resource https://example.com/schemas/other.json=FILE")
+        #expect(error.message == "the schema refers to https://example.com/schemas/other.json, which was not given")
     }
 
     @Test func errorsInOtherDocumentsNameThem() throws {
@@ -99,8 +97,24 @@ struct ResourceTests {
                 try CompiledSchema(
                     JSONDocument(#"{"$ref":"https://example.com/schemas/\#(name)"}"#), resources: resources)
             }
-            #expect(error.code == .resource)
+            #expect(error.code == (text == "was not given" ? .missing : .resource))
             #expect(error.message.contains(text), "\(error.message)")
+        }
+    }
+
+    @Test func aPrefixEndsWithAWholePart() throws {
+        let folder = try TemporaryDirectory("prefixes")
+        try #require(mkdir(folder.file("5"), 0o700) == 0)
+        try folder.write("5/a.json", "true")
+        try folder.write("a.json", "true")
+        var resources = SchemaResources()
+        resources.add(prefix: "http://localhost:1234", folder: folder.path)
+        resources.add(prefix: "urn:example:", folder: folder.path)
+        for (uri, isFound) in [
+            ("http://localhost:1234/a.json", true), ("http://localhost:12345/a.json", false),
+            ("urn:example:a.json", true),
+        ] {
+            #expect(try (resources.document(uri) != nil) == isFound, "\(uri)")
         }
     }
 

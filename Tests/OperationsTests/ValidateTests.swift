@@ -1,3 +1,4 @@
+import Crypto
 import Glibc
 import JSON
 import TestKit
@@ -86,7 +87,8 @@ import Testing
         let broken = try folder.write("broken.json", "{\n\"type\": 1}")
         let notJSON = try folder.write("not.json", "{\n\"type\"}")
         for (arguments, text) in [
-            (["--schema", broken, "/dev/null"], "broken.json#/type"), (["/nowhere"], "cannot read /nowhere"),
+            (["--schema", broken, "/dev/null"], #"broken.json:2:9: schema at "/type": "#),
+            (["/nowhere"], "cannot read /nowhere"),
             (["--schema", notJSON, "/dev/null"], "not.json:2:7: this character cannot stand here"),
             (["--schema", "/nowhere", "/dev/null"], "/nowhere: cannot read it"), ([], "FILE… is missing"),
             (["--resource", "x=y", "/dev/null"], "option --resource goes with --schema"),
@@ -114,6 +116,14 @@ import Testing
         #expect(run.status == .exited(1) && run.output == [])
         #expect(run.errors.contains { $0.hasPrefix("martlet: \(wrong):3:1: unknown key 'app'; did you mean 'apps'?") })
         #expect(run.errors.contains { $0.hasPrefix("martlet: \(wrong):2:8: ") })
+
+        let schema = try folder.write("payload.json", #"{"propertes":{}}"#)
+        try folder.write("AuthKey.p8", try ES256PrivateKey.generate().pkcs8PEM())
+        let right = try folder.write(
+            "right.yaml", ConfigurationTests.shortest + "\npayload_schemas:\n  com.example.shop: payload.json\n")
+        let fine = try await martlet("config", "check", right)
+        let told = ["martlet: \(schema): no vocabulary knows the keyword at /propertes"]
+        #expect(fine == Run(status: .exited(0), output: ["\(right): valid"], errors: told))
     }
 
     @Test(arguments: [

@@ -83,7 +83,7 @@ final class NotificationReader {
         _ root: JSONValue, _ app: DeliveryRecord.App?
     ) throws(Refusal) -> (app: AppDirectory.Index, environment: APNSEnvironment, pool: Int) {
         guard case .configured(let app) = app else {
-            throw Refusal(.app, "unknown", path: "/app", "No app with this bundle ID is configured here.")
+            throw Refusal.unknownApp(root["app"]?.string ?? "")
         }
         let named = root["environment"]?.string.flatMap(APNSEnvironment.init(rawValue:))
         let environment = named ?? apps[app].defaultEnvironment

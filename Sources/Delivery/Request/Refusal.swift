@@ -1,3 +1,5 @@
+import APNSProtocol
+
 /// Why a message cannot become a notification, in words that its producer's developer can act on.
 public struct Refusal: Error, Sendable, Hashable {
     /// What was wrong, broadly; the second word of a dead letter's routing key.
@@ -29,5 +31,14 @@ public struct Refusal: Error, Sendable, Hashable {
         self.code = code
         self.path = path
         self.sentence = sentence
+    }
+}
+
+extension Refusal {
+    /// A producer may have written a topic, which is a bundle ID with a suffix.
+    static func unknownApp(_ name: String) -> Refusal {
+        let suffix = PushType.allCases.map { "\($0.topicSuffix)" }.first { !$0.isEmpty && name.hasSuffix($0) }
+        let hint = suffix.map { ": app goes without \($0), which push_type adds" } ?? ""
+        return Refusal(.app, "unknown", path: "/app", "No app with this bundle ID is configured here\(hint).")
     }
 }

@@ -7,7 +7,9 @@ public struct SchemaError: Error, Sendable, Hashable, CustomStringConvertible {
         case unsupported
         /// A reference leads nowhere, or round in a circle.
         case reference
-        /// A document that a reference needs was not given, or cannot be read.
+        /// A document that a reference needs was not given.
+        case missing
+        /// It was given, but cannot be read.
         case resource
         /// A regular expression that cannot be compiled.
         case pattern

@@ -3,7 +3,7 @@ import JSON
 
 /// A file below a folder that was given for a URI's prefix.
 struct SchemaFile {
-    private let path: String
+    let path: String
 
     /// nil for a name that would lead out of the folder.
     init?(folder: String, name: String) {

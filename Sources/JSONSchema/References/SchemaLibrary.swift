@@ -105,9 +105,7 @@ extension SchemaLibrary {
         } catch {
             throw self.error(.resource, place, error.message)
         }
-        throw error(
-            .resource, place,
-            "the schema refers to \(name), which was not given: name its file or folder, as in --resource \(name)=FILE")
+        throw error(.missing, place, "the schema refers to \(name), which was not given")
     }
 
     /// A JSON pointer from a resource's root on. What it leads to is a schema, though no keyword may stand there.
@@ -269,7 +267,7 @@ extension SchemaLibrary {
         do {
             meta = try document(uri, at: place).root
         } catch {
-            guard error.code == .resource else { throw error }
+            guard error.code == .missing else { throw error }
             throw self.error(
                 .unsupported, place,
                 "\(text) is not a draft that is known here: those are \(SchemaDraft.names); a meta-schema of your own "

@@ -1,15 +1,19 @@
 public import JSON
 
-/// Where the documents are that schemas refer to: each by its URI, or a folder for all that begin alike. Nothing is ever
+/// Where the documents are that schemas refer to: each by its URI, or a folder for all below one. Nothing is ever
 /// fetched over a network.
 public struct SchemaResources {
     private var documents: [String: JSONDocument] = [:]
     private var folders: [(prefix: String, path: String)] = []
     private var limits: JSONLimits
+    private let willOpen: (String) -> Void
 
-    /// `limits` are those of files in folders.
-    public init(limits: JSONLimits = JSONLimits()) {
+    /// - Parameters:
+    ///   - limits: those of files in folders.
+    ///   - willOpen: called with the path of each of these before it is opened, though it may not be there.
+    public init(limits: JSONLimits = JSONLimits(), willOpen: @escaping (String) -> Void = { _ in }) {
         self.limits = limits
+        self.willOpen = willOpen
     }
 
     /// References to `uri`, whose fragment does not count, lead to this document.
@@ -18,17 +22,19 @@ public struct SchemaResources {
     }
 
     /// References to a URI that begins with `prefix` lead to the file below `folder` which the rest of the URI names;
-    /// it is read when a schema refers to it. Of several folders that have such a file the first one added counts.
+    /// it is read when a schema refers to it. Of several folders that have such a file the first one added counts. A
+    /// prefix ends with `/` (or with `:`); where it does not, one is added.
     public mutating func add(prefix: String, folder: String) {
-        folders.append((prefix, folder))
+        folders.append((prefix.hasSuffix("/") || prefix.hasSuffix(":") ? prefix : prefix + "/", folder))
     }
 
     /// nil when nobody has given it.
     func document(_ uri: String) throws(SchemaFileError) -> JSONDocument? {
         if let document = documents[uri] { return document }
         for (prefix, folder) in folders where uri.hasPrefix(prefix) {
-            let file = SchemaFile(folder: folder, name: String(uri.dropFirst(prefix.count)))
-            if let document = try file?.document(limits: limits) { return document }
+            guard let file = SchemaFile(folder: folder, name: String(uri.dropFirst(prefix.count))) else { continue }
+            willOpen(file.path)
+            if let document = try file.document(limits: limits) { return document }
         }
         return nil
     }

@@ -1,4 +1,5 @@
 import JSON
+import JSONSchema
 
 /// Says of configuration files whether a worker would start with them.
 struct ConfigCheckCommand {
@@ -8,7 +9,9 @@ struct ConfigCheckCommand {
         var code = ExitCode.success
         for path in paths {
             do throws(ConfigurationError) {
-                _ = try ConfigurationFile(path).worker()
+                for file in try ConfigurationFile(path).worker().payloadSchemas.files {
+                    for warning in file.schema.warnings { Terminal.error.line("martlet: \(file.path): \(warning)") }
+                }
                 Terminal.output.line("\(path): valid".printable)
             } catch {
                 for mistake in error.mistakes { tell(mistake) }

@@ -27,9 +27,10 @@ struct ConfigurationReader {
         let broker = root["amqp"].flatMap { brokerSection($0) }
         let apns = root["apns"].flatMap { readAPNs($0) }
         let apps = root["apps"].map { readApps($0, keys: root["apns"]?["keys"]) }
+        let payloadSchemas = readPayloadSchemas(root["payload_schemas"], apps: root["apps"])
         guard let broker, let apns, let apps else { return nil }
         var configuration = Configuration(broker: broker, apns: apns, apps: apps)
-        configuration.payloadSchemas = readPayloadSchemas(root["payload_schemas"], apps)
+        configuration.payloadSchemas = payloadSchemas
         configuration.limits = readLimits(root["limits"])
         configuration.retry = readRetry(root["retry"])
         configuration.lanes = root["lanes"]?.int
@@ -184,19 +185,18 @@ struct ConfigurationReader {
         return apps
     }
 
-    private mutating func readPayloadSchemas(
-        _ section: JSONValue?, _ apps: [Configuration.App]
-    ) -> PayloadSchemaFiles {
+    private mutating func readPayloadSchemas(_ section: JSONValue?, apps: JSONValue?) -> PayloadSchemaFiles {
+        let bundleIDs = apps?.members.compactMap(\.key.string)
         var files = PayloadSchemaFiles()
         guard let section, section.kind == .object else { return files }
         for (name, value) in section.members {
             guard let pattern = name.string.map({ AppPattern(text: $0) }), let written = value.string else { continue }
-            if !apps.contains(where: { pattern.matches($0.bundleID) }) {
+            if let bundleIDs, !bundleIDs.contains(where: { pattern.matches($0) }) {
                 complain(name, "no app is named so in apps")
             }
             do {
                 let file = FileReader.path(try resolver.replacingVariables(written), relativeTo: path)
-                files.files.append(.init(pattern: pattern, path: file, schema: try SchemaFolder().compile(file)))
+                files.files.append(try .init(pattern: pattern, path: file))
             } catch let error as ReferenceResolver.Mistake {
                 complain(value, error.message)
             } catch {

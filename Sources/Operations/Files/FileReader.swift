@@ -3,11 +3,13 @@ import Glibc
 
 /// Reads whole small files: configuration, secrets, messages to publish.
 enum FileReader {
-    /// - Parameter path: `-` is standard input where `allowsStandardInput` says so.
+    /// - Parameters:
+    ///   - path: `-` is standard input where `allowsStandardInput` says so.
+    ///   - refusesPipes: only takes a regular file, which nobody has to be waited for.
     static func bytes(
-        of path: String, bytesMax: Int, allowsStandardInput: Bool = false
+        of path: String, bytesMax: Int, allowsStandardInput: Bool = false, refusesPipes: Bool = false
     ) throws(ReferenceResolver.ReadFailure) -> [UInt8] {
-        let descriptor = try open(path, allowsStandardInput: allowsStandardInput)
+        let descriptor = try open(path, allowsStandardInput: allowsStandardInput, refusesPipes: refusesPipes)
         defer { if descriptor != STDIN_FILENO { close(descriptor) } }
         var bytes: [UInt8] = []
         while try append(from: descriptor, to: &bytes) {
@@ -19,10 +21,17 @@ enum FileReader {
     }
 
     /// A descriptor that the caller closes, unless it is that of standard input.
-    static func open(_ path: String, allowsStandardInput: Bool) throws(ReferenceResolver.ReadFailure) -> Int32 {
+    static func open(
+        _ path: String, allowsStandardInput: Bool, refusesPipes: Bool = false
+    ) throws(ReferenceResolver.ReadFailure) -> Int32 {
         if allowsStandardInput && path == "-" { return STDIN_FILENO }
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | (refusesPipes ? O_NONBLOCK : 0))
         guard descriptor >= 0 else { throw failure(errno) }
+        var status = stat()
+        guard !refusesPipes || fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw ReferenceResolver.ReadFailure(reason: "it is not a regular file")
+        }
         return descriptor
     }
 

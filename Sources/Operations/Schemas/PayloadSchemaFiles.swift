@@ -6,7 +6,24 @@ struct PayloadSchemaFiles: Sendable {
     struct File: Sendable {
         var pattern: AppPattern
         var path: String
-        var schema: CompiledSchema
+        private(set) var schema: CompiledSchema
+        /// What it was read from at the last attempt, as that was then.
+        private(set) var sources: [String: FileVersion]
+
+        init(pattern: AppPattern, path: String) throws(SchemaFileProblem) {
+            let sources = SchemaSources()
+            self.pattern = pattern
+            self.path = path
+            schema = try SchemaFolder().compile(path, noting: sources)
+            self.sources = sources.versions
+        }
+
+        /// - Throws: why the schema before stays.
+        mutating func readAgain() throws(SchemaFileProblem) {
+            let sources = SchemaSources()
+            defer { self.sources = sources.versions }
+            schema = try SchemaFolder().compile(path, noting: sources)
+        }
     }
 
     var files: [File] = []
@@ -16,7 +33,8 @@ struct PayloadSchemaFiles: Sendable {
         PayloadSchemas(files.map(\.schema), ofApps: bundleIDs.map { index(ofApp: $0) })
     }
 
-    private func index(ofApp bundleID: String) -> Int? {
+    /// Of equally exact patterns the first one counts.
+    func index(ofApp bundleID: String) -> Int? {
         files.indices.filter { files[$0].pattern.matches(bundleID) }
             .max { files[$0].pattern.exactness < files[$1].pattern.exactness }
     }

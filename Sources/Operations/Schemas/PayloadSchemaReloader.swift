@@ -1,4 +1,5 @@
 import Delivery
+import JSONSchema
 import Telemetry
 
 /// Reads payload schemas again when their files change. A new version that cannot be used is told of, and the one before
@@ -6,34 +7,29 @@ import Telemetry
 struct PayloadSchemaReloader: Sendable {
     private(set) var current: PayloadSchemaFiles
     private let log: Log
-    private var states: [State]
-
-    private struct State {
-        /// What `current` holds or was refused.
-        var known: FolderFingerprint
-        /// Seen at the last check: a file is read once it stands still from one check to the next, since it may be half
-        /// written.
-        var seen: FolderFingerprint
-    }
+    /// For each schema its files at the last check: one is read once it stands still from one check to the next, since
+    /// it may be half written.
+    private var seen: [[String: FileVersion]]
 
     init(_ files: PayloadSchemaFiles, log: Log) {
         current = files
         self.log = log
-        states = files.files.map { file in
-            let fingerprint = FolderFingerprint(of: file.path)
-            return State(known: fingerprint, seen: fingerprint)
-        }
+        seen = files.files.map(\.sources)
+        for file in files.files { warn(file) }
     }
 
     /// Whether `current` has changed.
     mutating func check() -> Bool {
         var hasChanged = false
-        for index in states.indices {
-            let now = FolderFingerprint(of: current.files[index].path)
-            defer { states[index].seen = now }
-            guard now == states[index].seen, now != states[index].known else { continue }
-            states[index].known = now
-            if read(index) { hasChanged = true }
+        for index in current.files.indices {
+            let known = current.files[index].sources
+            let now = Dictionary(uniqueKeysWithValues: known.keys.map { ($0, FileVersion(of: $0)) })
+            // One that is still being written holds up no other: when it is done, it has changed again.
+            let isChanged = now.contains { path, version in
+                version != known[path] && version == seen[index][path]
+            }
+            seen[index] = now
+            if isChanged && read(index) { hasChanged = true }
         }
         return hasChanged
     }
@@ -41,14 +37,22 @@ struct PayloadSchemaReloader: Sendable {
     private mutating func read(_ index: Int) -> Bool {
         let path = current.files[index].path
         do throws(SchemaFileProblem) {
-            current.files[index].schema = try SchemaFolder().compile(path)
+            try current.files[index].readAgain()
             log.info("a payload schema is read again", [.file: .string(path)])
+            warn(current.files[index])
             return true
         } catch {
             log.error(
                 "a payload schema is broken: the version before stays in force",
                 [.file: .string(path), .error: .string("\(error)")])
             return false
+        }
+    }
+
+    private func warn(_ file: PayloadSchemaFiles.File) {
+        for warning in file.schema.warnings {
+            log.warning(
+                "a payload schema may not mean what it says", [.file: .string(file.path), .error: .string(warning)])
         }
     }
 }

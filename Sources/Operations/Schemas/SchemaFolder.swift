@@ -11,35 +11,57 @@ struct SchemaFolder {
 
     var resources: [NamedResource] = []
     var options = SchemaOptions()
+    /// What an author can do about a reference to what is not there.
+    var hint = "payload schemas refer to files of their own folder"
+    /// Waits for what somebody writes into a pipe, where one was named.
+    var readsPipes = false
 
-    func compile(_ path: String) throws(SchemaFileProblem) -> CompiledSchema {
-        let path = Self.absolute(path)
-        let document = try Self.document(path)
-        let uri = Self.uri(of: path)
-        let named = try known(beside: path, document, searches: false)
+    func compile(
+        _ path: String, noting sources: SchemaSources = SchemaSources()
+    ) throws(SchemaFileProblem) -> CompiledSchema {
+        sources.note(path)
+        let place = Self.absolute(path)
+        sources.note(place)
+        let document = try Self.document(path, readsPipes: readsPipes)
+        let uri = Self.uri(of: place)
+        let named = try known(beside: place, document, searches: false, sources)
         do throws(SchemaError) {
             return try CompiledSchema(document, uri: uri, resources: named, options: options)
         } catch {
-            guard error.code == .resource else { throw SchemaFileProblem(path: path, message: "\(error)") }
+            guard error.code == .missing else { throw problem(path, document, uri, error) }
         }
         // The files beside it are only opened where something is missing.
-        let found = try known(beside: path, document, searches: true)
+        let found = try known(beside: place, document, searches: true, sources)
         do throws(SchemaError) {
             return try CompiledSchema(document, uri: uri, resources: found, options: options)
         } catch {
-            throw SchemaFileProblem(path: path, message: "\(error)")
+            throw problem(path, document, uri, error)
         }
+    }
+
+    private func problem(
+        _ path: String, _ document: JSONDocument, _ uri: String, _ error: SchemaError
+    ) -> SchemaFileProblem {
+        var error = error
+        if error.code == .missing { error.message += ": \(hint)" }
+        guard error.uri == uri else { return SchemaFileProblem(path: path, message: "\(error)") }
+        error.uri = ""
+        let position = document.root.at(pointer: error.pointer).map { document.position(of: $0) }
+        return SchemaFileProblem(path: path, position: position, message: "\(error)")
     }
 
     /// What was named wins over what is found in the folder.
     private func known(
-        beside path: String, _ document: JSONDocument, searches: Bool
+        beside path: String, _ document: JSONDocument, searches: Bool, _ sources: SchemaSources
     ) throws(SchemaFileProblem) -> SchemaResources {
         let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
-        var known = SchemaResources(limits: Self.limits)
+        var known = SchemaResources(limits: Self.limits) { sources.note($0) }
         if searches {
+            sources.note(folder)
             for name in Self.names(in: folder).prefix(Self.filesMax) where name.hasSuffix(".json") {
-                guard let other = try? Self.document("\(folder)/\(name)"), let id = other.root["$id"]?.string else {
+                let path = "\(folder)/\(name)"
+                sources.note(path)
+                guard let other = try? Self.document(path), let id = other.root["$id"]?.string else {
                     continue
                 }
                 known.add(uri: id, document: other)
@@ -49,7 +71,7 @@ struct SchemaFolder {
             if Self.isFolder(resource.path) {
                 known.add(prefix: resource.uri, folder: resource.path)
             } else {
-                known.add(uri: resource.uri, document: try Self.document(resource.path))
+                known.add(uri: resource.uri, document: try Self.document(resource.path, readsPipes: readsPipes))
             }
         }
         known.add(prefix: Self.uri(of: folder + "/"), folder: folder)
@@ -59,10 +81,11 @@ struct SchemaFolder {
         return known
     }
 
-    private static func document(_ path: String) throws(SchemaFileProblem) -> JSONDocument {
+    private static func document(_ path: String, readsPipes: Bool = false) throws(SchemaFileProblem) -> JSONDocument {
         let text: [UInt8]
         do {
-            text = try FileReader.bytes(of: path, bytesMax: limits.bytesMax)
+            text = try FileReader.bytes(
+                of: path, bytesMax: limits.bytesMax, refusesPipes: !readsPipes)
         } catch {
             throw SchemaFileProblem(path: path, message: "cannot read it: \(error.reason)")
         }
@@ -102,7 +125,7 @@ struct SchemaFolder {
     }
 
     /// In order, so that two files with one `$id` are always the same to us.
-    static func names(in path: String) -> [String] {
+    private static func names(in path: String) -> [String] {
         guard let folder = opendir(path) else { return [] }
         defer { closedir(folder) }
         var names: [String] = []
@@ -129,4 +152,9 @@ struct SchemaFileProblem: Error, Equatable, CustomStringConvertible {
     var description: String {
         "\(position.map { "\(path):\($0.line):\($0.column)" } ?? path): \(message)".printable
     }
+}
+
+extension CompiledSchema {
+    /// What is allowed, but often a slip of the pen.
+    var warnings: [String] { unknownKeywords.map { "no vocabulary knows the keyword at \($0)".printable } }
 }

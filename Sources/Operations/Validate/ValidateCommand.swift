@@ -24,10 +24,11 @@ struct ValidateCommand {
         guard let path = options.schemaPath else { return ContractSchemas.notification }
         let folder = SchemaFolder(
             resources: options.resources,
-            options: SchemaOptions(assertsFormat: options.assertsFormat, defaultDraft: options.draft))
+            options: SchemaOptions(assertsFormat: options.assertsFormat, defaultDraft: options.draft),
+            hint: "name its file or folder, as in --resource URI=FILE", readsPipes: true)
         let schema = try folder.compile(path)
-        for pointer in schema.unknownKeywords where Terminal.error.isTerminal {
-            Terminal.error.line("martlet: \(path): no vocabulary knows the keyword at \(pointer)".printable)
+        for warning in schema.warnings where Terminal.error.isTerminal {
+            Terminal.error.line("martlet: \(path): \(warning)".printable)
         }
         return schema
     }

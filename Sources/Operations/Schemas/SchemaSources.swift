@@ -1,0 +1,32 @@
+import Glibc
+
+/// The files that a schema is made of, or that were looked for in vain: each as it was just before it was opened.
+final class SchemaSources {
+    private(set) var versions: [String: FileVersion] = [:]
+
+    /// To be called before the file is opened: a change after that is one from the version noted.
+    func note(_ path: String) {
+        if versions[path] == nil { versions[path] = FileVersion(of: path) }
+    }
+}
+
+/// What tells that a file is not what it was; all 0 when there is none.
+struct FileVersion: Equatable {
+    private var inode: UInt = 0
+    private var bytes = 0
+    private var modified = 0
+    private var modifiedNanoseconds = 0
+    /// Of permissions too, and of content whose time was set back.
+    private var changed = 0
+    private var changedNanoseconds = 0
+
+    /// Links are followed: a mounted Kubernetes ConfigMap changes by a link that then leads elsewhere.
+    init(of path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return }
+        inode = status.st_ino
+        bytes = status.st_size
+        (modified, modifiedNanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+        (changed, changedNanoseconds) = (status.st_ctim.tv_sec, status.st_ctim.tv_nsec)
+    }
+}
