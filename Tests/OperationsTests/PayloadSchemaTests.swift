@@ -241,7 +241,10 @@ private final class Rig {
             return status.st_ctim
         }
         let before = changed()
-        for _ in 0..<1_000_000 where changed().tv_nsec == before.tv_nsec { chmod(folder.file(name), 0o640) }
+        _ = (0..<1_000_000).first { _ in
+            chmod(folder.file(name), 0o640)
+            return changed().tv_nsec != before.tv_nsec
+        }
     }
 
     /// The property that an empty object lacks by the schema in force.
