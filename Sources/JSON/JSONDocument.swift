@@ -29,7 +29,22 @@ public final class JSONDocument: @unchecked Sendable {
 
     /// As for a value, by its `nodeIndex`; one that is not of this text counts as the root.
     public func position(ofNode index: Int) -> JSONPosition {
-        let index = (0..<tape.nodeCount).contains(index) ? index : 0
-        return JSONPosition(offset: tape.nodes[index].start, in: tape.source)
+        JSONPosition(offset: offset(ofNode: index), in: tape.source)
+    }
+
+    /// As one by one, in a single pass over the text.
+    public func positions(ofNodes indices: [Int]) -> [JSONPosition] {
+        let offsets = indices.map { offset(ofNode: $0) }
+        var positions = [JSONPosition](repeating: JSONPosition(offset: 0, line: 1, column: 1), count: indices.count)
+        var place = JSONPosition(offset: 0, line: 1, column: 1)
+        for number in offsets.indices.sorted(by: { offsets[$0] < offsets[$1] }) {
+            place.advance(to: offsets[number], in: tape.source)
+            positions[number] = place
+        }
+        return positions
+    }
+
+    private func offset(ofNode index: Int) -> Int {
+        tape.nodes[(0..<tape.nodeCount).contains(index) ? index : 0].start
     }
 }

@@ -13,10 +13,14 @@ public struct JSONPosition: Sendable, Hashable {
 
     /// Counts the lines before `offset`; an offset outside of the text counts as its nearest end.
     package init(offset: Int, in text: UnsafeBufferPointer<UInt8>) {
-        let place = min(max(offset, 0), text.count)
-        var line = 1
-        var column = 1
-        for byte in text[..<place] {
+        self.init(offset: 0, line: 1, column: 1)
+        advance(to: offset, in: text)
+    }
+
+    /// Goes on to a place further on in the text.
+    mutating func advance(to place: Int, in text: UnsafeBufferPointer<UInt8>) {
+        let end = min(max(place, offset), text.count)
+        for byte in text[offset..<end] {
             if byte == UInt8(ascii: "\n") {
                 line += 1
                 column = 1
@@ -24,7 +28,7 @@ public struct JSONPosition: Sendable, Hashable {
                 column += 1
             }
         }
-        self.init(offset: place, line: line, column: column)
+        offset = end
     }
 }
 
@@ -48,15 +52,19 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
 
     public var code: Code
     public var position: JSONPosition
+    /// What the writer probably took JSON for.
+    public var slip: JSONSlip?
 
-    public init(code: Code, position: JSONPosition) {
+    public init(code: Code, position: JSONPosition, slip: JSONSlip? = nil) {
         self.code = code
         self.position = position
+        self.slip = slip
     }
 
     /// What is wrong, for the developer of the program that wrote the text.
     public var message: String {
-        switch code {
+        if let slip { return slip.message }
+        return switch code {
         case .empty: "there is no JSON value, the text is empty"
         case .truncated: "the text ends in the middle of a JSON value"
         case .syntax: "this character cannot stand here in JSON"

@@ -70,14 +70,14 @@ public final class JSONParser {
             case UInt8(ascii: "n"):
                 place = try readLiteral(at: place, "null", .null, value: 0)
             default:
-                throw failure(.syntax, at: place)
+                throw failure(.syntax, at: place, expecting: .value)
             }
 
             // A value ends here: what follows says whether its container goes on, ends, or there was none.
             while true {
                 place = skipSpace(from: place)
                 guard open >= 0 else {
-                    guard place == tape.byteCount else { throw failure(.trailing, at: place) }
+                    guard place == tape.byteCount else { throw failure(.trailing, at: place, expecting: .end) }
                     return
                 }
                 let isObject = tape.nodes[open].kind == .object
@@ -88,7 +88,7 @@ public final class JSONParser {
                     continue nextValue
                 }
                 guard bytes[place] == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else {
-                    throw failure(.syntax, at: place)
+                    throw failure(.syntax, at: place, expecting: .separator)
                 }
                 place += 1
                 if isObject, let duplicate = keys.firstDuplicate(in: open, of: tape) {
@@ -112,9 +112,9 @@ public final class JSONParser {
 
     /// Reads a key, its colon and the space around; returns where the value begins.
     private func readKey(at start: Int) throws(JSONError) -> Int {
-        guard tape.bytes[start] == UInt8(ascii: "\"") else { throw failure(.syntax, at: start) }
+        guard tape.bytes[start] == UInt8(ascii: "\"") else { throw failure(.syntax, at: start, expecting: .key) }
         let place = skipSpace(from: try readString(at: start))
-        guard tape.bytes[place] == UInt8(ascii: ":") else { throw failure(.syntax, at: place) }
+        guard tape.bytes[place] == UInt8(ascii: ":") else { throw failure(.syntax, at: place, expecting: .colon) }
         return skipSpace(from: place + 1)
     }
 
@@ -162,7 +162,7 @@ public final class JSONParser {
     private func skipDigits(from start: Int) throws(JSONError) -> Int {
         var place = start
         while tape.bytes[place] &- UInt8(ascii: "0") < 10 { place += 1 }
-        guard place > start else { throw failure(.number, at: place) }
+        guard place > start else { throw failure(.number, at: place, expecting: .value) }
         return place
     }
 
@@ -177,8 +177,12 @@ public final class JSONParser {
     }
 
     /// The zeros behind the text make every scan stop there: what fails there is a text that ends too early.
-    @inline(never) func failure(_ code: JSONError.Code, at place: Int) -> JSONError {
+    @inline(never) func failure(
+        _ code: JSONError.Code, at place: Int, expecting expected: JSONExpectation? = nil
+    ) -> JSONError {
         let ended = place >= tape.byteCount && code != .empty
-        return JSONError(code: ended ? .truncated : code, position: JSONPosition(offset: place, in: tape.source))
+        return JSONError(
+            code: ended ? .truncated : code, position: JSONPosition(offset: place, in: tape.source),
+            slip: ended ? nil : expected.flatMap { JSONSlip(at: place, in: tape.source, $0) })
     }
 }

@@ -57,30 +57,15 @@ extension JSONValue {
 extension JSONTape {
     /// The pointer to a value, or for a key to its member, found from the root down: the time is that of the siblings
     /// passed over, so this is for errors only.
-    package func pointer(to target: Int) -> String {
-        var pointer = ""
-        var container = 0
-        while container != target, nodes[container].isContainer {
-            let isObject = nodes[container].kind == .object
-            let end = Int(nodes[container].link)
-            var child = container + 1
-            var position = 0
-            while child < end {
-                let value = isObject ? child + 1 : child
-                let after = next(after: value)
-                if target < after {
-                    let key = isObject ? String(decoding: text(of: child), as: UTF8.self) : String(position)
-                    pointer += "/" + JSONValue.pointerToken(key)
-                    guard target != child else { return pointer }
-                    container = value
-                    break
-                }
-                child = after
-                position += 1
-            }
-            guard child < end else { return pointer }
-        }
-        return pointer
+    package func pointer(to target: Int) -> String { walk(to: target).pointer }
+
+    /// The array or object to which a value belongs; nil for the root. It takes the time of a pointer.
+    package func container(of target: Int) -> Int? { walk(to: target).container }
+
+    private func walk(to target: Int) -> JSONPointerWalk {
+        var walk = JSONPointerWalk(self)
+        walk.go(to: target)
+        return walk
     }
 }
 

@@ -151,7 +151,8 @@ let applicatorCases: [KeywordCase] = [
         invalid: [("0", "minimum", ""), ("3", "maximum", ""), ("1.1", "multipleOf", "")]),
     KeywordCase(
         #"{"anyOf":[{"type":"null"},{"type":"object","properties":{"a":{"const":1}},"required":["a"]},{"minimum":5,"type":"number"}]}"#,
-        "anyOf", valid: ["null", #"{"a":1}"#, "5"], invalid: ["4", #"{"a":2}"#, "{}", "true"]),
+        valid: ["null", #"{"a":1}"#, "5"],
+        invalid: [("4", "minimum", ""), (#"{"a":2}"#, "const", "/a"), ("{}", "required", ""), ("true", "anyOf", "")]),
     KeywordCase(
         #"{"oneOf":[{"type":"integer"},{"minimum":2},{"type":"string","anyOf":[{"const":"a"}]}]}"#, "oneOf",
         valid: ["1", "2.5"], invalid: ["3", "1.5", #""a""#]),

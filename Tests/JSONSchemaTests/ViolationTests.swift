@@ -16,14 +16,14 @@ struct ViolationTests {
         (#"{"dependentRequired":{"a":["b"]}}"#, #"{"a":1}"#, #"lacks the property "b", which "a" needs"#),
         (#"{"oneOf":[{"required":["a"]},{"required":["b"]}]}"#, "{}", #"must have exactly one of "a", "b""#),
         (#"{"anyOf":[{"required":["a"]},{"required":["b"]}]}"#, "{}", #"must have at least one of "a", "b""#),
-        (#"{"anyOf":[{"type":"null"}]}"#, "1", "matches none of the schema's alternatives"),
+        (#"{"anyOf":[{"type":"null"}]}"#, "1", "must be null"),
         ("false", "1", "is not allowed here"),
     ])
     func messages(_ schema: String, _ text: String, _ message: String) throws {
         let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)))
         let violation = try #require(validator.firstViolation(in: try JSONDocument(text).root))
         #expect(violation.message == message)
-        #expect(violation.description == "the value \(message)")
+        #expect(violation.description == "The value \(message).")
     }
 
     @Test(arguments: [
@@ -38,7 +38,7 @@ struct ViolationTests {
         let document = try JSONDocument("{\n  \"\(name)\": 1}")
         let violation = try #require(validator.firstViolation(in: document.root))
         #expect(violation.suggestion == meant)
-        #expect(violation.message == "is not a known property" + (meant.map { "; did you mean \"\($0)\"?" } ?? ""))
+        #expect(violation.message == "is not a known property" + (meant.map { " (did you mean \"\($0)\"?)" } ?? ""))
         #expect(document.position(ofNode: violation.nodeIndex).line == 2)
     }
 

@@ -76,6 +76,10 @@ struct TypeSet: OptionSet {
     static let integer = TypeSet(rawValue: 64)
 }
 
+extension TypeSet {
+    init(_ kind: JSONKind) { self = kind == .number ? [.number, .integer] : TypeSet(rawValue: 1 << kind.rawValue) }
+}
+
 /// A number at a node of the schema, and its value where that is a small whole one.
 struct NumberBound {
     var place: SchemaNode

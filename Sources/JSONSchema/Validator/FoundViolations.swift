@@ -9,6 +9,15 @@ struct FoundViolations {
         var location: Int?
         /// The slot of a name that is missing, or is the reason why another one must be there.
         var names: (missing: Int, because: Int)?
+        /// The conditions below which the rule stands, the nearest first.
+        var conditions: [Condition] = []
+    }
+
+    /// `if`, and what it came to.
+    struct Condition {
+        var instruction: Int
+        var node: Int
+        var holds: Bool
     }
 
     enum Kind {

@@ -65,7 +65,7 @@ extension SchemaValidator {
         case (_, let returned):
             return Outcome(returned ?? true)
         }
-        frame.pointee.step = 1
+        frame.pointee.step = condition ? Self.stepThen : Self.stepElse
         let schema = condition ? conditional.then : conditional.otherwise
         return enter(schema, node, isSpeculative: frame.pointee.isSpeculative, marks: tracks)
     }

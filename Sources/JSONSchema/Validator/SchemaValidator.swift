@@ -3,7 +3,7 @@ public import JSON
 /// Checks values against one schema, in its own memory: make one for each thread (a lane has its own). Nothing is
 /// allocated for a value that is valid, once the memory has grown to the size of the values.
 public final class SchemaValidator {
-    private let schema: CompiledSchema
+    let schema: CompiledSchema
     // The schema's tables, without touching its reference count, which all lanes would contend for.
     let code: UnsafePointer<Instruction>
     let subschemas: UnsafePointer<CompiledSchema.Subschema>
@@ -37,9 +37,9 @@ public final class SchemaValidator {
     var tape: JSONTapeView
     /// How many nodes it has.
     var nodeCount = 0
-    private var found = FoundViolations()
+    var found = FoundViolations()
     /// No further violation would be told.
-    private var hasEnough = false
+    var hasEnough = false
     /// What may still be done for this value.
     var stepsLeft = 0
 
@@ -115,7 +115,8 @@ public final class SchemaValidator {
     }
 
     private func describe(in value: JSONValue) -> [SchemaViolation] {
-        found.list.map { ViolationText(schema: schema, instance: value.tape).violation($0) }
+        var text = ViolationText(schema: schema, instance: value.tape)
+        return text.violations(withReasons(found.list))
     }
 }
 
@@ -160,7 +161,7 @@ enum Outcome {
 }
 
 extension SchemaValidator {
-    private func run(_ schema: Int, _ node: Int) -> Bool {
+    func run(_ schema: Int, _ node: Int) -> Bool {
         depth = 0
         if leavesTraces {
             scope.begin()
@@ -255,7 +256,8 @@ extension SchemaValidator {
         if !isSpeculative && !hasEnough {
             found.append(
                 FoundViolations.Violation(
-                    kind: kind, node: node, instruction: instruction, location: location, names: names))
+                    kind: kind, node: node, instruction: instruction, location: location, names: names,
+                    conditions: conditions))
             hasEnough = found.isFull || kind == .stepsMax
         }
         return .invalid

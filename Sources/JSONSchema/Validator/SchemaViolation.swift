@@ -15,7 +15,8 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     /// The property that was probably meant by an unknown one.
     public var suggestion: String?
 
+    /// A whole sentence: `/payload/aps/badge must be a whole number.`
     public var description: String {
-        "\(instancePointer.isEmpty ? "the value" : instancePointer) \(message)"
+        "\(instancePointer.isEmpty ? "The value" : instancePointer) \(message)."
     }
 }

@@ -8,9 +8,17 @@ public enum Suggestion {
     /// The candidate that takes the fewest slips to become `name`; nil when none is near enough to be meant.
     public static func nearest(to name: String, among candidates: [String]) -> String? {
         guard name.unicodeScalars.count <= lengthMax else { return nil }
-        let scored = candidates.prefix(candidatesMax).sorted().map { (name: $0, slips: slips(plain(name), plain($0))) }
-        guard let best = scored.min(by: { $0.slips < $1.slips }) else { return nil }
-        return best.slips <= max(1, name.unicodeScalars.count / 3) ? best.name : nil
+        let slipsMax = max(1, name.unicodeScalars.count / 3)
+        let plainName = plain(name)
+        var best: (name: String, slips: Int)?
+        for candidate in candidates.prefix(candidatesMax).sorted() {
+            let plainCandidate = plain(candidate)
+            // Each character more or less is a slip.
+            guard abs(plainCandidate.count - plainName.count) <= slipsMax else { continue }
+            let slips = slips(plainName, plainCandidate)
+            if slips <= slipsMax, slips < best?.slips ?? .max { best = (candidate, slips) }
+        }
+        return best?.name
     }
 
     /// `deviceToken`, `device-token` and `Device_Token` are the same slip.

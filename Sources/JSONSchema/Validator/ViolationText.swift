@@ -1,31 +1,42 @@
 import JSON
 
-/// Puts a violation into words. What it tells is the schema's, not the value's.
+/// Puts violations into words. What it tells is the schema's, not the value's.
 struct ViolationText {
-    let schema: CompiledSchema
-    let instance: JSONTape
+    private let schema: CompiledSchema
+    private let instance: JSONTape
+    private var way: JSONPointerWalk
 
-    /// Bytes of a value of the schema that are quoted.
-    private static let quotedMax = 200
+    init(schema: CompiledSchema, instance: JSONTape) {
+        self.schema = schema
+        self.instance = instance
+        way = JSONPointerWalk(instance)
+    }
 
-    func violation(_ found: FoundViolations.Violation) -> SchemaViolation {
+    /// In the same order.
+    mutating func violations(_ found: [FoundViolations.Violation]) -> [SchemaViolation] {
+        // In the order of the text, so that the way to the next place is short.
+        let places = found.indices.sorted { found[$0].node < found[$1].node }
+        var violations = [SchemaViolation?](repeating: nil, count: found.count)
+        for index in places { violations[index] = violation(found[index]) }
+        return violations.compactMap(\.self)
+    }
+
+    private mutating func violation(_ found: FoundViolations.Violation) -> SchemaViolation {
         let location = schema.locations[found.location ?? schema.codeLocations[found.instruction]]
         let keyword =
             switch found.kind {
             case .stepsMax: "stepsMax"
             case .keyword, .required, .unknownProperty, .dependentRequired, .patternGaveUp, .circle: location.keyword
             }
-        let pointer = value(location.place).pointer
+        let pointer = schema.value(location.place).pointer
         let suggestion = found.kind == .unknownProperty ? suggestion(found) : nil
+        way.go(to: found.node)
+        let reason = ConditionText(schema: schema, instance: instance, way: way).reason(found.conditions)
         return SchemaViolation(
-            instancePointer: instance.pointer(to: found.node), schemaPointer: pointer,
+            instancePointer: way.pointer, schemaPointer: pointer,
             schemaLocation: schema.documentURIs[Int(location.place.document)] + "#" + pointer,
-            keyword: keyword, message: message(found, location, suggestion), nodeIndex: found.node,
-            suggestion: suggestion)
-    }
-
-    private func value(_ place: SchemaNode) -> JSONValue {
-        JSONValue(tape: schema.documents[Int(place.document)].root.tape, index: Int(place.node))
+            keyword: keyword, message: message(found, location, suggestion) + (reason.map { ", because \($0)" } ?? ""),
+            nodeIndex: found.node, suggestion: suggestion)
     }
 
     private func message(
@@ -38,7 +49,7 @@ struct ViolationText {
             return
                 "lacks the property \(name(found.names?.missing, found)), which \(name(found.names?.because, found)) needs"
         case .unknownProperty:
-            return "is not a known property" + (suggestion.map { "; did you mean \"\($0)\"?" } ?? "")
+            return "is not a known property" + (suggestion.map { " (did you mean \"\($0)\"?)" } ?? "")
         case .patternGaveUp:
             return "could not be matched with its pattern in the steps that a match may take"
         case .stepsMax:
@@ -46,38 +57,54 @@ struct ViolationText {
         case .circle:
             return "cannot be checked: the schema refers to itself for the same value"
         case .keyword:
-            return message(schema.code[found.instruction], location)
+            return message(found, location) + note(found, location)
         }
     }
 
-    private func message(_ instruction: Instruction, _ location: CompiledSchema.Location) -> String {
-        switch instruction {
+    private func message(_ found: FoundViolations.Violation, _ location: CompiledSchema.Location) -> String {
+        switch schema.code[found.instruction] {
         case .type: return "must be \(types(location.place))"
-        case .constant(let place): return "must be \(quoted(place))"
-        case .enumeration: return "must be one of \(elements(location.place))"
-        case .minimum(let bound): return "must be at least \(quoted(bound.place))"
-        case .exclusiveMinimum(let bound): return "must be more than \(quoted(bound.place))"
-        case .maximum(let bound): return "must be at most \(quoted(bound.place))"
-        case .exclusiveMaximum(let bound): return "must be less than \(quoted(bound.place))"
-        case .multipleOf(let place): return "must be a multiple of \(quoted(place))"
+        case .constant(let place): return "must be \(schema.quoted(place))"
+        case .enumeration: return "must be one of \(schema.quotedElements(location.place))"
+        case .minimum(let bound): return "must be at least \(schema.quoted(bound.place))"
+        case .exclusiveMinimum(let bound): return "must be more than \(schema.quoted(bound.place))"
+        case .maximum(let bound): return "must be at most \(schema.quoted(bound.place))"
+        case .exclusiveMaximum(let bound): return "must be less than \(schema.quoted(bound.place))"
+        case .multipleOf(let place): return "must be a multiple of \(schema.quoted(place))"
         case .minLength(let limit): return "must have at least \(counted(limit, "character"))"
         case .maxLength(let limit): return "must have at most \(counted(limit, "character"))"
         case .minItems(let limit): return "must have at least \(counted(limit, "element"))"
         case .maxItems(let limit): return "must have at most \(counted(limit, "element"))"
         case .minProperties(let limit): return "must have at least \(counted(limit, "member"))"
         case .maxProperties(let limit): return "must have at most \(counted(limit, "member"))"
-        case .pattern: return "must match the regular expression \(quoted(location.place))"
+        case .pattern: return "must match the regular expression \(schema.quotedText(location.place))"
         case .never: return "is not allowed here"
         case .format(let format): return "must be of the format \(format.rawValue)"
         case .uniqueItems: return "must not have the same element twice"
         case .contains(let rule): return contained(schema.containments[rule], location)
-        case .not: return "must not be what the schema excludes here"
-        case .anyOf: return alternatives(location.place) ?? "matches none of the schema's alternatives"
-        case .oneOf: return alternatives(location.place) ?? "must match exactly one of the schema's alternatives"
+        case .not: return "must not \(excluded(schema.value(location.place)) ?? "be what the schema excludes here")"
+        case .anyOf(let list):
+            return required(location.place, found.node) ?? types(list, found.node)
+                ?? "matches none of the schema's alternatives\(titles(location.place))"
+        case .oneOf(let list):
+            return required(location.place, found.node) ?? types(list, found.node)
+                ?? "must match exactly one of the schema's alternatives\(titles(location.place))"
         case .end, .object, .array, .dependentRequired, .dependentSchemas, .call, .dynamicCall, .conditional,
             .unevaluatedProperties, .unevaluatedItems:
             return "is not as the schema wants it"
         }
+    }
+
+    /// What the schema says of a value that is one thing, such as a time: its unit and form.
+    private func note(_ found: FoundViolations.Violation, _ location: CompiledSchema.Location) -> String {
+        switch schema.code[found.instruction] {
+        case .pattern, .format, .minimum, .exclusiveMinimum, .maximum, .exclusiveMaximum, .multipleOf, .minLength,
+            .maxLength:
+            break
+        case .type(let types) where types.isDisjoint(with: [.array, .object]): break
+        default: return ""
+        }
+        return schema.firstSentence(about: location.place).map { " (\($0))" } ?? ""
     }
 
     private func contained(_ rule: ContainsRule, _ location: CompiledSchema.Location) -> String {
@@ -86,24 +113,60 @@ struct ViolationText {
         return "must have at \(isTooMany ? "most" : "least") \(limit) as the schema describes for contains"
     }
 
+    /// What comes after "must not", for a negation of one plain rule.
+    private func excluded(_ value: JSONValue) -> String? {
+        guard value.count == 1, let (key, rule) = value.members.first(where: { _ in true }) else { return nil }
+        switch key.string {
+        case "required":
+            let names = rule.elements.map { schema.quoted($0) }
+            switch names.count {
+            case 0: return nil
+            case 1: return "have the property \(names[0])"
+            case 2: return "have both \(names[0]) and \(names[1])"
+            default: return "have \(names.dropLast().joined(separator: ", ")) and \(names[names.count - 1]) together"
+            }
+        case "const": return "be \(schema.quoted(rule))"
+        case "enum": return "be one of \(schema.quotedElements(rule))"
+        case "type": return "be \(types(rule))"
+        default: return nil
+        }
+    }
+
     /// `[{"required": ["a"]}, {"required": ["b"]}]` can be told in plain words.
-    private func alternatives(_ place: SchemaNode) -> String? {
-        let list = value(place)
+    private func required(_ place: SchemaNode, _ node: Int) -> String? {
+        let list = schema.value(place)
+        guard list.count <= Self.namesMax else { return nil }
+        let object = JSONValue(tape: instance, index: node)
         var names: [String] = []
+        var presentCount = 0
         for element in list.elements {
             guard element.count == 1, let required = element["required"], required.count == 1,
                 let name = required.elements.first(where: { _ in true })?.string
             else { return nil }
             names.append("\"\(name)\"")
+            presentCount += object[key: name] == nil ? 0 : 1
         }
         let only = list.pointer.hasSuffix("/oneOf") ? "exactly one" : "at least one"
-        return "must have \(only) of \(names.joined(separator: ", "))"
+        let present = presentCount < 2 ? "" : presentCount == 2 ? ", and has both" : ", and has \(presentCount)"
+        return "must have \(only) of \(names.joined(separator: ", "))\(present)"
     }
 
-    private func types(_ place: SchemaNode) -> String {
-        let value = value(place)
-        let names = value.kind == .array ? value.elements.compactMap(\.string) : [value.string ?? ""]
-        let phrases = names.map { name in
+    /// When the value's type alone is wrong for all alternatives.
+    private func types(_ list: SchemaList, _ node: Int) -> String? {
+        var accepted = AcceptedTypes(schema)
+        let types = accepted.of(list)
+        guard !types.isEmpty, types.isDisjoint(with: TypeSet(instance.view.nodes[node].kind)) else { return nil }
+        return "must be \(phrase(types.names))"
+    }
+
+    private func types(_ place: SchemaNode) -> String { types(schema.value(place)) }
+
+    private func types(_ value: JSONValue) -> String {
+        phrase(value.kind == .array ? value.elements.compactMap(\.string) : [value.string ?? ""])
+    }
+
+    private func phrase(_ types: [String]) -> String {
+        let phrases = types.map { name in
             switch name {
             case "integer": "a whole number"
             case "null": "null"
@@ -111,29 +174,26 @@ struct ViolationText {
             default: "a \(name)"
             }
         }
-        return phrases.joined(separator: " or ")
+        guard phrases.count > 2 else { return phrases.joined(separator: " or ") }
+        return "\(phrases.dropLast().joined(separator: ", ")) or \(phrases[phrases.count - 1])"
     }
 
-    private func elements(_ place: SchemaNode) -> String {
-        cut(value(place).elements.map { text($0) }.joined(separator: ", "))
+    /// Of alternatives that all have one.
+    private func titles(_ place: SchemaNode) -> String {
+        let list = schema.value(place)
+        guard list.count <= Self.namesMax else { return "" }
+        let titles = list.elements.compactMap { $0["title"].map { schema.quoted($0) } }
+        return titles.count == list.count ? " (\(titles.joined(separator: ", ")))" : ""
     }
 
-    private func quoted(_ place: SchemaNode) -> String { cut(text(value(place))) }
-
-    private func text(_ value: JSONValue) -> String {
-        String(decoding: value.tape.view.source(of: value.index), as: UTF8.self)
-    }
-
-    private func cut(_ text: String) -> String {
-        guard text.utf8.count > Self.quotedMax else { return text }
-        return String(decoding: text.utf8.prefix(Self.quotedMax), as: UTF8.self) + "…"
-    }
+    /// Names that are told in a row.
+    private static let namesMax = 16
 
     private func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 
     /// A name of the rule's table, by its slot.
     private func name(_ slot: Int?, _ found: FoundViolations.Violation) -> String {
-        names(of: schema.code[found.instruction]).first { $0.slot == slot }.map { quoted($0.place) } ?? ""
+        names(of: schema.code[found.instruction]).first { $0.slot == slot }.map { schema.quoted($0.place) } ?? ""
     }
 
     private func names(of instruction: Instruction) -> [KeyEntry] {
@@ -149,8 +209,19 @@ struct ViolationText {
     private func suggestion(_ found: FoundViolations.Violation) -> String? {
         let unknown = instance.view.string(at: found.node)
         let known = names(of: schema.code[found.instruction]).prefix(Suggestion.candidatesMax).map {
-            value($0.place).string ?? ""
+            schema.value($0.place).string ?? ""
         }
         return Suggestion.nearest(to: unknown, among: known)
+    }
+}
+
+extension TypeSet {
+    /// As schemas call them.
+    fileprivate var names: [String] {
+        let known: [(TypeSet, String)] = [
+            (.string, "string"), (.number, "number"), (.integer, "integer"), (.boolean, "boolean"), (.array, "array"),
+            (.object, "object"), (.null, "null"),
+        ]
+        return known.filter { contains($0.0) && !($0.1 == "integer" && contains(.number)) }.map(\.1)
     }
 }

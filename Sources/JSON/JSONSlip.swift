@@ -1,0 +1,110 @@
+/// A wrong character that has a name: what other notations allow, or what is easily forgotten.
+public enum JSONSlip: Sendable, Hashable, CaseIterable {
+    case byteOrderMark
+    case utf16
+    case trailingComma
+    case doubleComma
+    case missingComma
+    case missingColon
+    case missingValue
+    case singleQuotes
+    case bareKey
+    case comment
+    case notANumber
+    case literalCase
+    case numberStart
+
+    var message: String {
+        switch self {
+        case .byteOrderMark: "the text begins with a byte order mark, which JSON does not have: write UTF-8 without one"
+        case .utf16: "the text is UTF-16: JSON is UTF-8"
+        case .trailingComma: "a comma before ']' or '}': behind the last element or member stands none"
+        case .doubleComma: "two commas, or one at the beginning: an element or member is missing"
+        case .missingComma: "a comma is missing before this"
+        case .missingColon: "a colon is missing before this"
+        case .missingValue: "the value is missing before this"
+        case .singleQuotes: "JSON writes strings in double quotes, not in single ones"
+        case .bareKey: "a key is a string, in double quotes"
+        case .comment: "JSON has no comments"
+        case .notANumber: "JSON has no NaN and no Infinity: write null, or leave the member out"
+        case .numberStart: "a number begins with a digit, or a minus and a digit"
+        case .literalCase: "JSON writes true, false and null, in lower case, and text in double quotes"
+        }
+    }
+}
+
+/// What a parser waits for.
+enum JSONExpectation {
+    case value
+    case key
+    case colon
+    case separator
+    /// Nothing but the end.
+    case end
+}
+
+extension JSONSlip {
+    /// The slip that explains why the byte at `place` cannot stand there; nil when none does.
+    init?(at place: Int, in text: UnsafeBufferPointer<UInt8>, _ expected: JSONExpectation) {
+        let rest = text[place...].prefix(Self.wordMax)
+        guard let byte = rest.first else { return nil }
+        if rest.starts(with: "//".utf8) || rest.starts(with: "/*".utf8) || byte == UInt8(ascii: "#") {
+            self = .comment
+            return
+        }
+        let before = text[..<place].last { ![0x20, 0x0A, 0x0D, 0x09].contains($0) } ?? 0
+        let slip: JSONSlip? =
+            switch expected {
+            case .value: place == 0 ? Self.atTheBeginning(rest) ?? Self.value(rest, before) : Self.value(rest, before)
+            case .key: Self.key(byte, before)
+            case .colon: Self.beginsValue(byte) ? .missingColon : nil
+            case .separator: Self.beginsValue(byte) ? .missingComma : nil
+            case .end: nil
+            }
+        guard let slip else { return nil }
+        self = slip
+    }
+
+    private static let wordMax = 9
+
+    private static func atTheBeginning(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> JSONSlip? {
+        if text.starts(with: [0xEF, 0xBB, 0xBF]) { return .byteOrderMark }
+        return text.starts(with: [0xFE, 0xFF]) || text.starts(with: [0xFF, 0xFE]) ? .utf16 : nil
+    }
+
+    private static func value(_ text: Slice<UnsafeBufferPointer<UInt8>>, _ before: UInt8) -> JSONSlip? {
+        switch (text.first, before) {
+        case (UInt8(ascii: "'"), _): return .singleQuotes
+        case (UInt8(ascii: "]"), UInt8(ascii: ",")): return .trailingComma
+        case (UInt8(ascii: ","), UInt8(ascii: ",")), (UInt8(ascii: ","), UInt8(ascii: "[")): return .doubleComma
+        case (UInt8(ascii: ","), UInt8(ascii: ":")), (UInt8(ascii: "}"), UInt8(ascii: ":")): return .missingValue
+        case (UInt8(ascii: "+"), _), (UInt8(ascii: "."), _): return .numberStart
+        default: break
+        }
+        if ["NaN", "Infinity", "inf"].contains(where: { text.starts(with: $0.utf8) }) { return .notANumber }
+        let literals = ["True", "False", "None", "Null", "TRUE", "FALSE", "NULL", "undefined"]
+        return literals.contains { text.starts(with: $0.utf8) } ? .literalCase : nil
+    }
+
+    private static func key(_ byte: UInt8, _ before: UInt8) -> JSONSlip? {
+        switch (byte, before) {
+        case (UInt8(ascii: "'"), _): .singleQuotes
+        case (UInt8(ascii: "}"), UInt8(ascii: ",")): .trailingComma
+        case (UInt8(ascii: ","), _): .doubleComma
+        case (UInt8(ascii: "a")...UInt8(ascii: "z"), _), (UInt8(ascii: "A")...UInt8(ascii: "Z"), _),
+            (UInt8(ascii: "0")...UInt8(ascii: "9"), _), (UInt8(ascii: "_"), _), (UInt8(ascii: "$"), _):
+            .bareKey
+        default: nil
+        }
+    }
+
+    /// Letters do not count: they may come from a text whose quotation mark was not escaped.
+    private static func beginsValue(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "-"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+}

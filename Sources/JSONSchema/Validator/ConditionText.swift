@@ -1,0 +1,68 @@
+import JSON
+
+/// Puts the conditions into words below which a rule stands, where they are about constants or what is given.
+struct ConditionText {
+    let schema: CompiledSchema
+    let instance: JSONTape
+    /// To the value that breaks the rule.
+    let way: JSONPointerWalk
+
+    /// Parts of one condition, and conditions that hold, that are told.
+    private static let clausesMax = 3
+    private static let conditionsMax = 2
+
+    /// `/push_type is "background"`; nil when no condition can be told.
+    func reason(_ conditions: [FoundViolations.Condition]) -> String? {
+        let holding = conditions.filter(\.holds).compactMap { told($0) }
+        if !holding.isEmpty {
+            return holding.prefix(Self.conditionsMax).reversed().joined(separator: " and ")
+        }
+        return conditions.lazy.filter { !$0.holds }.compactMap { told($0) }.first
+    }
+
+    private func told(_ condition: FoundViolations.Condition) -> String? {
+        let test = schema.value(schema.locations[schema.codeLocations[condition.instruction]].place)
+        let object = JSONValue(tape: instance, index: condition.node)
+        guard test.kind == .object, object.kind == .object else { return nil }
+        var clauses: [String] = []
+        for (key, rule) in test.members {
+            switch key.string {
+            case "properties":
+                guard rule.count <= Self.clausesMax else { return nil }
+                for (name, property) in rule.members {
+                    guard let clause = told(name.string ?? "", property, object, condition) else { return nil }
+                    clauses.append(clause)
+                }
+            case "required":
+                guard rule.count <= Self.clausesMax else { return nil }
+                let names = rule.elements.compactMap(\.string).filter { test["properties"]?[key: $0] == nil }
+                clauses += names.map { "\(pointer(to: $0, object)) is \(object[key: $0] == nil ? "missing" : "given")" }
+            case "type", "$comment", "title", "description": break
+            default: return nil
+            }
+        }
+        // Of several parts that do not hold together, it is not said which.
+        guard condition.holds ? !clauses.isEmpty : clauses.count == 1 else { return nil }
+        return clauses.joined(separator: " and ")
+    }
+
+    private func told(
+        _ name: String, _ rule: JSONValue, _ object: JSONValue, _ condition: FoundViolations.Condition
+    ) -> String? {
+        guard rule.kind == .object, rule.members.allSatisfy({ ["const", "enum"].contains($0.key.string) }) else {
+            return nil
+        }
+        let pointer = pointer(to: name, object)
+        guard let value = object[key: name] else { return "\(pointer) is missing" }
+        let verb = condition.holds ? "is" : "is not"
+        if let constant = rule["const"] { return "\(pointer) \(verb) \(schema.quoted(constant))" }
+        guard let constants = rule["enum"] else { return nil }
+        let same = constants.elements.first { $0.string != nil && $0.string == value.string }
+        if let same, condition.holds { return "\(pointer) is \(schema.quoted(same))" }
+        return "\(pointer) \(verb) one of \(schema.quotedElements(constants))"
+    }
+
+    private func pointer(to name: String, _ object: JSONValue) -> String {
+        "\(way.pointer(toOuter: object.index))/\(JSONValue.pointerToken(name))"
+    }
+}
