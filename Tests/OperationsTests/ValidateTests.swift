@@ -22,8 +22,78 @@ import Testing
         let error = try #require(try JSONDocument(run.output[1]).root["errors"]?.elements.map { $0 }.first)
         #expect(error["keyword"]?.string == "type")
         #expect(error["instance_pointer"]?.string == "/payload/aps/badge")
-        #expect(error["message"]?.string == "must be a whole number")
+        #expect(error["message"]?.string?.hasPrefix("must be a whole number (") == true)
         #expect((error["line"]?.int ?? 0) > 1)
+    }
+
+    /// What a worker refuses beyond the schema: bytes where JSON Schema counts characters.
+    @Test func messagesHaveLimitsThatNoSchemaCanSay() async throws {
+        func message(_ more: String, alert: String = "a", pushType: String = "alert") -> String {
+            #"{"app":"a","device_token":"ab","push_type":"\#(pushType)"\#(more),"payload":{"aps":{"alert":"\#(alert)"}}}"#
+        }
+        let long = String(repeating: "a", count: 5000)
+        let lines = try folder.write(
+            "lines",
+            [
+                message(#","collapse_id":"\#(String(repeating: "é", count: 40))""#), message("", alert: long),
+                message("", alert: long, pushType: "voip"), message(#","collapse_id":"a""#),
+            ].joined(separator: "\n"))
+        let run = try await martlet("validate", "--lines", lines)
+        #expect(run.status == .exited(1))
+        let results = try run.output.map { try JSONDocument($0).root }
+        #expect(results.map { $0["valid"]?.bool } == [false, false, true, true])
+        let errors = results.prefix(2).compactMap { $0["errors"]?.elements.map { $0 }.first }
+        #expect(errors.map { $0["class"]?.string } == ["limit", "limit"])
+        #expect(errors.map { $0["code"]?.string } == ["collapse_id", "payload"])
+        #expect(errors.map { $0["instance_pointer"]?.string } == ["/collapse_id", "/payload"])
+        #expect(errors.map { $0["line"]?.int } == [1, 2])
+        #expect(errors[0]["message"]?.string == "collapse_id has 80 bytes of UTF-8; APNs takes 64.")
+    }
+
+    @Test func ofSeveralFilesEachResultNamesItsOwn() async throws {
+        let first = try folder.write("first", "1")
+        let second = try folder.write("second", "[")
+        let run = try await martlet("validate", first, folder.file("nowhere"), second)
+        #expect(run.status == .exited(2) && run.errors.count == 1)
+        #expect(try run.output.map { try JSONDocument($0).root["file"]?.string } == [first, second])
+    }
+
+    @Test func errorsThatAreNotToldAreMentioned() async throws {
+        let schema = try folder.write("s.json", #"{"items":{"type":"null"}}"#)
+        for (count, more) in [(1000, nil), (1001, true)] as [(Int, Bool?)] {
+            let document = try folder.write(
+                "document", "[" + Array(repeating: "1", count: count).joined(separator: ",\n") + "]")
+            let run = try await martlet("validate", "--schema", schema, "--all-errors", document)
+            let result = try JSONDocument(run.output.joined()).root
+            #expect(result["errors"]?.count == 1000)
+            #expect(result["errors"]?.elements.map { $0["line"]?.int } == (1...1000).map { $0 })
+            #expect(result["more"]?.bool == more)
+        }
+    }
+
+    @Test func whatCannotBeToldIsNotASuccess() async throws {
+        let document = Products.file("schemas/examples/valid/alert.json")
+        let result = try await ChildProcess.run([
+            "/bin/sh", "-c", #""$0" validate "$1" > /dev/full"#, Products.executable("martlet"), document,
+        ])
+        #expect(result.exit.status == .exited(2))
+        #expect(result.errors == ["martlet: cannot write what was found"])
+    }
+
+    @Test func onlySpaceIsABlankLine() async throws {
+        let lines = try folder.write("lines", "\0\0\u{1}\n\u{C}\n \t\r\n1\n")
+        let schema = try folder.write("s.json", "{}")
+        let run = try await martlet("validate", "--schema", schema, "--lines", lines)
+        #expect(run.status == .exited(1))
+        #expect(try run.output.map { try JSONDocument($0).root["valid"]?.bool } == [false, false, true])
+    }
+
+    @Test func warningsAboutASchemaAreTold() async throws {
+        let schema = try folder.write("s.json", #"{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"tpye":1}"#)
+        let run = try await martlet("validate", "--schema", schema, Products.file("schemas/examples/valid/alert.json"))
+        #expect(run.status == .exited(0) && run.output == [#"{"valid":true}"#])
+        #expect(run.errors.count == 5)
+        #expect(run.errors.first == "martlet: \(schema): no vocabulary knows the keyword at /a")
     }
 
     @Test func eachLineIsADocument() async throws {
@@ -129,6 +199,8 @@ import Testing
     @Test(arguments: [
         ("{\"a\": 1,\n  \"b\": x}", 16, 40, "  \"b\": x}\n       ^"), ("", 0, 40, "\n^"), ("ab", 2, 40, "ab\n  ^"),
         ("0123456789ABCDEFGHIJ", 15, 12, "…89ABCDEFGH…\n        ^"), ("\t\u{1B}é!", 4, 40, " \u{FFFD}é!\n   ^"),
+        ("日本語😀é x", 16, 40, "日本語😀é x\n          ^"), ("日本語日本語日本語x", 27, 9, "…本語x\n     ^"),
+        ("x日本語日本語", 1, 8, "x日本語…\n ^"), ("가e\u{301}!", 6, 9, "가e\u{301}!\n   ^"),
     ])
     func aCaretShowsThePlace(_ text: String, _ offset: Int, _ width: Int, _ expected: String) {
         let position = JSONPosition(offset: offset, line: 1, column: 1)

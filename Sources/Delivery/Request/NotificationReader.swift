@@ -46,7 +46,7 @@ final class NotificationReader {
         let (app, environment, pool) = try destination(root, record.app)
         record.environment = environment
         let push = try push(id, app, root, delivery.body)
-        try checkLimits(push)
+        try MessageLimits(push).check()
         if let payload = root["payload"], let violation = payloadValidators[app]?.firstViolation(in: payload) {
             throw Refusal(violation)
         }
@@ -110,26 +110,6 @@ final class NotificationReader {
             target: .device(token.text(in: body)), topic: apps.topic(of: app, pushType), pushType: pushType,
             priority: priority ?? pushType.defaultPriority, expiration: root["expiration"]?.int64,
             collapseID: root["collapse_id"]?.text(in: body), id: id, payload: body, payloadRange: payload.sourceRange)
-    }
-
-    /// What JSON Schema cannot say: bytes where it counts characters, and limits that depend on the push type.
-    private func checkLimits(_ push: PushRequest) throws(Refusal) {
-        if case .device(let token) = push.target, !DeviceToken.isWellFormed(token) {
-            throw Refusal(
-                .limit, "device_token", path: "/device_token",
-                "A device token is an even number of hexadecimal digits, at most \(DeviceToken.hexDigitsMax).")
-        }
-        if let id = push.collapseID, id.count > APNSLimits.collapseIDBytesMax {
-            throw Refusal(
-                .limit, "collapse_id", path: "/collapse_id",
-                "collapse_id has \(id.count) bytes of UTF-8; APNs takes \(APNSLimits.collapseIDBytesMax).")
-        }
-        let payloadMax = push.pushType.payloadBytesMax
-        guard push.payloadRange.count <= payloadMax else {
-            throw Refusal(
-                .limit, "payload", path: "/payload",
-                "The payload has \(push.payloadRange.count) bytes; APNs takes \(payloadMax) for this push type.")
-        }
     }
 }
 

@@ -27,9 +27,10 @@ extension Invocation {
             summary: "Check documents against a JSON Schema: messages, or any others.",
             discussion: """
                 Prints a line of JSON for each document: {"valid":true}, or false with errors. Exit code 0: all are valid,
-                1: one is not, 2: the schema is broken, a file cannot be read, or wrong usage. Without --schema documents
-                are checked as a worker checks messages. A schema is 2020-12 or draft-07 and may refer to files in its
-                folder by their $id or name; nothing is fetched. FILE may be - for standard input.
+                1: one is not, 2: the schema is broken, a file cannot be read, the result cannot be written, or wrong
+                usage. Without --schema documents are checked as messages: schema, and limits in bytes; not whether a
+                worker knows the app, nor by the app's own schema of payloads. A schema is 2020-12 or draft-07 and may
+                refer to files in its folder by their $id or name; nothing is fetched. FILE may be - for standard input.
                 """,
             operands: "FILE…",
             options: [

@@ -2,7 +2,7 @@ import JSON
 
 /// The line of a text in which something is wrong, with a caret below the place.
 enum SourceExcerpt {
-    /// Two lines of at most `width` characters, cut around the place where they would be longer.
+    /// Two lines of at most `width` columns, cut around the place where they would be longer.
     static func text(_ source: [UInt8], _ position: JSONPosition, width: Int) -> String {
         let offset = min(max(position.offset, 0), source.count)
         let isEnd = { (byte: UInt8) in byte == UInt8(ascii: "\n") }
@@ -14,9 +14,11 @@ enum SourceExcerpt {
         let before = Array(shown(source[(isCut ? offset - reach : start)..<offset]))
         let after = shown(source[offset..<min(end, offset + reach)])
         let room = max(width * 2 / 3, 1)
-        let head = before.count > room || isCut ? "…" + String(before.suffix(room - 1)) : String(before)
-        let line = (head + after).shortened(to: width)
-        return "\(line)\n\(String(repeating: " ", count: head.count))^"
+        let isLong = before.columns > room || isCut
+        let head = isLong ? "…" + String(before.reversed().fitting(room - 1).reversed()) : String(before)
+        var line = head + after
+        if line.columns > width { line = width > 0 ? String(Array(line).fitting(width - 1)) + "…" : "" }
+        return "\(line)\n\(String(repeating: " ", count: head.columns))^"
     }
 
     /// As `text`, but of the line no more than its key: behind that may stand a secret.
@@ -32,8 +34,19 @@ enum SourceExcerpt {
         return text(known, place, width: width)
     }
 
-    /// Each byte or character in one column.
+    /// Without what would move the cursor otherwise than by its width.
     private static func shown(_ bytes: ArraySlice<UInt8>) -> String {
         String(decoding: bytes, as: UTF8.self).replacing("\t", with: " ").replacing("\r", with: "").printable
+    }
+}
+
+extension [Character] {
+    /// As many from the beginning as fit into so many columns.
+    fileprivate func fitting(_ columns: Int) -> ArraySlice<Character> {
+        var left = columns
+        return prefix { character in
+            left -= character.columns
+            return left >= 0
+        }
     }
 }

@@ -6,6 +6,8 @@ import JSONSchema
 struct ValidateCommand {
     /// Errors that are told of one document.
     static let errorsMax = 1000
+    /// Warnings about a schema that are told.
+    static let warningsMax = 5
     /// For a schema of one's own; without one, a document is a message and has the limits of messages.
     static let limits = JSONLimits(bytesMax: 64 << 20, depthMax: 100_000)
 
@@ -27,7 +29,7 @@ struct ValidateCommand {
             options: SchemaOptions(assertsFormat: options.assertsFormat, defaultDraft: options.draft),
             hint: "name its file or folder, as in --resource URI=FILE", readsPipes: true)
         let schema = try folder.compile(path)
-        for warning in schema.warnings where Terminal.error.isTerminal {
+        for warning in schema.warnings.prefix(Self.warningsMax) {
             Terminal.error.line("martlet: \(path): \(warning)".printable)
         }
         return schema
@@ -35,39 +37,65 @@ struct ValidateCommand {
 
     private func run(_ schema: CompiledSchema) -> ExitCode {
         let check = DocumentCheck(
-            schema, limits: options.schemaPath == nil ? JSONLimits() : Self.limits,
-            errorsMax: options.tellsAllErrors ? Self.errorsMax : 1)
+            schema, isOfMessages: options.schemaPath == nil, errorsMax: options.tellsAllErrors ? Self.errorsMax : 1)
         var code = ExitCode.success
         for file in options.files {
-            do throws(ReferenceResolver.ReadFailure) {
+            do throws(Failure) {
                 guard try checkAll(in: file, by: check) else { continue }
                 if code == .success { code = .failed }
             } catch {
-                Terminal.error.line("martlet: cannot read \(file): \(error.reason)".printable)
                 code = .usage
+                switch error {
+                case .input(let error):
+                    Terminal.error.line("martlet: cannot read \(file): \(error.reason)".printable)
+                case .output:
+                    Terminal.error.line("martlet: cannot write what was found")
+                    return code
+                }
             }
         }
         return code
     }
 
+    private enum Failure: Error {
+        case input(ReferenceResolver.ReadFailure)
+        /// Nobody would learn what is said.
+        case output
+    }
+
     /// Whether something in the file is invalid.
-    private func checkAll(in file: String, by check: DocumentCheck) throws(ReferenceResolver.ReadFailure) -> Bool {
-        var reader = try DocumentReader(file, bytesMax: check.limits.bytesMax)
-        guard options.isLines else { return !tell(check.result(of: try reader.all()), file, line: 1) }
+    private func checkAll(in file: String, by check: DocumentCheck) throws(Failure) -> Bool {
         var isAnyInvalid = false
-        var line = 0
-        while let text = try reader.line() {
-            line += 1
-            guard text.contains(where: { $0 > UInt8(ascii: " ") }) else { continue }
-            if !tell(check.result(of: text), file, line: line) { isAnyInvalid = true }
+        try forEachDocument(of: file, bytesMax: check.limits.bytesMax) { text, line throws(Failure) in
+            if try !tell(check.result(of: text), text, file, line: line) { isAnyInvalid = true }
         }
         return isAnyInvalid
     }
 
+    private func forEachDocument(
+        of file: String, bytesMax: Int, _ body: (_ text: [UInt8], _ line: Int) throws(Failure) -> Void
+    ) throws(Failure) {
+        var line = 1
+        do {
+            var reader = try DocumentReader(file, bytesMax: bytesMax)
+            guard options.isLines else { return try body(try reader.all(), line) }
+            while let text = try reader.line() {
+                if !text.allSatisfy({ [0x20, 0x09, 0x0D].contains($0) }) { try body(text, line) }
+                line += 1
+            }
+        } catch let error as ReferenceResolver.ReadFailure {
+            throw .input(error)
+        } catch {
+            throw .output
+        }
+    }
+
     /// Whether it is valid.
-    private func tell(_ checked: (ValidationResult, text: [UInt8]), _ file: String, line: Int) -> Bool {
-        let (result, text) = checked
-        Terminal.output.line(result.json(firstLine: line))
+    private func tell(
+        _ result: ValidationResult, _ text: [UInt8], _ file: String, line: Int
+    ) throws(Failure) -> Bool {
+        let name = options.files.count > 1 ? file : nil
+        guard Terminal.output.line(result.json(file: name, firstLine: line)) else { throw .output }
         guard Terminal.error.isTerminal else { return result.isValid }
         for error in result.errors {
             let place = "\(file):\(error.position.line + line - 1):\(error.position.column)"
@@ -85,28 +113,38 @@ struct DocumentCheck {
 
     let limits: JSONLimits
     private let validator: SchemaValidator
+    /// Limits hold as well that no schema can say.
+    private let isOfMessages: Bool
     private let errorsMax: Int
 
-    init(_ schema: CompiledSchema, limits: JSONLimits, errorsMax: Int) {
-        self.limits = limits
-        self.errorsMax = errorsMax
+    init(_ schema: CompiledSchema, isOfMessages: Bool, errorsMax: Int) {
+        limits = isOfMessages ? JSONLimits() : ValidateCommand.limits
         validator = SchemaValidator(schema, stepsPerValue: Self.stepsPerValue)
+        self.isOfMessages = isOfMessages
+        self.errorsMax = errorsMax
     }
 
-    func result(of text: [UInt8]) -> (ValidationResult, text: [UInt8]) {
+    func result(of text: [UInt8]) -> ValidationResult {
         let document: JSONDocument
         do {
             document = try JSONDocument(text, limits: limits)
         } catch {
-            return (ValidationResult(errors: [.json(error)]), text)
+            return ValidationResult(errors: [.json(error)])
         }
         let violations =
             errorsMax == 1
             ? validator.firstViolation(in: document.root).map { [$0] } ?? []
-            : validator.violations(in: document.root, max: errorsMax)
-        return (
-            ValidationResult(
-                errors: violations.map { .schema($0, document.position(ofNode: $0.nodeIndex)) }), text
-        )
+            : validator.violations(in: document.root, max: errorsMax + 1)
+        guard violations.isEmpty else { return result(violations, document) }
+        guard isOfMessages, let refusal = MessageLimits.refusal(of: document.root) else { return ValidationResult() }
+        let place = refusal.path.flatMap { document.root.at(pointer: $0) } ?? document.root
+        return ValidationResult(errors: [.limit(refusal, document.position(of: place))])
+    }
+
+    private func result(_ violations: [SchemaViolation], _ document: JSONDocument) -> ValidationResult {
+        let told = violations.prefix(errorsMax)
+        let positions = document.positions(ofNodes: told.map(\.nodeIndex))
+        return ValidationResult(
+            errors: zip(told, positions).map { .schema($0, $1) }, hasMore: violations.count > errorsMax)
     }
 }

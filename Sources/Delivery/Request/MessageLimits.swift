@@ -1,0 +1,60 @@
+import APNS
+import APNSProtocol
+public import JSON
+
+/// What JSON Schema cannot say of a message: bytes where it counts characters, and limits that depend on the push type.
+public struct MessageLimits {
+    private let deviceToken: ArraySlice<UInt8>?
+    private let collapseIDBytes: Int
+    private let payloadBytes: Int
+    private let payloadBytesMax: Int
+
+    init(_ push: PushRequest) {
+        deviceToken =
+            switch push.target {
+            case .device(let token): token
+            }
+        collapseIDBytes = push.collapseID?.count ?? 0
+        payloadBytes = push.payloadRange.count
+        payloadBytesMax = push.pushType.payloadBytesMax
+    }
+
+    /// For a message that the schema allows.
+    init(_ message: JSONValue) {
+        deviceToken = message["device_token"]?.withUTF8 { ArraySlice($0) }
+        collapseIDBytes = message["collapse_id"]?.withUTF8 { $0.count } ?? 0
+        payloadBytes = message["payload"]?.sourceRange.count ?? 0
+        let pushType = message["push_type"]?.withUTF8 { PushType($0) } ?? nil
+        payloadBytesMax =
+            message["channel_id"] == nil
+            ? pushType?.payloadBytesMax ?? APNSLimits.payloadBytesMax : APNSLimits.payloadBytesMaxBroadcast
+    }
+
+    /// Why a worker would refuse a message that the schema allows; nil when it is within the limits.
+    public static func refusal(of message: JSONValue) -> Refusal? {
+        do throws(Refusal) {
+            try MessageLimits(message).check()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    func check() throws(Refusal) {
+        if let deviceToken, !DeviceToken.isWellFormed(deviceToken) {
+            throw Refusal(
+                .limit, "device_token", path: "/device_token",
+                "A device token is an even number of hexadecimal digits, at most \(DeviceToken.hexDigitsMax).")
+        }
+        guard collapseIDBytes <= APNSLimits.collapseIDBytesMax else {
+            throw Refusal(
+                .limit, "collapse_id", path: "/collapse_id",
+                "collapse_id has \(collapseIDBytes) bytes of UTF-8; APNs takes \(APNSLimits.collapseIDBytesMax).")
+        }
+        guard payloadBytes <= payloadBytesMax else {
+            throw Refusal(
+                .limit, "payload", path: "/payload",
+                "The payload has \(payloadBytes) bytes; APNs takes \(payloadBytesMax) for this push type.")
+        }
+    }
+}
