@@ -56,6 +56,17 @@ import Testing
         #expect(Refusal.unknownApp(app) == Refusal(.app, "unknown", path: "/app", sentence))
     }
 
+    /// Its producer knows it by that.
+    @Test func whatCannotBeReadIsToldByItsMessageID() throws {
+        let rig = try LaneRig()
+        try #require(rig.run { rig.isReady })
+        let id = "6f1c7c1e-3c52-4a53-9c1b-0d6c0a4be1aa"
+        rig.request(id)
+        #expect(rig.run { rig.deadLetters.count == 1 })
+        #expect(rig.deadLetters.map { $0.properties.header("push-reason-class") } == ["json"])
+        #expect(rig.deadLetters.map { $0.properties.header("push-apns-id") } == [.string(id)])
+    }
+
     @Test func anAppsOwnSchemaIsForItsPayloadsAndCanBeReplaced() throws {
         func schemas(_ text: String) throws -> PayloadSchemas {
             PayloadSchemas([try CompiledSchema(JSONDocument(text))], ofApps: [0])

@@ -36,13 +36,13 @@ final class NotificationReader {
         let delivery = record.delivery
         record.attempts = Attempts(of: delivery)
         record.attemptsMade = record.attempts.before
+        record.id = UUIDValue(messageID: delivery.properties.messageID)
         guard !delivery.isOversized else { throw Refusal.oversized }
         try checkEncoding(delivery.properties.contentEncoding)
         let root = try parse(delivery.body)
         record.describe(root, apps)
         if let violation = validator.firstViolation(in: root) { throw Refusal(violation) }
-        let id = try identity(root, delivery.properties)
-        record.id = id
+        guard let id = record.id else { throw Refusal.anonymous }
         let (app, environment, pool) = try destination(root, record.app)
         record.environment = environment
         let push = try push(id, app, root, delivery.body)
@@ -66,17 +66,6 @@ final class NotificationReader {
             let place = "line \(error.position.line), column \(error.position.column)"
             throw Refusal(.json, error.code.rawValue, "The body is not JSON, at \(place): \(error.message).")
         }
-    }
-
-    /// The body's id, else the AMQP message-id: a UUID as it is, anything else as its UUIDv5.
-    private func identity(_ root: JSONValue, _ properties: MessageProperties) throws(Refusal) -> UUIDValue {
-        if let id = root["id"]?.withUTF8({ UUIDValue($0) }), let id { return id }
-        if let text = properties.messageID, !text.isEmpty {
-            return UUIDValue(text) ?? UUIDValue(name: text, namespace: DeliveryRecord.namespace)
-        }
-        throw Refusal(
-            .property, "message-id",
-            "The message has no id: give it an \"id\" (a UUID) or an AMQP message-id, the same at every publish.")
     }
 
     private func destination(
@@ -113,7 +102,19 @@ final class NotificationReader {
     }
 }
 
+extension UUIDValue {
+    /// A UUID as it is, anything else as its UUIDv5.
+    fileprivate init?(messageID: String?) {
+        guard let messageID, !messageID.isEmpty else { return nil }
+        self = UUIDValue(messageID) ?? UUIDValue(name: messageID, namespace: DeliveryRecord.namespace)
+    }
+}
+
 extension Refusal {
+    fileprivate static let anonymous = Refusal(
+        .property, "message-id",
+        "The message has no id: give it an \"id\" (a UUID) or an AMQP message-id, the same at every publish.")
+
     fileprivate static let oversized = Refusal(
         .size, "message_bytes", "The body is larger than this worker takes; the broker moved it to the dead letters.")
 

@@ -42,6 +42,7 @@ extension SchemaValidator {
         if frame.pointee.cursor == 0 {
             frame.pointee.cursor = array + 1
             stepsLeft -= Int(tape.nodes[array].count)
+            guard stepsLeft > 0 else { return failForSteps(array, instruction: frame.pointee.instruction) }
         }
         var outcome = returned.map { Outcome($0) }
         while true {

@@ -49,6 +49,7 @@ extension SchemaValidator {
         case .uniqueItems:
             guard value.kind == .array else { return .valid }
             stepsLeft -= Int(value.link) - node
+            guard stepsLeft > 0 else { return failForSteps(node, instruction: instruction) }
             isValid = unique.areUnique(in: node, of: tape, nodeCount: nodeCount)
         case .never:
             isValid = false
@@ -129,7 +130,7 @@ extension SchemaValidator {
     private func isEqual(_ node: Int, _ expected: SchemaNode) -> Bool {
         let schema = own[Int(expected.document)]
         let place = Int(expected.node)
-        stepsLeft -= min(tape.next(after: node) - node, schema.next(after: place) - place)
+        stepsLeft -= 2 * min(tape.next(after: node) - node, schema.next(after: place) - place)
         if tape.nodes[node].kind == .number { stepsLeft -= tape.source(of: node).count / Self.digitsPerStep }
         return comparison.isEqual(node, of: tape, place, of: schema)
     }

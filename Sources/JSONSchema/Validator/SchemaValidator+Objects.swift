@@ -12,6 +12,9 @@ extension SchemaValidator {
         if frame.pointee.cursor == 0 {
             frame.pointee.cursor = frame.pointee.node + 1
             stepsLeft -= Int(tape.nodes[frame.pointee.node].count) * (1 + 3 * rule.pointee.patternCount)
+            guard stepsLeft > 0 else {
+                return failForSteps(frame.pointee.node, instruction: frame.pointee.instruction)
+            }
         }
         let isPlain = rule.pointee.patternCount == 0 && rule.pointee.propertyNames == anything
         switch isPlain ? checkNamedMembers(rule, frame) : checkAnyMembers(rule, frame) {

@@ -215,9 +215,7 @@ extension SchemaValidator {
     private func begin(_ schema: Int, _ node: Int, isSpeculative: Bool, marks: Bool) -> Outcome {
         let subschema = subschemas + schema
         let first = Int(subschema.pointee.first)
-        guard stepsLeft > 0 else {
-            return fail(node, instruction: first, kind: .stepsMax, isSpeculative: false)
-        }
+        guard stepsLeft > 0 else { return failForSteps(node, instruction: first) }
         guard !subschema.pointee.isLeaf else {
             stepsLeft -= 1
             return checkLeaf(first, node, isSpeculative: isSpeculative) ? .valid : .invalid
@@ -261,6 +259,10 @@ extension SchemaValidator {
             hasEnough = found.isFull || kind == .stepsMax
         }
         return .invalid
+    }
+
+    func failForSteps(_ node: Int, instruction: Int) -> Outcome {
+        fail(node, instruction: instruction, kind: .stepsMax, isSpeculative: false)
     }
 
     private func checkLeaf(_ first: Int, _ node: Int, isSpeculative: Bool) -> Bool {
