@@ -107,6 +107,26 @@ struct HostileInputTests {
         #expect(validator.firstViolation(in: try JSONDocument(once).root) == nil)
     }
 
+    @Test func exponentsOfAnySizeAreToldApart() throws {
+        let validator = SchemaValidator(try CompiledSchema(JSONDocument(#"{"uniqueItems":true}"#)))
+        let numbers = (0..<50).map { "1e\(100_000_000_000_000_000 + $0)000" }
+        #expect(validator.firstViolation(in: try JSONDocument("[\(numbers.joined(separator: ","))]").root) == nil)
+        let twice = numbers + ["100e99999999999999999998", "1e100000000000000000000"]
+        let violation = validator.firstViolation(in: try JSONDocument("[\(twice.joined(separator: ","))]").root)
+        #expect(violation?.keyword == "uniqueItems")
+    }
+
+    /// A value whose memory holds another text by now is never read.
+    @Test func valuesOfAnEarlierTextAreRefused() async {
+        await #expect(processExitsWith: .failure) {
+            let parser = JSONParser()
+            let validator = SchemaValidator(try CompiledSchema(JSONDocument(#"{"type":"null"}"#)))
+            let earlier = try parser.parse(Array("[null]".utf8))
+            _ = try parser.parse(Array("null".utf8))
+            _ = validator.firstViolation(in: earlier)
+        }
+    }
+
     @Test func manyLongKeysAreFoundTwice() throws {
         let keys = (0..<5000).map { "\"a key of more than sixteen bytes \($0) and more\":0,\"k\($0)\":0" }
         let text = "{" + keys.joined(separator: ",")

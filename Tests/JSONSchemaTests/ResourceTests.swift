@@ -80,6 +80,8 @@ struct ResourceTests {
         try folder.write("sub/a b.json", #"{"$ref":"../c.json#x"}"#)
         try folder.write("c.json", #"{"$defs":{"c":{"$anchor":"x","type":"null"}}}"#)
         try folder.write("broken.json", "{")
+        // A name that begins with a combining mark, which makes one character with a slash before it.
+        try folder.write("\u{301}d.json", "{}")
         var resources = SchemaResources()
         resources.add(prefix: "https://example.com/", folder: "/nowhere")
         resources.add(prefix: "https://example.com/schemas/", folder: folder.path)
@@ -91,7 +93,8 @@ struct ResourceTests {
         #expect(violation.schemaLocation == "https://example.com/schemas/c.json#/$defs/c/type")
         for (name, text) in [
             ("broken.json", "is not JSON"), ("none.json", "was not given"), ("sub", "cannot read"),
-            ("..%2F..%2Fetc/passwd", "was not given"), ("%00", "was not given"), ("%zz", "was not given"),
+            ("..%2F..%2Fetc/passwd", "was not given"), ("sub%2F..%2F%CC%81d.json", "was not given"),
+            ("%00", "was not given"), ("%zz", "was not given"),
         ] {
             let error = try #require(throws: SchemaError.self) {
                 try CompiledSchema(
@@ -135,6 +138,40 @@ struct ResourceTests {
         let validator = SchemaValidator(schema)
         #expect(validator.violations(in: document.root) == [])
         #expect(validator.firstViolation(in: try JSONDocument("1").root)?.keyword == "type")
+    }
+
+    /// They look alike, but their bytes differ: `é` in one and in two code points.
+    @Test func urisAreComparedByTheirBytes() throws {
+        var resources = SchemaResources()
+        resources.add(uri: "https://example.com/\u{E9}", document: try JSONDocument(#"{"const":1}"#))
+        resources.add(uri: "https://example.com/e\u{301}", document: try JSONDocument(#"{"const":2}"#))
+        let folder = try TemporaryDirectory("schemas")
+        try folder.write("\u{301}.json", #"{"const":3}"#)
+        resources.add(prefix: "https://example.com/folder/", folder: folder.path)
+        let schema = """
+            {"properties":{"1":{"$ref":"https://example.com/\u{E9}"},"2":{"$ref":"https://example.com/e\u{301}"},
+            "3":{"$ref":"https://example.com/folder/\u{301}.json"},"4":{"$ref":"/\u{E9}"},"5":{"$ref":"/e\u{301}"},
+            "6":{"$ref":"https://example.com/7#\u{E9}"},"7":{"$ref":"https://example.com/7#e\u{301}"}},
+            "$defs":{"4":{"$id":"/\u{E9}","const":4},"5":{"$id":"/e\u{301}","const":5},
+            "older":{"$schema":"http://json-schema.org/draft-07/schema#","$id":"https://example.com/7",
+            "definitions":{"6":{"$id":"#\u{E9}","const":6},"7":{"$id":"#e\u{301}","const":7}}}}}
+            """
+        let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema), resources: resources))
+        for number in 1...7 {
+            let violation = validator.firstViolation(in: try JSONDocument(#"{"\#(number)":0}"#).root)
+            #expect(violation?.message == "must be \(number)")
+        }
+    }
+
+    /// Each `$id` makes the URI of those inside of it longer.
+    @Test(arguments: ["a/", "./a/", "../a/b/"])
+    func urisHaveALimit(_ id: String) throws {
+        let depth = 9000
+        let text =
+            String(repeating: #"{"$id":"\#(id)","items":"#, count: depth) + "{}" + String(repeating: "}", count: depth)
+        let document = try JSONDocument(text, limits: JSONLimits(depthMax: depth + 1))
+        let error = #expect(throws: SchemaError.self) { try CompiledSchema(document) }
+        #expect(error?.code == .unsupported)
     }
 
     @Test func schemasAreCheckedByTheirMetaSchema() throws {

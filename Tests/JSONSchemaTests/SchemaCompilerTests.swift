@@ -24,12 +24,17 @@ struct SchemaCompilerTests {
             (#"{"pattern":"("}"#, .pattern, "/pattern"),
             (#"{"patternProperties":{"[":true}}"#, .pattern, "/patternProperties/["),
             (##"{"$ref":"#/$defs/x"}"##, .reference, "/$ref"), (##"{"$ref":"#x"}"##, .reference, "/$ref"),
-            (##"{"$ref":"#/%zz"}"##, .reference, "/$ref"), (##"{"$ref":"#"}"##, .reference, ""),
+            (##"{"$ref":"#/%zz"}"##, .reference, "/$ref"), (##"{"$ref":"#/a~2","a2":true}"##, .reference, "/$ref"),
+            (##"{"$ref":"#"}"##, .reference, ""),
             (##"{"properties":{"a":{"anyOf":[{"$ref":"#/properties/a"}]}}}"##, .reference, "/properties/a"),
             (#"{"$ref":"other.json"}"#, .missing, "/$ref"),
             (#"{"items":{"$ref":"https://example.com/a#/b"}}"#, .missing, "/items/$ref"),
             (#"{"$id":1}"#, .malformed, "/$id"), (#"{"$id":"a#b"}"#, .malformed, "/$id"),
             (#"{"$anchor":"1 2"}"#, .malformed, "/$anchor"), (#"{"$dynamicAnchor":""}"#, .malformed, "/$dynamicAnchor"),
+            (#"{"$anchor":"1a"}"#, .malformed, "/$anchor"), (#"{"$anchor":".a"}"#, .malformed, "/$anchor"),
+            (#"{"$anchor":"-a"}"#, .malformed, "/$anchor"), (#"{"$anchor":"a:b"}"#, .malformed, "/$anchor"),
+            (#"{"$anchor":"é"}"#, .malformed, "/$anchor"), (#"{"$dynamicAnchor":"1a"}"#, .malformed, "/$dynamicAnchor"),
+            (#"{"$schema":"https://json-schema.org/draft/2019-09/schema","$anchor":"_a"}"#, .malformed, "/$anchor"),
             (#"{"$anchor":"a","items":{"$anchor":"a"}}"#, .malformed, "/items"),
             (#"{"$id":"http://a/b","items":{"$id":"/b"}}"#, .malformed, "/items"),
             (##"{"$dynamicRef":"#a"}"##, .reference, "/$dynamicRef"),
@@ -60,6 +65,56 @@ struct SchemaCompilerTests {
         let schema = try CompiledSchema(
             JSONDocument(#"{"properties":{"a":{"minLenght":3,"x-note":1}},"tpye":"object"}"#))
         #expect(schema.unknownKeywords == ["/tpye", "/properties/a/minLenght", "/properties/a/x-note"])
+    }
+
+    @Test func unknownKeywordsAreToldUpToALimit() throws {
+        let members = (0..<300).map { #""x-\#($0)":0"# }
+        let schema = try CompiledSchema(JSONDocument("{\(members.joined(separator: ","))}"))
+        #expect(schema.unknownKeywords == (0..<100).map { "/x-\($0)" })
+    }
+
+    @Test(
+        arguments: [
+            ("2020-12", "_a"), ("2020-12", "a.b-c_1"), ("2020-12", "A"), ("2019-09", "a:b._-1"), ("2019-09", "a"),
+        ])
+    func anchorsAreNames(_ draft: String, _ name: String) throws {
+        let schema = """
+            {"$schema":"https://json-schema.org/draft/\(draft)/schema","$ref":"#\(name)",
+            "$defs":{"a":{"$anchor":"\(name)","type":"null"}}}
+            """
+        let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)))
+        #expect(validator.firstViolation(in: try JSONDocument("1").root)?.schemaPointer == "/$defs/a/type")
+    }
+
+    /// Enough children that they are looked up, and few.
+    @Test(arguments: [3, 500])
+    func pointersLeadToChildren(_ count: Int) throws {
+        let names = (0..<count).map { #""d\#($0)":{"const":\#($0)}"# }
+        let elements = (0..<count).map { #"{"const":\#($0)}"# }
+        let special =
+            #""":{"const":"empty"},"a/b":{"const":"slash"},"m~n":{"const":"tilde"},"é":{"const":"one"},"e\u0301":{"const":"two"}"#
+        func violation(_ reference: String) throws -> String? {
+            let schema = """
+                {"$ref":"#\(reference)","x-names":{\(names.joined(separator: ",")),\(special)},
+                "x-list":[\(elements.joined(separator: ","))]}
+                """
+            return SchemaValidator(try CompiledSchema(JSONDocument(schema)))
+                .firstViolation(in: try JSONDocument("null").root)?.message
+        }
+        for (reference, constant) in [
+            ("/x-names/d0", "0"), ("/x-names/d\(count - 1)", "\(count - 1)"), ("/x-list/0", "0"),
+            ("/x-list/\(count - 1)", "\(count - 1)"), ("/x-names/", #""empty""#), ("/x-names/a~1b", #""slash""#),
+            ("/x-names/m~0n", #""tilde""#), ("/x-names/%C3%A9", #""one""#), ("/x-names/e%CC%81", #""two""#),
+        ] {
+            #expect(try violation(reference) == "must be \(constant)")
+        }
+        for reference in [
+            "/x-names/d\(count)", "/x-names/m~n", "/x-names/a/b", "/x-list/\(count)", "/x-list/01", "/x-list/-",
+            "/x-list/-1", "/x-list/", "/x-list/+1", "/x-list/99999999999999999999", "/x-names/d0/const/0",
+        ] {
+            let error = #expect(throws: SchemaError.self) { try violation(reference) }
+            #expect(error?.code == .reference, "\(reference)")
+        }
     }
 
     /// As many names as do not fit a machine word.

@@ -41,12 +41,17 @@ struct SuiteFile: CustomStringConvertible {
                 continue
             }
             for test in tests {
-                guard let data = test["data"], let isValid = test["valid"]?.bool else { continue }
+                let description = test["description"]?.string ?? ""
+                guard let data = test["data"], let isValid = test["valid"]?.bool else {
+                    failures.append(
+                        Failure(group: name, test: description, reason: "there is no data or no answer"))
+                    continue
+                }
                 let violations = validator.violations(in: data)
                 if (validator.firstViolation(in: data) == nil) != isValid || violations.isEmpty != isValid {
                     failures.append(
                         Failure(
-                            group: name, test: test["description"]?.string ?? "",
+                            group: name, test: description,
                             reason: isValid ? violations.first?.description ?? "" : "is taken for valid"))
                 }
             }

@@ -43,6 +43,18 @@ struct SuiteTests {
         #expect(rows.count == 1 && rows[0].hasPrefix(start), "\(start) \(failures)")
     }
 
+    /// A case that can never fail is one that is not there.
+    @Test func casesWithoutAnAnswerFail() throws {
+        let folder = try TemporaryDirectory("suite")
+        try folder.write(
+            "a.json", #"[{"schema":true,"tests":[{"data":1,"valid":true},{"data":1,"vaild":false},{"valid":true}]}]"#)
+        var count = 0
+        let failures = try SuiteFile(name: "a", path: folder.file("a.json"))
+            .failures(remotes: SchemaResources(), options: SchemaOptions(), count: &count)
+        #expect(count == 3)
+        #expect(failures.map(\.reason) == ["there is no data or no answer", "there is no data or no answer"])
+    }
+
     @Test func requiredCasesAreCounted() throws {
         var count = 0
         for file in Self.olderFiles where !file.name.hasPrefix("optional/") {

@@ -45,6 +45,13 @@ struct JSONValueTests {
         #expect(root.elements.map { $0.kind }.isEmpty)
     }
 
+    @Test func pointersWithABrokenEscapeLeadNowhere() throws {
+        let root = try JSONDocument(#"{"a":1,"a2":2,"a~":3,"~":4}"#).root
+        for pointer in ["/a~2", "/a~", "/~", "/~a"] { #expect(root.at(pointer: pointer) == nil) }
+        #expect(root.at(pointer: "/a~0")?.int == 3)
+        #expect(root.at(pointer: "/~0")?.int == 4)
+    }
+
     @Test func scalars() throws {
         let list = try JSONDocument(#"[null,true,false,0,"",[],{}]"#).root
         #expect(list.elements.map(\.kind) == [.null, .boolean, .boolean, .number, .string, .array, .object])
