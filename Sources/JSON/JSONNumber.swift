@@ -5,10 +5,11 @@ package struct JSONNumber {
     /// The significant digits in ASCII, possibly with a point among them; neither begins nor ends with a zero.
     private let digits: UnsafeRawBufferPointer
     /// Digits of the whole part: how many of the significant digits stand before the decimal point, negative when
-    /// zeros stand between. Saturates far beyond what any text could mean.
+    /// zeros stand between. From `exponentMax` on, either way, it is `exponentMax`, and `huge` tells it in full.
     private let exponent: Int64
+    private let huge: HugeExponent?
 
-    private static let exponentMax: Int64 = 1 << 60
+    private static let exponentMax: Int64 = 1 << 58
 
     /// `text` must be a number as RFC 8259 writes it.
     package init(_ text: UnsafeRawBufferPointer) {
@@ -37,21 +38,32 @@ package struct JSONNumber {
             self.isNegative = false
             digits = UnsafeRawBufferPointer(rebasing: text[0..<0])
             exponent = 0
+            huge = nil
             return
         }
         let wholeEnd = point ?? place
         let whole = first < wholeEnd ? wholeEnd - first : wholeEnd - first + 1
         self.isNegative = isNegative
         digits = UnsafeRawBufferPointer(rebasing: text[first...last])
-        exponent = Int64(whole) + Self.writtenExponent(text[min(place + 1, text.count)...])
+        guard place < text.count else {
+            exponent = Int64(whole)
+            huge = nil
+            return
+        }
+        (exponent, huge) = Self.exponent(UnsafeRawBufferPointer(rebasing: text[(place + 1)...]), whole: Int64(whole))
     }
 
-    private static func writtenExponent(_ text: Slice<UnsafeRawBufferPointer>) -> Int64 {
-        var value: Int64 = 0
+    /// What is written behind the `e`, and where the point is.
+    private static func exponent(_ text: UnsafeRawBufferPointer, whole: Int64) -> (Int64, HugeExponent?) {
+        let isNegative = text.first == UInt8(ascii: "-")
+        let shift = isNegative ? -whole : whole
+        var written: Int64 = 0
         for byte in text where byte &- UInt8(ascii: "0") < 10 {
-            value = min(value * 10 + Int64(byte &- UInt8(ascii: "0")), exponentMax / 16)
+            written = min(written * 10 + Int64(byte &- UInt8(ascii: "0")), 2 * exponentMax)
         }
-        return text.first == UInt8(ascii: "-") ? -value : value
+        let magnitude = written + shift
+        guard magnitude >= exponentMax else { return (isNegative ? -magnitude : magnitude, nil) }
+        return (isNegative ? -exponentMax : exponentMax, HugeExponent(text, shift: shift))
     }
 }
 
@@ -60,9 +72,9 @@ extension JSONNumber {
     package var digitCount: Int { digits.count - (hasPoint ? 1 : 0) }
 
     /// Its significant digits as a word and its exponent, the same for numbers of the same magnitude; nil for one with
-    /// more digits than fit.
+    /// more digits, or a larger exponent, than fit.
     package var shortDigits: (digits: UInt64, exponent: Int64)? {
-        guard digitCount <= 19 else { return nil }
+        guard huge == nil, digitCount <= 19 else { return nil }
         var value: UInt64 = 0
         for byte in digits where byte != UInt8(ascii: ".") { value = value &* 10 &+ UInt64(byte &- UInt8(ascii: "0")) }
         return (value, exponent)
@@ -103,12 +115,12 @@ extension JSONNumber {
     package static var divisorDigitsMax: Int { 18 }
 
     /// Whether it is a whole multiple of `divisor`, which is above zero and within `divisorDigitsMax`; other
-    /// divisors have no multiples here. The time does not depend on the exponents.
+    /// divisors have no multiples here. The time does not depend on the exponents' values.
     package func isMultiple(of divisor: JSONNumber) -> Bool {
         guard !divisor.isNegative, !divisor.isZero, divisor.digitCount <= Self.divisorDigitsMax else { return false }
         guard !isZero else { return true }
         // d × 10^a over e × 10^b: d ends in no zero, so a negative power of ten is never divided away.
-        let power = (exponent - Int64(digitCount)) - (divisor.exponent - Int64(divisor.digitCount))
+        let power = exponentsBeyond(divisor) - Int64(digitCount) + Int64(divisor.digitCount)
         guard power >= 0 else { return false }
         let modulus = divisor.digits.lazy.filter { $0 != UInt8(ascii: ".") }
             .reduce(UInt64(0)) { $0 &* 10 &+ UInt64($1 &- UInt8(ascii: "0")) }
@@ -149,6 +161,7 @@ extension JSONNumber {
     package func hash(into hasher: inout Hasher) {
         hasher.combine(isNegative)
         hasher.combine(exponent)
+        huge?.hash(into: &hasher)
         guard let point = digits.firstIndex(of: UInt8(ascii: ".")) else { return hasher.combine(bytes: digits) }
         hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: digits[..<point]))
         hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: digits[(point + 1)...]))
@@ -168,7 +181,8 @@ extension JSONNumber: Comparable {
 
     private static func compareMagnitude(_ left: JSONNumber, _ right: JSONNumber) -> Int {
         guard !left.isZero, !right.isZero else { return (left.isZero ? 0 : 1) - (right.isZero ? 0 : 1) }
-        guard left.exponent == right.exponent else { return left.exponent < right.exponent ? -1 : 1 }
+        let beyond = left.exponentsBeyond(right)
+        guard beyond == 0 else { return beyond < 0 ? -1 : 1 }
         var leftDigits = left.digits.makeIterator()
         var rightDigits = right.digits.makeIterator()
         while true {
@@ -180,6 +194,14 @@ extension JSONNumber: Comparable {
             default: continue
             }
         }
+    }
+
+    /// By how much its exponent is above another number's: exact, or too large for any number of digits to matter.
+    private func exponentsBeyond(_ other: JSONNumber) -> Int64 {
+        guard let huge, let otherHuge = other.huge, (exponent < 0) == (other.exponent < 0) else {
+            return exponent - other.exponent
+        }
+        return exponent < 0 ? otherHuge.beyond(huge) : huge.beyond(otherHuge)
     }
 
     private static func nextDigit(_ digits: inout UnsafeRawBufferPointer.Iterator) -> UInt8? {

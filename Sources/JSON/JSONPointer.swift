@@ -13,32 +13,40 @@ extension JSONValue {
         return value
     }
 
-    private func child(_ token: Substring) -> JSONValue? {
+    /// What one step of a pointer leads to.
+    package func child(_ token: Substring) -> JSONValue? {
         switch kind {
         case .object:
-            return self[key: Self.unescaped(token)]
+            return Self.memberKey(token).flatMap { self[key: $0] }
         case .array:
-            let isIndex = token == "0" || (token.first.map { ("1"..."9").contains($0) } ?? false)
-            guard isIndex, let position = Int(token), position < count else { return nil }
+            guard let position = Self.elementPosition(token), position < count else { return nil }
             return elements.dropFirst(position).first { _ in true }
         default:
             return nil
         }
     }
 
-    private static func unescaped(_ token: Substring) -> String {
+    /// The key that a step names; nil when it has a `~` without `0` or `1` behind it.
+    package static func memberKey(_ token: Substring) -> String? {
         var text = ""
-        var escape = false
+        var isEscape = false
         for character in token.unicodeScalars {
-            switch (escape, character) {
+            switch (isEscape, character) {
             case (true, "0"): text.unicodeScalars.append("~")
             case (true, "1"): text.unicodeScalars.append("/")
+            case (true, _): return nil
             case (false, "~"): break
-            default: text.unicodeScalars.append(character)
+            case (false, _): text.unicodeScalars.append(character)
             }
-            escape = !escape && character == "~"
+            isEscape = !isEscape && character == "~"
         }
-        return text
+        return isEscape ? nil : text
+    }
+
+    /// The position that a step names in an array.
+    package static func elementPosition(_ token: Substring) -> Int? {
+        guard let first = token.utf8.first, first &- UInt8(ascii: "1") < 9 || token == "0" else { return nil }
+        return Int(token)
     }
 
     /// One step of a pointer, `~` and `/` escaped.

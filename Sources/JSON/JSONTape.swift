@@ -47,13 +47,14 @@ package final class JSONTape {
     /// Where the next string with escapes is decoded to.
     var decodedEnd = 0
 
-    private var nodeCapacity: Int
-    private var byteCapacity: Int
+    private(set) var nodeCapacity: Int
+    private(set) var byteCapacity: Int
 
     /// Zeros behind the source: a scan stops at them, and words of eight bytes can be loaded from any byte of a string.
     static let padding = 16
-    /// A tape that grew beyond this for one text shrinks again for the next.
+    /// Memory for bytes, or for nodes, that grew beyond this for one text shrinks again for the next.
     static let keptBytesMax = 256 << 10
+    private static let keptNodesMax = keptBytesMax / MemoryLayout<JSONNode>.stride
 
     init() {
         nodeCapacity = 64
@@ -83,7 +84,7 @@ package final class JSONTape {
             byteCapacity = max(byteNeed, 2048)
             bytes = .allocate(capacity: byteCapacity)
         }
-        if nodeNeed > nodeCapacity || (nodeCapacity > Self.keptBytesMax && nodeNeed <= Self.keptBytesMax) {
+        if nodeNeed > nodeCapacity || (nodeCapacity > Self.keptNodesMax && nodeNeed <= Self.keptNodesMax) {
             nodes.deallocate()
             nodeCapacity = max(nodeNeed, 64)
             nodes = .allocate(capacity: nodeCapacity)

@@ -1,21 +1,24 @@
 /// A value in a parsed text: where it stands, nothing more. It can be used until its parser reads the next text (that
 /// is checked); a value of a `JSONDocument` keeps the document's memory alive.
 public struct JSONValue {
-    package let tape: JSONTape
+    private let memory: JSONTape
     /// Index on the tape.
     package let index: Int
     private let generation: UInt32
 
     package init(tape: JSONTape, index: Int) {
-        self.tape = tape
+        self.memory = tape
         self.index = index
         self.generation = tape.generation
     }
 
-    var node: JSONNode {
-        precondition(generation == tape.generation, "a JSON value was used after its parser had read the next text")
-        return tape.nodes[index]
+    /// The memory that holds the value, and still its text.
+    package var tape: JSONTape {
+        precondition(generation == memory.generation, "a JSON value was used after its parser had read the next text")
+        return memory
     }
+
+    var node: JSONNode { tape.nodes[index] }
 
     /// A number for this value among the values and keys of its text, in the order of their first bytes.
     public var nodeIndex: Int { index }
@@ -103,7 +106,8 @@ extension JSONValue {
     }
 
     private func member(_ text: UnsafePointer<UInt8>, _ count: Int) -> JSONValue? {
-        let node = node
+        let tape = tape
+        let node = tape.nodes[index]
         guard node.kind == .object else { return nil }
         var key = index + 1
         let end = Int(node.link)

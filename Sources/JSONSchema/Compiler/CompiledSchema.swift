@@ -49,9 +49,10 @@ public final class CompiledSchema: @unchecked Sendable {
     let root: Int
     /// Some subschema asks what others have evaluated.
     let tracksEvaluation: Bool
-    /// Keywords that no vocabulary knows, by pointer, with the document's URI before it in other documents than the
-    /// first: they decide nothing, but are often a slip of the pen.
-    public let unknownKeywords: [String]
+    private let unknownPlaces: [SchemaNode]
+
+    /// Keywords that are told of those that no vocabulary knows.
+    static let unknownKeywordsMax = 100
 
     /// Where a keyword stands in the schema.
     struct Location {
@@ -103,11 +104,20 @@ public final class CompiledSchema: @unchecked Sendable {
         locations = compiler.locations
         root = compiler.root
         tracksEvaluation = compiler.subschemas.contains { $0.tracksEvaluation }
-        unknownKeywords = compiler.unknownKeywords
+        unknownPlaces = compiler.unknownKeywords
     }
 
     deinit {
         for index in 0..<patterns.count { patterns[index].free() }
+    }
+
+    /// The first 100 keywords that no vocabulary knows, by pointer, with the document's URI before it in other documents
+    /// than the first: they decide nothing, but are often a slip of the pen.
+    public var unknownKeywords: [String] {
+        unknownPlaces.map { place in
+            let document = place.document == 0 ? "" : documentURIs[Int(place.document)] + "#"
+            return document + documents[Int(place.document)].root.tape.pointer(to: Int(place.node))
+        }
     }
 }
 
@@ -117,9 +127,9 @@ final class Table<Element: BitwiseCopyable> {
     let count: Int
 
     init(_ elements: [Element]) {
-        let memory = UnsafeMutableBufferPointer<Element>.allocate(capacity: max(elements.count, 1))
-        _ = memory.initialize(from: elements)
-        start = UnsafePointer(memory.baseAddress!)
+        let memory = UnsafeMutablePointer<Element>.allocate(capacity: max(elements.count, 1))
+        _ = UnsafeMutableBufferPointer(start: memory, count: elements.count).initialize(from: elements)
+        start = UnsafePointer(memory)
         count = elements.count
     }
 

@@ -112,13 +112,12 @@ extension SchemaCompiler {
 struct NameSlots {
     private let schema: SchemaObject
     private(set) var strings: [(place: SchemaNode, slot: Int)] = []
-    /// By bytes: strings of Swift are equal when they only look alike.
-    private var slots: [[UInt8]: Int] = [:]
+    private var slots: [ExactText: Int] = [:]
 
     init(_ schema: SchemaObject) { self.schema = schema }
 
     mutating func slot(of name: JSONValue) -> Int {
-        let text = name.withUTF8 { Array($0) } ?? []
+        let text = ExactText(name.string ?? "")
         if let slot = slots[text] { return slot }
         slots[text] = strings.count
         strings.append((schema.place(name), strings.count))

@@ -147,8 +147,8 @@ extension SchemaCompiler {
 
     private mutating func noteUnknown(_ schema: SchemaObject) {
         for (key, value) in schema.value.members where !schema.dialect.knows(key.string ?? "") {
-            let document = schema.document == 0 ? "" : library.documentURIs[Int(schema.document)] + "#"
-            unknownKeywords.append(document + value.pointer)
+            guard unknownKeywords.count < CompiledSchema.unknownKeywordsMax else { return }
+            unknownKeywords.append(schema.place(value))
         }
     }
 }

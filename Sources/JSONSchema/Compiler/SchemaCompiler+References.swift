@@ -4,12 +4,13 @@ import JSON
 extension SchemaCompiler {
     /// The number of the name that a reference looks for at run time; nil when it is an ordinary one.
     mutating func dynamicName(_ keyword: String, _ target: SchemaLibrary.Target) -> Int? {
-        let name: String?
+        let name: ExactText?
         switch keyword {
         case "$dynamicRef": name = target.dynamicAnchor
         case "$recursiveRef":
             let resource = library.resourceOfSchema[target.place]
-            name = resource.flatMap { library.resources[$0].dynamicAnchors[""] } == target.place ? "" : nil
+            let anchor = resource.flatMap { library.resources[$0].dynamicAnchors[ExactText("")] }
+            name = anchor == target.place ? ExactText("") : nil
         default: name = nil
         }
         guard let name else { return nil }
@@ -27,8 +28,8 @@ extension SchemaCompiler {
         let inUse = Set(subschemas.map { Int($0.resource) })
         for resource in library.resources.indices where inUse.contains(resource) {
             let first = dynamicAnchors.count
-            for (name, number) in dynamicNames {
-                guard let place = library.resources[resource].dynamicAnchors[name] else { continue }
+            for (name, place) in library.resources[resource].dynamicAnchors {
+                guard let number = dynamicNames[name] else { continue }
                 let schema = try subschema(place, inside: resource, keyword: "$dynamicRef")
                 dynamicAnchors.append(DynamicAnchor(name: number, schema: schema))
             }

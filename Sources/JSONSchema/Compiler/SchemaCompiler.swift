@@ -26,9 +26,9 @@ struct SchemaCompiler {
     var dynamicAnchors: [DynamicAnchor] = []
     var resourceAnchors: [ResourceAnchors] = []
     /// Numbers of the names that dynamic references ask for.
-    var dynamicNames: [String: Int] = [:]
+    var dynamicNames: [ExactText: Int] = [:]
     var locations: [CompiledSchema.Location] = []
-    var unknownKeywords: [String] = []
+    var unknownKeywords: [SchemaNode] = []
     var root = anything
 
     /// The subschema that a node was given, and the nodes that are still to be compiled.

@@ -8,7 +8,8 @@ struct SchemaFile {
     /// nil for a name that would lead out of the folder.
     init?(folder: String, name: String) {
         guard let name = URIReference.percentDecoded(name), !name.utf8.contains(0) else { return nil }
-        let parts = name.split(separator: "/")
+        // By bytes, as the kernel does: as characters, a slash and a combining mark behind it would be one.
+        let parts = name.utf8.split(separator: UInt8(ascii: "/")).map { Substring($0) }
         guard !parts.isEmpty, !parts.contains("..") else { return nil }
         path = ([Substring(folder)] + parts).joined(separator: "/")
     }

@@ -12,9 +12,9 @@ struct SchemaResource {
     var base: URIReference
     var root: SchemaNode
     var dialect: Dialect
-    var anchors: [String: SchemaNode] = [:]
+    var anchors: [ExactText: SchemaNode] = [:]
     /// Those of the anchors that `$dynamicRef` may find; `$recursiveAnchor` is the one without a name.
-    var dynamicAnchors: [String: SchemaNode] = [:]
+    var dynamicAnchors: [ExactText: SchemaNode] = [:]
 }
 
 /// All documents that a schema refers to, as they are needed, and what is found in them by name.
@@ -25,12 +25,15 @@ struct SchemaLibrary {
     /// The URI under which each document was found.
     private(set) var documentURIs: [String] = []
     private(set) var resources: [SchemaResource] = []
-    private var resourceOfURI: [URIReference: Int] = [:]
+    private var resourceOfURI: [ExactText: Int] = [:]
     /// The resource that each schema belongs to: of all schemas at places where a keyword wants one.
     private(set) var resourceOfSchema: [SchemaNode: Int] = [:]
+    private var children = KnownChildren()
 
     /// Documents that one schema may bring together.
     static let documentsMax = 1000
+    /// An `$id` inside of others makes a longer URI each time, if it ends in a slash.
+    static let uriBytesMax = 4096
 
     init(given: SchemaResources, defaultDraft: SchemaDraft) {
         self.given = given
@@ -51,7 +54,8 @@ struct SchemaLibrary {
         documents.append(document)
         documentURIs.append(uri.description)
         try scan(root, inside: nil, base: uri)
-        if let resource = resourceOfSchema[root], resourceOfURI[uri] == nil { resourceOfURI[uri] = resource }
+        let name = ExactText(uri.description)
+        if let resource = resourceOfSchema[root], resourceOfURI[name] == nil { resourceOfURI[name] = resource }
         return root
     }
 
@@ -65,14 +69,14 @@ extension SchemaLibrary {
     struct Target {
         var place: SchemaNode
         /// The name of the dynamic anchor that the reference leads to.
-        var dynamicAnchor: String?
+        var dynamicAnchor: ExactText?
     }
 
     /// What a reference in a schema of `resource` leads to; `place` is where the reference stands.
     mutating func resolve(
         _ text: String, in resource: Int, at place: SchemaNode
     ) throws(SchemaError) -> Target {
-        let uri = URIReference(text).resolved(against: resources[resource].base)
+        let uri = try absolute(URIReference(text), base: resources[resource].base, at: place)
         let target = try find(uri.withoutFragment, at: place)
         guard let fragment = URIReference.percentDecoded(uri.fragment ?? "") else {
             throw error(.reference, place, "the reference \(text) has a broken percent escape")
@@ -80,22 +84,34 @@ extension SchemaLibrary {
         guard !fragment.isEmpty else { return Target(place: resources[target].root) }
         if fragment.utf8.first == UInt8(ascii: "/") {
             if let found = try follow(fragment, in: target) { return Target(place: found) }
-        } else if let found = resources[target].anchors[fragment] {
-            return Target(place: found, dynamicAnchor: resources[target].dynamicAnchors[fragment].map { _ in fragment })
+        } else if let found = resources[target].anchors[ExactText(fragment)] {
+            let isDynamic = resources[target].dynamicAnchors[ExactText(fragment)] != nil
+            return Target(place: found, dynamicAnchor: isDynamic ? ExactText(fragment) : nil)
         }
         throw error(.reference, place, "the reference \(text) leads to nothing")
     }
 
+    private func absolute(
+        _ reference: URIReference, base: URIReference, at place: SchemaNode
+    ) throws(SchemaError) -> URIReference {
+        let uri = reference.resolved(against: base)
+        guard uri.withoutFragment.description.utf8.count <= Self.uriBytesMax else {
+            throw error(.unsupported, place, "makes a URI of more than \(Self.uriBytesMax) bytes")
+        }
+        return uri
+    }
+
     /// The resource with a URI, its document being read where that is needed.
     private mutating func find(_ uri: URIReference, at place: SchemaNode) throws(SchemaError) -> Int {
-        if let resource = resourceOfURI[uri] { return resource }
+        let name = ExactText(uri.description)
+        if let resource = resourceOfURI[name] { return resource }
         let document = try document(uri, at: place)
         guard documents.count < Self.documentsMax else {
             throw error(.unsupported, place, "the schema brings more than \(Self.documentsMax) documents together")
         }
         let root = try add(document, uri: uri)
         // Every root was noted by the scan.
-        return resourceOfURI[uri] ?? resourceOfSchema[root] ?? 0
+        return resourceOfURI[name] ?? resourceOfSchema[root] ?? 0
     }
 
     private func document(_ uri: URIReference, at place: SchemaNode) throws(SchemaError) -> JSONDocument {
@@ -114,7 +130,9 @@ extension SchemaLibrary {
         var value = value(resources[resource].root)
         var inside = resource
         for token in pointer.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
-            guard let child = value.at(pointer: "/" + String(Substring(token))) else { return nil }
+            guard let child = children.child(Substring(token), of: value, at: place(value, in: document)) else {
+                return nil
+            }
             value = child
             inside = resourceOfSchema[place(value, in: document)] ?? inside
         }
@@ -168,7 +186,7 @@ extension SchemaLibrary {
         }
         let uri = URIReference(text)
         if draft == .draft07, uri.withoutFragment.description.isEmpty, let outer { return outer }
-        let own = uri.withoutFragment.resolved(against: outerBase)
+        let own = try absolute(uri.withoutFragment, base: outerBase, at: self.place(id, in: place.document))
         if draft != .draft07, uri.fragment.map({ !$0.isEmpty }) ?? false {
             throw error(
                 .malformed, self.place(id, in: place.document), "$id must have no fragment; a name inside is an $anchor"
@@ -183,12 +201,13 @@ extension SchemaLibrary {
         let dialect = try dialect(of: schema, place, default: outer.map { resources[$0].dialect })
         let index = resources.count
         resources.append(SchemaResource(base: base, root: place, dialect: dialect))
-        if let other = resourceOfURI[base] {
+        let name = ExactText(base.description)
+        if let other = resourceOfURI[name] {
             guard resources[other].root.document != place.document else {
                 throw error(.malformed, place, "there are two schemas with the URI \(base)")
             }
         } else {
-            resourceOfURI[base] = index
+            resourceOfURI[name] = index
         }
         resourceOfSchema[place] = index
         return index
@@ -204,22 +223,26 @@ extension SchemaLibrary {
             else { return }
             try note(name, place, resource)
         case .draft201909:
-            if schema["$recursiveAnchor"]?.bool == true { resources[resource].dynamicAnchors[""] = place }
-            if let name = try anchor(schema, "$anchor", place.document) { try note(name, place, resource) }
-        case .draft202012:
-            if let name = try anchor(schema, "$anchor", place.document) { try note(name, place, resource) }
-            if let name = try anchor(schema, "$dynamicAnchor", place.document) {
+            if schema["$recursiveAnchor"]?.bool == true { resources[resource].dynamicAnchors[ExactText("")] = place }
+            if let name = try anchor(schema, "$anchor", AnchorName.isOf201909, place.document) {
                 try note(name, place, resource)
-                resources[resource].dynamicAnchors[name] = place
+            }
+        case .draft202012:
+            if let name = try anchor(schema, "$anchor", AnchorName.isOf202012, place.document) {
+                try note(name, place, resource)
+            }
+            if let name = try anchor(schema, "$dynamicAnchor", AnchorName.isOf202012, place.document) {
+                try note(name, place, resource)
+                resources[resource].dynamicAnchors[ExactText(name)] = place
             }
         }
     }
 
-    private func anchor(_ schema: JSONValue, _ keyword: String, _ document: Int32) throws(SchemaError) -> String? {
+    private func anchor(
+        _ schema: JSONValue, _ keyword: String, _ isName: (String) -> Bool, _ document: Int32
+    ) throws(SchemaError) -> String? {
         guard let value = schema[key: keyword] else { return nil }
-        guard let name = value.string, let first = name.utf8.first, first != UInt8(ascii: "-"),
-            name.utf8.allSatisfy({ Self.isNameByte($0) })
-        else {
+        guard let name = value.string, isName(name) else {
             throw error(
                 .malformed, place(value, in: document),
                 "\(keyword) must be a name: a letter or _, then letters, digits, -, . and _")
@@ -227,18 +250,8 @@ extension SchemaLibrary {
         return name
     }
 
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: ":"):
-            true
-        default: false
-        }
-    }
-
     private mutating func note(_ name: String, _ place: SchemaNode, _ resource: Int) throws(SchemaError) {
-        let other = resources[resource].anchors.updateValue(place, forKey: name)
+        let other = resources[resource].anchors.updateValue(place, forKey: ExactText(name))
         guard let other, other != place else { return }
         throw error(.malformed, place, "there are two schemas with the anchor \(name)")
     }

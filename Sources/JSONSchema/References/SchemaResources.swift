@@ -3,7 +3,7 @@ public import JSON
 /// Where the documents are that schemas refer to: each by its URI, or a folder for all below one. Nothing is ever
 /// fetched over a network.
 public struct SchemaResources {
-    private var documents: [String: JSONDocument] = [:]
+    private var documents: [ExactText: JSONDocument] = [:]
     private var folders: [(prefix: String, path: String)] = []
     private var limits: JSONLimits
     private let willOpen: (String) -> Void
@@ -18,7 +18,7 @@ public struct SchemaResources {
 
     /// References to `uri`, whose fragment does not count, lead to this document.
     public mutating func add(uri: String, document: JSONDocument) {
-        documents[Self.name(uri)] = document
+        documents[ExactText(URIReference(uri).withoutFragment.description)] = document
     }
 
     /// References to a URI that begins with `prefix` lead to the file below `folder` which the rest of the URI names;
@@ -30,14 +30,13 @@ public struct SchemaResources {
 
     /// nil when nobody has given it.
     func document(_ uri: String) throws(SchemaFileError) -> JSONDocument? {
-        if let document = documents[uri] { return document }
-        for (prefix, folder) in folders where uri.hasPrefix(prefix) {
-            guard let file = SchemaFile(folder: folder, name: String(uri.dropFirst(prefix.count))) else { continue }
+        if let document = documents[ExactText(uri)] { return document }
+        for (prefix, folder) in folders where uri.utf8.starts(with: prefix.utf8) {
+            let name = String(Substring(uri.utf8.dropFirst(prefix.utf8.count)))
+            guard let file = SchemaFile(folder: folder, name: name) else { continue }
             willOpen(file.path)
             if let document = try file.document(limits: limits) { return document }
         }
         return nil
     }
-
-    private static func name(_ uri: String) -> String { URIReference(uri).withoutFragment.description }
 }

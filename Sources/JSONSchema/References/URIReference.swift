@@ -1,6 +1,6 @@
-/// A URI or a reference relative to one, by its parts (RFC 3986). It is compared as it is written: the names of schemas
-/// are identifiers, nothing is fetched by them.
-struct URIReference: Hashable {
+/// A URI or a reference relative to one, by its parts (RFC 3986). What it names is found by its text as it is written:
+/// the names of schemas are identifiers, nothing is fetched by them.
+struct URIReference {
     var scheme: String?
     var authority: String?
     var path: String
@@ -47,8 +47,6 @@ struct URIReference: Hashable {
         }
     }
 
-    var isAbsolute: Bool { scheme != nil }
-
     /// Without its fragment: what names a whole resource.
     var withoutFragment: URIReference {
         var copy = self
@@ -86,19 +84,28 @@ struct URIReference: Hashable {
     /// Section 5.2.4; a path that is no hierarchy (`urn:a:b`) has no such segments.
     private static func withoutDots(_ path: String) -> String {
         guard path.utf8.contains(UInt8(ascii: ".")) else { return path }
-        let isRooted = path.utf8.first == UInt8(ascii: "/")
-        var kept: [String] = []
+        let bytes = Array(path.utf8)
+        let slash = UInt8(ascii: "/")
+        let isRooted = bytes.first == slash
+        /// Each segment with a slash behind it.
+        var kept: [UInt8] = []
         var endsInFolder = false
-        let segments = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        for segment in segments.dropFirst(isRooted ? 1 : 0).map({ String(Substring($0)) }) {
-            endsInFolder = segment == "." || segment == ".."
-            if segment == ".." {
-                _ = kept.popLast()
-            } else if segment != "." {
-                kept.append(segment)
+        var start = isRooted ? 1 : 0
+        while start <= bytes.count {
+            let end = bytes[start...].firstIndex(of: slash) ?? bytes.count
+            let segment = bytes[start..<end]
+            endsInFolder = segment.elementsEqual(".".utf8) || segment.elementsEqual("..".utf8)
+            if !endsInFolder {
+                kept += segment
+                kept.append(slash)
+            } else if segment.count == 2 {
+                kept.removeLast(min(kept.count, 1))
+                while let last = kept.last, last != slash { kept.removeLast() }
             }
+            start = end + 1
         }
-        return (isRooted ? "/" : "") + kept.joined(separator: "/") + (endsInFolder && !kept.isEmpty ? "/" : "")
+        if !endsInFolder { kept.removeLast() }
+        return (isRooted ? "/" : "") + String(decoding: kept, as: UTF8.self)
     }
 }
 

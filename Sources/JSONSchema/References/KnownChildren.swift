@@ -1,0 +1,30 @@
+import JSON
+
+/// What is inside the large containers that pointers have led through, so that the next pointer needs no search.
+struct KnownChildren {
+    private var members: [SchemaNode: [ExactText: Int]] = [:]
+    private var elements: [SchemaNode: [Int]] = [:]
+
+    /// Children of a container that is still searched.
+    private static let searchedMax = 16
+
+    /// What one step of a pointer leads to; `place` is the container's.
+    mutating func child(_ token: Substring, of container: JSONValue, at place: SchemaNode) -> JSONValue? {
+        guard container.count > Self.searchedMax else { return container.child(token) }
+        let index: Int?
+        switch container.kind {
+        case .object:
+            if members[place] == nil {
+                members[place] = Dictionary(
+                    container.members.map { (ExactText($0.key.string ?? ""), $0.value.index) },
+                    uniquingKeysWith: { first, _ in first })
+            }
+            index = JSONValue.memberKey(token).flatMap { members[place]?[ExactText($0)] }
+        default:
+            if elements[place] == nil { elements[place] = container.elements.map(\.index) }
+            let position = JSONValue.elementPosition(token).flatMap { $0 < container.count ? $0 : nil }
+            index = position.flatMap { elements[place]?[$0] }
+        }
+        return index.map { JSONValue(tape: container.tape, index: $0) }
+    }
+}
