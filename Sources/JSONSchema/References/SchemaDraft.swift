@@ -1,0 +1,9 @@
+/// The drafts of JSON Schema that are known here. `$schema` decides; this is for schemas without one.
+public enum SchemaDraft: String, Sendable, CaseIterable {
+    case draft07 = "http://json-schema.org/draft-07/schema"
+    /// Known so that schemas can refer to schemas of this draft; its meta-schema is not built in.
+    case draft201909 = "https://json-schema.org/draft/2019-09/schema"
+    case draft202012 = "https://json-schema.org/draft/2020-12/schema"
+
+    static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
+}

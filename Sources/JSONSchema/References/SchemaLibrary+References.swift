@@ -1,0 +1,79 @@
+import JSON
+
+/// Where references lead.
+extension SchemaLibrary {
+    struct Target {
+        var place: SchemaNode
+        /// The name of the dynamic anchor that the reference leads to.
+        var dynamicAnchor: ExactText?
+    }
+
+    /// What a reference in a schema of `resource` leads to; `place` is where the reference stands.
+    mutating func resolve(
+        _ text: String, in resource: Int, at place: SchemaNode
+    ) throws(SchemaError) -> Target {
+        let uri = try absolute(URIReference(text), base: resources[resource].base, at: place)
+        let target = try find(uri.withoutFragment, at: place)
+        guard let fragment = URIReference.percentDecoded(uri.fragment ?? "") else {
+            throw error(.reference, place, "the reference \(text) has a broken percent escape")
+        }
+        guard !fragment.isEmpty else { return Target(place: resources[target].root) }
+        if fragment.utf8.first == UInt8(ascii: "/") {
+            if let found = try follow(fragment, in: target) { return Target(place: found) }
+        } else if let found = resources[target].anchors[ExactText(fragment)] {
+            let isDynamic = resources[target].dynamicAnchors[ExactText(fragment)] != nil
+            return Target(place: found, dynamicAnchor: isDynamic ? ExactText(fragment) : nil)
+        }
+        throw error(.reference, place, "the reference \(text) leads to nothing")
+    }
+
+    func absolute(
+        _ reference: URIReference, base: URIReference, at place: SchemaNode
+    ) throws(SchemaError) -> URIReference {
+        let uri = reference.resolved(against: base)
+        guard uri.withoutFragment.description.utf8.count <= Self.uriBytesMax else {
+            throw error(.unsupported, place, "makes a URI of more than \(Self.uriBytesMax) bytes")
+        }
+        return uri
+    }
+
+    /// The resource with a URI, its document being read where that is needed.
+    private mutating func find(_ uri: URIReference, at place: SchemaNode) throws(SchemaError) -> Int {
+        let name = ExactText(uri.description)
+        if let resource = resourceOfURI[name] { return resource }
+        let document = try document(uri, at: place)
+        guard documents.count < Self.documentsMax else {
+            throw error(.unsupported, place, "the schema brings more than \(Self.documentsMax) documents together")
+        }
+        let root = try add(document, uri: uri)
+        // Every root was noted by the scan.
+        return resourceOfURI[name] ?? resourceOfSchema[root] ?? 0
+    }
+
+    func document(_ uri: URIReference, at place: SchemaNode) throws(SchemaError) -> JSONDocument {
+        let name = uri.description
+        do throws(SchemaFileError) {
+            if let document = try given.document(name) ?? MetaSchemas.document(name) { return document }
+        } catch {
+            throw self.error(.resource, place, error.message)
+        }
+        throw error(.missing, place, "the schema refers to \(name), which was not given")
+    }
+
+    /// A JSON pointer from a resource's root on. What it leads to is a schema, though no keyword may stand there.
+    private mutating func follow(_ pointer: String, in resource: Int) throws(SchemaError) -> SchemaNode? {
+        let document = resources[resource].root.document
+        var value = value(resources[resource].root)
+        var inside = resource
+        for token in pointer.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+            guard let child = children.child(Substring(token), of: value, at: place(value, in: document)) else {
+                return nil
+            }
+            value = child
+            inside = resourceOfSchema[place(value, in: document)] ?? inside
+        }
+        let target = place(value, in: document)
+        if resourceOfSchema[target] == nil { try scan(target, inside: inside, base: resources[inside].base) }
+        return target
+    }
+}

@@ -1,0 +1,74 @@
+import JSON
+
+/// What is noted of a document, or a part of one, when it is met first.
+extension SchemaLibrary {
+    /// Notes each schema from `root` on, without recursion.
+    mutating func scan(
+        _ root: SchemaNode, inside resource: Int?, base: URIReference
+    ) throws(SchemaError) {
+        var waiting: [(value: JSONValue, resource: Int?)] = [(value(root), resource)]
+        while let (schema, outer) = waiting.popLast() {
+            let place = place(schema, in: root.document)
+            guard resourceOfSchema[place] == nil, schema.kind == .object || schema.kind == .boolean else {
+                // Whatever else stands here is told when it is compiled.
+                if outer == nil { _ = try begin(schema, place, base: base, inside: nil) }
+                continue
+            }
+            let resource = try identify(schema, place, inside: outer, base: base)
+            resourceOfSchema[place] = resource
+            guard schema.kind == .object else { continue }
+            try noteAnchors(schema, place, resource)
+            let dialect = resources[resource].dialect
+            let isReference = dialect.ignoresSiblingsOfRef && schema["$ref"] != nil
+            for (key, value) in schema.members {
+                guard let keyword = key.string, let shape = SubschemaShape(keyword), dialect.knows(keyword),
+                    !isReference || keyword == "definitions"
+                else { continue }
+                for subschema in shape.schemas(in: value) { waiting.append((subschema, resource)) }
+            }
+        }
+    }
+
+    /// The resource that a schema belongs to: a new one when it has an `$id`, or is the root of a document.
+    private mutating func identify(
+        _ schema: JSONValue, _ place: SchemaNode, inside outer: Int?, base: URIReference
+    ) throws(SchemaError) -> Int {
+        if let outer, schema["$id"] == nil { return outer }
+        let draft = try dialect(of: schema, place, default: outer.map { resources[$0].dialect }).draft
+        let outerBase = outer.map { resources[$0].base } ?? base
+        guard schema["$ref"] == nil || draft != .draft07, let id = schema["$id"] else {
+            if let outer { return outer }
+            return try begin(schema, place, base: outerBase, inside: nil)
+        }
+        guard let text = id.string else {
+            throw error(.malformed, self.place(id, in: place.document), "$id must be a string")
+        }
+        let uri = URIReference(text)
+        if draft == .draft07, uri.withoutFragment.description.isEmpty, let outer { return outer }
+        let own = try absolute(uri.withoutFragment, base: outerBase, at: self.place(id, in: place.document))
+        if draft != .draft07, uri.fragment.map({ !$0.isEmpty }) ?? false {
+            throw error(
+                .malformed, self.place(id, in: place.document), "$id must have no fragment; a name inside is an $anchor"
+            )
+        }
+        return try begin(schema, place, base: own.withoutFragment, inside: outer)
+    }
+
+    private mutating func begin(
+        _ schema: JSONValue, _ place: SchemaNode, base: URIReference, inside outer: Int?
+    ) throws(SchemaError) -> Int {
+        let dialect = try dialect(of: schema, place, default: outer.map { resources[$0].dialect })
+        let index = resources.count
+        resources.append(SchemaResource(base: base, root: place, dialect: dialect))
+        let name = ExactText(base.description)
+        if let other = resourceOfURI[name] {
+            guard resources[other].root.document != place.document else {
+                throw error(.malformed, place, "there are two schemas with the URI \(base)")
+            }
+        } else {
+            resourceOfURI[name] = index
+        }
+        resourceOfSchema[place] = index
+        return index
+    }
+}

@@ -1,0 +1,36 @@
+import JSON
+
+/// Where schemas stand inside of a schema.
+enum SubschemaShape {
+    case schema
+    case array
+    case object
+    /// `items` of older drafts.
+    case schemaOrArray
+    /// `dependencies`: arrays of names among them.
+    case objectWithArrays
+
+    init?(_ keyword: String) {
+        switch keyword {
+        case "not", "if", "then", "else", "additionalProperties", "propertyNames", "contains", "additionalItems",
+            "unevaluatedItems", "unevaluatedProperties", "contentSchema":
+            self = .schema
+        case "allOf", "anyOf", "oneOf", "prefixItems": self = .array
+        case "$defs", "definitions", "properties", "patternProperties", "dependentSchemas": self = .object
+        case "items": self = .schemaOrArray
+        case "dependencies": self = .objectWithArrays
+        default: return nil
+        }
+    }
+
+    /// The schemas in a keyword's value; what is malformed is left to the compiler.
+    func schemas(in value: JSONValue) -> [JSONValue] {
+        switch self {
+        case .schema: [value]
+        case .array: Array(value.elements)
+        case .object: value.members.map(\.value)
+        case .schemaOrArray: value.kind == .array ? Array(value.elements) : [value]
+        case .objectWithArrays: value.members.map(\.value).filter { $0.kind != .array }
+        }
+    }
+}
