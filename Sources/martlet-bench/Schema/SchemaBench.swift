@@ -27,6 +27,8 @@ struct SchemaBench {
         report.allocations = try await allocations()
         MartletBench.note("schemas with more properties")
         report.growth = try SchemaGrowth.measure()
+        MartletBench.note("larger schemas")
+        report.compileGrowth = try CompileGrowth.measure()
         for limit in HostileCase.all {
             MartletBench.note(limit.name)
             report.limits.append(try limit.measure())

@@ -13,6 +13,7 @@ struct SchemaBenchReport {
     /// Of a thousand messages; nil: not counted.
     var allocations: Int?
     var growth: SchemaGrowth?
+    var compileGrowth: CompileGrowth?
     var limits: [HostileCase.Cost] = []
 
     private var share: Double { Figures.median(martlet) / Figures.median(yardstick) }
@@ -24,6 +25,7 @@ struct SchemaBenchReport {
             + (share > Self.shareMax ? ["a message costs over \(Self.shareMax) of the yardstick"] : [])
             + (allocations ?? 0 > 0 ? ["messages allocate"] : [])
             + (growth?.isWithinLimit == false ? ["the cost grows with the properties of the schema"] : [])
+            + (compileGrowth?.isWithinLimit == false ? ["a larger schema costs more to compile for each part"] : [])
     }
 
     var table: String {
@@ -34,6 +36,9 @@ struct SchemaBenchReport {
         }
         let grown = [growth?.fewOfFew, growth?.fewOfMany, growth?.manyOfMany].map {
             Figures.cell($0 ?? .nan, places: 0, width: 6)
+        }
+        let compiled = [compileGrowth?.ofFew, compileGrowth?.ofMany].map {
+            Figures.cell(($0 ?? .nan) / 1000, places: 1, width: 6)
         }
         return """
             The sample alert, \(messageBytes) bytes, parsed and validated; processor time, median of \(martlet.count) batches
@@ -48,6 +53,11 @@ struct SchemaBenchReport {
             \(grown[0])  of \(SchemaGrowth.few), the schema has \(SchemaGrowth.few) properties
             \(grown[1])  of \(SchemaGrowth.few), the schema has \(SchemaGrowth.many)
             \(grown[2])  of \(SchemaGrowth.many), the schema has \(SchemaGrowth.many)
+
+            One part of a schema with references and unknown keywords, compiled; processor time, µs
+
+            \(compiled[0])  of \(CompileGrowth.few)
+            \(compiled[1])  of \(CompileGrowth.many)
 
             What is made to cost much, within 1 MiB; p99 of \(HostileCase.runs) runs, processor time
 
@@ -74,6 +84,14 @@ struct SchemaBenchReport {
             for (name, nanoseconds) in [
                 ("member_ns", growth.fewOfFew), ("member_of_larger_schema_ns", growth.fewOfMany),
                 ("member_of_larger_message_ns", growth.manyOfMany),
+            ] {
+                json.key(name)
+                json.double(nanoseconds)
+            }
+        }
+        if let compileGrowth {
+            for (name, nanoseconds) in [
+                ("compiled_part_ns", compileGrowth.ofFew), ("compiled_part_of_larger_schema_ns", compileGrowth.ofMany),
             ] {
                 json.key(name)
                 json.double(nanoseconds)
