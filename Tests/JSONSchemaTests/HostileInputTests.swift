@@ -22,6 +22,26 @@ struct HostileInputTests {
         }
     }
 
+    @Test(arguments: [#"{"patternProperties":{"^(a+)+$":true}}"#, #"{"not":{"patternProperties":{"^(a+)+$":false}}}"#])
+    func givingUpOnANameIsNeverValid(_ schema: String) throws {
+        let text = "{\"" + String(repeating: "a", count: 30_000) + "!\":1}"
+        let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)))
+        let violation = try #require(validator.firstViolation(in: try JSONDocument(text).root))
+        #expect(violation.message.contains("could not be matched"))
+    }
+
+    /// What a dynamic reference leads to is known only when a value is there.
+    @Test(arguments: [
+        ##"{"$dynamicAnchor":"a","$dynamicRef":"#a"}"##, ##"{"$dynamicAnchor":"a","not":{"$dynamicRef":"#a"}}"##,
+        ##"{"$dynamicAnchor":"a","type":"array","anyOf":[{"items":{"$dynamicRef":"#a"}},{"$dynamicRef":"#a"}]}"##,
+    ])
+    func dynamicReferencesToThemselvesEnd(_ schema: String) throws {
+        let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)))
+        let violation = try #require(validator.firstViolation(in: try JSONDocument("[1]").root))
+        #expect(violation.keyword == "$dynamicRef")
+        #expect(violation.message.contains("the schema refers to itself"))
+    }
+
     @Test func longStringsMatchSimplePatterns() throws {
         let validator = SchemaValidator(try CompiledSchema(JSONDocument(#"{"pattern":"^[a-z]+$"}"#)))
         let text = "\"" + String(repeating: "a", count: 900_000) + "\""

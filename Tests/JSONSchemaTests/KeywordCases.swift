@@ -186,4 +186,34 @@ let applicatorCases: [KeywordCase] = [
     KeywordCase(
         ##"{"$id":"https://example.com/s.json","$ref":"https://example.com/s.json#/$defs/a","$defs":{"a":{"type":"null"}}}"##,
         "type", valid: ["null"], invalid: ["1"]),
+
+    KeywordCase(#"{"contains":{"minimum":5}}"#, "contains", valid: ["[1,5]", "{}"], invalid: ["[]", "[1]"]),
+    KeywordCase(
+        #"{"contains":{"const":1},"minContains":2}"#, "minContains", valid: ["[1,1]"], invalid: ["[]", "[1,2]"]),
+    KeywordCase(
+        #"{"contains":{"const":1},"maxContains":1}"#, valid: ["[1,2]"], invalid: [("[1,1]", "maxContains", "")]),
+    KeywordCase(
+        #"{"uniqueItems":true}"#, "uniqueItems", valid: ["[1,2]", "[]"], invalid: ["[1,1.0]", #"[{"a":1},{"a":1}]"#]),
+    KeywordCase(
+        #"{"dependentSchemas":{"a":{"required":["b"]},"c":false}}"#, valid: ["{}", #"{"a":1,"b":1}"#],
+        invalid: [(#"{"a":1}"#, "required", ""), (#"{"c":1}"#, "dependentSchemas", "")]),
+    KeywordCase(
+        #"{"properties":{"a":true},"unevaluatedProperties":false}"#, valid: [#"{"a":1}"#, "[]"],
+        invalid: [(#"{"a":1,"b":1}"#, "unevaluatedProperties", "/b")]),
+    KeywordCase(
+        #"{"unevaluatedProperties":{"minimum":5}}"#, valid: [#"{"a":5}"#],
+        invalid: [(#"{"a":5,"b":1}"#, "minimum", "/b")]),
+    KeywordCase(
+        #"{"prefixItems":[true],"unevaluatedItems":false}"#, valid: ["[1]", "{}"],
+        invalid: [("[1,2]", "unevaluatedItems", "/1")]),
+    KeywordCase(
+        #"{"prefixItems":[false],"propertyNames":false,"not":{"const":1}}"#, valid: ["[]", "{}", "2"],
+        invalid: [("[1]", "prefixItems", "/0"), (#"{"a":1}"#, "propertyNames", "/a"), ("1", "not", "")]),
+    KeywordCase(
+        #"{"if":{"minimum":5},"then":false,"else":{"allOf":[{"not":{"const":1}},{"multipleOf":2}]}}"#, valid: ["2"],
+        invalid: [("5", "then", ""), ("1", "not", ""), ("3", "multipleOf", "")]),
+    KeywordCase(#"{"if":{"minimum":5},"else":false}"#, "else", valid: ["5"], invalid: ["1"]),
+    KeywordCase(
+        ##"{"$defs":{"a":{"$dynamicAnchor":"a","type":"null"}},"items":{"$dynamicRef":"#a"}}"##, valid: ["[null]"],
+        invalid: [("[null,1]", "type", "/1")]),
 ]
