@@ -22,12 +22,20 @@ struct ViolationSentenceTests {
         ),
         (#"{"anyOf":[{"type":"integer"},{"type":"null"}]}"#, "1.5", "type The value must be a whole number."),
         (
-            #"{"oneOf":[{"title":"A","minimum":5},{"title":"B","maximum":1}]}"#, "3",
+            #"{"oneOf":[{"title":"A","required":["x"]},{"title":"B","properties":{"y":false}}]}"#, #"{"y":1}"#,
             #"oneOf The value must match exactly one of the schema's alternatives ("A", "B")."#
         ),
         (
             #"{"anyOf":[{"minimum":5},{"maximum":1}]}"#, "3",
-            "anyOf The value matches none of the schema's alternatives."
+            "anyOf The value must be at least 5, or must be at most 1."
+        ),
+        (
+            #"{"oneOf":[{"minimum":2},{"title":"B","maximum":5},{"const":9}]}"#, "3",
+            "oneOf The value matches more than one of the schema's alternatives, where exactly one must hold."
+        ),
+        (
+            #"{"oneOf":[{"const":1,"title":"One"},{"const":"b","description":"Two"},{"const":null}]}"#, "3",
+            #"oneOf The value must be one of 1, "b", null."#
         ),
     ])
     func alternativesAreToldByTheOneThatFits(_ schema: String, _ value: String, _ sentence: String) throws {

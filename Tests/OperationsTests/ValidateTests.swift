@@ -22,6 +22,8 @@ import Testing
         let error = try #require(try JSONDocument(run.output[1]).root["errors"]?.elements.map { $0 }.first)
         #expect(error["keyword"]?.string == "type")
         #expect(error["instance_pointer"]?.string == "/payload/aps/badge")
+        let location = "https://martlet.dev/schemas/notification.schema.json#/$defs/aps/properties/badge/type"
+        #expect(error["schema_location"]?.string == location)
         #expect(error["message"]?.string?.hasPrefix("must be a whole number (") == true)
         #expect((error["line"]?.int ?? 0) > 1)
     }

@@ -7,7 +7,7 @@ public enum ContractSchemas {
 
     private static func compile(_ text: [UInt8], _ name: String) -> CompiledSchema {
         do {
-            return try CompiledSchema(JSONDocument(text))
+            return try CompiledSchema(JSONDocument(text), uri: "https://martlet.dev/schemas/\(name)")
         } catch {
             preconditionFailure("\(name), which is part of this program, does not compile: \(error)")
         }

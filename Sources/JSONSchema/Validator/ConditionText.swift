@@ -10,20 +10,22 @@ struct ConditionText {
     /// Parts of one condition, and conditions that hold, that are told.
     private static let clausesMax = 3
     private static let conditionsMax = 2
+    /// Members of an object among which one is looked for.
+    static let membersMax = 1000
 
     /// `/push_type is "background"`; nil when no condition can be told.
     func reason(_ conditions: [FoundViolations.Condition]) -> String? {
-        let holding = conditions.filter(\.holds).compactMap { told($0) }
-        if !holding.isEmpty {
-            return holding.prefix(Self.conditionsMax).reversed().joined(separator: " and ")
-        }
+        let holding = conditions.lazy.filter(\.holds).compactMap { told($0) }.prefix(Self.conditionsMax)
+        if !holding.isEmpty { return holding.reversed().joined(separator: " and ") }
         return conditions.lazy.filter { !$0.holds }.compactMap { told($0) }.first
     }
 
     private func told(_ condition: FoundViolations.Condition) -> String? {
         let test = schema.value(schema.locations[schema.codeLocations[condition.instruction]].place)
         let object = JSONValue(tape: instance, index: condition.node)
-        guard test.kind == .object, object.kind == .object else { return nil }
+        guard test.kind == .object, object.kind == .object, object.count <= Self.membersMax else {
+            return nil
+        }
         var clauses: [String] = []
         for (key, rule) in test.members {
             switch key.string {

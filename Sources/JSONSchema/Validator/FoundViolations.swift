@@ -11,6 +11,10 @@ struct FoundViolations {
         var names: (missing: Int, because: Int)?
         /// The conditions below which the rule stands, the nearest first.
         var conditions: [Condition] = []
+        /// Of `anyOf` and `oneOf`: what each alternative that is for the value's type has against the value itself.
+        var choices: [Violation] = []
+        /// Of `oneOf`: more than one alternative holds.
+        var holdsTooOften = false
     }
 
     /// `if`, and what it came to.

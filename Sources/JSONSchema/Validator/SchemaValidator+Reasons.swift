@@ -15,6 +15,8 @@ extension SchemaValidator {
         static let alternativesMax = 8
         /// Violations of one of several alternatives: its tag should be among them.
         static let violationsMax = 8
+        /// Alternatives that are all told.
+        static let choicesMax = 3
     }
 
     // Where the frame of a condition is, once that is decided.
@@ -53,15 +55,31 @@ extension SchemaValidator {
     private func reasons(
         for violation: FoundViolations.Violation, level: Int, max: Int, _ budget: inout ReasonBudget
     ) -> [FoundViolations.Violation] {
-        guard level < ReasonBudget.levelsMax, let list = alternatives(violation),
-            let wrong = whatIsMeant(of: list, violation.node, max: max, &budget)
-        else { return [violation] }
-        var told: [FoundViolations.Violation] = []
-        for var inner in wrong where told.count < max {
-            inner.conditions += violation.conditions
-            told += reasons(for: inner, level: level + 1, max: max - told.count, &budget)
+        guard level < ReasonBudget.levelsMax, let list = alternatives(violation) else { return [violation] }
+        var violation = violation
+        switch reason(of: list, violation.node, max: max, &budget) {
+        case .none: break
+        case .holds: violation.holdsTooOften = true
+        case .choices(let choices): violation.choices = choices
+        case .meant(let wrong):
+            var told: [FoundViolations.Violation] = []
+            for var inner in wrong where told.count < max {
+                inner.conditions += violation.conditions
+                told += reasons(for: inner, level: level + 1, max: max - told.count, &budget)
+            }
+            return told
         }
-        return told
+        return [violation]
+    }
+
+    /// Why no alternative holds, or not one alone.
+    private enum Reason {
+        case none
+        /// One of them does.
+        case holds
+        /// What is wrong by the one that is meant.
+        case meant([FoundViolations.Violation])
+        case choices([FoundViolations.Violation])
     }
 
     private func alternatives(_ violation: FoundViolations.Violation) -> SchemaList? {
@@ -72,36 +90,40 @@ extension SchemaValidator {
         }
     }
 
-    /// What is wrong by the one alternative that is for the value's type or, of several, for its tag; nil when there
-    /// is no such one.
-    private func whatIsMeant(
+    /// The alternative that is meant is the one for the value's type or, of several, for its tag.
+    private func reason(
         of list: SchemaList, _ node: Int, max: Int, _ budget: inout ReasonBudget
-    ) -> [FoundViolations.Violation]? {
+    ) -> Reason {
         let type = TypeSet(tape.nodes[node].kind)
         var types = AcceptedTypes(schema)
         let fitting = (list.first..<list.first + list.count).map { lists[$0] }
             .filter { !types.of($0).isDisjoint(with: type) }
-        if fitting.count == 1 { return whatIsWrong(by: fitting[0], node, max: max, &budget) }
-        guard fitting.count <= ReasonBudget.alternativesMax else { return nil }
-        var meant: (alternative: Int, wrong: [FoundViolations.Violation])?
-        /// The keys by which the others are known not to be meant.
+        // Constants are told in a row.
+        let areConstants = (list.first..<list.first + list.count).allSatisfy { isConstant(lists[$0]) }
+        guard !areConstants, fitting.count <= ReasonBudget.alternativesMax else { return .none }
+        /// Those that may be meant, and keys by which the others are known not to be.
+        var possible: [(alternative: Int, wrong: [FoundViolations.Violation])] = []
         var tags: [Int] = []
         for alternative in fitting {
-            let max = Swift.max(max, ReasonBudget.violationsMax)
-            guard let wrong = whatIsWrong(by: alternative, node, max: max, &budget) else { return nil }
-            if let tag = wrong.lazy.compactMap({ self.wrongTag($0, of: node) }).first {
+            let max = fitting.count == 1 ? max : Swift.max(max, ReasonBudget.violationsMax)
+            guard let wrong = whatIsWrong(by: alternative, node, max: max, &budget) else { return .none }
+            guard !wrong.isEmpty else { return .holds }
+            if fitting.count > 1, let tag = wrong.lazy.compactMap({ self.wrongTag($0, of: node) }).first {
                 tags.append(tag)
-            } else if meant == nil {
-                meant = (alternative, wrong)
             } else {
-                return nil
+                possible.append((alternative, wrong))
             }
         }
-        guard let meant, tags.allSatisfy({ isTagged(meant.alternative, $0, &budget) }) else { return nil }
-        return meant.wrong
+        if possible.count == 1, tags.allSatisfy({ isTagged(possible[0].alternative, $0, &budget) }) {
+            return .meant(possible[0].wrong)
+        }
+        let isAboutTheValue =
+            possible.count == fitting.count && possible.allSatisfy { $0.wrong.allSatisfy { $0.node == node } }
+        return isAboutTheValue && fitting.count <= ReasonBudget.choicesMax
+            ? .choices(possible.map { $0.wrong[0] }) : .none
     }
 
-    /// nil when that takes too much, or cannot be said.
+    /// Empty when nothing is; nil when that takes too much to say.
     private func whatIsWrong(
         by alternative: Int, _ node: Int, max: Int, _ budget: inout ReasonBudget
     ) -> [FoundViolations.Violation]? {
@@ -114,7 +136,7 @@ extension SchemaValidator {
         let isValid = run(alternative, node)
         budget.steps = stepsLeft
         let isTold = found.list.allSatisfy { ![.stepsMax, .patternGaveUp, .circle].contains($0.kind) }
-        return !isValid && isTold && !found.list.isEmpty ? found.list : nil
+        return isTold && isValid == found.list.isEmpty ? found.list : nil
     }
 
     /// The key of a member that is to have another constant than it has.

@@ -4,6 +4,8 @@ import JSON
 extension CompiledSchema {
     /// Bytes of a value or a sentence that are quoted.
     private static let quotedMax = 200
+    /// Characters in which a sentence's end is looked for.
+    private static let sentenceMax = 1000
 
     func value(_ place: SchemaNode) -> JSONValue {
         JSONValue(tape: documents[Int(place.document)].root.tape, index: Int(place.node))
@@ -34,7 +36,7 @@ extension CompiledSchema {
 
     /// Without its full stop; "e.g. this" does not end one.
     private func firstSentence(of text: String) -> String {
-        let text = Array(text.unicodeScalars)
+        let text = Array(text.unicodeScalars.prefix(Self.sentenceMax))
         let end =
             text.indices.first { index in
                 text[index] == "."

@@ -83,12 +83,9 @@ struct ViolationText {
         case .uniqueItems: return "must not have the same element twice"
         case .contains(let rule): return contained(schema.containments[rule], location)
         case .not: return "must not \(excluded(schema.value(location.place)) ?? "be what the schema excludes here")"
-        case .anyOf(let list):
-            return required(location.place, found.node) ?? types(list, found.node)
-                ?? "matches none of the schema's alternatives\(titles(location.place))"
-        case .oneOf(let list):
-            return required(location.place, found.node) ?? types(list, found.node)
-                ?? "must match exactly one of the schema's alternatives\(titles(location.place))"
+        case .anyOf(let list), .oneOf(let list):
+            return required(location.place, found.node) ?? constants(location.place, found) ?? types(list, found.node)
+                ?? choices(found) ?? alternatives(location, found)
         case .end, .object, .array, .dependentRequired, .dependentSchemas, .call, .dynamicCall, .conditional,
             .unevaluatedProperties, .unevaluatedItems:
             return "is not as the schema wants it"
@@ -144,11 +141,38 @@ struct ViolationText {
                 let name = required.elements.first(where: { _ in true })?.string
             else { return nil }
             names.append("\"\(name)\"")
-            presentCount += object[key: name] == nil ? 0 : 1
+            if object.count <= ConditionText.membersMax, object[key: name] != nil { presentCount += 1 }
         }
         let only = list.pointer.hasSuffix("/oneOf") ? "exactly one" : "at least one"
         let present = presentCount < 2 ? "" : presentCount == 2 ? ", and has both" : ", and has \(presentCount)"
         return "must have \(only) of \(names.joined(separator: ", "))\(present)"
+    }
+
+    /// `[{"const": 1, "title": "One"}, {"const": 2}]` is an enumeration with remarks.
+    private func constants(_ place: SchemaNode, _ found: FoundViolations.Violation) -> String? {
+        let list = schema.value(place)
+        guard !found.holdsTooOften, list.count <= Self.namesMax else { return nil }
+        let constants = list.elements.compactMap { element in
+            element.members.allSatisfy { ["const", "title", "description", "$comment"].contains($0.key.string) }
+                ? element["const"].map { schema.quoted($0) } : nil
+        }
+        return constants.count == list.count ? "must be one of \(constants.joined(separator: ", "))" : nil
+    }
+
+    private func choices(_ found: FoundViolations.Violation) -> String? {
+        guard !found.choices.isEmpty else { return nil }
+        let messages = found.choices.map { choice in
+            message(choice, schema.locations[choice.location ?? schema.codeLocations[choice.instruction]], nil)
+        }
+        return messages.joined(separator: ", or ")
+    }
+
+    private func alternatives(_ location: CompiledSchema.Location, _ found: FoundViolations.Violation) -> String {
+        let titles = titles(location.place)
+        guard location.keyword == "oneOf" else { return "matches none of the schema's alternatives\(titles)" }
+        return found.holdsTooOften
+            ? "matches more than one of the schema's alternatives, where exactly one must hold\(titles)"
+            : "must match exactly one of the schema's alternatives\(titles)"
     }
 
     /// When the value's type alone is wrong for all alternatives.
