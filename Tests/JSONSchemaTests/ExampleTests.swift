@@ -52,6 +52,21 @@ struct ExampleTests {
         for name in missing { #expect(violations.first?.message.contains("\"\(name)\"") == true) }
     }
 
+    /// The dead letters that are shown say what a worker would say.
+    @Test func whatIsShownIsWhatIsTold() throws {
+        let shown = try #require(ContractExample.document(of: "dead-letter").root["examples"]).elements.map { $0 }
+        let example = ContractExample(schema: "dead-letter", path: "dead-letter/valid/schema")
+        for (letter, payload) in [
+            (try #require(shown.first), ""), (try example.document().root, #","payload":{"aps":{"badge":"3"}}"#),
+        ] {
+            let request = try JSONDocument(#"{"app":"a","device_token":"aa","push_type":"alert"\#(payload)}"#)
+            let violation = try #require(try validator("notification").firstViolation(in: request.root))
+            #expect(letter["push-reason"]?.string == violation.description)
+            #expect(letter["push-reason-code"]?.string == violation.keyword)
+            #expect(letter["push-error-path"]?.string == violation.instancePointer)
+        }
+    }
+
     private func validator(_ name: String) throws -> SchemaValidator {
         SchemaValidator(try CompiledSchema(ContractExample.document(of: name)))
     }
