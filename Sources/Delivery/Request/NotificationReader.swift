@@ -119,7 +119,8 @@ extension Refusal {
         .size, "message_bytes", "The body is larger than this worker takes; the broker moved it to the dead letters.")
 
     fileprivate init(_ violation: SchemaViolation) {
-        self.init(.schema, violation.keyword, path: violation.instancePointer, violation.description)
+        let path = ShownPointer(violation.instancePointer).text
+        self.init(.schema, violation.keyword, path: path, violation.sentence(of: path))
     }
 }
 

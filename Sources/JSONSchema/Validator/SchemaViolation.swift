@@ -16,7 +16,8 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     public var suggestion: String?
 
     /// A whole sentence: `/payload/aps/badge must be a whole number.`
-    public var description: String {
-        "\(instancePointer.isEmpty ? "The value" : instancePointer) \(message)."
-    }
+    public var description: String { sentence(of: instancePointer) }
+
+    /// The same with the pointer as it may be shown.
+    public func sentence(of pointer: String) -> String { "\(pointer.isEmpty ? "The value" : pointer) \(message)." }
 }
