@@ -155,12 +155,13 @@ struct HostileCase {
         #"{"oneOf":\#(array(count, element: schema))}"#
     }
 
-    /// Asks for the innermost schema twice on each level.
+    /// Asks for the innermost schema twice on each level. It may stand inside of another one.
     private static func doubled(_ levels: Int, _ innermost: String) -> String {
         let names = (0..<levels).map { level in
             let below = ##"{"$ref":"#/$defs/n\##(level)"}"##
             return #""n\#(level + 1)":{"anyOf":[\#(below),\#(below)]}"#
         }
-        return ##"{"$ref":"#/$defs/n\##(levels)","$defs":{"n0":\##(innermost),\##(names.joined(separator: ","))}}"##
+        let definitions = #""n0":\#(innermost),\#(names.joined(separator: ","))"#
+        return ##"{"$id":"urn:doubled","$ref":"#/$defs/n\##(levels)","$defs":{\##(definitions)}}"##
     }
 }
