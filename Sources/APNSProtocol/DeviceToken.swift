@@ -18,6 +18,22 @@ public enum DeviceToken {
         return String(decoding: printable, as: UTF8.self) + "…+\(bytes.count - shown)"
     }
 
+    /// A text with everything shortened that may be a token: `digitsMin` hexadecimal digits or more in a row.
+    public static func shortened(in text: some Collection<UInt8>, digitsMin: Int) -> [UInt8] {
+        var shown: [UInt8] = []
+        var rest = text[...]
+        while let first = rest.first {
+            let run = rest.prefix { isHexDigit($0) == isHexDigit(first) }
+            if isHexDigit(first), run.count >= digitsMin {
+                shown += shortened(run).utf8
+            } else {
+                shown += run
+            }
+            rest = rest[run.endIndex...]
+        }
+        return shown
+    }
+
     /// Whether the byte is a hexadecimal digit of either case in ASCII.
     @inlinable public static func isHexDigit(_ byte: UInt8) -> Bool {
         byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 6

@@ -29,15 +29,7 @@ enum PathText {
             if !token.isEmpty { shown += DeviceToken.shortened(token).utf8 }
             rest = path[token.endIndex...]
         }
-        while let first = rest.first {
-            let run = rest.prefix { DeviceToken.isHexDigit($0) == DeviceToken.isHexDigit(first) }
-            if DeviceToken.isHexDigit(first), run.count >= tokenDigitsMin {
-                shown += DeviceToken.shortened(run).utf8
-            } else {
-                shown += run
-            }
-            rest = rest[run.endIndex...]
-        }
+        shown += DeviceToken.shortened(in: rest, digitsMin: tokenDigitsMin)
         return String(decoding: shown, as: UTF8.self)
     }
 }

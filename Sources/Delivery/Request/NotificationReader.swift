@@ -119,8 +119,8 @@ extension Refusal {
         .size, "message_bytes", "The body is larger than this worker takes; the broker moved it to the dead letters.")
 
     fileprivate init(_ violation: SchemaViolation) {
-        let path = ShownPointer(violation.instancePointer).text
-        self.init(.schema, violation.keyword, path: path, violation.sentence(of: path))
+        let path = ShownText.pointer(violation.instancePointer)
+        self.init(.schema, violation.keyword, path: path, ShownText.sentence(violation.sentence(of: path)))
     }
 }
 
