@@ -108,7 +108,7 @@ class Source:
         """Where each begins and ends, what is written around it, and what is changed: twice for a condition."""
         for begin, end in self.conditions():
             yield begin, end, ("condition({n}, ", ")"), ["→ true", "→ false"]
-        for match in re.finditer(r"(?<=\s)([-<>=!&|+]{1,2})(?=\s)", self.code):
+        for match in re.finditer(r"(?<=\s)(?<!func )([-<>=!&|+]{1,2})(?=\s)", self.code):
             if match[1] in SWAPS:
                 yield *match.span(1), None, [f"→ {SWAPS[match[1]]}"]
         for match in re.finditer(r"(?<![\w.$#\"])(?<!while )(true|false|\d+)(?![\w.]|: )", self.code):
