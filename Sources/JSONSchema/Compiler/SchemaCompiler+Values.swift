@@ -59,11 +59,11 @@ extension SchemaCompiler {
 
     mutating func pattern(_ value: JSONValue, _ schema: SchemaObject) throws(SchemaError) -> Int {
         do throws(PatternError) {
-            patterns.append(try Pattern(value.tape.view.text(of: value.index)))
+            patterns.append(try Pattern(value.tape.view.text(of: value.index), work: &patternWork))
         } catch {
             throw library.error(
                 .pattern, schema.place(value),
-                "the regular expression is wrong at byte \(error.offset): \(error.message)")
+                "the regular expression is wrong\(error.offset.map { " at byte \($0)" } ?? ""): \(error.message)")
         }
         return patterns.count - 1
     }

@@ -22,6 +22,8 @@ struct SchemaCompiler {
     var enumerated: [SchemaNode] = []
     var keys: [KeyEntry] = []
     var patterns: [Pattern] = []
+    /// What is left of it for the schema's further patterns.
+    var patternWork = Automaton.workMax
     var dynamicReferences: [DynamicReference] = []
     var dynamicAnchors: [DynamicAnchor] = []
     var resourceAnchors: [ResourceAnchors] = []

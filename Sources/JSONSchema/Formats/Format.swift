@@ -42,7 +42,7 @@ enum Format: String {
         case .uriTemplate: return URITemplateFormat.matches(text)
         case .jsonPointer: return PointerFormat.isPointer(text[...])
         case .relativeJSONPointer: return PointerFormat.isRelative(text)
-        case .regex: return Pattern.isExpression(text)
+        case .regex: return ECMAExpression.isExpression(text)
         }
     }
 }
@@ -90,5 +90,11 @@ struct FormatReader {
 extension UInt8 {
     var isDigit: Bool { self &- UInt8(ascii: "0") < 10 }
     var isLetter: Bool { (self | 0x20) &- UInt8(ascii: "a") < 26 }
-    var isHexDigit: Bool { isDigit || (self | 0x20) &- UInt8(ascii: "a") < 6 }
+    var isHexDigit: Bool { hexDigitValue != nil }
+
+    var hexDigitValue: UInt8? {
+        if isDigit { return self - UInt8(ascii: "0") }
+        let letter = (self | 0x20) &- UInt8(ascii: "a")
+        return letter < 6 ? letter + 10 : nil
+    }
 }

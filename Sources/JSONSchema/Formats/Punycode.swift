@@ -49,7 +49,7 @@ enum Punycode {
         var code = 128
         var delta = 0
         var bias = 72
-        let isASCIICount = handled
+        let asciiCount = handled
         while handled < scalars.count {
             guard let next = scalars.map({ Int($0.value) }).filter({ $0 >= code }).min() else { return nil }
             delta += (next - code) * (handled + 1)
@@ -58,7 +58,7 @@ enum Punycode {
                 if scalar < code { delta += 1 }
                 guard scalar == code else { continue }
                 result += digitCount(delta, bias)
-                bias = adapted(delta, count: handled + 1, isFirst: handled == isASCIICount)
+                bias = adapted(delta, count: handled + 1, isFirst: handled == asciiCount)
                 delta = 0
                 handled += 1
             }

@@ -1,5 +1,5 @@
 /// The common kind of regular expression, without PCRE2: `^`, characters and classes with counts, `$`, such as
-/// `^[A-Za-z0-9.-]+$`, and `^([0-9a-f]{2})+$`. It is matched in one pass, so it never gives up either.
+/// `^[A-Za-z0-9.-]+$`, and `^([0-9a-f]{2})+$`. It is matched in one pass.
 struct ClassSequence {
     /// Some characters of one class in a row.
     struct Item: BitwiseCopyable {
@@ -52,8 +52,10 @@ struct ClassSequence {
         return items
     }
 
-    /// `text` must be well-formed UTF-8.
-    static func matches(_ items: UnsafeBufferPointer<Item>, _ text: UnsafeRawBufferPointer) -> Bool {
+    /// Whether the text matches, and how many of its bytes it took to know. `text` must be well-formed UTF-8.
+    static func match(
+        _ items: UnsafeBufferPointer<Item>, _ text: UnsafeRawBufferPointer
+    ) -> (isMatch: Bool, bytes: Int) {
         var place = 0
         for item in items {
             var count = 0
@@ -65,9 +67,11 @@ struct ClassSequence {
                 }
                 place += 1
             }
-            guard count >= item.countMin, item.countStep == 1 || count % item.countStep == 0 else { return false }
+            guard count >= item.countMin, item.countStep == 1 || count % item.countStep == 0 else {
+                return (false, place)
+            }
         }
-        return place == text.count
+        return (place == text.count, place)
     }
 }
 

@@ -5,27 +5,32 @@
 /// from left to right, so no expression needs a deep stack.
 struct ECMAExpression {
     private var reader: ECMAReader
-    private var result: [UInt8] = []
+    private(set) var asPCRE2: [UInt8] = []
+    /// nil for an expression that looks around or back, or asks for properties of Unicode.
+    private(set) var tokens: [RegularExpression.Token]? = []
     /// Groups that are open, and whether each may be repeated: what only looks around may not.
     private var open: [Bool] = []
-    /// The names of the groups, by their number.
-    private var names: [String: Int] = [:]
+    /// The names of the groups, by their number; none is another one because both look alike.
+    private var names: [[Unicode.Scalar]: Int] = [:]
     private var groupCount = 0
+    /// How often at most a character is looked up, for properties of Unicode or in a class that goes beyond a table.
+    private(set) var searchesMax = 0
     /// A quantifier may stand here.
     private var isRepeatable = false
 
     /// Groups inside each other; PCRE2 has the same limit.
     static let depthMax = 250
 
-    static func translated(_ expression: UnsafeRawBufferPointer) throws(PatternError) -> [UInt8] {
-        var translator = ECMAExpression(
-            reader: ECMAReader(Array(String(decoding: expression, as: UTF8.self).unicodeScalars)))
-        try translator.findGroups()
-        try translator.translate()
-        return translator.result
+    init(_ expression: UnsafeRawBufferPointer) throws(PatternError) {
+        reader = ECMAReader(Array(String(decoding: expression, as: UTF8.self).unicodeScalars))
+        try findGroups()
+        try translate()
     }
 
-    private init(reader: ECMAReader) { self.reader = reader }
+    /// Whether a text is a regular expression of ECMA-262.
+    static func isExpression(_ text: UnsafeRawBufferPointer) -> Bool {
+        (try? ECMAExpression(text)) != nil
+    }
 
     /// Numbers all groups: references may come before what they refer to.
     private mutating func findGroups() throws(PatternError) {
@@ -56,28 +61,24 @@ struct ECMAExpression {
         while let scalar = reader.next() {
             switch scalar {
             case "^", "$":
-                write(String(scalar))
+                write(String(scalar), scalar == "^" ? .start : .end)
                 isRepeatable = false
             case "|":
-                write("|")
+                write("|", .or)
                 isRepeatable = false
-            case ".":
-                write(ECMAClass.anyButLineEnds)
-                isRepeatable = true
+            case ".": write(ScalarSet.lineEnds.inverted)
             case "(": try openGroup()
             case ")": try closeGroup()
             case "[":
-                var set = ECMAClass(reader)
-                write(try set.translated())
-                reader = set.reader
+                let members = try ECMAClass(&reader)
+                write(members.asPCRE2, members.properties.isEmpty ? .set(members.set) : nil)
+                noteSearches(members.properties.count + (members.set.isWide ? 1 : 0))
                 isRepeatable = true
             case "\\": try escape()
             case "*", "+", "?", "{": try quantifier(scalar)
             case "]", "}":
                 throw reader.error("\(scalar) must be written as \\\(scalar)", back: 1)
-            default:
-                write(scalar)
-                isRepeatable = true
+            default: write(ScalarSet([scalar.value...scalar.value]))
             }
         }
         guard open.isEmpty else { throw reader.error("a group is not closed") }
@@ -87,7 +88,7 @@ struct ECMAExpression {
         var canRepeat = true
         if reader.take("?") {
             if reader.take(":") {
-                write("(?:")
+                write("(?:", .open)
             } else if reader.take("=") {
                 write("(?=")
                 canRepeat = false
@@ -104,13 +105,13 @@ struct ECMAExpression {
                 } else {
                     // Groups go by number: names of ECMA-262 have characters that those of PCRE2 have not.
                     _ = try reader.groupName()
-                    write("(")
+                    write("(", .open)
                 }
             } else {
                 throw reader.error("there is no such group; known are (?: (?= (?! (?<= (?<! and (?<name>")
             }
         } else {
-            write("(")
+            write("(", .open)
         }
         guard open.count < Self.depthMax else { throw reader.error("groups are nested too deep") }
         open.append(canRepeat)
@@ -119,7 +120,7 @@ struct ECMAExpression {
 
     private mutating func closeGroup() throws(PatternError) {
         guard let canRepeat = open.popLast() else { throw reader.error("a group is closed that is not open", back: 1) }
-        write(")")
+        write(")", .close)
         isRepeatable = canRepeat
     }
 
@@ -127,9 +128,8 @@ struct ECMAExpression {
         guard isRepeatable else { throw reader.error("there is nothing to repeat before \(scalar)", back: 1) }
         isRepeatable = false
         guard scalar == "{" else {
-            write(String(scalar))
-            if reader.take("?") { write("?") }
-            return
+            let most = scalar == "?" ? 1 : nil
+            return writeCount(String(scalar), .count(least: scalar == "+" ? 1 : 0, most: most))
         }
         guard let least = reader.number() else {
             throw reader.error("{ must be written as \\{, or be a count", back: 1)
@@ -139,13 +139,19 @@ struct ECMAExpression {
         guard reader.take("}"), most.map({ $0 >= least }) ?? true else {
             throw reader.error("the count is not in order")
         }
-        // PCRE2 counts to 65,535; a larger maximum is as good as none to any text that is not longer.
-        guard least <= Self.countMax else { throw reader.error("a count may be \(Self.countMax) at most") }
-        let upper = most.map { $0 <= Self.countMax ? "\($0)" : "" } ?? ""
-        write(most == least ? "{\(least)}" : "{\(least),\(upper)}")
-        if reader.take("?") { write("?") }
+        guard max(least, most ?? 0) <= Self.countMax else {
+            throw reader.error("a count may be \(Self.countMax) at most")
+        }
+        let upper = most.map { "\($0)" } ?? ""
+        writeCount(most == least ? "{\(least)}" : "{\(least),\(upper)}", .count(least: least, most: most))
     }
 
+    /// Whether lazy or not: what matches is the same without groups that are looked back at.
+    private mutating func writeCount(_ text: String, _ token: RegularExpression.Token) {
+        write(text + (reader.take("?") ? "?" : ""), token)
+    }
+
+    /// That of PCRE2.
     static let countMax = 65_535
 
     /// Behind a backslash outside of a class.
@@ -161,34 +167,36 @@ struct ECMAExpression {
             guard reader.take("<") else { throw reader.error("\\k needs the <name> of a group") }
             let name = try reader.groupName()
             guard let number = names[name] else { throw reader.error("there is no group of this name") }
-            write(#"\g{\#(number)}"#)
+            write(#"(?:\g{\#(number)})"#)
         case let digit? where ("1"..."9").contains(digit):
             guard let number = reader.number(), number <= groupCount else {
                 throw reader.error("there is no group of this number")
             }
-            write(#"\g{\#(number)}"#)
+            write(#"(?:\g{\#(number)})"#)
         case "-":
             throw reader.error(#"\- stands in [classes] only"#)
         default:
             switch try reader.classEscape() {
-            case .scalar(let scalar): scalar.map { write($0) } ?? write("(?!)")
-            case .set(let set): write("[\(set)]")
-            case .property(let property): write(property)
+            case .scalar(let value): write(ScalarSet([value...value]))
+            case .set(let set): write(set)
+            case .property(let property):
+                write(property)
+                noteSearches(1)
             }
         }
     }
 
-    private mutating func write(_ text: String) { result += Array(text.utf8) }
+    /// `token`: what it means, where that can be followed without PCRE2.
+    private mutating func write(_ text: String, _ token: RegularExpression.Token? = nil) {
+        asPCRE2 += Array(text.utf8)
+        if let token { tokens?.append(token) } else { tokens = nil }
+    }
 
-    private mutating func write(_ scalar: Unicode.Scalar) { write(scalar.asPCRE2) }
-}
+    private mutating func noteSearches(_ count: Int) { searchesMax = max(searchesMax, count) }
 
-extension Unicode.Scalar {
-    /// As a literal: letters and digits as they are, everything else by number.
-    var asPCRE2: String {
-        switch self {
-        case "a"..."z", "A"..."Z", "0"..."9", "_", " ": String(self)
-        default: #"\x{\#(String(value, radix: 16))}"#
-        }
+    private mutating func write(_ set: ScalarSet) {
+        write(set.asPCRE2, .set(set))
+        noteSearches(set.isWide ? 1 : 0)
+        isRepeatable = true
     }
 }

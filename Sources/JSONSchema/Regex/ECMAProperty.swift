@@ -15,8 +15,8 @@ enum ECMAProperty {
         let value = parts[1]
         switch name {
         case "General_Category", "gc": return category(value).map { ($0, false) }
-        case "Script", "sc": return value.isEmpty ? nil : ("sc:\(value)", false)
-        case "Script_Extensions", "scx": return value.isEmpty ? nil : ("scx:\(value)", false)
+        case "Script", "sc": return scripts.contains(value) ? ("sc:\(value)", false) : nil
+        case "Script_Extensions", "scx": return scripts.contains(value) ? ("scx:\(value)", false) : nil
         default: return nil
         }
     }

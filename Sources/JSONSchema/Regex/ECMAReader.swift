@@ -35,11 +35,17 @@ struct ECMAReader {
     }
 
     /// Behind `(?<` or `\k<`, up to its `>`.
-    mutating func groupName() throws(PatternError) -> String {
-        var name = String.UnicodeScalarView()
-        while let scalar = next() {
-            if scalar == ">", let first = name.first, !("0"..."9").contains(first) { return String(name) }
-            guard scalar == "_" || scalar == "$" || scalar.properties.isIDContinue else { break }
+    mutating func groupName() throws(PatternError) -> [Unicode.Scalar] {
+        var name: [Unicode.Scalar] = []
+        while var scalar = next() {
+            if scalar == ">", !name.isEmpty { return name }
+            if scalar == "\\" {
+                guard take("u"), let escaped = Unicode.Scalar(try unicodeEscape()) else { break }
+                scalar = escaped
+            }
+            let isStart = scalar == "_" || scalar == "$" || scalar.properties.isIDStart
+            let canContinue = scalar.properties.isIDContinue || scalar == "\u{200C}" || scalar == "\u{200D}"
+            guard isStart || !name.isEmpty && canContinue else { break }
             name.append(scalar)
         }
         throw error("this is not the <name> of a group", back: 1)
@@ -47,11 +53,10 @@ struct ECMAReader {
 
     /// What an escape can stand for in a class and outside.
     enum Escape {
-        /// nil: half of a surrogate pair, which no text has.
-        case scalar(Unicode.Scalar?)
-        /// Members of a class of PCRE2, without the brackets.
-        case set(String)
-        /// A property that stands for itself, inside and outside.
+        /// Its number, which can be that of half a surrogate pair: no text has it, but a range can begin or end there.
+        case scalar(UInt32)
+        case set(ScalarSet)
+        /// A property of Unicode, as PCRE2 writes it.
         case property(String)
     }
 
@@ -59,32 +64,32 @@ struct ECMAReader {
     mutating func classEscape() throws(PatternError) -> Escape {
         guard let scalar = next() else { throw error("the expression ends in a backslash") }
         switch scalar {
-        case "d": return .set("0-9")
-        case "D": return .property("[^0-9]")
-        case "w": return .set("0-9A-Za-z_")
-        case "W": return .property("[^0-9A-Za-z_]")
-        case "s": return .set(ECMAClass.space)
-        case "S": return .property("[^\(ECMAClass.space)]")
+        case "d": return .set(.digits)
+        case "D": return .set(ScalarSet.digits.inverted)
+        case "w": return .set(.wordCharacters)
+        case "W": return .set(ScalarSet.wordCharacters.inverted)
+        case "s": return .set(.spaces)
+        case "S": return .set(ScalarSet.spaces.inverted)
         case "p", "P": return .property(try property(isInverted: scalar == "P"))
-        case "t": return .scalar("\t")
-        case "n": return .scalar("\n")
-        case "v": return .scalar("\u{0B}")
-        case "f": return .scalar("\u{0C}")
-        case "r": return .scalar("\r")
+        case "t": return .scalar(9)
+        case "n": return .scalar(10)
+        case "v": return .scalar(11)
+        case "f": return .scalar(12)
+        case "r": return .scalar(13)
         case "0":
             if let digit = peek, ("0"..."9").contains(digit) { throw error("\\0 must not be followed by a digit") }
-            return .scalar("\0")
+            return .scalar(0)
         case "c":
             guard let letter = next(), letter.isASCII, letter.properties.isAlphabetic else {
                 throw error("\\c needs a letter")
             }
-            return .scalar(Unicode.Scalar(letter.value & 31))
+            return .scalar(letter.value & 31)
         case "x":
             guard let value = hexDigits(2) else { throw error("\\x needs two hexadecimal digits") }
-            return .scalar(Unicode.Scalar(value))
+            return .scalar(value)
         case "u": return .scalar(try unicodeEscape())
         case "^", "$", "\\", ".", "*", "+", "?", "(", ")", "[", "]", "{", "}", "|", "/", "-":
-            return .scalar(scalar)
+            return .scalar(scalar.value)
         default:
             throw error("\\\(scalar) has no meaning in regular expressions of ECMA-262", back: 2)
         }
@@ -93,50 +98,41 @@ struct ECMAReader {
     private mutating func hexDigits(_ count: Int) -> UInt32? {
         var value: UInt32 = 0
         for _ in 0..<count {
-            guard let digit = next(), let number = hexDigit(digit) else { return nil }
+            guard let number = next()?.hexDigitValue else { return nil }
             value = value << 4 | number
         }
         return value
     }
 
-    private func hexDigit(_ scalar: Unicode.Scalar) -> UInt32? {
-        switch scalar {
-        case "0"..."9": scalar.value - 48
-        case "a"..."f": scalar.value - 87
-        case "A"..."F": scalar.value - 55
-        default: nil
-        }
-    }
-
     /// `\u0041`, `\u{41}`, `\uD83D\uDE00`.
-    private mutating func unicodeEscape() throws(PatternError) -> Unicode.Scalar? {
+    private mutating func unicodeEscape() throws(PatternError) -> UInt32 {
         if take("{") {
             var value: UInt32 = 0
             var count = 0
-            while let digit = peek.flatMap(hexDigit) {
+            while let digit = peek?.hexDigitValue {
                 value = min(value << 4 | digit, 0x11_0000)
                 place += 1
                 count += 1
             }
             guard count > 0, take("}"), value < 0x11_0000 else { throw error("\\u{…} needs the number of a character") }
-            return Unicode.Scalar(value)
+            return value
         }
         guard let value = hexDigits(4) else { throw error("\\u needs four hexadecimal digits") }
-        guard (0xD800..<0xDC00).contains(value) else { return Unicode.Scalar(value) }
+        guard (0xD800..<0xDC00).contains(value) else { return value }
         var ahead = self
         guard ahead.take("\\"), ahead.take("u"), let low = ahead.hexDigits(4), (0xDC00..<0xE000).contains(low) else {
-            return nil
+            return value
         }
         self = ahead
-        return Unicode.Scalar(0x10000 + (value - 0xD800) << 10 + (low - 0xDC00))
+        return 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00)
     }
 
     /// Behind `\p` or `\P`.
     private mutating func property(isInverted: Bool) throws(PatternError) -> String {
         guard take("{") else { throw error("\\p needs a {property}") }
         var text = ""
-        while let scalar = next(), scalar != "}" {
-            guard scalar.isASCII,
+        while !take("}") {
+            guard let scalar = next(), scalar.isASCII,
                 scalar.properties.isAlphabetic || scalar == "_" || scalar == "=" || ("0"..."9").contains(scalar)
             else { throw error("this is not the name of a property", back: 1) }
             text.unicodeScalars.append(scalar)
@@ -144,4 +140,8 @@ struct ECMAReader {
         guard let name = ECMAProperty.asPCRE2(text) else { throw error("there is no property \(text)") }
         return "\\\(isInverted != name.isInverted ? "P" : "p"){\(name.text)}"
     }
+}
+
+extension Unicode.Scalar {
+    fileprivate var hexDigitValue: UInt32? { UInt8(exactly: value).flatMap(\.hexDigitValue).map { UInt32($0) } }
 }

@@ -1,12 +1,14 @@
-private import CPCRE2
-
-/// A regular expression of a schema. It owns C memory that `free()` gives back.
+/// A regular expression of a schema. It owns memory that `free()` gives back.
 struct Pattern: BitwiseCopyable {
-    let code: OpaquePointer
-    /// The expression without PCRE2, where it is simple enough; else nil.
-    private let items: UnsafeMutableBufferPointer<ClassSequence.Item>?
+    let matching: Matching
 
-    var sequence: UnsafeBufferPointer<ClassSequence.Item>? { items.map { UnsafeBufferPointer($0) } }
+    enum Matching: BitwiseCopyable {
+        /// In one pass, whatever the text.
+        case sequence(UnsafeBufferPointer<ClassSequence.Item>)
+        case automaton(Automaton)
+        /// With backtracking.
+        case pcre2(BacktrackingPattern)
+    }
 
     enum Match {
         case yes
@@ -15,49 +17,33 @@ struct Pattern: BitwiseCopyable {
         case gaveUp
     }
 
-    /// `expression` is of ECMA-262.
-    init(_ expression: UnsafeRawBufferPointer) throws(PatternError) {
-        let translated = try ECMAExpression.translated(expression)
-        var errorCode: Int32 = 0
-        var errorOffset = 0
-        // The callouts tell the matcher how far it has moved, so that it can be stopped.
-        let options =
-            UInt32(PCRE2_UTF) | UInt32(PCRE2_DOLLAR_ENDONLY) | UInt32(PCRE2_MATCH_UNSET_BACKREF)
-            | UInt32(PCRE2_NEVER_BACKSLASH_C) | UInt32(PCRE2_AUTO_CALLOUT)
-        let code = pcre2_compile_8(translated, translated.count, options, &errorCode, &errorOffset, nil)
-        guard let code else {
-            var text = [UInt8](repeating: 0, count: 256)
-            let length = pcre2_get_error_message_8(errorCode, &text, text.count)
-            throw PatternError(message: String(decoding: text.prefix(max(Int(length), 0)), as: UTF8.self), offset: 0)
-        }
-        self.code = code
-        items = ClassSequence.items(expression).map { items in
+    /// - Parameters:
+    ///   - expression: of ECMA-262.
+    ///   - work: steps that may still be spent on making a quick way out of it, and those of other patterns.
+    init(_ expression: UnsafeRawBufferPointer, work: inout Int) throws(PatternError) {
+        let translated = try ECMAExpression(expression)
+        if let items = ClassSequence.items(expression) {
             let memory = UnsafeMutableBufferPointer<ClassSequence.Item>.allocate(capacity: items.count)
             _ = memory.initialize(from: items)
-            return memory
+            matching = .sequence(UnsafeBufferPointer(memory))
+        } else if let tokens = translated.tokens, let automaton = Automaton(RegularExpression(tokens), work: &work) {
+            matching = .automaton(automaton)
+        } else {
+            matching = .pcre2(try BacktrackingPattern(translated))
         }
     }
 
     func free() {
-        pcre2_code_free_8(code)
-        items?.deallocate()
+        switch matching {
+        case .sequence(let items): items.deallocate()
+        case .automaton(let automaton): automaton.free()
+        case .pcre2(let pattern): pattern.free()
+        }
     }
 }
 
 struct PatternError: Error {
     var message: String
-    /// Bytes before the place in the expression.
-    var offset: Int
-}
-
-extension Pattern {
-    /// Bytes of an expression that comes with a message.
-    static let foreignBytesMax = 10_000
-
-    /// Whether a text is a regular expression of ECMA-262.
-    static func isExpression(_ text: UnsafeRawBufferPointer) -> Bool {
-        guard text.count <= foreignBytesMax, let pattern = try? Pattern(text) else { return false }
-        pattern.free()
-        return true
-    }
+    /// Bytes before the place in the expression; nil for what PCRE2 says, which reads a translation.
+    var offset: Int?
 }

@@ -11,17 +11,25 @@ struct PatternMatcher: ~Copyable {
     /// Roughly nanoseconds.
     struct Effort {
         var left = 0
+        /// Of the match by PCRE2 that is running.
         var position = 0
+        var perByte = 1
+        var looksBack = false
     }
 
-    /// For any value, and more for each of its bytes: about 10 ms for a message of 1 MiB.
-    static let effortMin = 2_000_000
-    static let effortPerByte = 8
-    /// What a part of an expression costs, and with it each byte that is moved over.
-    static let stepEffort = 8
-    /// Steps of the matcher, nesting of its backtracking points, KiB of heap that it may use for them: for one match.
+    /// For any value, and more for each of its bytes: about 6 ms for a message of 1 MiB.
+    static let effortBase = 2_500_000
+    static let effortPerByte = 4
+    /// What a match costs before its first byte, without PCRE2 and with it.
+    static let matchEffort = 8
+    static let backtrackingMatchEffort = 80
+    /// What a part of an expression costs PCRE2, and with it each byte that is moved over.
+    static let stepEffort = 20
+    /// What it costs to read an expression.
+    static let expressionEffort = 1000
+    static let expressionEffortPerByte = 120
+    /// Steps of PCRE2, KiB of heap that it may use for its backtracking points: for one match.
     static let stepsMax: UInt32 = 1_000_000
-    static let depthMax: UInt32 = 100_000
     static let heapKibibytesMax: UInt32 = 16_384
 
     init() {
@@ -30,7 +38,7 @@ struct PatternMatcher: ~Copyable {
             fatalError("no memory for a matcher")
         }
         pcre2_set_match_limit_8(context, Self.stepsMax)
-        pcre2_set_depth_limit_8(context, Self.depthMax)
+        pcre2_set_depth_limit_8(context, Self.stepsMax)
         pcre2_set_heap_limit_8(context, Self.heapKibibytesMax)
         effort = .allocate(capacity: 1)
         effort.initialize(to: Effort())
@@ -41,7 +49,8 @@ struct PatternMatcher: ~Copyable {
                 let position = block.pointee.current_position
                 let distance = abs(position - effort.pointee.position)
                 effort.pointee.position = position
-                effort.pointee.left -= PatternMatcher.stepEffort + distance
+                effort.pointee.left -= PatternMatcher.stepEffort + distance * effort.pointee.perByte
+                if effort.pointee.looksBack { effort.pointee.left -= PatternMatcher.groupBytes(block.pointee) }
                 return effort.pointee.left < 0 ? PCRE2_ERROR_CALLOUT : 0
             }, effort)
         self.data = data
@@ -54,21 +63,56 @@ struct PatternMatcher: ~Copyable {
         effort.deallocate()
     }
 
+    var effortLeft: Int { effort.pointee.left }
+
     /// A new value, of so many bytes.
     func begin(bytes: Int) {
-        effort.pointee.left = Self.effortMin + bytes * Self.effortPerByte
+        effort.pointee.left = Self.effortBase + bytes * Self.effortPerByte
     }
 
     /// `text` must be well-formed UTF-8, as everything that the JSON parser read is.
     func match(_ pattern: Pattern, _ text: UnsafeRawBufferPointer) -> Pattern.Match {
-        if let items = pattern.sequence { return ClassSequence.matches(items, text) ? .yes : .no }
         guard effort.pointee.left >= 0 else { return .gaveUp }
+        let result: (isMatch: Bool, bytes: Int)
+        switch pattern.matching {
+        case .sequence(let items): result = ClassSequence.match(items, text)
+        case .automaton(let automaton): result = automaton.match(text)
+        case .pcre2(let pattern): return match(pattern, text)
+        }
+        effort.pointee.left -= Self.matchEffort + result.bytes * 2
+        return result.isMatch ? .yes : .no
+    }
+
+    /// Whether a text is a regular expression of ECMA-262.
+    func isExpression(_ text: UnsafeRawBufferPointer) -> Pattern.Match {
+        effort.pointee.left -= Self.expressionEffort + text.count * Self.expressionEffortPerByte
+        guard effort.pointee.left >= 0 else { return .gaveUp }
+        return ECMAExpression.isExpression(text) ? .yes : .no
+    }
+
+    private func match(_ pattern: BacktrackingPattern, _ text: UnsafeRawBufferPointer) -> Pattern.Match {
+        effort.pointee.left -= Self.backtrackingMatchEffort
+        // PCRE2 moves over characters of one kind without asking whether it may.
+        guard text.count * pattern.byteEffort <= effort.pointee.left else { return .gaveUp }
         effort.pointee.position = 0
+        effort.pointee.perByte = pattern.byteEffort
+        effort.pointee.looksBack = pattern.looksBack
         let result = pcre2_match_8(
             pattern.code, text.bindMemory(to: UInt8.self).baseAddress, text.count, 0, UInt32(PCRE2_NO_UTF_CHECK), data,
             context)
         // 0: it matched and the groups did not fit, which nobody asked for.
         if result >= 0 { return .yes }
         return result == PCRE2_ERROR_NOMATCH ? .no : .gaveUp
+    }
+
+    /// How much may be compared with what comes next: all that groups have taken in.
+    private static func groupBytes(_ block: pcre2_callout_block_8) -> Int {
+        var bytes = 0
+        for group in 1..<max(Int(block.capture_top), 1) {
+            let (first, last) = (block.offset_vector[2 * group], block.offset_vector[2 * group + 1])
+            if last > first, last <= block.subject_length { bytes += last - first }
+            bytes += 1
+        }
+        return bytes
     }
 }

@@ -44,6 +44,13 @@ extension SchemaValidator {
             case .no: isValid = false
             case .gaveUp: return fail(node, instruction: instruction, kind: .patternGaveUp, isSpeculative: false)
             }
+        case .format(.regex):
+            guard value.kind == .string else { return .valid }
+            switch matcher.isExpression(tape.text(of: node)) {
+            case .yes: isValid = true
+            case .no: isValid = false
+            case .gaveUp: return fail(node, instruction: instruction, kind: .patternGaveUp, isSpeculative: false)
+            }
         case .format(let format):
             isValid = value.kind != .string || format.matches(tape.text(of: node))
         case .uniqueItems:

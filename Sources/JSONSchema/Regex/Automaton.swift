@@ -1,0 +1,164 @@
+/// A regular expression as a table: for each state and each byte the next state. A match takes one step for each byte,
+/// whatever the expression, so that it never gives up. It owns memory that `free()` gives back.
+///
+/// The table begins with the class of each byte, followed by a row for each state. What a row says of a class is where
+/// the next state's row begins. The first row is that of no match any more, the second that of a match.
+struct Automaton: BitwiseCopyable {
+    private let table: UnsafeMutablePointer<UInt16>
+    private let start: Int
+    /// Bytes that no expression tells from each other are one class; the last class is the end of the text.
+    private let classCount: Int
+
+    /// Entries of the table, which are two bytes each.
+    static let entriesMax = 32_768
+    /// Steps, about 10 ns each, of making automata for all expressions of a schema. Those that come too late are matched
+    /// by PCRE2.
+    static let workMax = 5_000_000
+    /// For one of them.
+    static let ownWorkMax = 500_000
+
+    /// nil for an expression that has too many states, or that would take more than what is left of `work`.
+    init?(_ expression: RegularExpression, work: inout Int) {
+        let ownWork = min(work, Self.ownWorkMax)
+        var workLeft = ownWork
+        defer { work -= ownWork - workLeft }
+        guard let states = StateGraph(expression, work: &workLeft) else { return nil }
+        var builder = AutomatonBuilder(states, work: workLeft)
+        defer { workLeft = builder.work }
+        guard let start = builder.build() else { return nil }
+        self.start = start
+        classCount = builder.classCount
+        table = .allocate(capacity: 256 + builder.rows.count)
+        for byte in 0..<256 { (table + byte).initialize(to: UInt16(builder.classes[byte])) }
+        for (place, row) in builder.rows.enumerated() { (table + 256 + place).initialize(to: row) }
+    }
+
+    func free() { table.deallocate() }
+
+    /// Whether the text matches, and how many of its bytes it took to know. `text` must be well-formed UTF-8.
+    func match(_ text: UnsafeRawBufferPointer) -> (isMatch: Bool, bytes: Int) {
+        let rows = table + 256
+        let accepting = classCount
+        var row = start
+        for place in 0..<text.count {
+            guard row > accepting else { return (row == accepting, place) }
+            row = Int(rows[row + Int(table[Int(text[place])])])
+        }
+        if row > accepting { row = Int(rows[row + classCount - 1]) }
+        return (row == accepting, text.count)
+    }
+}
+
+/// Turns sets of states that are possible at once into single ones.
+private struct AutomatonBuilder {
+    private let graph: StateGraph
+    private(set) var work: Int
+    private(set) var classes = [Int](repeating: 0, count: 256)
+    private(set) var classCount = 0
+    private(set) var rows: [UInt16] = []
+    /// A byte of each class.
+    private var samples: [UInt8] = []
+    /// The possible states of each row that is still to be filled, and where the row begins.
+    private var unfilled: [(states: [Int32], row: Int)] = []
+    private var known: [[Int32]: Int] = [:]
+    private var isSeen: [Bool]
+
+    init(_ graph: StateGraph, work: Int) {
+        self.graph = graph
+        self.work = work
+        isSeen = [Bool](repeating: false, count: graph.states.count)
+    }
+
+    /// Where the row of the first state begins.
+    mutating func build() -> Int? {
+        findClasses()
+        // No match any more, and a match; both are never left.
+        rows = [UInt16](repeating: 0, count: classCount) + [UInt16](repeating: UInt16(classCount), count: classCount)
+        let first = closure([graph.first], isStart: true, isEnd: false)
+        guard let start = first.map({ row(of: $0) }) else { return classCount }
+        guard let start else { return nil }
+        // At the start of a text more is allowed than at any later place with the same states.
+        if start > classCount {
+            known.removeAll()
+            let isEmptyMatch = closure([graph.first], isStart: true, isEnd: true) == nil
+            rows[start + classCount - 1] = isEmptyMatch ? UInt16(classCount) : 0
+        }
+        while let (states, place) = unfilled.popLast() {
+            for (number, sample) in samples.enumerated() {
+                guard let next = row(after: sample, states) else { return nil }
+                rows[place + number] = UInt16(next)
+            }
+            guard place != start else { continue }
+            rows[place + classCount - 1] =
+                closure(states, isStart: false, isEnd: true) == nil ? UInt16(classCount) : 0
+        }
+        return start
+    }
+
+    private mutating func row(after byte: UInt8, _ states: [Int32]) -> Int? {
+        var next: [Int32] = []
+        for state in states {
+            if case .bytes(let range, let after) = graph.states[Int(state)], range.contains(byte) { next.append(after) }
+        }
+        work -= states.count
+        // A match may also begin here.
+        next.append(graph.first)
+        guard let after = closure(next, isStart: false, isEnd: false) else { return classCount }
+        return row(of: after)
+    }
+
+    /// A new row, or the one that there is; nil when it is one too many.
+    private mutating func row(of states: [Int32]) -> Int? {
+        if states.isEmpty { return 0 }
+        if let row = known[states] { return row }
+        let row = rows.count
+        guard row + classCount <= Automaton.entriesMax, work > 0 else { return nil }
+        rows += [UInt16](repeating: 0, count: classCount)
+        known[states] = row
+        unfilled.append((states, row))
+        return row
+    }
+
+    /// All states that can be reached without a byte, those that wait for nothing left out; nil when there is a match.
+    private mutating func closure(_ first: [Int32], isStart: Bool, isEnd: Bool) -> [Int32]? {
+        var found: [Int32] = []
+        var stack = first
+        var seen: [Int32] = []
+        var isMatch = false
+        while let state = stack.popLast() {
+            guard !isSeen[Int(state)] else { continue }
+            isSeen[Int(state)] = true
+            seen.append(state)
+            switch graph.states[Int(state)] {
+            case .bytes: found.append(state)
+            case .split(let one, let other):
+                stack.append(one)
+                stack.append(other)
+            case .start(let next): if isStart { stack.append(next) }
+            case .end(let next):
+                found.append(state)
+                if isEnd { stack.append(next) }
+            case .match: isMatch = true
+            }
+        }
+        work -= seen.count
+        for state in seen { isSeen[Int(state)] = false }
+        guard !isMatch else { return nil }
+        found.sort()
+        return found
+    }
+
+    private mutating func findClasses() {
+        var begins = [Bool](repeating: false, count: 257)
+        for case .bytes(let range, _) in graph.states {
+            begins[Int(range.lowerBound)] = true
+            begins[Int(range.upperBound) + 1] = true
+        }
+        begins[0] = true
+        for byte in 0..<256 {
+            if begins[byte] { samples.append(UInt8(byte)) }
+            classes[byte] = samples.count - 1
+        }
+        classCount = samples.count + 1
+    }
+}
