@@ -2,7 +2,7 @@ import JSON
 
 extension SchemaValidator {
     private static let bytesPerStep = 16
-    private static let digitsPerStep = 4
+    private static let digitsPerStep = 8
 
     /// An instruction about the value itself.
     func checkAssertion(_ instruction: Int, _ node: Int, isSpeculative: Bool) -> Outcome {
@@ -87,7 +87,7 @@ extension SchemaValidator {
 
     /// A number that is to be read digit by digit.
     private func valueNumber(at node: Int) -> JSONNumber {
-        stepsLeft -= 2 + tape.source(of: node).count / Self.digitsPerStep
+        stepsLeft -= 1 + tape.source(of: node).count / Self.digitsPerStep
         return tape.number(at: node)
     }
 

@@ -11,7 +11,7 @@ extension SchemaValidator {
         }
         if frame.pointee.cursor == 0 {
             frame.pointee.cursor = frame.pointee.node + 1
-            stepsLeft -= Int(tape.nodes[frame.pointee.node].count) * (1 + 3 * rule.pointee.patternCount)
+            stepsLeft -= Int(tape.nodes[frame.pointee.node].count) * (1 + rule.pointee.patternCount)
             guard stepsLeft > 0 else {
                 return failForSteps(frame.pointee.node, instruction: frame.pointee.instruction)
             }
