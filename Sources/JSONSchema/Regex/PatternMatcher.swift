@@ -24,10 +24,10 @@ struct PatternMatcher: ~Copyable {
     static let matchEffort = 8
     static let backtrackingMatchEffort = 80
     /// What a part of an expression costs PCRE2, and with it each byte that is moved over.
-    static let stepEffort = 20
+    static let stepEffort = 28
     /// What it costs to read an expression.
     static let expressionEffort = 1000
-    static let expressionEffortPerByte = 120
+    static let expressionEffortPerByte = 160
     /// Steps of PCRE2, KiB of heap that it may use for its backtracking points: for one match.
     static let stepsMax: UInt32 = 1_000_000
     static let heapKibibytesMax: UInt32 = 16_384

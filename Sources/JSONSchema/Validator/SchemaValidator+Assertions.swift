@@ -3,6 +3,9 @@ import JSON
 extension SchemaValidator {
     private static let bytesPerStep = 16
     private static let digitsPerStep = 8
+    /// A number of up to so many digits takes these steps.
+    private static let shortDigits = 16
+    private static let stepsPerNumber = 3
 
     /// An instruction about the value itself.
     func checkAssertion(_ instruction: Int, _ node: Int, isSpeculative: Bool) -> Outcome {
@@ -87,7 +90,7 @@ extension SchemaValidator {
 
     /// A number that is to be read digit by digit.
     private func valueNumber(at node: Int) -> JSONNumber {
-        stepsLeft -= 1 + tape.source(of: node).count / Self.digitsPerStep
+        stepsLeft -= Self.stepsPerNumber + max(0, tape.source(of: node).count - Self.shortDigits) / Self.digitsPerStep
         return tape.number(at: node)
     }
 

@@ -61,8 +61,38 @@ struct HostileCase {
             text: "\"" + String(repeating: "a", count: 30_000) + "!\"", expected: "pattern"),
         HostileCase(
             name: "a pattern on a megabyte", schema: #"{"pattern":"^([a-z]|[0-9])*$"}"#,
-            text: "\"" + String(repeating: "a1", count: 500_000) + "\"", expected: "pattern"),
+            text: "\"" + String(repeating: "a1", count: 500_000) + "\"", expected: "valid"),
+        HostileCase(
+            name: "^(?=a)(a+)+$ on 30,000 characters", schema: #"{"pattern":"^(?=a)(a+)+$"}"#,
+            text: "\"" + String(repeating: "a", count: 30_000) + "!\"", expected: "pattern"),
+        HostileCase(
+            name: #"^(a*)\1$ on a megabyte"#, schema: #"{"pattern":"^(a*)\\1$"}"#,
+            text: "\"" + String(repeating: "a", count: 500_000) + String(repeating: "c", count: 500_000) + "\"",
+            expected: "pattern"),
+        HostileCase(
+            name: "looking ahead over a megabyte", schema: #"{"pattern":"^(?=(?=(?=.*b).*b).*b).*c$"}"#,
+            text: "\"" + String(repeating: "a", count: 500_000) + String(repeating: "b", count: 500_000) + "\"",
+            expected: "pattern"),
+        HostileCase(
+            name: "a property that no character has", schema: #"{"pattern":"\\p{Lu}"}"#,
+            text: "\"" + String(repeating: "a", count: 1_000_000) + "\"", expected: "pattern"),
+        HostileCase(
+            name: "base64 of a megabyte",
+            schema: #"{"pattern":"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"}"#,
+            text: "\"" + String(repeating: "aGVs", count: 260_000) + "\"", expected: "valid"),
+        HostileCase(
+            name: "1,000 patterns on 90,000 keys", schema: manyPatterns, text: object(90_000) { "p\($0)" },
+            expected: "stepsMax"),
+        HostileCase(
+            name: "1,000 patterns on two long keys", schema: manyPatterns,
+            text: object(2) { "p" + String(repeating: "1", count: 500_000) + "\($0)" }, expected: "properties"),
+        HostileCase(
+            name: "looking ahead in 250,000 strings", schema: #"{"items":{"pattern":"^(?=1)1$"}}"#,
+            text: array(250_000) { _ in #""1""# }, expected: "pattern"),
     ]
+
+    private static let manyPatterns =
+        #"{"patternProperties":{\#((0..<1000).map { #""^p[0-9]+x\#($0)$":true"# }.joined(separator: ","))}}"#
 
     private static let twice = ##"{"items":{"anyOf":[{"$ref":"#"},{"$ref":"#"}]},"minItems":1}"##
 
