@@ -128,7 +128,7 @@ extension JSONNumber {
         var factor = 10 % modulus
         // A divisor of 18 digits has fewer than 60 factors of 2 or 5: a higher power of ten divides no more of it.
         var exponentLeft = min(power, 64)
-        while exponentLeft > 0 {
+        while exponentLeft > 0 && rest != 0 {
             if exponentLeft & 1 == 1 { rest = Self.product(rest, factor, modulus) }
             factor = Self.product(factor, factor, modulus)
             exponentLeft >>= 1
@@ -152,6 +152,7 @@ extension JSONNumber {
     }
 
     private static func product(_ left: UInt64, _ right: UInt64, _ modulus: UInt64) -> UInt64 {
+        guard modulus > UInt32.max else { return (left % modulus) &* (right % modulus) % modulus }
         // Both are below the modulus: so is the high word of their product, and the division cannot trap.
         let (high, low) = (left % modulus).multipliedFullWidth(by: right % modulus)
         return modulus.dividingFullWidth((high, low)).remainder

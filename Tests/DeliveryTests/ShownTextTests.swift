@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ShownTextTests {
     private static let token = String(repeating: "8f3a1c5e", count: 8)
-    private static let long = String(repeating: "k", count: 64)
+    private static let long = String(repeating: "k", count: ShownText.wordBytesMax)
 
     @Test(arguments: [
         ("", ""), ("/payload/aps/badge", "/payload/aps/badge"), ("/a~1b/~0/0", "/a~1b/~0/0"), ("//x/", "//x/"),

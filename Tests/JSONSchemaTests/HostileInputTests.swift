@@ -87,6 +87,7 @@ struct HostileInputTests {
         (#"{"not":{"const":\#(array(500))}}"#, array(500)),
         (#"{"enum":[\#((0..<100).map { "[\($0)]" }.joined(separator: ","))]}"#, "[100]"),
         (#"{"minLength":9000}"#, "\"" + String(repeating: "é", count: 8000) + "\""),
+        (#"{"format":"uri"}"#, "\"" + String(repeating: "x", count: 8000) + "\""),
         (#"{"multipleOf":7}"#, "1" + String(repeating: "0", count: 2000)),
     ]
 
@@ -97,7 +98,8 @@ struct HostileInputTests {
             ##""n\##($0 + 1)":{"anyOf":[{"$ref":"#/$defs/n\##($0)"},{"$ref":"#/$defs/n\##($0)"}]}"##
         }
         let schema = ##"{"$ref":"#/$defs/n12","$defs":{"n0":\##(innermost),\##(levels.joined(separator: ","))}}"##
-        let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)))
+        let validator = SchemaValidator(
+            try CompiledSchema(JSONDocument(schema), options: SchemaOptions(assertsFormat: true)))
         let document = try JSONDocument(text)
         #expect(validator.firstViolation(in: document.root)?.keyword == "stepsMax")
         #expect(validator.violations(in: document.root).map(\.keyword) == ["stepsMax"])

@@ -62,14 +62,13 @@ struct PatternEffortTests {
         #expect(Self.match(pattern, "p1", matcher) == .no)
     }
 
-    @Test func manyPatternsForManyKeysGiveUp() throws {
+    @Test func manyPatternsForLongKeysGiveUp() throws {
         let patterns = (0..<1000).map { "\"^p[0-9]+x\($0)$\":true" }.joined(separator: ",")
         let validator = SchemaValidator(
             try CompiledSchema(JSONDocument(#"{"patternProperties":{\#(patterns)}}"#)))
-        let keys = (0..<20_000).map { "\"p\($0)\":0" }.joined(separator: ",")
+        let keys = (0..<20).map { "\"p\(String(repeating: "1", count: 20_000))\($0)\":0" }.joined(separator: ",")
         let violation = try #require(validator.firstViolation(in: try JSONDocument("{\(keys)}").root))
-        // Whichever comes first: the members' steps, or the patterns' effort.
-        #expect(violation.keyword == "stepsMax" || violation.message.contains("could not be matched"))
+        #expect(violation.message.contains("could not be matched"))
     }
 
     @Test func expressionsOfAMessageCount() throws {

@@ -93,12 +93,41 @@ import Testing
         #expect(try rig.lacks() == "new")
     }
 
+    /// What did not change is one file in both releases.
+    @Test func aReleaseOfHardLinksIsWatched() throws {
+        let rig = try Rig(
+            ["real/x.json": #"{"$ref":"o.json"}"#, "real/o.json": #"{"required":["a"]}"#],
+            links: ["current": "real", "shop.json": "current/x.json"])
+        try #require(link(rig.folder.file("real/x.json"), rig.folder.file("new/x.json")) == 0)
+        try rig.write("new/o.json", #"{"required":["new"]}"#)
+        _ = rig.checks(3)
+        #expect(try rig.lacks() == "a")
+        symlink("new", rig.folder.file("next"))
+        rename(rig.folder.file("next"), rig.folder.file("current"))
+        #expect(rig.checks(2) == [false, true])
+        #expect(try rig.lacks() == "new")
+    }
+
+    @Test func aBrokenNeighbourIsTold() throws {
+        let folder = try TemporaryDirectory("payload-neighbour")
+        for number in 0..<SchemaFolder.filesMax { try folder.write("\(number).txt", "") }
+        try folder.write("z.json", #"{"$id":"urn:a"}"#)
+        let path = try folder.write("shop.json", #"{"allOf":[{"$ref":"urn:a"},{"$ref":"urn:b"}]}"#)
+        try folder.write("b.json", #"{"$id":"urn:b","#)
+        let problem = try #require(throws: SchemaFileProblem.self) { try SchemaFolder().compile(path) }
+        let text = "\(problem)"
+        #expect(text.contains("refers to urn:b, which was not given") && text.contains("b.json:1:"), "\(text)")
+    }
+
     @Test func aSchemaIsFoundByItsIDAsSoonAsItIsThere() throws {
-        let rig = try Rig(["shop.json": #"{"$ref":"urn:a"}"#, "a.json": #"{"$id":"urn:a","required":["a"]}"#])
+        let rig = try Rig([
+            "shop.json": #"{"$ref":"urn:a"}"#, "a.json": #"{"$id":"urn:a","required":["a"]}"#, "clock": "",
+        ])
         #expect(rig.checks(2) == [false, false])
         unlink(rig.folder.file("a.json"))
         #expect(rig.checks(3) == [false, false, false])
         #expect(rig.errors().count == 1)
+        rig.changeMode("clock")
         try rig.write("b.json", #"{"$id":"urn:a","required":["b"]}"#)
         #expect(rig.checks(3) == [false, true, false])
         #expect(try rig.lacks() == "b")
@@ -188,7 +217,9 @@ import Testing
         let text = "\(problem)"
         #expect(text.hasPrefix("\(path):2:9: schema at \"/$ref\": the schema refers to file:///"), "\(text)")
         #expect(
-            text.hasSuffix("/common.json, which was not given: payload schemas refer to files of their own folder"),
+            text.hasSuffix(
+                "/common.json, which was not given: payload schemas refer to files of their own folder and of folders inside it"
+            ),
             "\(text)")
     }
 

@@ -124,6 +124,14 @@ import Testing
         #expect(missing.status == .exited(2) && missing.output == [])
         #expect(missing.errors.joined().contains("which was not given: name its file or folder, as in --resource"))
 
+        // What is named can be read once only: a pipe.
+        let piped = try await ChildProcess.run([
+            "bash", "-c",
+            #"exec "$0" validate --schema "$1" --resource http://localhost:1234/d=<(echo '{"e":{}}') "$2""#,
+            try Products.executable("martlet"), schema, document,
+        ])
+        #expect(piped.output.count == 1 && piped.errors == [], "\(piped)")
+
         let other = try folder.write("other", #"{"e":false}"#)
         for resource in ["http://localhost:1234/d=\(other)", "http://localhost:1234/=\(folder.file("remotes"))"] {
             mkdir(folder.file("remotes"), 0o755)

@@ -23,7 +23,7 @@ public struct Refusal: Error, Sendable, Hashable {
     public var code: String
     /// JSON pointer to the value; `nil` when the whole message is meant.
     public var path: String?
-    /// One sentence; holds no device token and no part of the payload.
+    /// One sentence; holds no device token, and of the payload names of properties and what a schema names.
     public var sentence: String
 
     public init(_ refusalClass: Class, _ code: String, path: String? = nil, _ sentence: String) {

@@ -2,7 +2,7 @@ import APNSProtocol
 
 /// What a schema says of a message as it may be told: keys are the producer's, of any length, and may be device tokens.
 enum ShownText {
-    static let wordBytesMax = 64
+    static let wordBytesMax = 40
     static let pointerBytesMax = 256
     /// So many hexadecimal digits in a row may be a device token. A UUID has twelve.
     static let tokenDigitsMin = 32

@@ -204,6 +204,8 @@ struct KeyTable {
     var mask: Int
     /// Bit n: some key has a length that is n modulo 64. Most keys that are not in the table end here.
     var lengths: UInt64
+    /// Bytes of the longest key: what is longer is not even read.
+    var longest: UInt32 = 0
 }
 
 struct KeyEntry {

@@ -112,6 +112,7 @@ extension SchemaCompiler {
             while keys[table.first + place].slot >= 0 { place = (place + 1) & table.mask }
             keys[table.first + place] = KeyEntry(words: words, place: node, slot: slot)
             table.lengths |= 1 << UInt64(words.count & 63)
+            table.longest = max(table.longest, words.count)
         }
         return table
     }

@@ -28,7 +28,7 @@ struct SchemaFile {
     private func read(bytesMax: Int) throws(SchemaFileError) -> [UInt8]? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            guard errno != ENOENT else { return nil }
+            guard errno != ENOENT, errno != ENOTDIR else { return nil }
             throw SchemaFileError(message: "cannot open \(path): \(String(cString: strerror(errno)))")
         }
         defer { close(descriptor) }

@@ -6,19 +6,28 @@ extension SchemaLibrary {
     private static let metaSchemasMax = 8
 
     /// What a resource's keywords mean: as `$schema` says, else as around it.
-    func dialect(
+    mutating func dialect(
         of schema: JSONValue, _ place: SchemaNode, default outer: Dialect?
     ) throws(SchemaError) -> Dialect {
         guard schema.kind == .object, let name = schema["$schema"] else { return outer ?? Dialect(defaultDraft) }
         return try dialect(named: name, self.place(name, in: place.document), left: Self.metaSchemasMax)
     }
 
-    private func dialect(
+    private mutating func dialect(
         named name: JSONValue, _ place: SchemaNode, left: Int
     ) throws(SchemaError) -> Dialect {
         guard let text = name.string else { throw error(.malformed, place, "$schema must be a string") }
         let uri = URIReference(text).withoutFragment
         if let draft = SchemaDraft(rawValue: uri.description) { return Dialect(draft) }
+        if let known = dialects[ExactText(uri.description)] { return known }
+        let described = try read(uri, text, place, left: left)
+        dialects[ExactText(uri.description)] = described
+        return described
+    }
+
+    private mutating func read(
+        _ uri: URIReference, _ text: String, _ place: SchemaNode, left: Int
+    ) throws(SchemaError) -> Dialect {
         guard left > 0 else { throw error(.reference, place, "its meta-schemas describe each other without an end") }
         let meta: JSONValue
         do {

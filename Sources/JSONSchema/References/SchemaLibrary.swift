@@ -12,6 +12,8 @@ struct SchemaLibrary {
     /// The resource that each schema belongs to: of all schemas at places where a keyword wants one.
     var resourceOfSchema: [SchemaNode: Int] = [:]
     var children = KnownChildren()
+    /// What the meta-schemas that were asked for say.
+    var dialects: [ExactText: Dialect] = [:]
 
     /// Documents that one schema may bring together.
     static let documentsMax = 1000

@@ -21,6 +21,12 @@ public struct SchemaResources {
         documents[ExactText(URIReference(uri).withoutFragment.description)] = document
     }
 
+    /// The same where no other document was given for it.
+    public mutating func addUnlessGiven(uri: String, document: JSONDocument) {
+        let name = ExactText(URIReference(uri).withoutFragment.description)
+        if documents[name] == nil { documents[name] = document }
+    }
+
     /// References to a URI that begins with `prefix` lead to the file below `folder` which the rest of the URI names;
     /// it is read when a schema refers to it. Of several folders that have such a file the first one added counts. A
     /// prefix ends with `/` (or with `:`); where it does not, one is added.

@@ -75,7 +75,7 @@ struct URIReference {
         } else if base.authority != nil, base.path.isEmpty {
             result.path = Self.withoutDots("/" + path)
         } else {
-            let folder = base.path.utf8.lastIndex(of: UInt8(ascii: "/")).map { base.path[...$0] } ?? ""
+            let folder = base.path.utf8.lastIndex(of: UInt8(ascii: "/")).map { Substring(base.path.utf8[...$0]) } ?? ""
             result.path = Self.withoutDots(folder + path)
         }
         return result

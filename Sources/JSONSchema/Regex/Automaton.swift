@@ -85,7 +85,7 @@ private struct AutomatonBuilder {
         }
         while let (states, place) = unfilled.popLast() {
             for (number, sample) in samples.enumerated() {
-                guard let next = row(after: sample, states) else { return nil }
+                guard work > 0, let next = row(after: sample, states) else { return nil }
                 rows[place + number] = UInt16(next)
             }
             guard place != start else { continue }

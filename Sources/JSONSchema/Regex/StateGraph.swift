@@ -66,6 +66,7 @@ struct StateGraph {
         /// States for the same bytes before the same state are one.
         var known: [Int32: [(ClosedRange<UInt8>, Int32)]] = [:]
         for sequence in set.sequences {
+            guard !isTooLarge else { return next }
             var state = next
             for bytes in sequence.reversed() {
                 let after = state

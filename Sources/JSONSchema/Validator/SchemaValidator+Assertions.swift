@@ -55,7 +55,9 @@ extension SchemaValidator {
             case .gaveUp: return fail(node, instruction: instruction, kind: .patternGaveUp, isSpeculative: false)
             }
         case .format(let format):
-            isValid = value.kind != .string || format.matches(tape.text(of: node))
+            guard value.kind == .string else { return .valid }
+            stepsLeft -= Int(value.count) / Self.bytesPerStep
+            isValid = format.matches(tape.text(of: node))
         case .uniqueItems:
             guard value.kind == .array else { return .valid }
             stepsLeft -= Int(value.link) - node

@@ -12,6 +12,8 @@ extension SchemaValidator {
             key = tape.next(after: key + 1)
             guard slot >= 0, slot < rule.count else { continue }
             let needed = needs[rule.first + slot]
+            stepsLeft -= needed.count
+            guard stepsLeft > 0 else { return failForSteps(node, instruction: frame.pointee.instruction) }
             for position in needed.first..<needed.first + needed.count where !present.contains(lists[position]) {
                 frame.pointee.isValid = false
                 let outcome = fail(

@@ -151,7 +151,8 @@ extension SchemaValidator {
     /// The slot of a string of the value in a table of the schema's strings, -1 when it is not there. The time does
     /// not depend on how many strings there are; nor can a message make it long, the table being the schema's.
     @inline(__always) func find(_ string: Int, in table: KeyTable) -> Int {
-        guard table.lengths >> UInt64(tape.nodes[string].count & 63) & 1 == 1 else { return -1 }
+        let count = tape.nodes[string].count
+        guard count <= table.longest, table.lengths >> UInt64(count & 63) & 1 == 1 else { return -1 }
         let words = tape.keyWords(of: string)
         var place = Int(truncatingIfNeeded: tape.keyHash(of: string, words)) & table.mask
         while true {

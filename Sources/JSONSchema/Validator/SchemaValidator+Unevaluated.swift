@@ -8,11 +8,11 @@ extension SchemaValidator {
         let node = frame.pointee.node
         let end = Int(tape.nodes[node].link)
         if frame.pointee.cursor == 0 {
+            stepsLeft -= Int(tape.nodes[node].count) + (evaluated.count - frame.pointee.firstMark)
             guard case .some(_, let question) = evaluated.ask(from: frame.pointee.firstMark, nodeCount: nodeCount)
             else { return .valid }
             frame.pointee.count = Int(question)
             frame.pointee.cursor = node + 1
-            stepsLeft -= Int(tape.nodes[node].count) + (evaluated.count - frame.pointee.firstMark)
         }
         let question = UInt32(truncatingIfNeeded: frame.pointee.count)
         let forbids = schema != anything && isNever(schema)
@@ -48,13 +48,13 @@ extension SchemaValidator {
         let node = frame.pointee.node
         let end = Int(tape.nodes[node].link)
         if frame.pointee.cursor == 0 {
+            stepsLeft -= Int(tape.nodes[node].count) + (evaluated.count - frame.pointee.firstMark)
             guard
                 case .some(let prefix, let question) = evaluated.ask(
                     from: frame.pointee.firstMark, nodeCount: nodeCount)
             else { return .valid }
             frame.pointee.count = Int(question)
             frame.pointee.cursor = node + 1
-            stepsLeft -= Int(tape.nodes[node].count) + (evaluated.count - frame.pointee.firstMark)
             for _ in 0..<prefix where frame.pointee.cursor < end {
                 frame.pointee.cursor = tape.next(after: frame.pointee.cursor)
             }

@@ -9,12 +9,14 @@ final class UniqueElements {
     private var table: [UInt32] = []
 
     static let fewMax = 8
+    /// Values in all of them, which pairs would compare again and again.
+    static let fewNodesMax = 64
 
     /// Forgets the text before.
     func begin() { hashes.begin() }
 
     func areUnique(in array: Int, of tape: JSONTapeView, nodeCount: Int) -> Bool {
-        Int(tape.nodes[array].count) <= Self.fewMax
+        Int(tape.nodes[array].count) <= Self.fewMax && Int(tape.nodes[array].link) - array <= Self.fewNodesMax
             ? areFewUnique(in: array, of: tape) : areManyUnique(in: array, of: tape, nodeCount: nodeCount)
     }
 

@@ -1,6 +1,7 @@
 import JSON
 
-/// Puts violations into words. What it tells is the schema's, not the value's.
+/// Puts violations into words. What it tells is the schema's; of the value it tells names, and which constants of the
+/// schema it has.
 struct ViolationText {
     private let schema: CompiledSchema
     private let instance: JSONTape

@@ -10,7 +10,9 @@ struct ConfigCheckCommand {
         for path in paths {
             do throws(ConfigurationError) {
                 for file in try ConfigurationFile(path).worker().payloadSchemas.files {
-                    for warning in file.schema.warnings { Terminal.error.line("martlet: \(file.path): \(warning)") }
+                    for warning in file.schema.warnings {
+                        Terminal.error.line("martlet: \(file.path): \(warning)".printable)
+                    }
                 }
                 Terminal.output.line("\(path): valid".printable)
             } catch {

@@ -12,7 +12,7 @@ struct SchemaFolder {
     var resources: [NamedResource] = []
     var options = SchemaOptions()
     /// What an author can do about a reference to what is not there.
-    var hint = "payload schemas refer to files of their own folder"
+    var hint = "payload schemas refer to files of their own folder and of folders inside it"
     /// Waits for what somebody writes into a pipe, where one was named.
     var readsPipes = false
 
@@ -24,26 +24,28 @@ struct SchemaFolder {
         sources.note(place)
         let document = try Self.document(path, readsPipes: readsPipes)
         let uri = Self.uri(of: place)
-        let named = try known(beside: place, document, searches: false, sources)
+        let folder = String(place[..<(place.lastIndex(of: "/") ?? place.startIndex)])
+        var known = try known(beside: folder, document, sources)
         do throws(SchemaError) {
-            return try CompiledSchema(document, uri: uri, resources: named, options: options)
+            return try CompiledSchema(document, uri: uri, resources: known, options: options)
         } catch {
             guard error.code == .missing else { throw problem(path, document, uri, error) }
         }
         // The files beside it are only opened where something is missing.
-        let found = try known(beside: place, document, searches: true, sources)
+        let broken = search(folder, sources, &known)
         do throws(SchemaError) {
-            return try CompiledSchema(document, uri: uri, resources: found, options: options)
+            return try CompiledSchema(document, uri: uri, resources: known, options: options)
         } catch {
-            throw problem(path, document, uri, error)
+            throw problem(path, document, uri, error, broken)
         }
     }
 
     private func problem(
-        _ path: String, _ document: JSONDocument, _ uri: String, _ error: SchemaError
+        _ path: String, _ document: JSONDocument, _ uri: String, _ error: SchemaError,
+        _ broken: SchemaFileProblem? = nil
     ) -> SchemaFileProblem {
         var error = error
-        if error.code == .missing { error.message += ": \(hint)" }
+        if error.code == .missing { error.message += ": \(hint)" + (broken.map { "; \($0)" } ?? "") }
         guard error.uri == uri else { return SchemaFileProblem(path: path, message: "\(error)") }
         error.uri = ""
         let position = document.root.at(pointer: error.pointer).map { document.position(of: $0) }
@@ -52,21 +54,9 @@ struct SchemaFolder {
 
     /// What was named wins over what is found in the folder.
     private func known(
-        beside path: String, _ document: JSONDocument, searches: Bool, _ sources: SchemaSources
+        beside folder: String, _ document: JSONDocument, _ sources: SchemaSources
     ) throws(SchemaFileProblem) -> SchemaResources {
-        let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
         var known = SchemaResources(limits: Self.limits) { sources.note($0) }
-        if searches {
-            sources.note(folder)
-            for name in Self.names(in: folder).prefix(Self.filesMax) where name.hasSuffix(".json") {
-                let path = "\(folder)/\(name)"
-                sources.note(path)
-                guard let other = try? Self.document(path), let id = other.root["$id"]?.string else {
-                    continue
-                }
-                known.add(uri: id, document: other)
-            }
-        }
         for resource in resources.sorted(by: { $0.uri.utf8.count > $1.uri.utf8.count }) {
             if Self.isFolder(resource.path) {
                 known.add(prefix: resource.uri, folder: resource.path)
@@ -79,6 +69,27 @@ struct SchemaFolder {
             known.add(prefix: String(id[...slash]), folder: folder)
         }
         return known
+    }
+
+    /// Adds the schemas of a folder by their `$id`.
+    ///
+    /// - Returns: the first file that could not be read: what is missing may be in it.
+    private func search(
+        _ folder: String, _ sources: SchemaSources, _ known: inout SchemaResources
+    ) -> SchemaFileProblem? {
+        var broken: SchemaFileProblem?
+        sources.note(folder + "/")
+        for name in Self.names(in: folder + "/").filter({ $0.hasSuffix(".json") }).prefix(Self.filesMax) {
+            let path = "\(folder)/\(name)"
+            sources.note(path)
+            do throws(SchemaFileProblem) {
+                let other = try Self.document(path)
+                if let id = other.root["$id"]?.string { known.addUnlessGiven(uri: id, document: other) }
+            } catch {
+                broken = broken ?? error
+            }
+        }
+        return broken
     }
 
     private static func document(_ path: String, readsPipes: Bool = false) throws(SchemaFileProblem) -> JSONDocument {

@@ -10,9 +10,11 @@ final class SchemaSources {
     }
 }
 
-/// What tells that a file is not what it was; all 0 when there is none.
+/// What tells that a file is not what it was; nothing when there is none.
 struct FileVersion: Equatable {
     private var inode: UInt = 0
+    /// Where links lead: releases that are hard links of each other share their files.
+    private var place: String?
     private var bytes = 0
     private var modified = 0
     private var modifiedNanoseconds = 0
@@ -25,6 +27,10 @@ struct FileVersion: Equatable {
         var status = stat()
         guard stat(path, &status) == 0 else { return }
         inode = status.st_ino
+        if let resolved = realpath(path, nil) {
+            place = String(cString: resolved)
+            free(resolved)
+        }
         bytes = status.st_size
         (modified, modifiedNanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
         (changed, changedNanoseconds) = (status.st_ctim.tv_sec, status.st_ctim.tv_nsec)

@@ -137,6 +137,12 @@ struct HostileCase {
 
     private static let arrays = [
         HostileCase(
+            name: "uniqueItems on 8 objects of 11,000 keys", schema: #"{"uniqueItems":true}"#,
+            text: array(8) { last in object(11_000) { $0 == 10_999 ? "last\(last)" : "k\($0)" } }, expected: "valid"),
+        HostileCase(
+            name: "an enum on a megabyte of text, 1,024 times", schema: doubled(10, #"{"enum":["a"]}"#),
+            text: "\"" + String(repeating: "x", count: 999_937) + "\"", expected: "anyOf"),
+        HostileCase(
             name: "uniqueItems on 80,000 objects", schema: #"{"uniqueItems":true}"#,
             text: array(80_000) { #"{"a":\#($0)}"# }, expected: "valid"),
         HostileCase(

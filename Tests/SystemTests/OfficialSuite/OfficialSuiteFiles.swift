@@ -50,7 +50,7 @@ struct OfficialSuiteFiles {
                 where results.count != tests.count || results[index] != test["valid"]?.bool {
                     wrong.append(
                         "\(file): \(group["description"]?.string ?? ""): \(test["description"]?.string ?? ""): "
-                            + (run.errors.first ?? run.output[index]))
+                            + (run.errors.first ?? run.output.dropFirst(index).first ?? "\(run.exit)"))
                 }
             }
         }
