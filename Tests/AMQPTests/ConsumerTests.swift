@@ -120,7 +120,7 @@ import Testing
         Scene.play { scene in
             let consumer = scene.makeConsumer()
             await scene.pass(.seconds(60))
-            #expect(scene.states.filter { $0 == "consumer waiting: connectionLost" }.count > 3)
+            #expect(scene.states.filter { $0 == "consumer waiting: cannotConnect" }.count > 3)
             scene.broker.declareQueue("in")
             scene.fill(["a"])
             try scene.broker.start()
@@ -138,7 +138,7 @@ import Testing
             await scene.wait("refusal") { scene.states.contains("consumer waiting: notFound") }
             guard case .waiting(let error, _) = consumer.state else { return fail("not waiting") }
             #expect(error.replyCode == 404)
-            #expect(error.message.contains("no queue 'in'"))
+            #expect(error.message == "queue in is missing")
             scene.broker.declareQueue("in")
             scene.fill(["a"])
             await scene.wait("delivery") { scene.deliveries.count == 1 }
@@ -170,7 +170,7 @@ import Testing
             scene.broker.declareQueue("in")
             let consumer = scene.makeConsumer()
             await #expect(throws: AMQPError.self) { try await consumer.waitUntilReady(deadlineSeconds: 600) }
-            guard case .waiting(let error, let delay) = consumer.state else { return fail("not waiting") }
+            guard case .waiting(let error, let delay) = consumer.connection.state else { return fail("not waiting") }
             #expect(error.code == .accessRefused)
             #expect(!error.isRetriable)
             #expect(error.message.contains("Login was refused"))
@@ -188,7 +188,7 @@ import Testing
             try scene.broker.start()
             let consumer = scene.makeConsumer()
             await scene.wait("refusal") { scene.states.contains("consumer waiting: notFound") }
-            guard case .waiting(let error, _) = consumer.state else { return fail("not waiting") }
+            guard case .waiting(let error, _) = consumer.connection.state else { return fail("not waiting") }
             #expect(error.replyCode == 530)
             #expect(error.message.contains("elsewhere"))
             await consumer.close()

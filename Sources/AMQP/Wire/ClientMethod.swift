@@ -11,6 +11,7 @@ extension amqp_connection_open_t: ClientMethod { static let id = AMQP_CONNECTION
 extension amqp_connection_close_t: ClientMethod { static let id = AMQP_CONNECTION_CLOSE_METHOD }
 extension amqp_connection_close_ok_t: ClientMethod { static let id = AMQP_CONNECTION_CLOSE_OK_METHOD }
 extension amqp_channel_open_t: ClientMethod { static let id = AMQP_CHANNEL_OPEN_METHOD }
+extension amqp_channel_close_t: ClientMethod { static let id = AMQP_CHANNEL_CLOSE_METHOD }
 extension amqp_channel_close_ok_t: ClientMethod { static let id = AMQP_CHANNEL_CLOSE_OK_METHOD }
 extension amqp_exchange_declare_t: ClientMethod { static let id = AMQP_EXCHANGE_DECLARE_METHOD }
 extension amqp_queue_declare_t: ClientMethod { static let id = AMQP_QUEUE_DECLARE_METHOD }

@@ -91,17 +91,19 @@ public actor Lane {
         }
         consumer.onStateChange = { state in self.assumeIsolated { $0.consumerChanged(state) } }
         publisher.onStateChange = { state in self.assumeIsolated { $0.publisherChanged(state) } }
+        consumer.connection.onStateChange = { state in self.assumeIsolated { $0.tell(of: state, "consume") } }
+        publisher.connection.onStateChange = { state in self.assumeIsolated { $0.tell(of: state, "publish") } }
         publisher.start()
         consumer.start()
     }
 
-    private func consumerChanged(_ consumer: BrokerClientState) {
+    private func consumerChanged(_ consumer: BrokerState) {
         state.isConsuming = consumer == .ready
         stateChanged()
         tell(of: consumer, "consume")
     }
 
-    private func publisherChanged(_ publisher: BrokerClientState) {
+    private func publisherChanged(_ publisher: BrokerState) {
         state.isPublishing = publisher == .ready
         stateChanged()
         tell(of: publisher, "publish")
@@ -111,7 +113,7 @@ public actor Lane {
         onStateChange(state)
     }
 
-    private func tell(of broker: BrokerClientState, _ use: String) {
+    private func tell(of broker: BrokerState, _ use: String) {
         switch broker {
         case .waiting(let error, let delay):
             log.warning(
@@ -122,7 +124,7 @@ public actor Lane {
                 ])
         case .blocked(let reason):
             log.warning("The broker takes no messages for now", [.error: .string(reason)])
-        case .idle, .connecting, .ready, .closed:
+        case .idle, .connecting, .disconnected, .ready, .closed:
             log.debug("Broker connection changed", [.amqpConnection: .string("\(use): \(broker)")])
         }
     }

@@ -11,6 +11,9 @@ public struct ScriptedBrokerBehaviour: Sendable {
     public var confirmDelayMilliseconds = 0...0
     /// How often confirms of neighbours are told as one.
     public var multipleConfirmPercent = 50
+    /// Queues whose consumers are left without an answer, as by a quorum queue without a majority. Their channel hears
+    /// nothing more but its close.
+    public var unansweredQueues: Set<String> = []
     public var heartbeatSeconds: UInt16 = 60
     public var frameBytesMax: UInt32 = 131_072
     public var credentials = AMQPCredentials(user: "guest", password: "guest")
@@ -95,6 +98,11 @@ public final class ScriptedBroker {
         for connection in connections { connection.close(320, "CONNECTION_FORCED - broker forced connection closure") }
     }
 
+    /// Closes all channels with an error, and keeps the connections.
+    public func closeChannels(_ code: UInt16, _ text: String) {
+        for connection in connections { connection.closeChannels(code, text) }
+    }
+
     /// Neither reads nor writes any more, without closing anything; or does so again.
     public func setSilent(_ isSilent: Bool) {
         for connection in connections { connection.setSilent(isSilent) }
@@ -139,13 +147,13 @@ public final class ScriptedBroker {
         exchange.bindings.append(binding)
     }
 
-    /// Deletes a queue with its messages; its consumers are told.
+    /// Deletes a queue with its messages; its consumers are cancelled. What they hold is settled without an effect.
     @discardableResult
     public func deleteQueue(_ name: String) -> Int {
         guard let queue = queue(name) else { return 0 }
         queues.removeAll { $0 === queue }
         for exchange in exchanges { exchange.bindings.removeAll { $0.queue == name } }
-        queue.cancelConsumers()
+        queue.delete()
         return queue.purge()
     }
 

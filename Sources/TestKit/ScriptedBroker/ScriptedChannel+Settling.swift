@@ -60,6 +60,7 @@ extension ScriptedChannel {
         guard requeue else {
             for item in items {
                 item.queue.unsettled -= 1
+                guard !item.queue.isDeleted else { continue }
                 broker.deadLetter(item.message, from: item.queue, reason: "rejected")
             }
             return deliver(to: items)

@@ -227,6 +227,10 @@ final class ScriptedConnection: ByteStreamHandler {
         channels.removeAll { $0 === channel }
     }
 
+    func closeChannels(_ code: UInt16, _ text: String) {
+        for channel in channels { channel.close(code, text) }
+    }
+
     func clientPublishes() {
         guard !hasPublished else { return }
         hasPublished = true

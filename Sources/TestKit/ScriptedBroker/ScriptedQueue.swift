@@ -9,6 +9,8 @@ public final class ScriptedQueue {
     public private(set) var published = 0
     /// Messages that consumers hold.
     public internal(set) var unsettled = 0
+    /// Another may have its name by now.
+    private(set) var isDeleted = false
 
     private unowned let broker: ScriptedBroker
     /// What is ready begins at `head`.
@@ -42,6 +44,7 @@ public final class ScriptedQueue {
     /// Puts messages back that were delivered in vain, in this order, in front of all others.
     func putBack(_ messages: [ScriptedMessage]) {
         unsettled -= messages.count
+        guard !isDeleted else { return }
         var returned: [ScriptedMessage] = []
         for var message in messages {
             message.deliveryCount += 1
@@ -83,10 +86,14 @@ public final class ScriptedQueue {
 
     func remove(_ consumer: ScriptedConsumer) {
         consumers.removeAll { $0 === consumer }
+        if isSingleActive { deliver() }
     }
 
-    /// Tells all consumers that the queue is no more.
-    func cancelConsumers() {
+    /// The queue is no more; its consumers are cancelled.
+    func delete() {
+        isDeleted = true
+        if let expiry { broker.loop.cancel(expiry) }
+        expiry = nil
         let cancelled = consumers
         consumers = []
         for consumer in cancelled { consumer.channel.consumerWasCancelled(consumer) }
@@ -99,7 +106,11 @@ public final class ScriptedQueue {
         }
     }
 
+    /// Only the consumer that came first gets messages; the next one takes its place when it is gone.
+    var isSingleActive: Bool { arguments["x-single-active-consumer"]?.booleanValue == true }
+
     private func consumerWithRoom() -> ScriptedConsumer? {
+        if isSingleActive { return consumers.first.flatMap { $0.hasRoom ? $0 : nil } }
         for _ in consumers.indices {
             nextConsumer = (nextConsumer + 1) % consumers.count
             if consumers[nextConsumer].hasRoom { return consumers[nextConsumer] }

@@ -1,7 +1,7 @@
 import CRabbitMQ
 import EventLoop
 
-extension Connection {
+extension WireConnection {
     /// Arguments of `connection.start-ok`, which must fit the least frame that there is.
     private static let startOKBytesMax = Int(Handshake.frameBytesMin) - 16
     /// Arguments of `connection.open`: the virtual host's name, of at most 255 bytes.
@@ -69,6 +69,7 @@ extension Connection {
     private func apply(_ tuning: Handshake.Tuning) {
         splitter.frameBytesMax = max(Int(tuning.frameBytesMax), Self.readFrameBytesMax)
         writer.frameBytesMax = Int(tuning.frameBytesMax)
+        channelMax = tuning.channelMax
         let tuneOK = amqp_connection_tune_ok_t(
             channel_max: tuning.channelMax, frame_max: tuning.frameBytesMax, heartbeat: tuning.heartbeatSeconds)
         send(tuneOK, channel: 0)

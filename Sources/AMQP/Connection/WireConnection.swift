@@ -1,8 +1,8 @@
 import CRabbitMQ
 import EventLoop
 
-/// One connection to a broker: login, heartbeats, frames in and out. The one channel that is used has number 1.
-final class Connection: ByteStreamHandler {
+/// One connection to a broker from its first byte to its last: login, heartbeats, frames in and out.
+final class WireConnection: ByteStreamHandler {
     private enum State {
         /// The stream is being opened, or the login is under way. To: open, ending, ended.
         case opening
@@ -15,9 +15,6 @@ final class Connection: ByteStreamHandler {
         case ended
     }
 
-    static let channel: UInt16 = 1
-    /// The most channels to agree on; one is used.
-    private static let channelMax: UInt16 = 16
     /// Frames before the login has agreed on a length.
     private static let openingFrameBytesMax = 16 * 1024
     /// Arguments of a method without strings and tables of ours.
@@ -26,9 +23,12 @@ final class Connection: ByteStreamHandler {
     let loop: EventLoop
     /// What the broker says it is: product, version, capabilities.
     var serverProperties = FieldTable()
+    /// The highest number of a channel that both sides agreed on.
+    var channelMax = UInt16(BrokerConnection.channelsMax)
     let configuration: ConnectionConfiguration
+    private let endpoint: Endpoint
     /// Let go when the connection has ended.
-    private var owner: BrokerClient?
+    private var owner: BrokerConnection?
     private var transport: ByteTransport?
     private var state = State.opening
     var handshake: Handshake
@@ -40,14 +40,17 @@ final class Connection: ByteStreamHandler {
     private var lastSent: MonotonicTime
     private(set) var isPaused = false
     private var isFlushing = false
+    private var isConnected = false
 
-    init(configuration: ConnectionConfiguration, owner: BrokerClient, loop: EventLoop) {
+    init(configuration: ConnectionConfiguration, owner: BrokerConnection, endpoint: Endpoint, loop: EventLoop) {
         self.loop = loop
+        self.endpoint = endpoint
         self.configuration = configuration
         self.owner = owner
         handshake = Handshake(
             wanted: Handshake.Tuning(
-                channelMax: Self.channelMax, frameBytesMax: UInt32(clamping: configuration.frameBytesMax),
+                channelMax: UInt16(BrokerConnection.channelsMax),
+                frameBytesMax: UInt32(clamping: configuration.frameBytesMax),
                 heartbeatSeconds: UInt16(clamping: configuration.heartbeatSeconds)))
         splitter = FrameSplitter(frameBytesMax: Self.openingFrameBytesMax)
         writer = FrameWriter(outputBytesMax: configuration.outputBytesMax)
@@ -68,7 +71,7 @@ final class Connection: ByteStreamHandler {
     /// - Parameter channel: 0 for the connection's own methods.
     @discardableResult
     func send<Method: ClientMethod>(
-        _ method: Method, channel: UInt16 = Connection.channel, argumentBytesMax: Int = Connection.argumentBytesMax
+        _ method: Method, channel: UInt16, argumentBytesMax: Int = WireConnection.argumentBytesMax
     ) -> Bool {
         loop.assertOnLoop()
         switch state {
@@ -80,29 +83,29 @@ final class Connection: ByteStreamHandler {
     }
 
     /// As `send`, for methods with strings and tables, whose memory comes from the pool.
-    func send<Method: ClientMethod>(_ make: (MemoryPool) -> Method) -> Bool {
+    func send<Method: ClientMethod>(channel: UInt16, _ make: (MemoryPool) -> Method) -> Bool {
         loop.assertOnLoop()
         defer { writer.pool.recycle() }
         let method = make(writer.pool)
         guard !writer.pool.hasLongName else { return false }
-        return send(method, argumentBytesMax: writer.frameBytesMax)
+        return send(method, channel: channel, argumentBytesMax: writer.frameBytesMax)
     }
 
     /// Sends a message to be routed; returns its bytes on the wire.
-    func publish(_ message: OutgoingMessage) throws(PublishRefusal) -> Int {
+    func publish(_ message: OutgoingMessage, channel: UInt16) throws(PublishRefusal) -> Int {
         loop.assertOnLoop()
         flushAtEndOfTurn()
-        return try writer.publish(message, channel: Self.channel)
+        return try writer.publish(message, channel: channel)
     }
 
-    /// Has `connectionWillFlush` called at the end of this turn.
+    /// Has the channels' `willFlush` called at the end of this turn.
     func flushAtEndOfTurn() {
         if !isFlushing { loop.flushAtEndOfTurn(self) }
     }
 
     override func flush() {
         isFlushing = true
-        owner?.connectionWillFlush()
+        owner?.willFlush()
         isFlushing = false
         writeOut()
     }
@@ -139,6 +142,7 @@ final class Connection: ByteStreamHandler {
 
     override func connected(_ transport: ByteTransport) {
         self.transport = transport
+        isConnected = true
         writer.protocolHeader()
         flushAtEndOfTurn()
     }
@@ -174,20 +178,24 @@ final class Connection: ByteStreamHandler {
             if frame.channel == 0 {
                 try handleOnConnection(method)
             } else {
-                try require(frame, owner?.received(method))
+                try require(channel(frame).received(method))
             }
         case .contentHeader:
-            try require(frame, owner?.receivedContentHeader(frame.payload))
+            try require(channel(frame).receivedHeader(frame.payload))
         case .contentBody:
-            try require(frame, owner?.receivedContentBody(frame.payload))
+            try require(channel(frame).receivedBody(frame.payload))
         }
     }
 
-    private func require(_ frame: Frame, _ isExpected: @autoclosure () -> Bool?) throws(AMQPError) {
-        guard frame.channel == Self.channel, handshake.state == .open else {
+    private func channel(_ frame: Frame) throws(AMQPError) -> BrokerChannel {
+        guard handshake.state == .open, let channel = owner?.channel(frame.channel) else {
             throw violation("a frame on a channel that is not open")
         }
-        guard isExpected() ?? true else { throw violation("a frame out of order") }
+        return channel
+    }
+
+    private func require(_ isExpected: Bool) throws(AMQPError) {
+        if !isExpected { throw violation("a frame out of order") }
     }
 
     private func violation(_ what: String) -> AMQPError {
@@ -207,9 +215,9 @@ final class Connection: ByteStreamHandler {
             guard case .closing = state else { throw violation("a method out of order") }
             finish()
         case .connectionBlocked(let blocked):
-            owner?.connectionBlocked(blocked.reason.string)
+            owner?.blocked(blocked.reason.string)
         case .connectionUnblocked:
-            owner?.connectionBlocked(nil)
+            owner?.blocked(nil)
         default:
             throw violation("a channel's method without a channel")
         }
@@ -218,7 +226,7 @@ final class Connection: ByteStreamHandler {
     /// The login is over.
     func loginEnded() {
         state = .open
-        owner?.connectionOpened()
+        owner?.loginEnded()
     }
 
     func startHeartbeat(_ agreed: Duration) {
@@ -245,7 +253,7 @@ final class Connection: ByteStreamHandler {
         scheduleBeat(heartbeat)
     }
 
-    /// Says goodbye; the end is told by `connectionClosed` when the broker has answered.
+    /// Says goodbye; the owner's `closed` is called when the broker has answered.
     func close() {
         switch state {
         case .opening:
@@ -282,28 +290,40 @@ final class Connection: ByteStreamHandler {
 
     override func peerFinished() {
         guard isReading else { return }
-        endReason = endReason ?? AMQPError(.connectionLost, Self.end(in: handshake.state))
+        endReason = endReason ?? Self.closedByBroker
         state = .ending
         transport?.close()
     }
 
-    private static func end(in state: Handshake.State) -> String {
-        switch state {
-        case .open: "the broker closed the connection"
-        case .awaitingStart, .awaitingTune, .awaitingOpenOK, .failed:
-            "the broker closed the connection during the login"
-        }
-    }
-
     private static let closedByUs = AMQPError(.closed, "closed")
+    private static let closedByBroker = AMQPError(.connectionLost, "the broker closed the connection")
 
     override func closed(_ error: TransportError?) {
         if let heartbeatTimer { loop.cancel(heartbeatTimer) }
         heartbeatTimer = nil
         transport = nil
         state = .ended
-        let reason = endReason ?? error.map { AMQPError($0) } ?? AMQPError(.connectionLost, "the connection was closed")
-        owner?.connectionClosed(reason)
+        let reason = endReason ?? error.map { AMQPError($0) } ?? Self.closedByBroker
+        owner?.closed(reason.code == .closed ? reason : inContext(reason))
         owner = nil
+    }
+
+    /// Says how far the connection had come: what never began is not lost.
+    private func inContext(_ reason: AMQPError) -> AMQPError {
+        var error = reason
+        let place = endpoint.description
+        let text =
+            reason.message.hasPrefix(place + ": ")
+            ? String(reason.message.dropFirst(place.utf8.count + 2)) : reason.message
+        if !isConnected {
+            error.message = "cannot connect to \(place): \(text)"
+        } else if handshake.state != .open {
+            error.message = "cannot log in at \(place) as \(configuration.credentials.user): \(text)"
+        } else {
+            error.message = "the connection to \(place) was lost: \(text)"
+            return error
+        }
+        if error.code == .connectionLost { error.code = .cannotConnect }
+        return error
     }
 }
