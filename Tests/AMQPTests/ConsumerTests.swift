@@ -392,4 +392,54 @@ import Testing
             await consumer.close()
         }
     }
+
+    @Test func settledTwiceOrTooLateADeliveryGivesBackItsBytesOnce() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.fill(["a", "b"])
+            let consumer = scene.makeConsumer()
+            await scene.wait("deliveries") { scene.deliveries.count == 2 }
+            for _ in 0..<3 {
+                consumer.acknowledge(scene.deliveries[0].tag)
+                consumer.reject(scene.deliveries[0].tag, requeue: true)
+                consumer.requeue(scene.deliveries[0].tag)
+            }
+            #expect(consumer.staleSettlements == 8)
+            #expect(consumer.bodyBytesInFlight == Int(scene.deliveries[1].tag.bytes))
+            await scene.wait("ack") { scene.broker.queue("in")?.unsettled == 1 }
+            scene.loop.network.connections[0].cut()
+            await scene.wait("redelivery") { scene.deliveries.count == 3 }
+            #expect(consumer.bodyBytesInFlight > Int(scene.deliveries[2].tag.bytes), "the first is still kept")
+            consumer.acknowledge(scene.deliveries[1].tag)
+            #expect(consumer.bodyBytesInFlight == Int(scene.deliveries[2].tag.bytes))
+            consumer.acknowledge(scene.deliveries[2].tag)
+            #expect(consumer.bodyBytesInFlight == 0)
+            await scene.wait("ack") { scene.broker.queue("in")?.unsettled == 0 }
+            await consumer.close()
+        }
+    }
+
+    @Test func whatADeletedQueueDeliveredIsSettledWithoutHarm() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.fill(["a", "b", "c"])
+            let consumer = scene.makeConsumer()
+            await scene.wait("deliveries") { scene.deliveries.count == 3 }
+            scene.broker.deleteQueue("in")
+            await scene.wait("cancel") { scene.states.contains("consumer waiting: consumerCancelled") }
+            scene.broker.declareQueue("in")
+            consumer.acknowledge(scene.deliveries[0].tag)
+            consumer.requeue(scene.deliveries[1].tag)
+            consumer.reject(scene.deliveries[2].tag, requeue: false)
+            await scene.wait("ready") { consumer.state == .ready }
+            scene.fill(["d"])
+            await scene.wait("delivery") { scene.deliveries.count == 4 }
+            #expect(scene.deliveredTexts == ["a", "b", "c", "d"])
+            #expect(!scene.deliveries[3].isRedelivered)
+            #expect(scene.broker.logins == 1)
+            await consumer.close()
+        }
+    }
 }

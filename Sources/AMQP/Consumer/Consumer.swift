@@ -46,7 +46,8 @@ public final class Consumer: BrokerChannel {
     public var onChannelLost: () -> Void = {}
     /// Bytes of bodies and properties that were delivered and are not settled.
     public private(set) var bodyBytesInFlight = 0
-    /// Settlements that came too late: the channel of the delivery is gone, and the broker delivers it again.
+    /// Settlements without an effect: the channel of the delivery is gone, and the broker delivers it again; or it was
+    /// settled before.
     public private(set) var staleSettlements = 0
 
     private let configuration: ConsumerConfiguration
@@ -97,20 +98,20 @@ public final class Consumer: BrokerChannel {
 
     /// The delivery has been dealt with: the broker may forget it.
     public func acknowledge(_ tag: DeliveryTag) {
-        guard isCurrent(tag), window.acknowledge(tag.number, now: loop.now.monotonic) else { return countStale() }
+        guard isCurrent(tag), ended(tag, window.acknowledge(tag.number, now: loop.now.monotonic)) else { return }
         wire?.flushAtEndOfTurn()
     }
 
     /// The message did harm: it goes to the queue's dead-letter exchange or, with `requeue`, back to the queue, where it
     /// counts as a failed delivery.
     public func reject(_ tag: DeliveryTag, requeue: Bool) {
-        guard isCurrent(tag), window.settle(tag.number) else { return countStale() }
+        guard isCurrent(tag), ended(tag, window.settle(tag.number)) else { return }
         send(amqp_basic_reject_t(delivery_tag: tag.number, requeue: requeue ? 1 : 0))
     }
 
     /// The message is put back unharmed, for another worker; from RabbitMQ 4.3 on this is no failed delivery.
     public func requeue(_ tag: DeliveryTag) {
-        guard isCurrent(tag), window.settle(tag.number) else { return countStale() }
+        guard isCurrent(tag), ended(tag, window.settle(tag.number)) else { return }
         send(amqp_basic_nack_t(delivery_tag: tag.number, multiple: 0, requeue: 1))
     }
 
@@ -119,19 +120,27 @@ public final class Consumer: BrokerChannel {
         tag.generation == generation && window.isOpen(tag.number)
     }
 
-    /// Gives back the bytes of a delivery; whether its channel is still there.
+    /// Whether the channel of a delivery is still there. What is settled later gives back its bytes all the same.
     private func isCurrent(_ tag: DeliveryTag) -> Bool {
         loop.assertOnLoop()
-        bodyBytesInFlight = max(0, bodyBytesInFlight - Int(tag.bytes))
+        if tag.generation == generation { return true }
+        staleSettlements += 1
+        giveBack(tag.bytes)
+        return false
+    }
+
+    /// Gives back the bytes of a delivery, unless it was settled before.
+    private func ended(_ tag: DeliveryTag, _ wasOpen: Bool) -> Bool {
+        if wasOpen { giveBack(tag.bytes) } else { staleSettlements += 1 }
+        return wasOpen
+    }
+
+    private func giveBack(_ bytes: UInt32) {
+        bodyBytesInFlight = max(0, bodyBytesInFlight - Int(bytes))
         if isHeldUp, bodyBytesInFlight <= configuration.bodyBytesInFlightMax / 4 * 3 {
             isHeldUp = false
             connection.resumeReading()
         }
-        return tag.generation == generation
-    }
-
-    private func countStale() {
-        staleSettlements += 1
     }
 
     override func willFlush() {

@@ -38,6 +38,7 @@ extension ScriptedChannel {
         if let index = consumers.firstIndex(where: { $0.tag == tag }) {
             let consumer = consumers.remove(at: index)
             consumer.queue.remove(consumer)
+            consumer.queue.deliver()
         }
         send(.basicCancelOK) { $0.shortString(tag) }
     }

@@ -57,11 +57,14 @@ final class ScriptedChannel {
     }
 
     private func putBack() {
-        for consumer in consumers { consumer.queue.remove(consumer) }
+        let ended = consumers
+        for consumer in ended { consumer.queue.remove(consumer) }
         consumers = []
         confirms = nil
         settle(unsettled, requeue: true)
         unsettled = []
+        // The next in line, where only one gets messages; those that were put back are in front.
+        for consumer in ended where consumer.queue.isSingleActive { consumer.queue.deliver() }
     }
 
     func receive(_ frame: Frame) {

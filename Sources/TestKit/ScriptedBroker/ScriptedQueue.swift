@@ -86,7 +86,6 @@ public final class ScriptedQueue {
 
     func remove(_ consumer: ScriptedConsumer) {
         consumers.removeAll { $0 === consumer }
-        if isSingleActive { deliver() }
     }
 
     /// The queue is no more; its consumers are cancelled.
