@@ -210,4 +210,44 @@ import Testing
             await connection.close()
         }
     }
+
+    @Test func anAlarmDoesNotHideThatAQueueIsGone() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.broker.declareQueue("out")
+            let connection = scene.makeConnection()
+            let consumer = scene.makeConsumer("in", on: connection)
+            let publisher = Publisher(on: connection)
+            #expect(await publisher.publish(Scene.message("a")) == .confirmed)
+            await scene.wait("ready") { consumer.state == .ready }
+            scene.note("consumer", consumer)
+            scene.broker.deleteQueue("in")
+            await scene.wait("cancel") { scene.states == ["consumer waiting: consumerCancelled"] }
+            scene.broker.raiseAlarm("low on memory")
+            await scene.wait("blocked") { publisher.state == .blocked(reason: "low on memory") }
+            scene.broker.clearAlarm()
+            await scene.wait("unblocked") { publisher.state == .ready }
+            await scene.pass(.seconds(60))
+            #expect(!scene.states.contains("consumer ready"))
+            scene.broker.declareQueue("in")
+            await scene.wait("again") { consumer.state == .ready }
+            await connection.close()
+        }
+    }
+
+    @Test func moreChannelsThanTheBrokerAllowsAreSaid() {
+        Scene.play { scene in
+            scene.broker.behaviour.channelMax = 1
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            let connection = scene.makeConnection()
+            let first = scene.makeConsumer("in", on: connection)
+            let second = scene.makeConsumer("in", on: connection)
+            let error = await #expect(throws: AMQPError.self) { try await second.waitUntilReady(deadlineSeconds: 600) }
+            #expect(error?.message == "the broker allows 1 channels only")
+            await scene.wait("ready") { first.state == .ready }
+            await connection.close()
+        }
+    }
 }

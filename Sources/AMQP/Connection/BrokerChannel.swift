@@ -296,7 +296,11 @@ public class BrokerChannel {
     }
 
     final func connectionBlocked() {
-        if isReady, !isClosing { setState(readyState) }
+        switch state {
+        case .ready, .blocked: setState(readyState)
+        // Not while the channel has a trouble of its own.
+        case .idle, .connecting, .waiting, .disconnected, .closed: break
+        }
     }
 
     /// A method on this channel; `false` when it must not come now.

@@ -16,6 +16,8 @@ public struct ScriptedBrokerBehaviour: Sendable {
     public var unansweredQueues: Set<String> = []
     public var heartbeatSeconds: UInt16 = 60
     public var frameBytesMax: UInt32 = 131_072
+    /// Channels that a connection may have.
+    public var channelMax: UInt16 = 2047
     public var credentials = AMQPCredentials(user: "guest", password: "guest")
     public var virtualHost = "/"
 

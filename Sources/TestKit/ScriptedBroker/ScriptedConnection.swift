@@ -196,7 +196,7 @@ final class ScriptedConnection: ByteStreamHandler {
         }
         state = .awaitingTuneOK
         send(.connectionTune) { writer in
-            writer.short(2047)
+            writer.short(broker.behaviour.channelMax)
             writer.long(UInt32(frameBytesMax))
             writer.short(broker.behaviour.heartbeatSeconds)
         }
