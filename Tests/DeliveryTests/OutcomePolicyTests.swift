@@ -12,8 +12,8 @@ import Testing
 
     private func notification(expiration: Int64? = nil, registeredAt: Int64? = nil) -> PushNotification {
         PushNotification(
-            push: PushRequest(
-                target: .device(ArraySlice("aabb".utf8)), topic: Array("com.example.app".utf8), pushType: .alert,
+            push: .device(
+                token: ArraySlice("aabb".utf8), topic: Array("com.example.app".utf8), pushType: .alert,
                 expiration: expiration, id: UUIDValue(high: 1, low: 2), payload: Array("{}".utf8)),
             pool: 0, registeredAtMilliseconds: registeredAt)
     }

@@ -37,7 +37,7 @@ public struct OutcomePolicy: Sendable {
     private func verdict(
         on answer: PushAnswer, of notification: PushNotification, _ attempts: Attempts, unixSeconds: Int64
     ) -> Verdict {
-        let verdict = AnswerVerdict(status: answer.status, reason: answer.reason)
+        let verdict = AnswerVerdict(status: answer.status, reason: answer.reason, isFromAPNS: answer.isFromAPNS)
         let told = Conclusion.Answer(answer)
         switch verdict.action {
         case .ok:
@@ -121,6 +121,8 @@ public struct OutcomePolicy: Sendable {
             return .conclude(
                 Conclusion(
                     invalid: Refusal(.limit, "header", "A value of the message cannot stand in an HTTP header.")))
+        case .expired:
+            return .conclude(Conclusion(outcome: .expired))
         case .noConnection, .overloaded, .refused, .noToken:
             return retry(attempts, "not-sent-\(reason)", of: notification, unixSeconds: unixSeconds)
                 ?? .conclude(Conclusion(outcome: .expired))

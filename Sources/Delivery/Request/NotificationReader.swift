@@ -85,7 +85,7 @@ final class NotificationReader {
 
     private func push(
         _ id: UUIDValue, _ app: AppDirectory.Index, _ root: JSONValue, _ body: [UInt8]
-    ) throws(Refusal) -> PushRequest {
+    ) throws(Refusal) -> APNSRequest {
         guard let token = root["device_token"] else {
             throw Refusal(
                 .app, "broadcast", path: "/channel_id", "Broadcasts to channels are not sent by this version.")
@@ -95,8 +95,8 @@ final class NotificationReader {
             throw Refusal(.schema, "required", "push_type or payload is missing.")
         }
         let priority = root["priority"]?.int64.flatMap { UInt8(exactly: $0) }.flatMap(Priority.init(rawValue:))
-        return PushRequest(
-            target: .device(token.text(in: body)), topic: apps.topic(of: app, pushType), pushType: pushType,
+        return .device(
+            token: token.text(in: body), topic: apps.topic(of: app, pushType), pushType: pushType,
             priority: priority ?? pushType.defaultPriority, expiration: root["expiration"]?.int64,
             collapseID: root["collapse_id"]?.text(in: body), id: id, payload: body, payloadRange: payload.sourceRange)
     }

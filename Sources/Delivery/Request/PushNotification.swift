@@ -3,7 +3,7 @@ public import APNS
 /// A request that holds: what a producer wants sent, read from one message and checked.
 public struct PushNotification: Sendable {
     /// What goes to APNs. Its id is the notification's, the same at every try.
-    public var push: PushRequest
+    public var push: APNSRequest
     /// Which of the lane's connection pools sends it.
     public var pool: Int
     /// When the device registered its token, in UNIX milliseconds: a 410 that is older does not condemn it.
@@ -11,7 +11,6 @@ public struct PushNotification: Sendable {
 
     /// Whether it is too late to send it. An expiration of 0 is never late: it asks for one attempt now.
     public func isExpired(unixSeconds: Int64) -> Bool {
-        guard let expiration = push.expiration, expiration > 0 else { return false }
-        return expiration <= unixSeconds
+        push.isExpired(unixSeconds: unixSeconds)
     }
 }

@@ -52,11 +52,16 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
             guard let next = nextTimer else { return .idle }
             if next > end { return .timedOut }
             if next > now.monotonic {
-                now.unixNanoseconds += next.nanoseconds - now.monotonic.nanoseconds
-                now.monotonic = next
+                pass(now.monotonic.duration(to: next))
                 turnsAtThisTime = 0
             }
         }
+    }
+
+    private func pass(_ duration: Duration) {
+        now.monotonic = now.monotonic + duration
+        now.sinceBoot = now.sinceBoot + duration
+        now.unixNanoseconds += duration.nanosecondsSaturated
     }
 
     public override func connect(to endpoint: Endpoint, handler: ByteStreamHandler) -> ByteTransport {
