@@ -65,6 +65,7 @@ final class PoolRig {
     /// Ends everything, so that the leak sanitizer finds nothing left.
     deinit {
         apns.onRequest = { _, _ in }
+        apns.onGoAway = { _ in }
         loop.enter {
             owner.assumeIsolated { $0.pool.close() }
             apns.close()

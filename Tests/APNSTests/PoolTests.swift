@@ -86,6 +86,18 @@ import Testing
                 == PushAnswer(status: 400, reason: .unknown(#"{"reas"#), isFromAPNS: false, connection: 1))
     }
 
+    @Test func whenToTryAgainIsRead() throws {
+        let rig = try PoolRig()
+        let written = ["7", "0", "-7", "7.5", "Wed, 21 Oct 2026 07:28:00 GMT", "99999999999999999999"]
+        rig.apns.onRequest = { connection, stream in
+            let number = connection.request(stream)?.number ?? 0
+            connection.answer(stream, 429, #"{"reason":"TooManyRequests"}"#, retryAfter: written[number])
+        }
+        rig.send(written.count)
+        #expect(rig.runUntilEnded(written.count))
+        #expect(rig.answers.map(\.retryAfterSeconds) == [7, 0, nil, nil, nil, nil])
+    }
+
     @Test func oneStreamUntilTheFirstAnswerAndThenAsManyAsAllowed() throws {
         let rig = try PoolRig { $0.streamsMax = 300 }
         rig.apns.onRequest = { _, _ in }

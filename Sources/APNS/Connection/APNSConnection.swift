@@ -38,6 +38,8 @@ final class APNSConnection: HTTP2ClientDelegate {
     private var flights: [Flight?] = []
     private var deadlines = DeadlineList()
     private var lastActivity: MonotonicTime
+    /// Whether it drains by our own will.
+    private var isLeaving = false
     private var goAwayReason: String?
     /// Why the connection was given up here.
     private var failure: TransportError?
@@ -109,6 +111,7 @@ final class APNSConnection: HTTP2ClientDelegate {
     /// Takes no more pushes, waits a while for the answers to come, and closes.
     func drain() {
         guard let pool, let member = pool.machine[slot], member.gate.isServing else { return }
+        isLeaving = true
         pool.left(self)
         guard member.hasStood else { return client.abort() }
         // Nobody hurries us: each request has its own time.
@@ -128,7 +131,7 @@ final class APNSConnection: HTTP2ClientDelegate {
 
     /// GOAWAY comes last: peers were seen that close at once when they read it, and answer nothing more.
     private func goAwayIfDone() {
-        guard let gate = pool?.machine[slot]?.gate, !gate.isServing, gate.inFlight == 0, client.isOpen else { return }
+        guard isLeaving, client.isOpen, pool?.machine[slot]?.gate.inFlight == 0 else { return }
         client.goAway()
     }
 
