@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct OutcomePolicyTests {
     private let policy = OutcomePolicy(
-        schedule: RetrySchedule(attemptsMax: 3, bucket: RetryBucket(delaySeconds: 30)), resendsUnknown: true)
+        schedule: RetrySchedule(attemptsMax: 3, waits: [WaitDelay(seconds: 30)]), resendsUnknown: true)
     private let now: Int64 = 1_800_000_000
 
     private func notification(expiration: Int64? = nil, registeredAt: Int64? = nil) -> PushNotification {
@@ -78,7 +78,7 @@ import Testing
             verdict(status, reason)
                 == .retry(
                     Retry(
-                        bucket: RetryBucket(delaySeconds: 30), attempts: Attempts(before: 1, rounds: 1),
+                        wait: WaitDelay(seconds: 30), attempts: Attempts(before: 1, rounds: 1),
                         reason: reason.text)))
         let last = conclusion(verdict(status, reason, before: 2))
         #expect(last?.outcome == .rejected)
@@ -98,7 +98,7 @@ import Testing
             policy.verdict(on: .unknown(error), of: notification(), Attempts(before: 0), unixSeconds: now)
                 == .retry(
                     Retry(
-                        bucket: RetryBucket(delaySeconds: 30),
+                        wait: WaitDelay(seconds: 30),
                         attempts: Attempts(before: 1, possibleDuplicate: true, rounds: 1),
                         reason: "unknown")))
         let last = conclusion(

@@ -18,7 +18,7 @@ import Testing
         let first = try await martlet("topology", "apply", "--url", broker.url, "--prefix", prefix)
         #expect(first.exit.status == .exited(0))
         #expect(first.output.first == "created  exchange applied.unrouted")
-        #expect(first.output.contains("created  queue applied.retry.30s"))
+        #expect(first.output.contains("created  queue applied.wait.30s.1"))
         #expect(first.output.contains("bound    applied.dead to applied.dlx"))
 
         let second = try await martlet("topology", "apply", "--url", broker.url, "--prefix", prefix)
@@ -30,12 +30,12 @@ import Testing
     @Test func whatExistsWithOtherArgumentsIsToldAndTheRestIsDone() async throws {
         let broker = try await PrivateBroker.shared
         try await BrokerClients.withAdmin(broker.url) { admin in
-            _ = try await admin.declareQueue("other.retry.30s", arguments: ["x-queue-type": "quorum"])
+            _ = try await admin.declareQueue("other.wait.30s.1", arguments: ["x-queue-type": "quorum"])
         }
         let result = try await martlet("topology", "apply", "--url", broker.url, "--prefix", "other")
         #expect(result.exit.status == .exited(1))
         #expect(result.errors.count == 1)
-        #expect(result.errors[0].hasPrefix("martlet: failed   queue other.retry.30s: it exists with other properties"))
+        #expect(result.errors[0].hasPrefix("martlet: failed   queue other.wait.30s.1: it exists with other properties"))
         #expect(result.errors[0].contains("inequivalent arg"))
         #expect(result.output.contains("bound    other.unrouted to other.unrouted"))
     }

@@ -28,7 +28,7 @@ import Testing
         #expect(configuration.broker.url.endpoints == [Endpoint(host: "rabbit", port: 5672)])
         #expect(configuration.broker.url.credentials.user == "guest")
         #expect(configuration.broker.url.credentials.password == "guest")
-        #expect(configuration.broker.names.requestsQueue == "push.requests")
+        #expect(configuration.broker.names.requestQueues == ["push.requests"])
         #expect(
             configuration.apps == [.init(bundleID: "com.example.shop", keyID: "ABC123DEFG", environment: .production)])
         #expect(configuration.apns.production.endpoint == Endpoint(host: "api.push.apple.com", port: 443))
@@ -66,7 +66,6 @@ import Testing
             retry:
               attempts_max: 7
               resend_unknown: false
-              delay_seconds: 8
             lanes: 9
             log: {level: debug}
             """)
@@ -74,7 +73,7 @@ import Testing
         #expect(broker.url.endpoints.map(\.description) == ["rabbit-1:5672", "rabbit-2:5673"])
         #expect(broker.url.credentials.user == "martlet" && broker.url.credentials.password == "hunter2")
         #expect(broker.url.virtualHost == "push")
-        #expect(broker.names.deadExchange == "shop.dead" && broker.names.requestsQueue == "orders")
+        #expect(broker.names.deadExchange == "shop.dead" && broker.names.requestQueues == ["orders"])
         #expect(broker.heartbeatSeconds == 7)
         #expect(configuration.apns.keys.map(\.keyID) == ["ABC123DEFG", "OTHER12345"])
         #expect(configuration.apns.sandbox.endpoint == Endpoint(host: "127.0.0.1", port: 2197))
@@ -85,7 +84,7 @@ import Testing
             configuration.limits
                 == Configuration.Limits(
                     inFlightMax: 5, messageBytesMax: 2048, bodiesInFlightBytesMax: 2_097_152, drainDeadlineSeconds: 6))
-        #expect(configuration.retry == Configuration.Retry(attemptsMax: 7, resendsUnknown: false, delaySeconds: 8))
+        #expect(configuration.retry == Configuration.Retry(attemptsMax: 7, resendsUnknown: false))
         #expect(configuration.lanes == 9 && configuration.logLevel == .debug)
     }
 

@@ -58,7 +58,6 @@ import Testing
             ("limits/properties/bodies_in_flight_bytes_max", limits.bodiesInFlightBytesMax),
             ("limits/properties/drain_deadline_seconds", limits.drainDeadlineSeconds),
             ("retry/properties/attempts_max", retry.attemptsMax),
-            ("retry/properties/delay_seconds", retry.delaySeconds),
         ] {
             #expect(try property("config", "/properties/\(pointer)")["default"]?.int == Int(value), "\(pointer)")
         }

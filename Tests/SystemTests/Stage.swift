@@ -60,7 +60,7 @@ struct Stage {
             apps:
               com.example.app: {}
             limits: {in_flight_max: \(options.inFlightMax), drain_deadline_seconds: \(options.drainDeadlineSeconds)}
-            retry: {resend_unknown: \(options.resendsUnknown), delay_seconds: 3600}
+            retry: {resend_unknown: \(options.resendsUnknown)}
             lanes: 1
             """)
     }

@@ -32,7 +32,9 @@ extension Lane {
     func tryAgain(_ retry: Retry, _ record: DeliveryRecord) async -> Bool {
         let message = RetryMessage.make(
             for: record, retry, failedAtMilliseconds: loop.now.unixMilliseconds,
-            exchange: configuration.names.retryExchange, origin: origin)
+            exchange: configuration.names.waitQueue(
+                retry.wait, sibling: Int(loop.nextRandom() % UInt64(WaitDelay.siblings))),
+            origin: origin)
         guard await publish(message) else { return false }
         counters.retries.add()
         return true

@@ -63,7 +63,7 @@ public actor Lane {
         self.counters = counters
         self.log = log
         self.onStateChange = onStateChange
-        origin = Origin(queue: configuration.names.requestsQueue, worker: configuration.worker)
+        origin = Origin(queue: configuration.requestQueues[0].name, worker: configuration.worker)
         // The broker delivers again at most what was unacknowledged.
         let remembered = max(Self.rememberedMin, Self.rememberedPrefetches * configuration.consumer.prefetch)
         duplicates = DuplicateMemory(finishedMax: remembered)

@@ -7,7 +7,7 @@ enum RetryMessage {
     ) -> OutgoingMessage {
         let properties = record.delivery.properties
         var message = OutgoingMessage(
-            exchange: exchange, routingKey: retry.bucket.routingKey, body: record.delivery.body,
+            exchange: exchange, routingKey: origin.queue, body: record.delivery.body,
             messageID: properties.messageID?.cut(to: MessageHeaderName.copyBytesMax) ?? record.messageID,
             contentType: properties.contentType?.cut(to: MessageHeaderName.copyBytesMax))
         message.contentEncoding = properties.contentEncoding?.cut(to: MessageHeaderName.copyBytesMax)

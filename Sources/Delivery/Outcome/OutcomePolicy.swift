@@ -131,11 +131,12 @@ public struct OutcomePolicy: Sendable {
     private func retry(
         _ next: Attempts, _ reason: String, of notification: PushNotification, unixSeconds: Int64
     ) -> Verdict? {
-        let back = unixSeconds + Int64(schedule.bucket.delaySeconds)
+        let wait = schedule.waits[0]
+        let back = unixSeconds + Int64(wait.seconds)
         guard !notification.isExpired(unixSeconds: back) else { return nil }
         var next = next
         next.rounds += 1
-        return .retry(Retry(bucket: schedule.bucket, attempts: next, reason: reason))
+        return .retry(Retry(wait: wait, attempts: next, reason: reason))
     }
 }
 

@@ -121,6 +121,7 @@ extension FieldTable {
                 switch argument.value {
                 case .text(let text): Entry(argument.name, .string(text))
                 case .integer(let number): Entry(argument.name, .integer(number))
+                case .boolean(let flag): Entry(argument.name, .boolean(flag))
                 }
             })
     }

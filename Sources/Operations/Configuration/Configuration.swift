@@ -77,13 +77,13 @@ struct Configuration: Sendable {
     }
 
     struct Retry: Sendable, Equatable {
-        var attemptsMax = 5
+        var attemptsMax = 8
         /// Whether a push whose answer never came is sent again.
         var resendsUnknown = true
-        var delaySeconds = 30
+        var waits = WaitDelay.defaults
     }
 
     static func topology(_ names: TopologyNames, _ retry: Retry) -> Topology {
-        Topology(names: names, retryBuckets: [RetryBucket(delaySeconds: retry.delaySeconds)])
+        Topology(names: names, waits: retry.waits)
     }
 }

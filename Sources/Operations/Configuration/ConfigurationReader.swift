@@ -67,7 +67,7 @@ struct ConfigurationReader {
         var broker = Configuration.Broker(url: url)
         let queue = section["requests_queue"].flatMap { self.text($0) }
         let prefix = section["prefix"].flatMap { self.text($0) }
-        broker.names = TopologyNames(prefix: prefix ?? broker.names.prefix, requestsQueue: queue)
+        broker.names = TopologyNames(prefix: prefix ?? broker.names.prefix, requestQueues: queue.map { [$0] } ?? [])
         broker.heartbeatSeconds = section["heartbeat_seconds"]?.int
         broker.tls = tls
         broker.serverName = serverName
@@ -221,7 +221,6 @@ struct ConfigurationReader {
         guard let section else { return retry }
         retry.attemptsMax = section["attempts_max"]?.int ?? retry.attemptsMax
         retry.resendsUnknown = section["resend_unknown"]?.bool ?? retry.resendsUnknown
-        retry.delaySeconds = section["delay_seconds"]?.int ?? retry.delaySeconds
         return retry
     }
 

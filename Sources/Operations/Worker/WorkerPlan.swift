@@ -24,8 +24,7 @@ struct WorkerPlan: Sendable {
         lane.consumer.bodyBytesInFlightMax = configuration.limits.bodiesInFlightBytesMax
         lane.publisher.messageBytesMax = max(lane.publisher.messageBytesMax, configuration.limits.messageBytesMax)
         lane.schedule = RetrySchedule(
-            attemptsMax: configuration.retry.attemptsMax,
-            bucket: RetryBucket(delaySeconds: configuration.retry.delaySeconds))
+            attemptsMax: configuration.retry.attemptsMax, waits: configuration.retry.waits)
         lane.resendsUnknown = configuration.retry.resendsUnknown
         self.lane = lane
     }

@@ -60,7 +60,7 @@ final class WorkerProcess: @unchecked Sendable {
             "starting",
             [
                 .processVersion: .string(MartletCommand.version), .processID: .integer(Int(getpid())),
-                .lanes: .integer(plan.lanes), .amqpQueue: .string(plan.lane.names.requestsQueue),
+                .lanes: .integer(plan.lanes), .amqpQueue: .string(plan.lane.names.requestQueues[0]),
                 .amqpHost: .string(configuration.broker.url.endpoints.map(\.description).joined(separator: ",")),
             ])
     }
@@ -118,7 +118,7 @@ final class WorkerProcess: @unchecked Sendable {
     private func laneChanged(_ index: Int, _ state: LaneState) {
         guard readiness.lane(index, isReady: state.isReady), life.isRunning else { return }
         if readiness.isReady {
-            log.info("ready", [.lanes: .integer(plan.lanes), .amqpQueue: .string(plan.lane.names.requestsQueue)])
+            log.info("ready", [.lanes: .integer(plan.lanes), .amqpQueue: .string(plan.lane.names.requestQueues[0])])
         } else {
             log.warning("not ready", [.lane: .integer(index)])
         }

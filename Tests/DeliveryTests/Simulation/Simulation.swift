@@ -57,6 +57,7 @@ final class SimulatedWorld {
     private var report = Simulation.Report()
     private var published = 0
     private let names = TopologyNames()
+    private let waitQueues = Topology().queues.map(\.name).filter { $0.contains(".wait.") }
 
     init(seed: UInt64, defects: LaneDefects) throws {
         random = SeededRandom(seed: seed &* 0x2545_f491_4f6c_dd1d)
@@ -138,7 +139,7 @@ final class SimulatedWorld {
 
     /// Cuts a connection in the midst of a piece, while deliveries are outstanding.
     private func mayCut(_ connection: VirtualConnection, _ bytes: Int, _ direction: VirtualConnection.Direction) {
-        guard let queue = broker.queue(names.requestsQueue), queue.unsettled > 0, report.cuts < 40 else { return }
+        guard let queue = broker.queue(names.requestQueues[0]), queue.unsettled > 0, report.cuts < 40 else { return }
         let percent = report.cuts < Simulation.cutsMin ? 4 : 1
         guard random.chance(percent: percent) else { return }
         report.cuts += 1
@@ -177,7 +178,7 @@ final class SimulatedWorld {
     }
 
     private var remaining: Int {
-        [names.requestsQueue, names.retryQueue(.default)].compactMap { broker.queue($0) }
+        (names.requestQueues + waitQueues).compactMap { broker.queue($0) }
             .reduce(0) { $0 + $1.ready.count + $1.unsettled }
     }
 
@@ -219,6 +220,7 @@ extension Topology {
                 switch argument.value {
                 case .text(let text): FieldTable.Entry(argument.name, .string(text))
                 case .integer(let number): FieldTable.Entry(argument.name, .integer(number))
+                case .boolean(let flag): FieldTable.Entry(argument.name, .boolean(flag))
                 }
             })
     }
