@@ -49,6 +49,17 @@ import Testing
         #expect(keys(of: topology) == ["push.requests.urgent urgent", "push.requests.bulk campaign.#", "mail mail"])
     }
 
+    /// Or a request would reach the old queue and a new one.
+    @Test func severalQueuesOfRequestsAreBoundByTheirKeysAlone() {
+        #expect(topology.formerBindings == [])
+        let several = Topology(names: TopologyNames(requestQueues: ["push.requests", "push.requests.bulk"]))
+        #expect(several.formerBindings.map(\.queue) == ["push.requests", "push.requests.bulk"])
+        #expect(several.formerBindings.allSatisfy { $0.routingKey == "#" && $0.exchange == "push.requests" })
+        let others = Topology(
+            names: TopologyNames(requestQueues: ["push.requests.urgent", "rest"]), routingKeys: ["rest": "#"])
+        #expect(others.formerBindings.map(\.queue) == ["push.requests", "push.requests.urgent"])
+    }
+
     private func keys(of topology: Topology) -> [String] {
         topology.bindings.filter { $0.exchange == topology.names.requestsExchange }
             .map { "\($0.queue) \($0.routingKey)" }

@@ -55,8 +55,8 @@ extension SystemTests {
             #expect(worker.isRunning)
             let counters = try await worker.stop()
             #expect(counters.root["message.accepted"]?.int == samples.count)
-            for queue in ["requests", "retry", "dead"] {
-                #expect(try await stage.desk.takeAll(from: stage.queue(queue)).isEmpty, "\(queue)")
+            for queue in ["requests", "wait", "dead"] {
+                #expect(try await stage.takeAll(queue).isEmpty, "\(queue)")
             }
             let seen = try await stage.end().compactMap { $0.root["apns_id"]?.string }
             #expect(Set(seen) == Set(samples.map(\.id)))

@@ -90,7 +90,7 @@ extension SystemTests {
                 ending.told.insert(json["id"]?.string ?? "-")
                 ending.outcomes[json["outcome"]?.string ?? "-", default: 0] += 1
             }
-            let retried = try await stage.desk.takeAll(from: stage.queue("retry"))
+            let retried = try await stage.takeAll("wait")
             ending.retried = Set(retried.compactMap(\.properties.messageID))
             let left = try await stage.left(count - results.count - retried.count)
             let waiting = Set(left.compactMap(\.properties.messageID))

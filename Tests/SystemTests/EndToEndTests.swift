@@ -32,8 +32,8 @@ extension SystemTests {
             #expect(told == Set(samples.map(\.id)))
             #expect(counters.root["message.accepted"]?.int == samples.count)
             #expect(counters.root["message.unknown_outcomes"]?.int == 0)
-            for queue in ["requests", "retry", "dead", "unrouted"] {
-                #expect(try await stage.desk.takeAll(from: stage.queue(queue)).isEmpty, "\(queue)")
+            for queue in ["requests", "wait", "dead", "unrouted"] {
+                #expect(try await stage.takeAll(queue).isEmpty, "\(queue)")
             }
             #expect(await stage.desk.collected(stage.queue("results")).count == samples.count)
 

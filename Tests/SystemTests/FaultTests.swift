@@ -24,8 +24,8 @@ extension SystemTests {
             let back = try await stage.left(samples.count)
             #expect(Set(back.compactMap(\.properties.messageID)) == Set(samples.map(\.id)))
             #expect(back.count == samples.count)
-            for queue in ["results", "dead", "retry"] {
-                #expect(try await stage.desk.takeAll(from: stage.queue(queue)).isEmpty, "\(queue)")
+            for queue in ["results", "dead", "wait"] {
+                #expect(try await stage.takeAll(queue).isEmpty, "\(queue)")
             }
             #expect(worker.isRunning)
             let counters = try await worker.stop()

@@ -60,13 +60,21 @@ struct Stage {
             apps:
               com.example.app: {}
             limits: {in_flight_max: \(options.inFlightMax), drain_deadline_seconds: \(options.drainDeadlineSeconds)}
-            retry: {resend_unknown: \(options.resendsUnknown)}
+            retry: {resend_unknown: \(options.resendsUnknown), delays: [1h]}
             lanes: 1
             """)
     }
 
-    /// The name of the queue of requests, results, dead letters or retries.
-    func queue(_ word: String) -> String { word == "retry" ? "\(prefix).retry.1h" : "\(prefix).\(word)" }
+    /// The name of the queue of requests, results or dead letters.
+    func queue(_ word: String) -> String { "\(prefix).\(word)" }
+
+    /// Takes what is in a queue, or in all of those where messages wait.
+    func takeAll(_ word: String) async throws -> [IncomingMessage] {
+        let queues = word == "wait" ? (1...3).map { "\(prefix).wait.1h.\($0)" } : [queue(word)]
+        var messages: [IncomingMessage] = []
+        for queue in queues { messages += try await desk.takeAll(from: queue) }
+        return messages
+    }
 
     func applyTopology() async throws {
         let result = try await ChildProcess.run([

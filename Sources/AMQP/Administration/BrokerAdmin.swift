@@ -116,6 +116,16 @@ public final class BrokerAdmin: BrokerClient {
         }
     }
 
+    /// Takes a binding away; one that is not there is no error, as long as the queue and the exchange are.
+    public func unbindQueue(_ queue: String, fromExchange exchange: String, routingKey: String) async throws(AMQPError)
+    {
+        _ = try await call { pool in
+            amqp_queue_unbind_t(
+                ticket: 0, queue: pool.bytes(queue), exchange: pool.bytes(exchange),
+                routing_key: pool.bytes(routingKey), arguments: amqp_table_t())
+        }
+    }
+
     /// Deletes a queue with its messages and returns their number; 0 when there is no such queue.
     @discardableResult
     public func deleteQueue(_ name: String) async throws(AMQPError) -> Int {
@@ -178,7 +188,7 @@ public final class BrokerAdmin: BrokerClient {
     override func channelReceived(_ method: ServerMethod) -> Bool {
         guard !assembler.isBusy, !pending.isEmpty else { return false }
         switch method {
-        case .exchangeDeclareOK, .queueBindOK:
+        case .exchangeDeclareOK, .queueBindOK, .queueUnbindOK:
             answer(.done)
         case .queueDeclareOK(let ok):
             answer(

@@ -15,6 +15,7 @@ extension amqp_channel_close_ok_t: ClientMethod { static let id = AMQP_CHANNEL_C
 extension amqp_exchange_declare_t: ClientMethod { static let id = AMQP_EXCHANGE_DECLARE_METHOD }
 extension amqp_queue_declare_t: ClientMethod { static let id = AMQP_QUEUE_DECLARE_METHOD }
 extension amqp_queue_bind_t: ClientMethod { static let id = AMQP_QUEUE_BIND_METHOD }
+extension amqp_queue_unbind_t: ClientMethod { static let id = AMQP_QUEUE_UNBIND_METHOD }
 extension amqp_queue_purge_t: ClientMethod { static let id = AMQP_QUEUE_PURGE_METHOD }
 extension amqp_queue_delete_t: ClientMethod { static let id = AMQP_QUEUE_DELETE_METHOD }
 extension amqp_basic_qos_t: ClientMethod { static let id = AMQP_BASIC_QOS_METHOD }

@@ -9,6 +9,9 @@ public struct Topology: Sendable, Equatable {
     public let exchanges: [Exchange]
     public let queues: [Queue]
     public let bindings: [Binding]
+    /// Bindings of a single queue of requests, to be taken away where there are several: by them a request would reach
+    /// two queues, and be pushed twice.
+    public let formerBindings: [Binding]
 
     public struct Exchange: Sendable, Hashable {
         public enum Kind: String, Sendable { case direct, topic, fanout }
@@ -91,12 +94,18 @@ public struct Topology: Sendable, Equatable {
                     arguments: Self.quorum + [.integer("x-message-ttl", queue.milliseconds)]
                         + Self.deadLettersTo(exchange: ""))
             }
+        let requests = names.requestQueues.map { queue in
+            Binding(
+                queue: queue, exchange: names.requestsExchange,
+                routingKey: names.requestQueues.count == 1
+                    ? Self.everyKey : routingKeys[queue] ?? Self.lastWord(of: queue))
+        }
+        let former = Set(names.requestQueues + TopologyNames(prefix: names.prefix).requestQueues).sorted().map {
+            Binding(queue: $0, exchange: names.requestsExchange, routingKey: Self.everyKey)
+        }
+        formerBindings = names.requestQueues.count == 1 ? [] : former.filter { !requests.contains($0) }
         bindings =
-            names.requestQueues.map { queue in
-                Binding(
-                    queue: queue, exchange: names.requestsExchange,
-                    routingKey: names.requestQueues.count == 1 ? "#" : routingKeys[queue] ?? Self.lastWord(of: queue))
-            }
+            requests
             + [
                 Binding(queue: names.quarantineQueue, exchange: names.quarantineQueue, routingKey: ""),
                 Binding(queue: names.resultsQueue, exchange: names.resultsExchange, routingKey: "result.#"),
@@ -105,6 +114,8 @@ public struct Topology: Sendable, Equatable {
                 Binding(queue: names.unroutedQueue, exchange: names.unroutedExchange, routingKey: ""),
             ] + waitQueues.map { Binding(queue: $0.name, exchange: $0.name, routingKey: "") }
     }
+
+    private static let everyKey = "#"
 
     /// `bulk` of `push.requests.bulk`: the routing key of a request queue that is given no other.
     public static func lastWord(of queue: String) -> String {
