@@ -31,6 +31,7 @@ actor Scene {
         let ending = loop.run(limit: limit) { loop.isDone(scene) }
         #expect(ending == .done, sourceLocation: sourceLocation)
         #expect(loop.jobsFromOtherThreads == 0, sourceLocation: sourceLocation)
+        loop.end()
     }
 
     fileprivate nonisolated(unsafe) var isDone = false

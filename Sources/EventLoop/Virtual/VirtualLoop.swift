@@ -59,6 +59,21 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
         }
     }
 
+    /// Ends every connection, tells those who have one, and forgets what was still to come: a world that is left in the
+    /// midst of its work would keep itself alive. The loop is not run after that.
+    public func end() {
+        enter {
+            forgetScheduled()
+            network.end()
+            var turns = 0
+            repeat {
+                finishTurn()
+                turns += 1
+            } while hasWork && turns < Self.turnsAtOneTimeMax
+            forgetScheduled()
+        }
+    }
+
     public override func connect(to endpoint: Endpoint, handler: ByteStreamHandler) -> ByteTransport {
         assertOnLoop()
         return network.connect(to: endpoint, handler: handler, on: self)

@@ -94,6 +94,7 @@ final class SimulatedWorld {
         report.deadLetters = Array(broker.queue(names.deadQueue)?.ready ?? [])
         report.unfinished = remaining
         report.dropped = broker.dropped.count
+        loop.end()
         return report
     }
 
