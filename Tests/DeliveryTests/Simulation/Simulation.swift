@@ -52,7 +52,8 @@ final class SimulatedWorld {
     private let key: ES256PrivateKey
     private let counters = LaneCounters(MetricsRegistry())
     private let defects: LaneDefects
-    private var worker: SimulatedWorker?
+    /// The newest is the one that lives.
+    private var workers: [SimulatedWorker] = []
     private var random: SeededRandom
     private var report = Simulation.Report()
     private var published = 0
@@ -94,8 +95,28 @@ final class SimulatedWorld {
         report.deadLetters = Array(broker.queue(names.deadQueue)?.ready ?? [])
         report.unfinished = remaining
         report.dropped = broker.dropped.count
-        loop.end()
+        let report = report
+        end()
         return report
+    }
+
+    /// Lets all lanes end, those of killed workers too: tasks that wait for ever would keep them, and the next seed
+    /// wants their memory.
+    private func end() {
+        let ended = Ended()
+        for lane in workers.map(\.lane) {
+            Task(executorPreference: loop) {
+                _ = await lane.drain(deadlineSeconds: 1)
+                ended.count += 1
+            }
+        }
+        _ = loop.run(limit: .seconds(60)) { ended.count == workers.count }
+        loop.end()
+    }
+
+    /// `@unchecked Sendable`: touched on the one thread that runs the loop.
+    private final class Ended: @unchecked Sendable {
+        var count = 0
     }
 
     private func begin() {
@@ -125,7 +146,7 @@ final class SimulatedWorld {
         do {
             try broker.start()
             try apns.listen(on: SimulatedWorker.apns, as: .sandboxPush)
-            worker = try SimulatedWorker(loop: loop, key: key, counters: counters, defects: defects)
+            workers.append(try SimulatedWorker(loop: loop, key: key, counters: counters, defects: defects))
         } catch {
             preconditionFailure("the simulated world does not start: \(error)")
         }
@@ -160,8 +181,10 @@ final class SimulatedWorld {
 
     private func replaceWorker() {
         report.kills += 1
-        worker?.kill()
-        worker = try? SimulatedWorker(loop: loop, key: key, counters: counters, defects: defects)
+        workers.last?.kill()
+        if let worker = try? SimulatedWorker(loop: loop, key: key, counters: counters, defects: defects) {
+            workers.append(worker)
+        }
     }
 
     private func restartBroker() {
