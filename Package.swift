@@ -139,10 +139,9 @@ let package = Package(
         tests(
             "DeliveryTests",
             [
-                "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "JSON", "JSONSchema",
-                "Crypto",
-                "Telemetry", "TestKit",
-            ]),
+                "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "HTTP2", "JSON",
+                "JSONSchema", "Crypto", "Telemetry", "TestKit",
+            ], data: ["Simulation/Mistakes"]),
         tests(
             "OperationsTests",
             [

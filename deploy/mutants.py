@@ -16,7 +16,10 @@ public func word(_ number: Int, _ value: String) -> String { mutant == number ? 
 """
 STATEMENT = (
     r"\s*(?:case [^\n]*?: |default: )?"
-    r"((?:_ = )?(?:try )?(?:return|continue|break|[\w.]+[\w.\[\]]*(?:\(| [-+|&]?= )).*)"
+    r"((?:_ = )?(?:try[?!]? )?(?:await )?"
+    # Neither a declaration nor a check of what never happens.
+    r"(?!(?:init|init\?|subscript|\w*\.?assertOnLoop|assert|precondition|preconditionFailure|fatalError)\()"
+    r"(?:return|continue|break|[\w.?!]+[\w.?!\[\]]*(?:\(| [-+|&]?= )).*)"
 )
 
 
@@ -46,14 +49,16 @@ def declaration(n, old):
 class Source:
     def __init__(self, path):
         self.path, self.text, self.strings = path, path.read_text(), []
-        self.code = re.sub(r'//[^\n]*|"(?:\\.|[^"\\\n])*"', self.blank, self.text)
+        strings = r'#*"""[\s\S]*?"""#*|#"[^\n]*?"#|"(?:\\.|[^"\\\n])*"'
+        self.code = re.sub(rf"//[^\n]*|{strings}", self.blank, self.text)
         self.edits = {}  # number: [(begin, end, order at one place, text)]
         self.places = {}  # number: [(line, column) in the mutated file]
 
     def blank(self, match):
-        if match[0][0] == '"':
+        if match[0][0] == '"' and not match[0].startswith('"""'):
             self.strings.append(match.span())
-        return match[0][0] + " " * (len(match[0]) - 2) + match[0][-1] if len(match[0]) > 1 else " "
+        within = re.sub(r"[^\n]", " ", match[0][1:-1])
+        return match[0][0] + within + match[0][-1] if len(match[0]) > 1 else " "
 
     def line(self, position):
         """The line's number, its text, and where in it."""
@@ -83,10 +88,10 @@ class Source:
 
     def statements(self):
         """Calls, assignments and jumps that stand alone, unless a function ends with them."""
-        stack, depths = ["{"], ["{"]
+        stack, depths = ["{"], ["{"]  # at the beginning of each line: all that is open
         for mark in re.findall(r"[\[({})\]\n]", self.code):
             if mark == "\n":
-                depths.append(stack[-1])
+                depths.append("".join(stack))
             elif mark in "[({":
                 stack.append(mark)
             elif len(stack) > 1:
@@ -94,13 +99,13 @@ class Source:
         offset, lines = 0, self.code.split("\n")
         for index, line in enumerate(lines):
             match, last = re.fullmatch(STATEMENT, line), index
-            while match and last + 1 < len(lines) and depths[last + 1] != depths[index]:
+            while match and last + 1 < len(lines) and len(depths[last + 1]) > len(depths[index]):
                 last += 1
             following = lines[last + 1] if last + 1 < len(lines) else ""
             is_value = re.match(r" {,4}}", following) and (
                 match and match[1].startswith("return ") or index and re.search(r"(->|\bvar\b).*\{$", lines[index - 1]))
-            goes_on = re.match(r"\s*[.?:&|+=]", following) or re.search(r"[=?:,]$", line)
-            if match and not is_value and not goes_on and depths[index] == "{":
+            goes_on = re.match(r"\s*[-.?:&|+=*/<>]", following) or re.search(r"[=?:,]$", line)
+            if match and not is_value and not goes_on and depths[index][-1] == "{":
                 yield offset + match.start(1), offset + sum(len(text) + 1 for text in lines[index : last + 1]) - 1
             offset += len(line) + 1
 
@@ -161,7 +166,9 @@ class Source:
                 line += piece.count("\n")
                 column = len(piece.rsplit("\n", 1)[-1].encode()) + (1 if "\n" in piece else column)
             position = max(position, end)
-        path.write_text("".join(out))
+        # A file that stays as it was is not compiled again.
+        if path.read_text() != "".join(out):
+            path.write_text("".join(out))
 
     def blame(self, line, column, text):
         """The mutants that an error of the compiler is about: mostly the nearest one."""

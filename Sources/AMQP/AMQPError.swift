@@ -3,7 +3,9 @@ import EventLoop
 /// Why an operation on the broker failed, or why a connection to it ended.
 public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
     public enum Code: String, Sendable {
-        /// The connection could not be opened, or was lost.
+        /// The connection could not be opened, or the broker ended the login without a word.
+        case cannotConnect
+        /// The connection was there and was lost.
         case connectionLost
         /// The broker did not answer in time, or fell silent for two heartbeats.
         case timedOut
@@ -37,7 +39,7 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Whether trying again later can help without somebody changing a configuration.
     public var isRetriable: Bool
 
-    init(_ code: Code, _ message: String, replyCode: UInt16 = 0, isRetriable: Bool = true) {
+    package init(_ code: Code, _ message: String, replyCode: UInt16 = 0, isRetriable: Bool = true) {
         self.code = code
         self.replyCode = replyCode
         self.message = message
@@ -62,7 +64,21 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
             case 530: (.notFound, false)
             default: (.refused, true)
             }
-        self.init(code, replyText, replyCode: replyCode, isRetriable: isRetriable)
+        let message = replyCode == 404 ? Self.missing(replyText) ?? replyText : replyText
+        self.init(code, message, replyCode: replyCode, isRetriable: isRetriable)
+    }
+
+    /// `queue push.requests is missing` from RabbitMQ's `NOT_FOUND - no queue 'push.requests' in vhost '/'`; `nil` for
+    /// other words: a queue whose node is down is not missing.
+    private static func missing(_ replyText: String) -> String? {
+        for what in ["queue", "exchange"] {
+            let start = "NOT_FOUND - no \(what) '"
+            guard replyText.hasPrefix(start) else { continue }
+            let rest = replyText.dropFirst(start.count)
+            guard let end = rest.ranges(of: "' in vhost '").last else { return nil }
+            return "\(what) \(rest[..<end.lowerBound]) is missing"
+        }
+        return nil
     }
 
     public var description: String {

@@ -9,8 +9,10 @@ public struct ConnectionConfiguration: Sendable {
     public var heartbeatSeconds = 30
     /// The largest frame in either direction; the broker may lower it. Brokers from 4.1 refuse less than 8192.
     public var frameBytesMax = 131_072
-    /// From opening the stream until the client is ready to work.
+    /// From opening the stream until the login is over, and from opening a channel until it is ready to work.
     public var openingDeadlineSeconds = 15
+    /// The least delay after a failure.
+    public var retryDelayMillisecondsMin = 100
     /// The largest first delay after a failure; it doubles with each further one, and a random part of it is waited.
     public var retryDelayMilliseconds = 500
     /// The largest delay. A refused login or a configuration fault waits between half of it and all.

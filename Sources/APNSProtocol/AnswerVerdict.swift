@@ -35,8 +35,8 @@ public struct AnswerVerdict: Sendable, Hashable {
         case credential
         /// The connection that answered.
         case connection
-        /// The service.
-        case service
+        /// The endpoint, or what stands between: nothing is known of the message, its key or its topic.
+        case endpoint
     }
 
     public var action: Action
@@ -53,9 +53,13 @@ public struct AnswerVerdict: Sendable, Hashable {
     /// The verdict on an answer. The reason decides where it is known and of the status' class (`ExpiredToken` came
     /// with 400 before it came with 410); otherwise the status does.
     ///
-    /// - Parameter reason: nil when the answer's body had none.
-    public init(status: Int, reason: Reason?) {
-        if let reason, let expected = reason.status, expected / 100 == status / 100 {
+    /// - Parameters:
+    ///   - reason: nil when the answer's body had none.
+    ///   - isFromAPNS: whether APNs has spoken, and not a proxy's page or nobody: what others say condemns nothing.
+    public init(status: Int, reason: Reason?, isFromAPNS: Bool = true) {
+        if !isFromAPNS {
+            self.init(.backOff, .endpoint)
+        } else if let reason, let expected = reason.status, expected / 100 == status / 100 {
             self.init(reason)
         } else {
             self.init(status: status)
@@ -94,7 +98,7 @@ public struct AnswerVerdict: Sendable, Hashable {
         case .shutdown:
             self.init(.backOff, .connection, replacesConnection: true)
         case .internalServerError, .serviceUnavailable:
-            self.init(.backOff, .service)
+            self.init(.backOff, .endpoint)
         case .unknown:
             self.init(.deadLetter, .message)
         }
@@ -104,13 +108,11 @@ public struct AnswerVerdict: Sendable, Hashable {
     private init(status: Int) {
         switch status {
         case 200..<300: self.init(.ok, .message)
-        case 403: self.init(.configuration, .credential)
         case 410: self.init(.prune, .target)
         case 408, 429: self.init(.backOff, .target)
         case 400..<500: self.init(.deadLetter, .message)
-        case 500..<600: self.init(.backOff, .service)
-        // Nothing that APNs sends: some proxy between, so that nothing is known of the message.
-        default: self.init(.backOff, .service)
+        // Beside 5xx nothing that APNs sends: some proxy between, so that nothing is known of the message.
+        default: self.init(.backOff, .endpoint)
         }
     }
 }

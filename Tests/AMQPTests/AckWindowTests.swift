@@ -137,4 +137,23 @@ import Testing
         apply(Self.decide(&window, at: now + 1000))
         #expect(openAtBroker.isEmpty)
     }
+
+    @Test func onlyWhatIsNotSettledIsOpen() {
+        var window = Self.window(3)
+        #expect((UInt64(0)...4).map { window.isOpen($0) } == [false, true, true, true, false])
+        expect(window.settle(1))
+        expect(window.acknowledge(2, now: Self.time(0)))
+        #expect((UInt64(0)...4).map { window.isOpen($0) } == [false, false, false, true, false])
+        _ = Self.decide(&window)
+        #expect((UInt64(0)...4).map { window.isOpen($0) } == [false, false, false, true, false])
+        // The third is left behind when its slot is needed.
+        for tag in UInt64(4)...5000 {
+            expect(window.delivered(tag))
+            expect(window.acknowledge(tag, now: Self.time(0)))
+            _ = Self.decide(&window)
+        }
+        #expect(window.isOpen(3))
+        expect(window.acknowledge(3, now: Self.time(0)))
+        #expect(!window.isOpen(3))
+    }
 }

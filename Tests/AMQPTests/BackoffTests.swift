@@ -6,7 +6,8 @@ import Testing
     private static let start = MonotonicTime(nanoseconds: 0)
 
     private static func backoff() -> Backoff {
-        Backoff(first: .milliseconds(500), longest: .seconds(30), healthyAfter: .seconds(60))
+        Backoff(
+            least: .milliseconds(100), first: .milliseconds(500), longest: .seconds(30), healthyAfter: .seconds(60))
     }
 
     @Test func theLargestDelayDoublesUpToTheLongest() {
@@ -19,11 +20,17 @@ import Testing
         #expect(delays == [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000])
     }
 
-    @Test func anyPartOfItMayBeWaited() {
+    @Test func anyPartOfItMayBeWaitedButTheLeastAlways() {
         var backoff = Self.backoff()
-        #expect(backoff.failed(isRetriable: true, now: Self.start, random: 0) == .zero)
+        #expect(backoff.failed(isRetriable: true, now: Self.start, random: 0) == .milliseconds(100))
         let half = backoff.failed(isRetriable: true, now: Self.start, random: .max / 2)
-        #expect(abs(half.nanosecondsSaturated - 500_000_000) < 10)
+        #expect(abs(half.nanosecondsSaturated - 550_000_000) < 10)
+    }
+
+    @Test func theLeastIsNeverMoreThanTheFirst() {
+        var backoff = Backoff(
+            least: .seconds(3), first: .seconds(1), longest: .seconds(2), healthyAfter: .seconds(60))
+        #expect(backoff.failed(isRetriable: true, now: Self.start, random: .max) == .seconds(3))
     }
 
     @Test func whatOnlyAHandCanMendIsTriedSlowlyAtOnce() {

@@ -54,7 +54,7 @@ import Testing
         Scene.play { scene in
             let admin = scene.makeAdmin()
             let error = await #expect(throws: AMQPError.self) { try await admin.declareQueue("q") }
-            #expect(error?.code == .connectionLost)
+            #expect(error?.code == .cannotConnect)
             try scene.broker.start()
             try await admin.declareQueue("q")
             await admin.close()

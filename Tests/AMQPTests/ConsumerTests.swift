@@ -120,7 +120,7 @@ import Testing
         Scene.play { scene in
             let consumer = scene.makeConsumer()
             await scene.pass(.seconds(60))
-            #expect(scene.states.filter { $0 == "consumer waiting: connectionLost" }.count > 3)
+            #expect(scene.states.filter { $0 == "consumer waiting: cannotConnect" }.count > 3)
             scene.broker.declareQueue("in")
             scene.fill(["a"])
             try scene.broker.start()
@@ -138,7 +138,7 @@ import Testing
             await scene.wait("refusal") { scene.states.contains("consumer waiting: notFound") }
             guard case .waiting(let error, _) = consumer.state else { return fail("not waiting") }
             #expect(error.replyCode == 404)
-            #expect(error.message.contains("no queue 'in'"))
+            #expect(error.message == "queue in is missing")
             scene.broker.declareQueue("in")
             scene.fill(["a"])
             await scene.wait("delivery") { scene.deliveries.count == 1 }
@@ -170,7 +170,7 @@ import Testing
             scene.broker.declareQueue("in")
             let consumer = scene.makeConsumer()
             await #expect(throws: AMQPError.self) { try await consumer.waitUntilReady(deadlineSeconds: 600) }
-            guard case .waiting(let error, let delay) = consumer.state else { return fail("not waiting") }
+            guard case .waiting(let error, let delay) = consumer.connection.state else { return fail("not waiting") }
             #expect(error.code == .accessRefused)
             #expect(!error.isRetriable)
             #expect(error.message.contains("Login was refused"))
@@ -188,7 +188,7 @@ import Testing
             try scene.broker.start()
             let consumer = scene.makeConsumer()
             await scene.wait("refusal") { scene.states.contains("consumer waiting: notFound") }
-            guard case .waiting(let error, _) = consumer.state else { return fail("not waiting") }
+            guard case .waiting(let error, _) = consumer.connection.state else { return fail("not waiting") }
             #expect(error.replyCode == 530)
             #expect(error.message.contains("elsewhere"))
             await consumer.close()
@@ -389,6 +389,56 @@ import Testing
             #expect(scene.broker.connectionCount == 0)
             try scene.broker.start()
             await scene.wait("again") { consumer.state == .ready }
+            await consumer.close()
+        }
+    }
+
+    @Test func settledTwiceOrTooLateADeliveryGivesBackItsBytesOnce() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.fill(["a", "b"])
+            let consumer = scene.makeConsumer()
+            await scene.wait("deliveries") { scene.deliveries.count == 2 }
+            for _ in 0..<3 {
+                consumer.acknowledge(scene.deliveries[0].tag)
+                consumer.reject(scene.deliveries[0].tag, requeue: true)
+                consumer.requeue(scene.deliveries[0].tag)
+            }
+            #expect(consumer.staleSettlements == 8)
+            #expect(consumer.bodyBytesInFlight == Int(scene.deliveries[1].tag.bytes))
+            await scene.wait("ack") { scene.broker.queue("in")?.unsettled == 1 }
+            scene.loop.network.connections[0].cut()
+            await scene.wait("redelivery") { scene.deliveries.count == 3 }
+            #expect(consumer.bodyBytesInFlight > Int(scene.deliveries[2].tag.bytes), "the first is still kept")
+            consumer.acknowledge(scene.deliveries[1].tag)
+            #expect(consumer.bodyBytesInFlight == Int(scene.deliveries[2].tag.bytes))
+            consumer.acknowledge(scene.deliveries[2].tag)
+            #expect(consumer.bodyBytesInFlight == 0)
+            await scene.wait("ack") { scene.broker.queue("in")?.unsettled == 0 }
+            await consumer.close()
+        }
+    }
+
+    @Test func whatADeletedQueueDeliveredIsSettledWithoutHarm() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.fill(["a", "b", "c"])
+            let consumer = scene.makeConsumer()
+            await scene.wait("deliveries") { scene.deliveries.count == 3 }
+            scene.broker.deleteQueue("in")
+            await scene.wait("cancel") { scene.states.contains("consumer waiting: consumerCancelled") }
+            scene.broker.declareQueue("in")
+            consumer.acknowledge(scene.deliveries[0].tag)
+            consumer.requeue(scene.deliveries[1].tag)
+            consumer.reject(scene.deliveries[2].tag, requeue: false)
+            await scene.wait("ready") { consumer.state == .ready }
+            scene.fill(["d"])
+            await scene.wait("delivery") { scene.deliveries.count == 4 }
+            #expect(scene.deliveredTexts == ["a", "b", "c", "d"])
+            #expect(!scene.deliveries[3].isRedelivered)
+            #expect(scene.broker.logins == 1)
             await consumer.close()
         }
     }

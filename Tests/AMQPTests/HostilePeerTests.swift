@@ -231,4 +231,27 @@ import Testing
         }
         _ = Self.play(bytes, seed: seed)
     }
+
+    @Test func moreDeliveriesThanAnyBrokerSendsEndTheConnection() {
+        let most = 1000
+        func deliveries(_ count: Int) -> [UInt8] {
+            (1...count).flatMap { number in
+                Self.method(1, 60, 60) { writer in
+                    writer.shortString("martlet")
+                    writer.longLong(UInt64(number))
+                    writer.octet(0)
+                    writer.shortString("")
+                    writer.shortString("in")
+                }
+                    + Self.frame(2, 1) { $0.raw([0, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]) }
+            }
+        }
+        let login = Self.session[..<6].flatMap { $0 }
+        let good = Self.play(login + deliveries(most))
+        #expect(good.deliveries.count == most)
+        #expect(good.states == ["consumer connecting", "consumer ready"])
+        let bad = Self.play(login + deliveries(most + 1))
+        #expect(bad.deliveries.count == most)
+        #expect(bad.states.contains("consumer waiting: protocolViolation"))
+    }
 }

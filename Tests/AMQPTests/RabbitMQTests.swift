@@ -42,6 +42,28 @@ import Testing
             return consumer
         }
 
+        func makeConnection() -> BrokerConnection {
+            let connection = BrokerConnection(loop: loop, connectors: connectors, configuration: connection)
+            connection.start()
+            return connection
+        }
+
+        func makeConsumer(_ queue: String, on connection: BrokerConnection) -> Consumer {
+            let consumer = Consumer(on: connection, configuration: ConsumerConfiguration(queue: queue, prefetch: 100))
+            consumer.onDelivery = { [unowned self] delivery in assumeIsolated { $0.deliveries.append(delivery) } }
+            return consumer
+        }
+
+        /// Fetches until there is something: what was put back is ready a little later.
+        func get(from consumer: Consumer) async -> IncomingMessage? {
+            let end = loop.now.monotonic + .seconds(30)
+            while loop.now.monotonic < end {
+                if let message = await consumer.get() { return message }
+                await loop.sleep(for: .milliseconds(5))
+            }
+            return nil
+        }
+
         func makePublisher() -> Publisher {
             let publisher = Publisher(loop: loop, connectors: connectors, connection: connection)
             publisher.start()
@@ -69,6 +91,18 @@ import Testing
                     return
                 }
                 await loop.sleep(for: .milliseconds(5))
+            }
+        }
+
+        /// Waits until the queue counts so many messages: the broker counts after it has answered.
+        func wait(_ what: Comment, for count: Int, in queue: String, by admin: BrokerAdmin) async throws {
+            let end = loop.now.monotonic + .seconds(30)
+            while try await admin.status(ofQueue: queue).messages != count {
+                guard loop.now.monotonic < end else {
+                    Issue.record(what)
+                    return
+                }
+                await loop.sleep(for: .milliseconds(20))
             }
         }
 
@@ -135,7 +169,7 @@ import Testing
             #expect(bench.deliveries.last?.properties.header("x-delivery-count") == 1)
             for delivery in bench.deliveries.dropFirst().reversed() { consumer.acknowledge(delivery.tag) }
             await consumer.close()
-            #expect(try await admin.status(ofQueue: "amqp.whole").messages == 0)
+            try await bench.wait("an empty queue", for: 0, in: "amqp.whole", by: admin)
             await publisher.close()
             await admin.close()
         }
@@ -188,7 +222,7 @@ import Testing
             }
             var random = SeededRandom(seed: 5)
             let consumer = bench.makeConsumer("amqp.acks", prefetch: 100)
-            var states: [BrokerClientState] = []
+            var states: [BrokerState] = []
             consumer.onStateChange = { states.append($0) }
             var held: [DeliveryTag] = []
             var seen = 0
@@ -206,9 +240,10 @@ import Testing
                 await bench.loop.sleep(for: .milliseconds(random.below(3)))
             }
             await consumer.close()
-            #expect(states == [.ready, .closed])
+            #expect(
+                states.filter { if case .connecting = $0 { false } else { true } } == [.ready, .closed])
             #expect(bench.deliveries.allSatisfy { !$0.isRedelivered })
-            #expect(try await admin.status(ofQueue: "amqp.acks").messages == 0)
+            try await bench.wait("an empty queue", for: 0, in: "amqp.acks", by: admin)
             await publisher.close()
             await admin.close()
         }
@@ -298,5 +333,103 @@ import Testing
             await admin.close()
         }
         try await broker.end()
+    }
+
+    @Test func aMissingQueueOnOneChannelHarmsNoOther() async throws {
+        try await Self.play { bench in
+            let admin = bench.makeAdmin()
+            try await admin.declareQueue("amqp.present", arguments: ["x-queue-type": "quorum"])
+            let connection = bench.makeConnection()
+            let missing = Consumer(
+                on: connection, configuration: ConsumerConfiguration(queue: "amqp.late", prefetch: 7))
+            let present = bench.makeConsumer("amqp.present", on: connection)
+            await bench.wait("refusal") { if case .waiting = missing.state { true } else { false } }
+            guard case .waiting(let error, _) = missing.state else { return fail("\(missing.state)") }
+            #expect(error.code == .notFound)
+            #expect(error.message == "queue amqp.late is missing")
+            try await present.waitUntilReady(deadlineSeconds: 10)
+            #expect(connection.state == .ready)
+            let publisher = bench.makePublisher()
+            let message = OutgoingMessage(exchange: "", routingKey: "amqp.present", body: [1], messageID: "1")
+            #expect(await publisher.publish(message) == .confirmed)
+            await bench.wait("delivery") { bench.deliveries.count == 1 }
+            try await admin.declareQueue("amqp.late", arguments: ["x-queue-type": "quorum"])
+            await bench.wait("ready", seconds: 60) { missing.state == .ready }
+            #expect(present.holds(bench.deliveries[0].tag), "its channel and connection were left alone")
+            present.acknowledge(bench.deliveries[0].tag)
+            await missing.close()
+            #expect(missing.state == .closed)
+            #expect(present.state == .ready)
+            await connection.close()
+            try await bench.wait("an empty queue", for: 0, in: "amqp.present", by: admin)
+            await publisher.close()
+            await admin.close()
+        }
+    }
+
+    @Test func aConsumerPausesFetchesAndResumes() async throws {
+        try await Self.play { bench in
+            let admin = bench.makeAdmin()
+            try await admin.declareQueue("amqp.pause", arguments: ["x-queue-type": "quorum"])
+            let publisher = bench.makePublisher()
+            let connection = bench.makeConnection()
+            let consumer = bench.makeConsumer("amqp.pause", on: connection)
+            var losses = 0
+            consumer.onChannelLost = { losses += 1 }
+            try await consumer.waitUntilReady(deadlineSeconds: 10)
+            for _ in 0..<3 {
+                consumer.pause()
+                consumer.resume()
+            }
+            consumer.pause()
+            await consumer.stopConsuming(deadlineSeconds: 10)
+            #expect(try await admin.status(ofQueue: "amqp.pause").consumers == 0)
+            #expect(await consumer.get() == nil)
+            func publish(_ number: UInt8) async -> PublishOutcome {
+                await publisher.publish(
+                    OutgoingMessage(exchange: "", routingKey: "amqp.pause", body: [number], messageID: "\(number)"))
+            }
+            #expect(await publish(1) == .confirmed)
+            let first = try #require(await consumer.get())
+            #expect(first.body == [1])
+            #expect(first.deliveryCount == 0)
+            consumer.requeue(first.tag)
+            let again = try #require(await bench.get(from: consumer))
+            #expect(again.body == [1])
+            #expect(again.isRedelivered)
+            #expect(again.deliveryCount == 1)
+            consumer.reject(again.tag, requeue: true)
+            #expect(await publish(2) == .confirmed)
+            consumer.resume()
+            await bench.wait("deliveries") { bench.deliveries.count == 2 }
+            #expect(Set(bench.deliveries.map { [$0.body[0], UInt8($0.deliveryCount)] }) == [[1, 2], [2, 0]])
+            #expect(consumer.state == .ready)
+            #expect(losses == 0)
+            for delivery in bench.deliveries { consumer.acknowledge(delivery.tag) }
+            await consumer.close()
+            #expect(losses == 1)
+            #expect(connection.state == .ready)
+            try await bench.wait("an empty queue", for: 0, in: "amqp.pause", by: admin)
+            await connection.close()
+            await publisher.close()
+            await admin.close()
+        }
+    }
+
+    @Test func aSingleActiveConsumersQueueGivesNothingToAFetch() async throws {
+        try await Self.play { bench in
+            let admin = bench.makeAdmin()
+            try await admin.declareQueue(
+                "amqp.single", arguments: ["x-queue-type": "quorum", "x-single-active-consumer": true])
+            let connection = bench.makeConnection()
+            let consumer = bench.makeConsumer("amqp.single", on: connection)
+            consumer.pause()
+            try await consumer.waitUntilReady(deadlineSeconds: 10)
+            #expect(await consumer.get() == nil)
+            guard case .waiting(let error, _) = consumer.state else { return fail("\(consumer.state)") }
+            #expect(error.code == .resourceLocked)
+            await connection.close()
+            await admin.close()
+        }
     }
 }

@@ -31,6 +31,7 @@ actor Scene {
         let ending = loop.run(limit: limit) { loop.isDone(scene) }
         #expect(ending == .done, sourceLocation: sourceLocation)
         #expect(loop.jobsFromOtherThreads == 0, sourceLocation: sourceLocation)
+        loop.end()
     }
 
     fileprivate nonisolated(unsafe) var isDone = false
@@ -63,6 +64,61 @@ actor Scene {
         return consumer
     }
 
+    func makeConnection() -> BrokerConnection {
+        let connection = BrokerConnection(loop: loop, connectors: connectors, configuration: connection)
+        connection.start()
+        return connection
+    }
+
+    func makeConsumer(
+        _ queue: String, prefetch: Int = 10, on connection: BrokerConnection,
+        _ change: (inout ConsumerConfiguration) -> Void = { _ in }
+    ) -> Consumer {
+        var configuration = ConsumerConfiguration(queue: queue, prefetch: prefetch)
+        change(&configuration)
+        let consumer = Consumer(on: connection, configuration: configuration)
+        consumer.onDelivery = { [unowned self] delivery in assumeIsolated { $0.deliveries.append(delivery) } }
+        return consumer
+    }
+
+    /// What happened so far; used on the scene's loop only.
+    final class Notes: @unchecked Sendable {
+        var count = 0
+        var texts: [String] = []
+        var results: [String?] = []
+    }
+
+    func countLosses(of consumer: Consumer) -> Notes {
+        let notes = Notes()
+        consumer.onChannelLost = { notes.count += 1 }
+        return notes
+    }
+
+    func noteFailures(of connection: BrokerConnection) -> Notes {
+        let notes = Notes()
+        connection.onStateChange = { state in
+            if case .waiting(let error, _) = state { notes.texts.append("\(error.code): \(error.message)") }
+        }
+        return notes
+    }
+
+    /// Fetches messages at the same time; `results` has the texts of those that are over.
+    func fetch(_ count: Int, from consumer: Consumer) -> Notes {
+        let notes = Notes()
+        fetching = consumer
+        for _ in 0..<count {
+            Task(executorPreference: loop) { await self.fetch(notes) }
+        }
+        return notes
+    }
+
+    private var fetching: Consumer?
+
+    private func fetch(_ notes: Notes) async {
+        let message = await fetching?.get()
+        notes.results.append(message.map { String(decoding: $0.body, as: UTF8.self) })
+    }
+
     func makePublisher(_ change: (inout PublisherConfiguration) -> Void = { _ in }) -> Publisher {
         var configuration = PublisherConfiguration()
         change(&configuration)
@@ -80,19 +136,28 @@ actor Scene {
         return admin
     }
 
-    private func note(_ name: String, _ client: BrokerClient) {
-        client.onStateChange = { [unowned self] state in
-            let text =
-                switch state {
-                case .idle: "idle"
-                case .connecting: "connecting"
-                case .ready: "ready"
-                case .blocked(let reason): "blocked: \(reason)"
-                case .waiting(let error, _): "waiting: \(error.code)"
-                case .closed: "closed"
-                }
-            assumeIsolated { $0.states.append("\(name) \(text)") }
+    /// Notes the states of a channel, and what fails of its connection.
+    func note(_ name: String, _ channel: BrokerChannel) {
+        channel.onStateChange = { [unowned self] state in
+            if state != .disconnected { assumeIsolated { $0.note(name, state) } }
         }
+        channel.connection.onStateChange = { [unowned self] state in
+            if case .waiting = state { assumeIsolated { $0.note(name, state) } }
+        }
+    }
+
+    private func note(_ name: String, _ state: BrokerState) {
+        let text =
+            switch state {
+            case .idle: "idle"
+            case .disconnected: "disconnected"
+            case .connecting: "connecting"
+            case .ready: "ready"
+            case .blocked(let reason): "blocked: \(reason)"
+            case .waiting(let error, _): "waiting: \(error.code)"
+            case .closed: "closed"
+            }
+        states.append("\(name) \(text)")
     }
 
     /// Puts messages of these texts into a queue.

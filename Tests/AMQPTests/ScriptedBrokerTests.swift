@@ -114,4 +114,50 @@ import Testing
             #expect(scene.broker.queue("in")?.ready.map(\.deliveryCount) == [1, 1, 0, 0])
         }
     }
+
+    @Test func aWaitQueueWithoutAKeyOfItsOwnGivesMessagesBackToWhereTheyCameFrom() {
+        Scene.play { scene in
+            for queue in ["urgent", "bulk", "wait"] {
+                let isWait = queue == "wait"
+                scene.broker.declareQueue(
+                    queue, arguments: isWait ? ["x-message-ttl": 1000, "x-dead-letter-exchange": ""] : [:])
+            }
+            scene.broker.declareExchange("wait", .fanout)
+            scene.broker.bindQueue("wait", toExchange: "wait", routingKey: "")
+            scene.broker.publish(exchange: "wait", routingKey: "urgent", body: [1])
+            scene.broker.publish(exchange: "wait", routingKey: "bulk", body: [2])
+            scene.broker.publish(exchange: "wait", routingKey: "gone", body: [3])
+            #expect(scene.broker.queue("wait")?.ready.count == 3)
+            await scene.pass(.seconds(2))
+            #expect(scene.broker.queue("urgent")?.ready.map(\.body) == [[1]])
+            #expect(scene.broker.queue("bulk")?.ready.map(\.body) == [[2]])
+            #expect(scene.broker.dropped.map(\.body) == [[3]])
+        }
+    }
+
+    @Test func oneConsumerIsActiveAndTheNextTakesItsPlace() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in", arguments: ["x-single-active-consumer": true])
+            let connection = scene.makeConnection()
+            let first = scene.makeConsumer("in", prefetch: 1, on: connection)
+            try await first.waitUntilReady(deadlineSeconds: 10)
+            let second = scene.makeConsumer("in", prefetch: 1, on: connection)
+            try await second.waitUntilReady(deadlineSeconds: 10)
+            scene.fill(["a", "b", "c"])
+            await scene.pass(.seconds(5))
+            #expect(scene.deliveredTexts == ["a"])
+            #expect(first.unsettledCount == 1)
+            await first.close()
+            await scene.wait("the other") { scene.deliveries.count == 2 }
+            #expect(scene.deliveredTexts == ["a", "a"])
+            #expect(scene.deliveries[1].deliveryCount == 1)
+            second.pause()
+            await scene.wait("cancelled") { scene.broker.queue("in")?.consumerCount == 0 }
+            #expect(await second.get() == nil)
+            guard case .waiting(let error, _) = second.state else { return fail("\(second.state)") }
+            #expect(error.code == .resourceLocked)
+            await connection.close()
+        }
+    }
 }

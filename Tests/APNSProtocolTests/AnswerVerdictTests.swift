@@ -51,7 +51,7 @@ private let documented: [(Int, String, AnswerVerdict.Action)] = [
 
     @Test func withoutAReasonTheStatusDecides() {
         let byStatus: [(Int, AnswerVerdict.Action)] = [
-            (200, .ok), (201, .ok), (204, .ok), (400, .deadLetter), (403, .configuration), (404, .deadLetter),
+            (200, .ok), (201, .ok), (204, .ok), (400, .deadLetter), (403, .deadLetter), (404, .deadLetter),
             (408, .backOff), (410, .prune), (418, .deadLetter), (429, .backOff), (500, .backOff), (502, .backOff),
             (503, .backOff), (599, .backOff), (0, .backOff), (302, .backOff), (-7, .backOff), (Int.max, .backOff),
         ]
@@ -61,20 +61,53 @@ private let documented: [(Int, String, AnswerVerdict.Action)] = [
         }
     }
 
+    @Test func whatAPNsHasNotSaidCondemnsNothing() {
+        for status in [201, 302, 400, 403, 404, 407, 410, 413, 429, 500, 502, 503] {
+            for reason in [nil, .unknown("<html>"), .unregistered] as [Reason?] {
+                let verdict = AnswerVerdict(status: status, reason: reason, isFromAPNS: false)
+                #expect(verdict.action == .backOff && verdict.scope == .endpoint, "\(status)")
+                #expect(!verdict.replacesConnection)
+            }
+        }
+    }
+
+    @Test func anUnknownRefusalIsTheMessagesOwn() {
+        let verdict = AnswerVerdict(status: 403, reason: .unknown("FooBar"))
+        #expect(verdict.action == .deadLetter && verdict.scope == .message && !verdict.replacesConnection)
+    }
+
     @Test func aReasonOfAnotherStatusClassDoesNotDecide() {
         #expect(AnswerVerdict(status: 500, reason: .unregistered).action == .backOff)
         #expect(AnswerVerdict(status: 200, reason: .badDeviceToken).action == .ok)
         #expect(AnswerVerdict(status: 400, reason: .expiredToken).action == .prune)
     }
 
+    /// All that does not concern the message alone.
     @Test func whatReachesBeyondTheMessage() {
-        func verdict(_ reason: Reason) -> AnswerVerdict { AnswerVerdict(status: reason.status ?? 0, reason: reason) }
-        #expect(verdict(.topicDisallowed).scope == .topic)
-        #expect(verdict(.invalidProviderToken).scope == .credential)
-        #expect(verdict(.tooManyRequests).scope == .target)
-        #expect(verdict(.badCollapseID).scope == .message)
-        #expect(verdict(.shutdown).replacesConnection && verdict(.expiredProviderToken).replacesConnection)
-        #expect(!verdict(.tooManyRequests).replacesConnection)
+        let scopes: [AnswerVerdict.Scope: [Reason]] = [
+            .target: [
+                .channelNotRegistered, .expiredToken, .unregistered, .badDeviceToken, .deviceTokenNotForTopic,
+                .tooManyRequests,
+            ],
+            .topic: [.topicDisallowed, .topicMismatch, .featureNotEnabled],
+            .credential: [
+                .badCertificate, .badCertificateEnvironment, .badEnvironmentKeyIDInToken, .invalidProviderToken,
+                .missingProviderToken, .expiredProviderToken,
+            ],
+            .connection: [.unrelatedKeyIDInToken, .idleTimeout, .tooManyProviderTokenUpdates, .shutdown],
+            .endpoint: [.internalServerError, .serviceUnavailable],
+        ]
+        for reason in Reason.known {
+            let verdict = AnswerVerdict(status: reason.status ?? 0, reason: reason)
+            #expect(verdict.scope == scopes.first { $0.value.contains(reason) }?.key ?? .message, "\(reason)")
+            #expect(verdict.replacesConnection == [.credential, .connection].contains(verdict.scope), "\(reason)")
+        }
+        for status in [408, 429] {
+            #expect(AnswerVerdict(status: status, reason: .unknown("FooBar")).scope == .target)
+        }
+        for status in [0, 302, 500, 502, 599] {
+            #expect(AnswerVerdict(status: status, reason: .unknown("FooBar")).scope == .endpoint)
+        }
     }
 
     @Test func unknownReasonsAreCutAndPrintable() {

@@ -28,6 +28,8 @@ final class VirtualAPNS {
         try loop.enter { _ = try server.listen(on: Self.endpoint, as: service) }
     }
 
+    deinit { loop.end() }
+
     /// A new connection of this project's client.
     func connect() -> ProviderClient {
         loop.enter {

@@ -4,12 +4,18 @@ import Testing
 @testable import APNS
 
 @Suite struct AnswerParserTests {
-    private func read(_ text: String) -> (reason: Reason?, timestampMilliseconds: Int64?) {
+    private func read(_ text: String) -> AnswerParser.Contents {
         Array(text.utf8).withUnsafeBytes { AnswerParser().read($0) }
     }
 
+    private func said(_ reason: Reason, _ milliseconds: Int64? = nil) -> AnswerParser.Contents {
+        AnswerParser.Contents(reason: reason, timestampMilliseconds: milliseconds, isOfAPNS: true)
+    }
+
+    private func foreign(_ text: String) -> AnswerParser.Contents { AnswerParser.Contents(reason: .unknown(text)) }
+
     @Test(arguments: Reason.known) func everyReasonIsKnown(reason: Reason) {
-        #expect(read(#"{"reason":"\#(reason.text)"}"#) == (reason, nil))
+        #expect(read(#"{"reason":"\#(reason.text)"}"#) == said(reason))
     }
 
     /// Apple's tables, written out: a typo in the shared table would not show above.
@@ -26,7 +32,7 @@ import Testing
         ("BadCertificateEnvironment", .badCertificateEnvironment), ("FooBar", .unknown("FooBar")),
     ])
     func spellings(word: String, reason: Reason) {
-        #expect(read(#"{"reason":"\#(word)"}"#) == (reason, nil))
+        #expect(read(#"{"reason":"\#(word)"}"#) == said(reason))
     }
 
     @Test(
@@ -39,15 +45,15 @@ import Testing
         ] as [(String, Int64?)])
     func timestampsOfAnyForm(written: String, milliseconds: Int64?) {
         let answer = read(#"{"reason":"Unregistered","timestamp":\#(written)}"#)
-        #expect(answer == (.unregistered, milliseconds))
+        #expect(answer == said(.unregistered, milliseconds))
     }
 
     @Test func whatIsNoAnswerIsKeptCutShort() {
-        #expect(read("") == (nil, nil))
-        #expect(read("{}") == (.unknown("{}"), nil))
-        #expect(read(#"{"reason":7}"#) == (.unknown(#"{"reason":7}"#), nil))
-        #expect(read("[]") == (.unknown("[]"), nil))
-        #expect(read("<html>\n") == (.unknown("<html>?"), nil))
+        #expect(read("") == AnswerParser.Contents())
+        for text in ["{}", #"{"reason":7}"#, #"{"error":"x"}"#, "[]", #""BadPath""#] {
+            #expect(read(text) == foreign(text))
+        }
+        #expect(read("<html>\n") == foreign("<html>?"))
         #expect(
             read("Maximum active streams violated for this endpoint.").reason
                 == .unknown(

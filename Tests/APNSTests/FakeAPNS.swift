@@ -15,6 +15,8 @@ final class FakeAPNS {
     var settings = HTTP2Settings(maxConcurrentStreams: 1000)
     /// Called when the whole of a request has come.
     var onRequest: (FakeConnection, HTTP2Stream) -> Void = { connection, stream in connection.accept(stream) }
+    /// Called when GOAWAY has come.
+    var onGoAway: (FakeConnection) -> Void = { _ in }
     /// Reads nothing and says nothing, as a peer does behind a firewall that has forgotten the connection.
     var isSilent = false
     private var listener: ByteListener?
@@ -65,6 +67,8 @@ final class FakeConnection: HTTP2ServerDelegate {
     var requests: [Request] = []
     /// Streams open at once, at most.
     var openMax = 0
+    /// Streams that were open when GOAWAY came; nil before.
+    var openAtGoAway: Int?
     var hasClosed = false
 
     init(apns: FakeAPNS) { self.apns = apns }
@@ -78,10 +82,13 @@ final class FakeConnection: HTTP2ServerDelegate {
 
     func accept(_ stream: HTTP2Stream) { answer(stream, 200) }
 
-    func answer(_ stream: HTTP2Stream, _ status: Int, _ body: String = "", uniqueID: String? = nil) {
+    func answer(
+        _ stream: HTTP2Stream, _ status: Int, _ body: String = "", uniqueID: String? = nil, retryAfter: String? = nil
+    ) {
         var headers = HeaderBlock()
         if let id = request(stream)?["apns-id"] { headers.append(name: "apns-id", value: id) }
         if let uniqueID { headers.append(name: "apns-unique-id", value: uniqueID) }
+        if let retryAfter { headers.append(name: "retry-after", value: retryAfter) }
         server.respond(stream, status: status, headers: headers, body: Array(body.utf8))
     }
 
@@ -104,6 +111,10 @@ final class FakeConnection: HTTP2ServerDelegate {
     override func streamClosed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
         guard let index = index(stream) else { return }
         requests[index].closed = code
+    }
+    override func goAwayReceived(_ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {
+        openAtGoAway = openAtGoAway ?? open.count
+        apns.onGoAway(self)
     }
     override func closed(_ error: TransportError?) { hasClosed = true }
 

@@ -20,6 +20,9 @@ final class PoolRig {
         let pool: APNSPool
         /// By the number of the push, in the order of sending.
         var outcomes: [Int: PushOutcome] = [:]
+        /// In the order of ending.
+        var ended: [Int] = []
+        var events: [PoolEvent] = []
 
         init(loop: VirtualLoop, configuration: PoolConfiguration, log: Log) {
             self.loop = loop
@@ -28,10 +31,15 @@ final class PoolRig {
                 configuration: configuration, log: log)
         }
 
-        func send(_ number: Int, _ request: PushRequest) async {
-            let outcome = await pool.send(request)
+        func listen() {
+            pool.onEvent = { [unowned self] event in assumeIsolated { $0.events.append(event) } }
+        }
+
+        func send(_ number: Int, _ request: APNSRequest, priority: Int, onFreshConnection: Bool) async {
+            let outcome = await pool.send(request, priority: priority, onFreshConnection: onFreshConnection)
             precondition(outcomes[number] == nil, "a push ended twice")
             outcomes[number] = outcome
+            ended.append(number)
         }
     }
 
@@ -48,12 +56,16 @@ final class PoolRig {
         configuration.connectionsMax = 1
         adjust(&configuration)
         owner = Owner(loop: loop, configuration: configuration, log: log)
-        try loop.enter { try apns.start() }
+        try loop.enter {
+            owner.assumeIsolated { $0.listen() }
+            try apns.start()
+        }
     }
 
     /// Ends everything, so that the leak sanitizer finds nothing left.
     deinit {
         apns.onRequest = { _, _ in }
+        apns.onGoAway = { _ in }
         loop.enter {
             owner.assumeIsolated { $0.pool.close() }
             apns.close()
@@ -61,22 +73,30 @@ final class PoolRig {
         _ = loop.run(limit: .seconds(60), until: { false })
     }
 
-    static func request(_ number: Int) -> PushRequest {
-        PushRequest(
-            target: .device(Array("00ff11ee\(String(100_000 + number))".utf8)[...]),
-            topic: Array("com.example.app".utf8),
-            pushType: .alert, id: UUIDValue(high: 0, low: UInt64(number)),
+    static func request(
+        _ number: Int, token: String? = nil, topic: String = "com.example.app", priority: Priority? = nil,
+        expiration: Int64? = nil, collapseID: String? = nil
+    ) -> APNSRequest {
+        .device(
+            token: Array((token ?? "00ff11ee\(String(100_000 + number))").utf8)[...], topic: Array(topic.utf8),
+            pushType: .alert, priority: priority, expiration: expiration,
+            collapseID: collapseID.map { Array($0.utf8)[...] }, id: UUIDValue(high: 0, low: UInt64(number)),
             payload: Array(#"{"aps":{"alert":"\#(number)"}}"#.utf8))
     }
 
     /// Sends pushes and goes on at once; returns the number of the first.
     @discardableResult
-    func send(_ count: Int = 1, _ make: (Int) -> PushRequest = PoolRig.request) -> Int {
+    func send(
+        _ count: Int = 1, priority: Int = 0, onFreshConnection: Bool = false,
+        _ make: (Int) -> APNSRequest = { PoolRig.request($0) }
+    ) -> Int {
         let first = sent
         loop.enter {
             for number in first..<(first + count) {
                 let request = make(number)
-                Task(executorPreference: loop) { [owner] in await owner.send(number, request) }
+                Task(executorPreference: loop) { [owner] in
+                    await owner.send(number, request, priority: priority, onFreshConnection: onFreshConnection)
+                }
             }
         }
         sent += count
@@ -84,6 +104,10 @@ final class PoolRig {
     }
 
     var outcomes: [Int: PushOutcome] { loop.enter { owner.assumeIsolated { $0.outcomes } } }
+    /// What the pool has said of its connections so far.
+    var events: [PoolEvent] { loop.enter { owner.assumeIsolated { $0.events } } }
+    /// Numbers in the order of ending.
+    var ended: [Int] { loop.enter { owner.assumeIsolated { $0.ended } } }
     var statistics: PoolStatistics { withPool { $0.statistics } }
 
     func withPool<Result: Sendable>(_ body: @Sendable (APNSPool) -> Result) -> Result {
@@ -107,5 +131,13 @@ final class PoolRig {
         _ = loop.run(limit: duration + .seconds(1)) { isOver }
     }
 
-    func isAccepted(_ number: Int) -> Bool { outcomes[number] == .answered(PushAnswer(status: 200)) }
+    /// nil when it was not answered, or not yet.
+    func answer(_ number: Int) -> PushAnswer? {
+        if case .answered(let answer) = outcomes[number] { answer } else { nil }
+    }
+
+    func isAccepted(_ number: Int) -> Bool { answer(number)?.status == 200 }
+
+    /// In the order of sending.
+    var answers: [PushAnswer] { outcomes.keys.sorted().compactMap(answer) }
 }

@@ -7,11 +7,13 @@ import Testing
 
 /// When tokens are made, and which one a connection sends.
 @Suite struct ProviderTokenTests {
-    private func at(minutes: Double, wallOffsetSeconds: Int64 = 0) -> Now {
+    private func at(minutes: Double, wallOffsetSeconds: Int64 = 0, suspendedMinutes: Int64 = 0) -> Now {
         let nanoseconds = Int64(minutes * 60_000_000_000)
+        let suspended = suspendedMinutes * 60_000_000_000
         return Now(
             monotonic: MonotonicTime(nanoseconds: 5_000_000_000 + nanoseconds),
-            unixNanoseconds: 1_767_225_600_000_000_000 + nanoseconds + wallOffsetSeconds * 1_000_000_000)
+            sinceBoot: MonotonicTime(nanoseconds: 5_000_000_000 + nanoseconds + suspended),
+            unixNanoseconds: 1_767_225_600_000_000_000 + nanoseconds + suspended + wallOffsetSeconds * 1_000_000_000)
     }
 
     @Test func aTokenShowsInNoDescription() throws {
@@ -64,17 +66,55 @@ import Testing
         #expect(policy.expired(generation: 2, at(minutes: 21)) == .giveUp)
     }
 
-    @Test func aWallClockThatIsSetForwardAgesTheToken() {
+    @Test func agesDoNotGoByTheWallClock() {
+        for hours: Int64 in [-1, 1, 24] {
+            var policy = ProviderTokenPolicy()
+            policy.minted(generation: 1, at: at(minutes: 0), random: 0)
+            let offset = hours * 3600
+            #expect(policy.isUsable(at(minutes: 10, wallOffsetSeconds: offset)))
+            #expect(!policy.isMintDue(at(minutes: 39, wallOffsetSeconds: offset)))
+            #expect(policy.isMintDue(at(minutes: 50, wallOffsetSeconds: offset)))
+            #expect(!policy.isUsable(at(minutes: 57, wallOffsetSeconds: offset)))
+        }
+    }
+
+    @Test func aSuspendedMachineAgesTheToken() {
         var policy = ProviderTokenPolicy()
         policy.minted(generation: 1, at: at(minutes: 0), random: 0)
-        #expect(!policy.isMintDue(at(minutes: 10, wallOffsetSeconds: 3600)), "not sooner than after twenty minutes")
-        #expect(policy.isMintDue(at(minutes: 20, wallOffsetSeconds: 3600)))
-        #expect(!policy.isMintDue(at(minutes: 20, wallOffsetSeconds: -3600)))
-        #expect(policy.isMintDue(at(minutes: 50, wallOffsetSeconds: -3600)))
+        #expect(policy.isMintDue(at(minutes: 1, suspendedMinutes: 90)))
+        #expect(policy.expired(generation: 1, at(minutes: 1, suspendedMinutes: 90)) == .mint)
+        #expect(policy.expired(generation: 1, at(minutes: 1, suspendedMinutes: 18)) == .giveUp, "it was not set")
+        var use = TokenUse(ProviderTokenPolicy.Configuration())
+        #expect(use.decide(newest: 1, mintedAt: at(minutes: 0).sinceBoot, at(minutes: 0).sinceBoot) == .useNewest)
+        let later = at(minutes: 1, suspendedMinutes: 90).sinceBoot
+        #expect(use.decide(newest: 2, mintedAt: later, later) == .useNewest)
+    }
+
+    @Test(arguments: [60, -60, 4200, -4200] as [Int64], [true, false])
+    func aRefusedTokenIsReplacedOnceForEachStepOfTheClock(step: Int64, isExpired: Bool) {
+        var policy = ProviderTokenPolicy()
+        func refused(_ generation: Int, _ now: Now) -> ProviderTokenPolicy.RefusalAction {
+            isExpired ? policy.expired(generation: generation, now) : policy.invalid(generation: generation, now)
+        }
+        policy.minted(generation: 1, at: at(minutes: 0), random: 0)
+        #expect(refused(1, at(minutes: 1)) == .giveUp)
+        #expect(refused(1, at(minutes: 1, wallOffsetSeconds: 59 * step.signum())) == .giveUp)
+        let stepped = at(minutes: 1, wallOffsetSeconds: step)
+        #expect(refused(1, stepped) == .mint)
+        policy.minted(generation: 2, at: stepped, random: 0)
+        #expect(refused(1, stepped) == .useNewer)
+        #expect(refused(2, at(minutes: 2, wallOffsetSeconds: step)) == .giveUp)
+        #expect(refused(2, at(minutes: 3)) == .mint, "set back again")
+    }
+
+    @Test func anInvalidTokenIsNotReplacedForItsAge() {
+        var policy = ProviderTokenPolicy()
+        policy.minted(generation: 1, at: at(minutes: 0), random: 0)
+        #expect(policy.invalid(generation: 1, at(minutes: 39)) == .giveUp)
     }
 
     @Test func aConnectionSwitchesNoSoonerThanAfterTwentyMinutes() {
-        func minutes(_ minutes: Double) -> MonotonicTime { at(minutes: minutes).monotonic }
+        func minutes(_ minutes: Double) -> MonotonicTime { at(minutes: minutes).sinceBoot }
         var use = TokenUse(ProviderTokenPolicy.Configuration())
         #expect(!use.hasBegun)
         // Opened with a token that is 29 minutes old; one minute later there is a new one.
@@ -90,7 +130,7 @@ import Testing
     }
 
     @Test func aConnectionWhoseTokenIsTooOldIsReplaced() {
-        func minutes(_ minutes: Double) -> MonotonicTime { at(minutes: minutes).monotonic }
+        func minutes(_ minutes: Double) -> MonotonicTime { at(minutes: minutes).sinceBoot }
         var use = TokenUse(ProviderTokenPolicy.Configuration())
         #expect(use.decide(newest: 1, mintedAt: minutes(0), minutes(50)) == .useNewest)
         #expect(use.decide(newest: 2, mintedAt: minutes(51), minutes(56)) == .keep)

@@ -19,14 +19,14 @@ import Testing
         var waits: [Double] = []
         var now = time(0)
         for _ in 0..<10 {
-            policy.failed(now, random: .max)
+            policy.failed(now, begunAt: now, random: .max)
             waits.append(wait(policy, at: now))
             now = policy.nextConnect(now)
         }
-        // A draw of the largest number lands somewhere in the upper half of the span.
+        // A draw of the largest number lands somewhere in the upper third of the span.
         for (index, wait) in waits.enumerated() {
-            let span = min(pow2(index), 120)
-            #expect(wait >= max(1, span / 2) && wait <= span, "failure \(index + 1): \(wait) s")
+            let span = min(pow2(index), 9)
+            #expect(wait >= max(1, span * 0.66) && wait <= max(span, 1.5), "failure \(index + 1): \(wait) s")
         }
         policy.succeeded()
         #expect(wait(policy, at: now) == 0)
@@ -34,17 +34,26 @@ import Testing
 
     @Test(arguments: [0, 1, 999, 1_000_000, UInt64.max]) func noWaitIsShorterThanTheShortest(random: UInt64) {
         var policy = ReconnectPolicy()
-        policy.failed(time(0), random: random)
+        policy.failed(time(0), begunAt: time(0), random: random)
         #expect(wait(policy, at: time(0)) >= 1)
-        for _ in 0..<100 { policy.failed(time(0), random: random) }
-        #expect(wait(policy, at: time(0)) >= 60)
-        #expect(wait(policy, at: time(0)) <= 120)
+        for _ in 0..<100 { policy.failed(time(0), begunAt: time(0), random: random) }
+        #expect(wait(policy, at: time(0)) >= 6)
+        #expect(wait(policy, at: time(0)) <= 9)
+    }
+
+    @Test(arguments: [0, 7, 999_999, UInt64.max]) func anAttemptThatTookLongIsFollowedBySoonerThanTenSeconds(
+        random: UInt64
+    ) {
+        var policy = ReconnectPolicy()
+        for _ in 0..<10 { policy.failed(time(8), begunAt: time(0), random: random) }
+        #expect(wait(policy, at: time(8)) >= 1)
+        #expect(policy.nextConnect(time(8)) < time(10))
     }
 
     @Test func workersDoNotComeBackTogether() {
         let waits = (0..<50).map { seed in
             var policy = ReconnectPolicy()
-            for _ in 0..<6 { policy.failed(time(0), random: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15) }
+            for _ in 0..<6 { policy.failed(time(0), begunAt: time(0), random: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15) }
             return wait(policy, at: time(0))
         }
         #expect(Set(waits).count > 40)

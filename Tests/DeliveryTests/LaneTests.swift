@@ -29,10 +29,10 @@ import Testing
         rig.onLoop { rig.broker.behaviour.nackPercent = 100 }
         for number in 1...10 { rig.request("nor is \(number)") }
         #expect(rig.run { rig.counters.publishRepeats.value >= 50 })
-        #expect(log.lines().count { $0.contains("publish was not confirmed") } == 1)
+        #expect(log.lines().count { $0.contains("cannot be published") } == 1)
         let hourLater = rig.loop.now.monotonic + .seconds(3600)
         #expect(rig.run { rig.loop.now.monotonic >= hourLater })
-        #expect(51...61 ~= log.lines().count { $0.contains("publish was not confirmed") }, "one a minute")
+        #expect(51...61 ~= log.lines().count { $0.contains("cannot be published") }, "one a minute")
     }
 
     @Test func aDeadLetterSaysWhenItFirstFailedAndThatItMayHaveBeenSent() throws {
@@ -121,7 +121,7 @@ private final class LaneRig {
             return Lane(
                 loop: loop, configuration: configuration,
                 connectors: Lane.Connectors(consumer: [connector], publisher: [connector], apns: []),
-                counters: counters, log: log, onStateChange: { state.isReady = $0.isReady })
+                counters: counters, copies: CopyMemory(), log: log, onStateChange: { state.isReady = $0.isReady })
         }
         loop.enter { [loop, lane] in _ = Task(executorPreference: loop) { await lane.start() } }
     }

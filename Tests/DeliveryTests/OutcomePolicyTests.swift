@@ -7,28 +7,39 @@ import Testing
 
 @Suite struct OutcomePolicyTests {
     private let policy = OutcomePolicy(
-        schedule: RetrySchedule(attemptsMax: 3, bucket: RetryBucket(delaySeconds: 30)), resendsUnknown: true)
-    private let now: Int64 = 1_800_000_000
+        schedule: RetrySchedule(attemptsMax: 3, ageSecondsMax: 86_400, holdSecondsMax: 3600, waits: WaitDelay.defaults))
+    private static let now: Int64 = 1_800_000_000
 
-    private func notification(expiration: Int64? = nil, registeredAt: Int64? = nil) -> PushNotification {
-        PushNotification(
-            push: PushRequest(
-                target: .device(ArraySlice("aabb".utf8)), topic: Array("com.example.app".utf8), pushType: .alert,
-                expiration: expiration, id: UUIDValue(high: 1, low: 2), payload: Array("{}".utf8)),
-            pool: 0, registeredAtMilliseconds: registeredAt)
+    private func subject(
+        expiration: Int64? = nil, registeredAt: Int64? = nil, _ attempts: Attempts = Attempts()
+    ) -> OutcomePolicy.Subject {
+        let push = APNSRequest.device(
+            token: ArraySlice("aabb".utf8), topic: Array("com.example.app".utf8), pushType: .alert, priority: nil,
+            expiration: expiration, collapseID: nil, id: UUIDValue(high: 1, low: 2), payload: Array("{}".utf8),
+            payloadRange: 0..<2)
+        return OutcomePolicy.Subject(
+            notification: PushNotification(
+                push: push, app: 0, route: Route(pool: 0, number: 0), registeredAtMilliseconds: registeredAt),
+            attempts: attempts, nowMilliseconds: Self.now * 1000)
     }
 
     private func verdict(
-        _ status: Int, _ reason: Reason? = nil, timestamp: Int64? = nil, before: Int = 0, expiration: Int64? = nil,
-        registeredAt: Int64? = nil
-    ) -> OutcomePolicy.Verdict {
-        policy.verdict(
-            on: .answered(PushAnswer(status: status, reason: reason, timestampMilliseconds: timestamp)),
-            of: notification(expiration: expiration, registeredAt: registeredAt), Attempts(before: before),
-            unixSeconds: now)
+        _ status: Int, _ reason: Reason? = nil, timestamp: Int64? = nil, retryAfter: Int64? = nil,
+        isFromAPNS: Bool = true, before: Int = 0, expiration: Int64? = nil, registeredAt: Int64? = nil
+    ) -> Verdict {
+        var answer = PushAnswer(
+            status: status, reason: reason, timestampMilliseconds: timestamp, retryAfterSeconds: retryAfter)
+        answer.isFromAPNS = isFromAPNS
+        return policy.verdict(
+            on: .answered(answer),
+            of: subject(expiration: expiration, registeredAt: registeredAt, Attempts(before: before)))
     }
 
-    private func conclusion(_ verdict: OutcomePolicy.Verdict) -> Conclusion? {
+    private func wait(_ verdict: Verdict) -> Wait? {
+        if case .wait(let wait) = verdict { wait } else { nil }
+    }
+
+    private func conclusion(_ verdict: Verdict) -> Conclusion? {
         if case .conclude(let conclusion) = verdict { conclusion } else { nil }
     }
 
@@ -62,64 +73,109 @@ import Testing
         #expect(told?.deadLetter?.code == "BadDeviceToken")
     }
 
-    @Test(arguments: [Reason.invalidProviderToken, .missingProviderToken, .badCertificate, .badEnvironmentKeyIDInToken])
-    func aRefusedKeyIsAFaultAndNoResult(reason: Reason) {
-        guard case .fault(let text) = verdict(403, reason) else { return #expect(Bool(false), "no fault") }
-        #expect(text.contains(reason.text))
-    }
-
-    @Test func aWrongTopicHurtsItsOwnMessages() {
-        #expect(conclusion(verdict(400, .topicDisallowed))?.deadLetter?.code == "TopicDisallowed")
-    }
-
-    @Test(arguments: [(500, Reason.internalServerError), (503, .serviceUnavailable), (429, .tooManyRequests)])
-    func aTransientRefusalIsTriedAgainAndCounted(status: Int, reason: Reason) {
-        #expect(
-            verdict(status, reason)
-                == .retry(
-                    Retry(
-                        bucket: RetryBucket(delaySeconds: 30), attempts: Attempts(before: 1, rounds: 1),
-                        reason: reason.text)))
+    @Test(arguments: [(429, Reason.tooManyRequests, 5), (500, .internalServerError, 900), (503, .shutdown, 900)])
+    func aTransientRefusalIsTriedAgainAndCounted(status: Int, reason: Reason, seconds: Int) {
+        let wait = wait(verdict(status, reason))
+        #expect(wait?.delay == WaitDelay(seconds: seconds))
+        #expect(wait?.reason == reason.text)
+        #expect(wait?.attempts.before == 1 && wait?.attempts.rounds == 1)
+        #expect(wait?.attempts.firstTriedAtMilliseconds == Self.now * 1000)
         let last = conclusion(verdict(status, reason, before: 2))
         #expect(last?.outcome == .rejected)
         #expect(last?.deadLetter?.deadClass == "exhausted")
         #expect(last?.deadLetter?.code == reason.text)
     }
 
-    @Test func whatWouldComeBackTooLateHasExpired() {
-        #expect(conclusion(verdict(503, .shutdown, expiration: now + 30))?.outcome == .expired)
-        #expect(conclusion(verdict(503, .shutdown, expiration: now + 31)) == nil)
-        #expect(conclusion(verdict(503, .shutdown, expiration: 0)) == nil, "0 is one attempt, and never expires")
+    @Test func theWaitsGrowAndWhatTheServiceAsksForIsKept() {
+        let policy = OutcomePolicy(schedule: RetrySchedule(attemptsMax: 100))
+        let throttled = PushOutcome.answered(PushAnswer(status: 429, reason: .tooManyRequests))
+        let waits = (0..<8).map { before in
+            wait(policy.verdict(on: throttled, of: subject(Attempts(before: before))))?.delay.seconds
+        }
+        #expect(waits == [5, 30, 120, 600, 900, 3600, 3600, 3600])
+        #expect(wait(verdict(429, .tooManyRequests, retryAfter: 31))?.delay.seconds == 120)
+        #expect(wait(verdict(429, .tooManyRequests, retryAfter: 1_000_000))?.delay.seconds == 3600, "the longest")
+        #expect(wait(verdict(502, isFromAPNS: false))?.delay.seconds == 5, "Apple's 15 minutes are not a proxy's")
+    }
+
+    @Test func whatWouldComeBackTooLateWaitsShorterOrHasExpired() {
+        #expect(wait(verdict(503, .shutdown, expiration: Self.now + 3600))?.delay.seconds == 900)
+        #expect(wait(verdict(503, .shutdown, expiration: Self.now + 900))?.delay.seconds == 600, "a sibling is later")
+        #expect(wait(verdict(503, .shutdown, expiration: Self.now + 8))?.delay.seconds == 5)
+        let expired = conclusion(verdict(503, .shutdown, expiration: Self.now + 7))
+        #expect(expired?.outcome == .expired && expired?.answer?.status == 503)
+    }
+
+    @Test func anExpirationOfZeroIsOneTry() {
+        #expect(conclusion(verdict(429, .tooManyRequests, expiration: 0))?.outcome == .expired)
+        #expect(conclusion(policy.verdict(on: .unknown(.timedOut), of: subject(expiration: 0)))?.outcome == .unknown)
+        let cause = BreakerCause("unreachable", "")
+        #expect(conclusion(policy.hold(cause, of: subject(expiration: 0)))?.outcome == .expired)
+    }
+
+    @Test func afterADayItIsGivenUp() {
+        var attempts = Attempts(before: 1)
+        attempts.firstTriedAtMilliseconds = (Self.now - 86_400) * 1000
+        let throttled = PushOutcome.answered(PushAnswer(status: 429, reason: .tooManyRequests))
+        #expect(conclusion(policy.verdict(on: throttled, of: subject(attempts)))?.deadLetter?.deadClass == "exhausted")
+        attempts.firstTriedAtMilliseconds = (Self.now - 86_399) * 1000
+        #expect(wait(policy.verdict(on: throttled, of: subject(attempts))) != nil)
+    }
+
+    @Test func foreignTextStaysOutOfTheCode() {
+        let page = conclusion(verdict(400, .unknown("BadDev.com"), isFromAPNS: false, before: 2))?.deadLetter
+        #expect(page?.code == "status-400" && page?.deadClass == "exhausted")
+        #expect(page?.sentence.contains("BadDev.com") == true)
+        let token = String(repeating: "ab", count: 32)
+        #expect(conclusion(verdict(400, .unknown(token)))?.deadLetter?.sentence.contains(token) == false)
+        #expect(conclusion(verdict(403, .unknown("NewReason")))?.deadLetter?.code == "status-403")
     }
 
     @Test func anUnknownOutcomeIsSentAgainUntilTheTriesEnd() {
-        let error = UnknownReason.timedOut
-        #expect(
-            policy.verdict(on: .unknown(error), of: notification(), Attempts(before: 0), unixSeconds: now)
-                == .retry(
-                    Retry(
-                        bucket: RetryBucket(delaySeconds: 30),
-                        attempts: Attempts(before: 1, possibleDuplicate: true, rounds: 1),
-                        reason: "unknown")))
-        let last = conclusion(
-            policy.verdict(on: .unknown(error), of: notification(), Attempts(before: 2), unixSeconds: now))
+        let wait = wait(policy.verdict(on: .unknown(.timedOut), of: subject()))
+        #expect(wait?.delay.seconds == 5 && wait?.reason == "unknown")
+        #expect(wait?.attempts.before == 1 && wait?.attempts.possibleDuplicate == true)
+        let last = conclusion(policy.verdict(on: .unknown(.timedOut), of: subject(Attempts(before: 2))))
         #expect(last?.outcome == .unknown)
         #expect(last?.deadLetter?.deadClass == "unknown")
     }
 
     @Test func byConfigurationAnUnknownOutcomeIsToldAtOnce() {
-        let told = OutcomePolicy(resendsUnknown: false)
-            .verdict(on: .unknown(.timedOut), of: notification(), Attempts(), unixSeconds: now)
+        let told = OutcomePolicy(resendsUnknown: false).verdict(on: .unknown(.timedOut), of: subject())
         #expect(conclusion(told)?.outcome == .unknown)
     }
 
     @Test func whatWasNotSentCountsNoTry() {
         let attempts = Attempts(before: 1, possibleDuplicate: true)
-        #expect(policy.verdict(on: .notSent(.draining), of: notification(), attempts, unixSeconds: now) == .requeue)
-        guard
-            case .retry(let retry) = policy.verdict(
-                on: .notSent(.noConnection), of: notification(), attempts, unixSeconds: now)
-        else { return #expect(Bool(false), "no retry") }
-        #expect(retry.attempts == Attempts(before: 1, possibleDuplicate: true, rounds: 1))
+        #expect(policy.verdict(on: .notSent(.draining), of: subject(attempts)) == .requeue)
+        #expect(conclusion(policy.verdict(on: .notSent(.expired), of: subject(attempts)))?.outcome == .expired)
+        let wait = wait(policy.verdict(on: .notSent(.noConnection), of: subject(attempts)))
+        #expect(wait?.attempts.before == 1 && wait?.attempts.possibleDuplicate == true)
+        #expect(wait?.attempts.rounds == 1 && wait?.attempts.holds == 1)
+    }
+
+    @Test func heldMessagesWaitLongerFromTheThirdRoundAndEndAfterAll() {
+        let cause = BreakerCause("InvalidProviderToken", "It was revoked.")
+        var attempts = Attempts(before: 2)
+        for seconds in [30, 30, 120, 120] {
+            guard let wait = wait(policy.hold(cause, of: subject(attempts))) else { return #expect(Bool(false)) }
+            #expect(wait.delay.seconds == seconds)
+            #expect(wait.attempts.before == 2 && wait.attempts.heldSinceMilliseconds == Self.now * 1000)
+            attempts = wait.attempts
+        }
+        #expect(wait(policy.hold(cause, of: subject(expiration: Self.now + 20)))?.delay.seconds == 5)
+        #expect(conclusion(policy.hold(cause, of: subject(expiration: Self.now + 2)))?.outcome == .expired)
+        attempts.heldSinceMilliseconds = (Self.now - 3600) * 1000
+        let end = conclusion(policy.hold(cause, of: subject(attempts)))
+        #expect(end?.outcome == .rejected)
+        #expect(end?.deadLetter?.deadClass == "held" && end?.deadLetter?.code == "InvalidProviderToken")
+    }
+
+    @Test func aTryThatCountsEndsTheHolding() {
+        var attempts = Attempts(before: 1)
+        attempts.holds = 4
+        attempts.heldSinceMilliseconds = 5
+        let next = attempts.tried(atMilliseconds: 7)
+        #expect(next.holds == 0 && next.heldSinceMilliseconds == nil && next.before == 2)
     }
 }

@@ -2,19 +2,21 @@ import Delivery
 import Testing
 
 @Suite struct TopologyTests {
-    let topology = Topology()
+    let topology = Topology(waits: [WaitDelay(seconds: 30)])
 
     @Test func namesAreThePrefixAndWhatTheyHold() {
         #expect(
             topology.exchanges.map { "\($0.name) \($0.kind)" } == [
-                "push.unrouted fanout", "push.requests topic", "push.retry direct", "push.results topic",
-                "push.dead topic", "push.dlx fanout",
+                "push.unrouted fanout", "push.requests topic", "push.results topic", "push.dead topic",
+                "push.dlx fanout", "push.quarantine fanout", "push.wait.30s.1 fanout", "push.wait.30s.2 fanout",
+                "push.wait.30s.3 fanout",
             ])
         #expect(
             topology.queues.map(\.name) == [
-                "push.requests", "push.results", "push.dead", "push.unrouted", "push.retry.30s",
+                "push.requests", "push.quarantine", "push.results", "push.dead", "push.unrouted", "push.wait.30s.1",
+                "push.wait.30s.2", "push.wait.30s.3",
             ])
-        let other = Topology(names: TopologyNames(prefix: "shop.push", requestsQueue: "orders"))
+        let other = Topology(names: TopologyNames(prefix: "shop.push", requestQueues: ["orders"]))
         #expect(other.exchanges.allSatisfy { $0.name.hasPrefix("shop.push.") })
         #expect(other.queues.map(\.name).first == "orders")
         #expect(other.bindings.first?.exchange == "shop.push.requests")
@@ -30,27 +32,73 @@ import Testing
         }
     }
 
-    @Test func whatWaitsForARetryComesBackToTheRequests() throws {
-        let names = TopologyNames(prefix: "push", requestsQueue: "orders")
-        let topology = Topology(names: names, retryBuckets: [.default, RetryBucket(delaySeconds: 7200)])
-        let waiting = try #require(topology.queues.first { $0.name == "push.retry.2h" })
-        #expect(
-            waiting.arguments.map { "\($0.name)=\($0.value)" } == [
-                #"x-queue-type=text("quorum")"#, "x-message-ttl=integer(7200000)",
-                #"x-dead-letter-exchange=text("")"#, #"x-dead-letter-routing-key=text("orders")"#,
-                #"x-dead-letter-strategy=text("at-least-once")"#, #"x-overflow=text("reject-publish")"#,
-            ])
-        #expect(topology.bindings.contains { $0.queue == "push.retry.2h" && $0.routingKey == "2h" })
-    }
-
     @Test func everyExchangeLeadsToAQueueSoThatNothingPublishedIsLost() {
         for exchange in topology.exchanges {
             #expect(topology.bindings.contains { $0.exchange == exchange.name }, "\(exchange.name)")
         }
     }
 
-    @Test(arguments: [(1, "1s"), (30, "30s"), (60, "1m"), (90, "90s"), (600, "10m"), (3600, "1h"), (0, "1s")])
-    func aBucketIsNamedAfterItsDelay(seconds: Int, name: String) {
-        #expect(RetryBucket(delaySeconds: seconds).routingKey == name)
+    @Test func aSingleQueueOfRequestsGetsAllOfThem() {
+        let topology = Topology(names: TopologyNames(requestQueues: ["orders"]), routingKeys: ["orders": "order"])
+        #expect(keys(of: topology) == ["orders #"])
+    }
+
+    @Test func severalQueuesOfRequestsEachHaveAKey() {
+        let names = TopologyNames(requestQueues: ["push.requests.urgent", "push.requests.bulk", "mail"])
+        let topology = Topology(names: names, routingKeys: ["push.requests.bulk": "campaign.#"])
+        #expect(keys(of: topology) == ["push.requests.urgent urgent", "push.requests.bulk campaign.#", "mail mail"])
+    }
+
+    /// Or a request would reach the old queue and a new one.
+    @Test func severalQueuesOfRequestsAreBoundByTheirKeysAlone() {
+        #expect(topology.formerBindings == [])
+        let several = Topology(names: TopologyNames(requestQueues: ["push.requests", "push.requests.bulk"]))
+        #expect(several.formerBindings.map(\.queue) == ["push.requests", "push.requests.bulk"])
+        #expect(several.formerBindings.allSatisfy { $0.routingKey == "#" && $0.exchange == "push.requests" })
+        let others = Topology(
+            names: TopologyNames(requestQueues: ["push.requests.urgent", "rest"]), routingKeys: ["rest": "#"])
+        #expect(others.formerBindings.map(\.queue) == ["push.requests", "push.requests.urgent"])
+    }
+
+    private func keys(of topology: Topology) -> [String] {
+        topology.bindings.filter { $0.exchange == topology.names.requestsExchange }
+            .map { "\($0.queue) \($0.routingKey)" }
+    }
+
+    /// Another value for a name would make every broker that has the queue refuse the declaration.
+    @Test func whatWaitsComesBackToWhereItWasUnderArgumentsThatNeverChange() throws {
+        let topology = Topology(waits: [WaitDelay(seconds: 7200)])
+        let waiting = topology.queues.filter { $0.name.contains(".wait.") }
+        #expect(
+            waiting.map(\.name) == ["push.wait.2h.1", "push.wait.2h.2", "push.wait.2h.3"])
+        let milliseconds = [7_200_000, 8_064_000, 8_928_000]
+        for (queue, milliseconds) in zip(waiting, milliseconds) {
+            #expect(
+                queue.arguments.map { "\($0.name)=\($0.value)" } == [
+                    #"x-queue-type=text("quorum")"#, "x-message-ttl=integer(\(milliseconds))",
+                    #"x-dead-letter-exchange=text("")"#, #"x-dead-letter-strategy=text("at-least-once")"#,
+                    #"x-overflow=text("reject-publish")"#,
+                ])
+        }
+    }
+
+    @Test func theQuarantineHasOneConsumerAtATime() throws {
+        let quarantine = try #require(topology.queues.first { $0.name == "push.quarantine" })
+        #expect(
+            quarantine.arguments.contains { $0.name == "x-single-active-consumer" && $0.value == .boolean(true) })
+        let requests = try #require(topology.queues.first { $0.name == "push.requests" })
+        #expect(quarantine.arguments.starts(with: requests.arguments))
+    }
+
+    @Test(arguments: [
+        (1, "1s"), (30, "30s"), (60, "1m"), (90, "90s"), (600, "10m"), (3600, "1h"), (0, "1s"), (90_000, "24h"),
+    ])
+    func aWaitIsNamedAfterItsDelay(seconds: Int, label: String) {
+        #expect(WaitDelay(seconds: seconds).label == label)
+    }
+
+    @Test func waitsAscendFromSecondsToAnHour() {
+        #expect(WaitDelay.defaults.map(\.label) == ["5s", "30s", "2m", "10m", "15m", "1h"])
+        #expect(WaitDelay.defaults == WaitDelay.defaults.sorted())
     }
 }

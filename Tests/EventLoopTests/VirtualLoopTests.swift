@@ -93,4 +93,47 @@ import Testing
         _ = loop.run(limit: .seconds(1), until: { flood.taken > 0 })
         #expect(flood.taken == VirtualNetwork.windowBytes)
     }
+
+    /// Whoever makes thousands of worlds in one process wants their memory back.
+    @Test func aWorldThatIsEndedInTheMidstOfItsWorkGoesWhole() throws {
+        weak var kept: VirtualLoop?
+        var ends: [TransportError?] = []
+        try {
+            let loop = VirtualLoop(seed: 1)
+            kept = loop
+            let (client, server) = (Talker(rounds: 50), Talker(rounds: 50))
+            let late = Talker(rounds: 50)
+            try loop.enter {
+                _ = try loop.listen(on: Endpoint(host: "server", port: 1)) { $0.handler = server }
+                _ = loop.connect(to: Endpoint(host: "server", port: 1), handler: client)
+                loop.schedule(after: .seconds(3600)) { _ = loop.now }
+            }
+            #expect(loop.run(limit: .seconds(60), until: { client.received > 0 }) == .done)
+            loop.enter { _ = loop.connect(to: Endpoint(host: "server", port: 1), handler: late) }
+            loop.end()
+            ends = [client, server, late].flatMap(\.ended)
+        }()
+        #expect(ends.map { $0?.code } == [.reset, .reset, .reset])
+        #expect(kept == nil)
+    }
+
+    @Test func connectionsThatHaveEndedAreNotKept() throws {
+        let loop = VirtualLoop(seed: 1)
+        weak var kept: Talker?
+        try {
+            let server = Talker(rounds: 1)
+            kept = server
+            try loop.enter {
+                let listener = try loop.listen(on: Endpoint(host: "server", port: 1)) { [unowned server] in
+                    $0.handler = server
+                }
+                _ = loop.connect(to: Endpoint(host: "server", port: 1), handler: Talker(rounds: 1))
+                loop.schedule(after: .seconds(1)) { listener.close() }
+            }
+            #expect(loop.run(limit: .seconds(60), until: { !server.ended.isEmpty }) == .done)
+        }()
+        _ = loop.run(limit: .seconds(60), until: { false })
+        #expect(kept == nil)
+        #expect(loop.network.connections.count == 1)
+    }
 }

@@ -23,6 +23,17 @@ import Testing
         }
     }
 
+    /// What an answer pays for is no idle traffic, however much of it comes at once.
+    @Test func answersPayForTheirRequests() throws {
+        let rig = try Rig(serverLimits: HTTP2Limits(idleFramesMax: 60, idleFramesPerSecondMax: 1))
+        #expect(rig.open())
+        for count in 1...100 {
+            try #require(rig.request(body: [1, 2, 3]) != nil)
+            try #require(rig.run(until: { rig.client.ended == count }) == .done)
+        }
+        #expect(rig.client.responses.values.allSatisfy { $0.end == .complete })
+    }
+
     @Test func aResponseBodyIsKeptUpToItsLimit() throws {
         let rig = try Rig(
             clientLimits: HTTP2Limits(responseBodyBytesMax: 100),

@@ -40,7 +40,7 @@ import YAML
     @Test func itsNamesAreThoseOfTheTopology() throws {
         let topology = Topology()
         let bindings = try #require(document.root["channels"]).members.compactMap { $0.value["bindings"]?["amqp"] }
-        #expect(bindings.count == 4)
+        #expect(bindings.count == 6)
         for binding in bindings {
             if let exchange = binding["exchange"] {
                 let declared = topology.exchanges.first { $0.name == exchange["name"]?.string }
@@ -54,10 +54,17 @@ import YAML
         #expect(outcomes?.compactMap { $0.string } == Outcome.allCases.map(\.rawValue))
     }
 
+    @Test func waitsAreThoseOfTheDefaultConfiguration() throws {
+        let parameters = try #require(document.root.at(pointer: "/channels/waitQueues/parameters"))
+        #expect(
+            parameters["delay"]?["examples"]?.elements.compactMap { $0.string } == WaitDelay.defaults.map(\.label))
+        #expect(parameters["sibling"]?["enum"]?.elements.map { $0.string }.count == WaitDelay.siblings)
+    }
+
     /// An address is one channel's, or tools could not tell them apart.
     @Test func addressesAreNotShared() throws {
         let addresses = try #require(document.root["channels"]).members.compactMap { $0.value["address"]?.string }
-        #expect(addresses.count == 4)
+        #expect(addresses.count == 6)
         #expect(Set(addresses).count == addresses.count)
     }
 

@@ -18,7 +18,7 @@ import Testing
         let first = try await martlet("topology", "apply", "--url", broker.url, "--prefix", prefix)
         #expect(first.exit.status == .exited(0))
         #expect(first.output.first == "created  exchange applied.unrouted")
-        #expect(first.output.contains("created  queue applied.retry.30s"))
+        #expect(first.output.contains("created  queue applied.wait.30s.1"))
         #expect(first.output.contains("bound    applied.dead to applied.dlx"))
 
         let second = try await martlet("topology", "apply", "--url", broker.url, "--prefix", prefix)
@@ -30,14 +30,77 @@ import Testing
     @Test func whatExistsWithOtherArgumentsIsToldAndTheRestIsDone() async throws {
         let broker = try await PrivateBroker.shared
         try await BrokerClients.withAdmin(broker.url) { admin in
-            _ = try await admin.declareQueue("other.retry.30s", arguments: ["x-queue-type": "quorum"])
+            _ = try await admin.declareQueue("other.wait.30s.1", arguments: ["x-queue-type": "quorum"])
         }
         let result = try await martlet("topology", "apply", "--url", broker.url, "--prefix", "other")
         #expect(result.exit.status == .exited(1))
         #expect(result.errors.count == 1)
-        #expect(result.errors[0].hasPrefix("martlet: failed   queue other.retry.30s: it exists with other properties"))
+        #expect(result.errors[0].hasPrefix("martlet: failed   queue other.wait.30s.1: it exists with other properties"))
         #expect(result.errors[0].contains("inequivalent arg"))
         #expect(result.output.contains("bound    other.unrouted to other.unrouted"))
+    }
+
+    @Test func queuesOfAnEarlierVersionAreLeftAndNamed() async throws {
+        let broker = try await PrivateBroker.shared
+        try await BrokerClients.withAdmin(broker.url) { admin in
+            try await admin.declareExchange("older.retry", .direct)
+            try await admin.declareQueue("older.retry.30s", arguments: ["x-queue-type": "quorum"])
+        }
+        let result = try await martlet("topology", "apply", "--url", broker.url, "--prefix", "older")
+        #expect(result.exit.status == .exited(0))
+        #expect(
+            result.output.filter { $0.hasPrefix("unused") } == [
+                "unused   exchange older.retry and its queues: older.wait.* take their place; "
+                    + "delete them once the queues are empty"
+            ])
+        let left = try await BrokerClients.withAdmin(broker.url) { try await $0.status(ofQueue: "older.retry.30s") }
+        #expect(left.messages == 0)
+    }
+
+    @Test func aRequestReachesOneOfSeveralQueuesAndNoLongerTheOneThatWasAlone() async throws {
+        let broker = try await PrivateBroker.shared
+        let directory = try TemporaryDirectory()
+        try directory.write(
+            "martlet.yaml",
+            """
+            amqp:
+              url: \(broker.url)
+              prefix: split
+              request_queues: [{name: split.requests.urgent}, {name: split.requests.bulk, routing_key: campaign}]
+            retry: {delays: [1h]}
+            apns: {keys: [{key_id: ABC123DEFG, team_id: DEF123GHIJ, key_file: AuthKey.p8}]}
+            apps: {com.example.shop: {}}
+            """)
+        let config = directory.file("martlet.yaml")
+        _ = try await martlet("topology", "apply", "--url", broker.url, "--prefix", "split")
+        let applied = try await martlet("topology", "apply", "--config", config)
+        #expect(applied.exit.status == .exited(0), "\(applied.errors)")
+        #expect(applied.output.contains("unbound  split.requests from split.requests by #"))
+        #expect(applied.output.contains("bound    split.requests.bulk to split.requests by campaign"))
+
+        let undecided = try await martlet("publish", "--config", config, file("valid/alert.json"))
+        #expect(undecided.exit.status == .exited(2))
+        #expect(
+            undecided.errors == [
+                "martlet: there are several queues of requests: "
+                    + "--queue split.requests.urgent or --queue split.requests.bulk?"
+            ])
+        let decided = try await martlet(
+            "publish", "--config", config, "--queue", "split.requests.bulk", file("valid/alert.json"))
+        #expect(decided.exit.status == .exited(0), "\(decided.errors)")
+        let outcomes = try await BrokerClients.publish(
+            ["urgent", "campaign", "other"].map { key in
+                OutgoingMessage(exchange: "split.requests", routingKey: key, body: [], messageID: key)
+            }, to: broker.url)
+        #expect(outcomes == [.confirmed, .confirmed, .returned(code: 312, text: "NO_ROUTE")])
+        let counts = try await BrokerClients.withAdmin(broker.url) { admin in
+            var counts: [Int] = []
+            for queue in ["split.requests.urgent", "split.requests.bulk", "split.requests"] {
+                counts.append(try await admin.status(ofQueue: queue).messages)
+            }
+            return counts
+        }
+        #expect(counts == [1, 2, 0])
     }
 
     @Test func filesArePublishedByteForByte() async throws {

@@ -28,7 +28,7 @@ import Testing
         #expect(configuration.broker.url.endpoints == [Endpoint(host: "rabbit", port: 5672)])
         #expect(configuration.broker.url.credentials.user == "guest")
         #expect(configuration.broker.url.credentials.password == "guest")
-        #expect(configuration.broker.names.requestsQueue == "push.requests")
+        #expect(configuration.broker.names.requestQueues == ["push.requests"])
         #expect(
             configuration.apps == [.init(bundleID: "com.example.shop", keyID: "ABC123DEFG", environment: .production)])
         #expect(configuration.apns.production.endpoint == Endpoint(host: "api.push.apple.com", port: 443))
@@ -45,11 +45,13 @@ import Testing
               username: martlet
               password: ${PASSWORD}
               prefix: shop
-              requests_queue: orders
+              request_queues:
+                - {name: shop.urgent, prefetch: 4}
+                - {name: orders, routing_key: "order.#"}
               heartbeat_seconds: 7
             apns:
               keys:
-                - {key_id: ABC123DEFG, team_id: DEF123GHIJ, private_key: "file:AuthKey.p8"}
+                - {key_id: ABC123DEFG, team_id: DEF123GHIJ, private_key: "file:AuthKey.p8", environments: [production]}
                 - {key_id: OTHER12345, team_id: DEF123GHIJ, key_file: AuthKey.p8}
               endpoints:
                 sandbox: {host: 127.0.0.1, port: 2197}
@@ -66,7 +68,9 @@ import Testing
             retry:
               attempts_max: 7
               resend_unknown: false
-              delay_seconds: 8
+              delays: [5s, 120s, 1h]
+              age_max: 90m
+              hold_max: 48h
             lanes: 9
             log: {level: debug}
             """)
@@ -74,7 +78,14 @@ import Testing
         #expect(broker.url.endpoints.map(\.description) == ["rabbit-1:5672", "rabbit-2:5673"])
         #expect(broker.url.credentials.user == "martlet" && broker.url.credentials.password == "hunter2")
         #expect(broker.url.virtualHost == "push")
-        #expect(broker.names.deadExchange == "shop.dead" && broker.names.requestsQueue == "orders")
+        #expect(broker.names.deadExchange == "shop.dead" && broker.names.requestQueues == ["shop.urgent", "orders"])
+        #expect(
+            configuration.requestQueues == [
+                RequestQueue(name: "shop.urgent", prefetch: 4), RequestQueue(name: "orders", prefetch: 5),
+            ])
+        #expect(
+            Configuration.topology(broker, configuration.retry).bindings.prefix(2).map(\.routingKey)
+                == ["urgent", "order.#"])
         #expect(broker.heartbeatSeconds == 7)
         #expect(configuration.apns.keys.map(\.keyID) == ["ABC123DEFG", "OTHER12345"])
         #expect(configuration.apns.sandbox.endpoint == Endpoint(host: "127.0.0.1", port: 2197))
@@ -85,7 +96,12 @@ import Testing
             configuration.limits
                 == Configuration.Limits(
                     inFlightMax: 5, messageBytesMax: 2048, bodiesInFlightBytesMax: 2_097_152, drainDeadlineSeconds: 6))
-        #expect(configuration.retry == Configuration.Retry(attemptsMax: 7, resendsUnknown: false, delaySeconds: 8))
+        #expect(configuration.apns.keys.map(\.environments) == [[.production], [.production, .sandbox]])
+        #expect(
+            configuration.retry
+                == Configuration.Retry(
+                    attemptsMax: 7, resendsUnknown: false, ageSecondsMax: 5400, holdSecondsMax: 172_800,
+                    waits: [5, 120, 3600].map { WaitDelay(seconds: $0) }))
         #expect(configuration.lanes == 9 && configuration.logLevel == .debug)
     }
 
@@ -200,6 +216,70 @@ import Testing
                 "martlet.yaml:9:8: lanes must be at least 1 (Threads that each work on messages of their own; "
                     + "the number of processors when it is left out)",
             ])
+    }
+
+    @Test func oneQueueOfRequestsMayBeNamedAlone() throws {
+        let configuration = try load(
+            Self.shortest.replacing("url: amqp://rabbit", with: "url: amqp://rabbit\n  requests_queue: orders"))
+        #expect(configuration.requestQueues == [RequestQueue(name: "orders", prefetch: 1000)])
+    }
+
+    @Test(arguments: [
+        ("[5s, 30s, 30s]", "21: delays ascend; 30s stands before it"),
+        ("[2m, 90s]", "16: delays ascend; 2m stands before it"),
+        ("[25h]", "12: it must be at most 24h"), ("[9999999h]", "12: it must be at most 24h"),
+        ("[5s, 7]", "16: retry.delays.1 must be a string"),
+    ])
+    func delaysThatMakeNoScheduleAreTold(delays: String, message: String) {
+        let lines = mistakes(Self.shortest + "\nretry:\n  delays: \(delays)")
+        #expect(lines.count == 1 && lines[0].contains("11:\(message)"), "\(lines)")
+    }
+
+    @Test func aKeyOfAnEarlierVersionIsToldWithWhatTookItsPlace() {
+        #expect(
+            mistakes(Self.shortest + "\nretry: {delay_seconds: 30}") == [
+                "martlet.yaml:10:9: unknown key 'delay_seconds'; retry.delays takes its place, "
+                    + "a list such as [30s, 2m, 10m]"
+            ])
+    }
+
+    @Test func queuesOfRequestsDifferInNameAndKey() {
+        let queues = """
+            url: amqp://rabbit
+              requests_queue: orders
+              request_queues:
+                - {name: push.bulk}
+                - {name: push.bulk, routing_key: mail}
+                - {name: shop.bulk, prefetch: 0}
+            """
+        let lines = mistakes(Self.shortest.replacing("url: amqp://rabbit", with: queues))
+        #expect(
+            lines.map { $0.prefix(64) } == [
+                "martlet.yaml:3:19: requests_queue is one of request_queues; leav",
+                "martlet.yaml:6:14: there is a queue push.bulk already",
+                "martlet.yaml:7:14: the routing key bulk leads to a queue already",
+                "martlet.yaml:7:35: amqp.request_queues.2.prefetch must be at lea",
+            ], "\(lines)")
+    }
+
+    @Test func anAppWhoseKeyDoesNotServeItsEnvironmentIsTold() {
+        let pinned = Self.shortest.replacing("AuthKey.p8", with: "AuthKey.p8\n      environments: [sandbox]")
+        #expect(
+            mistakes(pinned) == [
+                "martlet.yaml:10:3: key ABC123DEFG does not serve production, where messages of com.example.shop go "
+                    + "that do not say it themselves: environment: sandbox?"
+            ])
+        #expect(mistakes(pinned.replacing("{}", with: "{environment: sandbox}")) == [])
+    }
+
+    @Test func aKeyHasAPoolForEachOfItsEnvironmentsAlone() throws {
+        let pinned = Self.shortest.replacing("AuthKey.p8", with: "AuthKey.p8\n      environments: [sandbox]")
+            .replacing("{}", with: "{environment: sandbox}")
+        let pools = try ConnectionPools(try load(pinned))
+        #expect(pools.list.count == 1)
+        #expect(pools.apps[0].sandboxPool == 0 && pools.apps[0].productionPool == nil)
+        let both = try ConnectionPools(try load(Self.shortest))
+        #expect(both.apps[0].productionPool == 0 && both.apps[0].sandboxPool == 1)
     }
 
     @Test(arguments: [

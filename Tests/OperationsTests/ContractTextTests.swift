@@ -40,7 +40,7 @@ import Testing
         let prefix = schema == "result" ? "" : "push-reason-"
         let classes = try #require(try property(schema, "\(pointer)/\(prefix)class")["description"]?.string)
         let codes = try #require(try property(schema, "\(pointer)/\(prefix)code")["description"]?.string)
-        let told = Refusal.Class.allCases.map(\.rawValue) + ["apns", "exhausted", "unknown"]
+        let told = Refusal.Class.allCases.map(\.rawValue) + ["apns", "exhausted", "held", "quarantine", "unknown"]
         // What is too large has no dead letter of the worker's.
         for name in told where name != "size" || schema == "result" {
             #expect(classes.contains(name))
@@ -58,9 +58,14 @@ import Testing
             ("limits/properties/bodies_in_flight_bytes_max", limits.bodiesInFlightBytesMax),
             ("limits/properties/drain_deadline_seconds", limits.drainDeadlineSeconds),
             ("retry/properties/attempts_max", retry.attemptsMax),
-            ("retry/properties/delay_seconds", retry.delaySeconds),
         ] {
             #expect(try property("config", "/properties/\(pointer)")["default"]?.int == Int(value), "\(pointer)")
+        }
+        let waits = try property("config", "/properties/retry/properties/delays")["default"]?.elements
+        #expect(waits?.compactMap { $0.string } == retry.waits.map(\.label))
+        for (name, seconds) in [("age_max", retry.ageSecondsMax), ("hold_max", retry.holdSecondsMax)] {
+            let label = try property("config", "/properties/retry/properties/\(name)")["default"]?.string
+            #expect(label == WaitDelay(seconds: seconds).label)
         }
     }
 

@@ -26,6 +26,9 @@ import Testing
                     Invocation.PublishOptions(
                         broker: Invocation.Broker(url: "amqp://b", prefix: "p"), files: ["-"], messageID: "x")))
         #expect(
+            try parse("publish --queue q a.json")
+                == .publish(Invocation.PublishOptions(files: ["a.json"], queue: "q")))
+        #expect(
             try parse("publish --timeout 5 --json -- --odd b.json")
                 == .publish(Invocation.PublishOptions(files: ["--odd", "b.json"], isJSON: true, timeoutSeconds: 5)))
         #expect(

@@ -31,6 +31,12 @@ import Testing
         #expect(try make(body, id: "order-7").messageID == "order-7")
     }
 
+    @Test func aQueueIsReachedThroughTheDefaultExchange() throws {
+        let message = try RequestFile.message(
+            body: Array("{}".utf8), to: .queue("push.requests.bulk"), id: nil, unixSeconds: 7)
+        #expect(message.exchange == "" && message.routingKey == "push.requests.bulk")
+    }
+
     @Test func whatBecameOfItInWords() {
         let cases: [(PublishOutcome, String, ExitCode)] = [
             (.confirmed, "published  abc  a.json", .success),
@@ -54,6 +60,6 @@ import Testing
     }
 
     private func make(_ body: String, id: String? = nil) throws -> OutgoingMessage {
-        try RequestFile.message(body: Array(body.utf8), exchange: "push.requests", id: id, unixSeconds: 7)
+        try RequestFile.message(body: Array(body.utf8), to: .exchange("push.requests"), id: id, unixSeconds: 7)
     }
 }

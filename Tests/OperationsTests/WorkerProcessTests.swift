@@ -41,6 +41,78 @@ import Testing
         try await stage.end()
     }
 
+    @Test func itNamesWhatIsMissingAndStartsByItselfOnceThatIsThere() async throws {
+        let stage = try await Stage(prefix: "unprepared")
+        let worker = try await stage.waitingWorker()
+        let warning = try await worker.errors.line { $0.contains("martlet topology apply") }
+        #expect(warning.contains(#""level":"warning""#))
+        for name in ["queue unprepared.requests", "queue unprepared.wait.30s.1", "exchange unprepared.dead"] {
+            #expect(warning.contains(name), "\(name)")
+        }
+        #expect(!warning.contains("queue unprepared.results") && !warning.contains("exchange unprepared.requests"))
+        try await stage.applyTopology()
+        _ = try await worker.errors.line { $0.contains("all that the worker needs is there") }
+        _ = try await worker.errors.line { $0.contains(#""message":"ready""#) }
+        try await stage.publish()
+        #expect(try await stage.results(count: 1).count == 1)
+        worker.send(signal: SIGTERM)
+        #expect(try await worker.exit(within: .seconds(30)).status == .exited(0))
+        let lines = await worker.errors.allLines()
+        #expect(lines.count { $0.contains("martlet topology apply") } == 1)
+        try await stage.end()
+    }
+
+    @Test func aWorkerThatWaitsForItsTopologyEndsAtOnce() async throws {
+        let stage = try await Stage(prefix: "abandoned", drainSeconds: 600)
+        let worker = try await stage.waitingWorker()
+        _ = try await worker.errors.line { $0.contains("martlet topology apply") }
+        worker.send(signal: SIGTERM)
+        #expect(try await worker.exit(within: .seconds(10)).status == .exited(0))
+        try await stage.end()
+    }
+
+    @Test func aWorkerWithoutABrokerSaysSoOnceAndEndsAtOnce() async throws {
+        let port = try FreePort.choose()
+        let stage = try await Stage(prefix: "alone", drainSeconds: 600, url: "amqp://127.0.0.1:\(port)")
+        let worker = try await stage.waitingWorker()
+        let warning = try await worker.errors.line { $0.contains("cannot reach the broker") }
+        #expect(warning.contains("127.0.0.1:\(port)") && warning.contains("Connection refused"))
+        worker.send(signal: SIGINT)
+        #expect(try await worker.exit(within: .seconds(10)).status == .exited(0))
+        let lines = await worker.errors.allLines()
+        #expect(lines.count { $0.contains("cannot reach the broker") } == 1)
+        try await stage.end()
+    }
+
+    /// All that a worker needs: to read and write what has its prefix, and to declare nothing.
+    @Test func aWorkerThatMayDeclareNothingStartsToo() async throws {
+        let stage = try await Stage(
+            prefix: "limited", user: "limited", password: "hunter2", permissions: ["^$", "^limited\\.", "^limited\\."])
+        let applied = try await ChildProcess.run([
+            Products.executable("martlet"), "topology", "apply", "--url", stage.broker.url, "--prefix", "limited",
+        ])
+        #expect(applied.exit.status == .exited(0))
+        let worker = try await stage.waitingWorker()
+        _ = try await worker.errors.line { $0.contains(#""message":"ready""#) }
+        try await stage.publish()
+        #expect(try await stage.results(count: 1).count == 1)
+        worker.send(signal: SIGTERM)
+        #expect(try await worker.exit(within: .seconds(30)).status == .exited(0))
+        try await stage.end()
+    }
+
+    @Test func aHangUpIsNoReasonToDie() async throws {
+        let stage = try await Stage(prefix: "unhung")
+        let worker = try await stage.worker()
+        worker.send(signal: SIGHUP)
+        _ = try await worker.errors.line { $0.contains("not supported yet, restart to change the configuration") }
+        try await stage.publish()
+        #expect(try await stage.results(count: 1).count == 1)
+        worker.send(signal: SIGTERM)
+        #expect(try await worker.exit(within: .seconds(30)).status == .exited(0))
+        try await stage.end()
+    }
+
     @Test func whatIsNotAnsweredByTheDeadlineGoesBackToTheQueue() async throws {
         let stage = try await Stage(prefix: "overdue", answerDelayMilliseconds: 600_000)
         let worker = try await stage.worker()
@@ -96,7 +168,7 @@ private struct Stage {
 
     init(
         prefix: String, answerDelayMilliseconds: Int = 0, drainSeconds: Int = 1, user: String? = nil,
-        password: String = ""
+        password: String = "", permissions: [String] = [".*", ".*", ".*"], url: String? = nil
     ) async throws {
         self.prefix = prefix
         self.drainSeconds = drainSeconds
@@ -104,10 +176,10 @@ private struct Stage {
         broker = try await PrivateBroker.shared
         if let user {
             _ = try await broker.rabbitmqctl("add_user", user, password)
-            _ = try await broker.rabbitmqctl("set_permissions", user, ".*", ".*", ".*")
-            url = broker.url.replacing("guest:guest", with: "\(user):\(password)")
+            _ = try await broker.rabbitmqctl("set_permissions", user, permissions[0], permissions[1], permissions[2])
+            self.url = broker.url.replacing("guest:guest", with: "\(user):\(password)")
         } else {
-            url = broker.url
+            self.url = url ?? broker.url
         }
         simulator = try await ChildProcess([
             Products.executable("apns-simulator"), "--listen-production", "127.0.0.1:0",
@@ -125,6 +197,30 @@ private struct Stage {
 
     /// A worker that is ready.
     func worker(logLevel: String = "info") async throws -> ChildProcess {
+        try writeConfiguration(logLevel: logLevel)
+        try await applyTopology()
+        let worker = try await start()
+        _ = try await worker.errors.line { $0.contains(#""message":"ready""#) }
+        return worker
+    }
+
+    /// A worker that finds nothing at the broker, or no broker.
+    func waitingWorker() async throws -> ChildProcess {
+        try writeConfiguration(logLevel: "info")
+        return try await start()
+    }
+
+    func applyTopology() async throws {
+        try await martlet("topology", "apply", "--config", directory.file("martlet.yaml"))
+    }
+
+    private func start() async throws -> ChildProcess {
+        try await ChildProcess([
+            Products.executable("martlet"), "worker", "--config", directory.file("martlet.yaml"),
+        ])
+    }
+
+    private func writeConfiguration(logLevel: String) throws {
         try directory.write(
             "martlet.yaml",
             """
@@ -142,12 +238,6 @@ private struct Stage {
             lanes: 1
             log: {level: \(logLevel)}
             """)
-        try await martlet("topology", "apply", "--config", directory.file("martlet.yaml"))
-        let worker = try await ChildProcess([
-            Products.executable("martlet"), "worker", "--config", directory.file("martlet.yaml"),
-        ])
-        _ = try await worker.errors.line { $0.contains(#""message":"ready""#) }
-        return worker
     }
 
     func publish() async throws {

@@ -16,6 +16,8 @@ actor BrokerDesk {
     private final class Collection {
         let consumer: Consumer
         var messages: [IncomingMessage] = []
+        /// When each of them came.
+        var arrivals: [MonotonicTime] = []
         var onDelivery: () -> Void = {}
 
         init(_ consumer: Consumer) {
@@ -41,13 +43,11 @@ actor BrokerDesk {
     private var connectors: [ByteConnector] { url.endpoints.map { ByteConnector(loop: loop, endpoint: $0) } }
     private var connection: ConnectionConfiguration { ConnectionConfiguration(credentials: url.credentials) }
 
+    /// Lets time pass.
+    func pass(_ time: Duration) async { await loop.sleep(for: time) }
+
     /// Publishes all and waits for the confirms.
     func publish(_ messages: [OutgoingMessage]) async throws {
-        if publisher == nil {
-            let publisher = Publisher(loop: loop, connectors: connectors, connection: connection)
-            publisher.start()
-            self.publisher = publisher
-        }
         let refused = await withTaskGroup(of: PublishOutcome?.self) { group in
             for message in messages { group.addTask { await self.publish(message) } }
             var refused: [PublishOutcome?] = []
@@ -59,8 +59,13 @@ actor BrokerDesk {
         }
     }
 
-    private func publish(_ message: OutgoingMessage) async -> PublishOutcome? {
-        await publisher?.publish(message)
+    func publish(_ message: OutgoingMessage) async -> PublishOutcome? {
+        if publisher == nil {
+            let publisher = Publisher(loop: loop, connectors: connectors, connection: connection)
+            publisher.start()
+            self.publisher = publisher
+        }
+        return await publisher?.publish(message)
     }
 
     /// Has one message of a queue delivered and put back, so that it comes as a redelivery next time.
@@ -87,12 +92,16 @@ actor BrokerDesk {
         let collection = Collection(consumer)
         consumer.onDelivery = { message in
             collection.messages.append(message)
+            collection.arrivals.append(collection.consumer.loop.now.monotonic)
             collection.consumer.acknowledge(message.tag)
             collection.onDelivery()
         }
         collections[queue] = collection
         consumer.start()
     }
+
+    /// When each of the messages that are `collected` came.
+    func arrivals(_ queue: String) -> [MonotonicTime] { collections[queue]?.arrivals ?? [] }
 
     /// What has come out of a queue since it is collected.
     func collected(_ queue: String) -> [IncomingMessage] { collections[queue]?.messages ?? [] }
@@ -151,7 +160,7 @@ actor BrokerDesk {
         try await theAdmin.get(from: queue)
     }
 
-    private var theAdmin: BrokerAdmin {
+    var theAdmin: BrokerAdmin {
         if let admin { return admin }
         let admin = BrokerAdmin(loop: loop, connectors: connectors, connection: connection)
         admin.start()

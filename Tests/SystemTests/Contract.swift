@@ -1,4 +1,5 @@
 import AMQP
+import Delivery
 import JSON
 import JSONSchema
 import TestKit
@@ -20,11 +21,12 @@ struct Contract {
         try validator.firstViolation(in: JSONDocument(message.body).root)?.description
     }
 
-    /// How a dead letter's headers break it; nil when they do not.
+    /// How the headers that a worker wrote on a dead letter break it; nil when they do not.
     func violation(ofHeaders message: IncomingMessage) throws -> String? {
         var json = JSONWriter()
         json.beginObject()
-        for entry in message.properties.headers?.entries ?? [] {
+        let entries = message.properties.headers?.entries ?? []
+        for entry in entries where MessageHeaderName.all.contains(entry.name) {
             switch entry.value {
             case .string(let value): json.member(entry.name, value)
             case .integer(let value): json.member(entry.name, value)

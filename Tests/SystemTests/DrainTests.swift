@@ -90,7 +90,7 @@ extension SystemTests {
                 ending.told.insert(json["id"]?.string ?? "-")
                 ending.outcomes[json["outcome"]?.string ?? "-", default: 0] += 1
             }
-            let retried = try await stage.desk.takeAll(from: stage.queue("retry"))
+            let retried = try await stage.takeWaiting()
             ending.retried = Set(retried.compactMap(\.properties.messageID))
             let left = try await stage.left(count - results.count - retried.count)
             let waiting = Set(left.compactMap(\.properties.messageID))
@@ -98,17 +98,6 @@ extension SystemTests {
             #expect(results.count + retried.count + left.count == count)
             #expect(ending.told.union(ending.retried).union(waiting) == Set(samples.map(\.id)))
             return (ending, counters)
-        }
-    }
-}
-
-extension Stage {
-    /// Waits until the simulator has so many requests that it has not answered.
-    fileprivate func untilAsked(_ count: Int) async throws {
-        while true {
-            simulator.send(signal: SIGUSR1)
-            let line = try await simulator.output.line { $0.contains(#""event":"counters""#) }
-            if try JSONDocument(line).root["in_flight"]?.int ?? 0 >= count { return }
         }
     }
 }

@@ -1,4 +1,3 @@
-import AMQP
 import Crypto
 import JSON
 import TestKit
@@ -6,33 +5,44 @@ import Testing
 
 extension SystemTests {
     @Suite struct Fault {
-        @Test func aKeyThatAPNsDoesNotKnowStopsConsumingAndLosesNothing() async throws {
-            let stage = try await Stage("faulted", Stage.Options(keyPEM: ES256PrivateKey.generate().pkcs8PEM()))
+        @Test func aKeyThatAPNsDoesNotKnowLeavesTheBacklogInItsQueueUntilItDoes() async throws {
+            let key = try ES256PrivateKey.generate()
+            let stage = try await Stage(
+                "faulted", Stage.Options(inFlightMax: 50, keyPEM: try key.pkcs8PEM(), delays: ["1s", "2s"]))
             try await stage.applyTopology()
             let samples = Sample.make(300)
             try await stage.publish(samples)
+            try await stage.desk.overhear(stage.waitQueues, as: "faulted.overheard")
+            await stage.desk.collect(stage.queue("results"))
             let worker = try await stage.startWorker()
-            let fault = try await worker.said("Consuming stops until somebody acts")
-            #expect(fault.root["level"]?.string == "error")
+            let fault = try await worker.said("Pushes are held up")
+            #expect(fault.root["level"]?.string == "warning")
             #expect(fault.root["error"]?.string?.contains("InvalidProviderToken") == true)
-            #expect(fault.root["apns.key_id"]?.string == "DEMOKEY001")
-            #expect(fault.root["apns.team_id"]?.string == "DEMOTEAM01")
-            #expect(fault.root["apns.host"]?.string?.hasPrefix("127.0.0.1") == true)
-            try await worker.said("not ready")
+            #expect(fault.root["apns.reason"]?.string == "InvalidProviderToken")
+            #expect(fault.root["apns.route"]?.string?.contains("DEMOKEY001") == true)
+            #expect(fault.root["apns.route"]?.string?.contains("127.0.0.1") == true)
+            #expect(fault.root["apns.apps"]?.string == "com.example.app")
+            try await worker.said("Every route in use is held up; messages are left in their queues")
 
-            // It still runs, and holds none of them.
-            let back = try await stage.left(samples.count)
-            #expect(Set(back.compactMap(\.properties.messageID)) == Set(samples.map(\.id)))
-            #expect(back.count == samples.count)
-            for queue in ["results", "dead", "retry"] {
-                #expect(try await stage.desk.takeAll(from: stage.queue(queue)).isEmpty, "\(queue)")
-            }
+            // What it had taken waits, and no more is taken but to try.
+            let held = try await stage.desk.collected("faulted.overheard", atLeast: 1)
+            #expect(held.count <= 51)
             #expect(worker.isRunning)
+            try await stage.apns.ask("PUT", "/v1/teams/DEMOTEAM01/keys/DEMOKEY001", try Self.body(key))
+            try await worker.said("Pushes go on")
+            try await worker.said("ready")
+            #expect(try worker.count(of: "not ready") == 1)
+            try await stage.told(of: samples, within: .seconds(30)).expectAcceptedAtOnce(samples)
             let counters = try await worker.stop()
             #expect(counters.root["message.in_flight"]?.int == 0)
-            #expect(counters.root["message.requeued"]?.int ?? 0 > 0)
-            let seen = try await stage.end()
-            #expect(Set(seen.map { $0.root["status"]?.int }) == [403])
+            #expect(counters.root["message.requeued"]?.int == 0)
+            try await stage.expectNothingLeft()
+            #expect(try Pushes(await stage.end()).notTakenOnce(samples) == [])
+        }
+
+        private static func body(_ key: ES256PrivateKey) throws -> String {
+            let pem = try key.publicKeyPEM().split(separator: "\n").joined(separator: "\\n")
+            return #"{"public_key":"\#(pem)\n"}"#
         }
     }
 }

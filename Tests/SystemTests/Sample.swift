@@ -6,6 +6,11 @@ struct Sample {
     let id: String
     /// As it must reach APNs.
     let payload: String
+    var app = "com.example.app"
+    /// nil: the app's.
+    var environment: String?
+    /// In UNIX seconds.
+    var expiration: Int?
 
     init(_ number: Int) {
         let digits = String(number, radix: 16)
@@ -15,17 +20,30 @@ struct Sample {
             #"{ "aps":{"alert":"N\u00b0 \#(number), gr"# + #"üß","badge": 1.50e1}, "z":[1,2 ,3],"a":\#(number)}"#
     }
 
-    static func make(_ count: Int) -> [Sample] { (0..<count).map { Sample($0) } }
+    static func make(
+        _ count: Int, from first: Int = 0, app: String = "com.example.app", environment: String? = nil
+    ) -> [Sample] {
+        (first..<first + count).map { number in
+            var sample = Sample(number)
+            sample.app = app
+            sample.environment = environment
+            return sample
+        }
+    }
+
+    var device: String { id.filter { $0 != "-" } }
 
     var body: [UInt8] {
-        Array(
+        let environment = environment.map { #""environment":"\#($0)","# } ?? ""
+        let expiration = expiration.map { #""expiration":\#($0),"# } ?? ""
+        return Array(
             """
-            {"id":"\(id)","app":"com.example.app","device_token":"\(id.filter { $0 != "-" })",
+            {"id":"\(id)","app":"\(app)","device_token":"\(device)",\(environment)\(expiration)
              "push_type":"alert","payload":\(payload) }
             """.utf8)
     }
 
-    func message(to prefix: String) -> OutgoingMessage {
-        OutgoingMessage(exchange: "\(prefix).requests", routingKey: "request", body: body, messageID: id)
+    func message(to prefix: String, routingKey: String = "request") -> OutgoingMessage {
+        OutgoingMessage(exchange: "\(prefix).requests", routingKey: routingKey, body: body, messageID: id)
     }
 }

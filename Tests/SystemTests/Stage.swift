@@ -5,68 +5,43 @@ import Testing
 
 /// A broker with names of the test's own, a simulator, and a configuration that leads to both.
 struct Stage {
-    struct Options {
-        /// More arguments of the simulator.
-        var simulator: [String] = []
-        var inFlightMax = 1000
-        var drainDeadlineSeconds = 25
-        var resendsUnknown = true
-        /// Of the worker, when it is not the simulator's.
-        var keyPEM: String?
-        /// Where the worker finds the broker, when it is not the shared one.
-        var url: String?
-        /// PEM; what an `amqps` URL is trusted by.
-        var brokerAuthority: String?
-    }
-
     let prefix: String
     let desk: BrokerDesk
-    let simulator: ChildProcess
+    let apns: SimulatorProcess
     let directory: TemporaryDirectory
-    /// Where the simulator listens.
-    let port: UInt16
-    private let configuration: String
+    /// The file that its workers read.
+    let configuration: String
+    private let delays: [String]
 
     /// - Parameter broker: its plain URL, for the test itself; nil: the one that all share.
     init(_ prefix: String, broker: String? = nil, _ options: Options = Options()) async throws {
         self.prefix = prefix
+        delays = options.delays
         directory = try TemporaryDirectory("system")
         let url: String
         if let broker { url = broker } else { url = try await PrivateBroker.shared.url }
         desk = try BrokerDesk(url)
-        simulator = try await ChildProcess(
-            [
-                Products.executable("apns-simulator"), "--listen-production", "127.0.0.1:0",
-                "--write-demo", directory.path, "--accept-unknown-devices", "--record", directory.file("record"),
-            ] + options.simulator)
-        let ready = try JSONDocument(await simulator.output.line { $0.contains(#""event":"ready""#) }).root
-        port = try #require(ready["production_port"]?.int.flatMap(UInt16.init(exactly:)))
+        let sandbox = options.hasSandbox ? ["--listen", "127.0.0.1:0"] : []
+        apns = try await SimulatorProcess(
+            in: directory,
+            options: ["--admin", "127.0.0.1:0", "--accept-unknown-devices", "--record", directory.file("record")]
+                + sandbox + options.simulator)
+        for key in options.keys { try await key.register(at: apns, in: directory) }
         if let key = options.keyPEM { try directory.write("other.p8", key) }
         if let authority = options.brokerAuthority { try directory.write("broker-ca.pem", authority) }
         configuration = try directory.write(
-            "martlet.yaml",
-            """
-            amqp:
-              url: \(options.url ?? url)
-              prefix: \(prefix)
-            \(options.brokerAuthority == nil ? "" : "  tls: {ca_file: broker-ca.pem}")
-            apns:
-              keys:
-                - key_id: DEMOKEY001
-                  team_id: DEMOTEAM01
-                  key_file: \(options.keyPEM == nil ? "AuthKey_DEMOKEY001.p8" : "other.p8")
-              endpoints:
-                production: {host: 127.0.0.1, port: \(port), ca_file: ca.pem}
-            apps:
-              com.example.app: {}
-            limits: {in_flight_max: \(options.inFlightMax), drain_deadline_seconds: \(options.drainDeadlineSeconds)}
-            retry: {resend_unknown: \(options.resendsUnknown), delay_seconds: 3600}
-            lanes: 1
-            """)
+            "martlet.yaml", options.configuration(prefix: prefix, brokerURL: url, apns))
     }
 
-    /// The name of the queue of requests, results, dead letters or retries.
-    func queue(_ word: String) -> String { word == "retry" ? "\(prefix).retry.1h" : "\(prefix).\(word)" }
+    var simulator: ChildProcess { apns.process }
+    /// Where the simulator listens.
+    var port: UInt16 { UInt16(apns.port) }
+
+    /// The name of the queue of requests, results, dead letters and so on.
+    func queue(_ word: String) -> String { "\(prefix).\(word)" }
+
+    /// The queues in which messages wait to be tried again, and the exchanges that lead to them.
+    var waitQueues: [String] { delays.flatMap { delay in (1...3).map { "\(prefix).wait.\(delay).\($0)" } } }
 
     func applyTopology() async throws {
         let result = try await ChildProcess.run([
@@ -99,12 +74,37 @@ struct Stage {
         return await desk.collected(queue("requests")) + more
     }
 
+    /// Takes the messages that wait to be tried again.
+    func takeWaiting() async throws -> [IncomingMessage] {
+        var taken: [IncomingMessage] = []
+        for queue in waitQueues { taken += try await desk.takeAll(from: queue) }
+        return taken
+    }
+
+    /// Checks that no message is anywhere but among the results.
+    func expectNothingLeft(_ sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        for queue in ["requests", "dead", "unrouted"].map({ queue($0) }) + waitQueues {
+            let count = try await desk.takeAll(from: queue).count
+            #expect(count == 0, "\(queue)", sourceLocation: sourceLocation)
+        }
+    }
+
+    /// Waits until the simulator has so many requests that it has not answered.
+    func untilAsked(_ count: Int) async throws {
+        while try await apns.counters().root["in_flight"]?.int ?? 0 < count {}
+    }
+
     /// Ends simulator and connections; what the simulator recorded.
     @discardableResult
     func end() async throws -> [JSONDocument] {
         await desk.close()
         #expect(try await simulator.terminate().status == .exited(0))
-        return try Files.lines(of: directory.file("record")).map { try JSONDocument($0) }
+        return try recorded()
+    }
+
+    /// What a simulator recorded by now.
+    func recorded(in file: String = "record") throws -> [JSONDocument] {
+        try Files.lines(of: directory.file(file)).map { try JSONDocument($0) }
     }
 }
 
@@ -115,6 +115,12 @@ extension ChildProcess {
         let text = #""message":"\#(message)""#
         return try JSONDocument(await errors.line { $0.contains(text) })
     }
+
+    /// What a worker has logged by now.
+    var logged: [JSONDocument] { get throws { try errors.linesSoFar.map { try JSONDocument($0) } } }
+
+    /// How often a worker has logged a message by now.
+    func count(of message: String) throws -> Int { try logged.count { $0.root["message"]?.string == message } }
 
     /// Tells a worker to stop and waits for its end, which must be in order; its last log line.
     func stop(_ sourceLocation: SourceLocation = #_sourceLocation) async throws -> JSONDocument {

@@ -23,7 +23,7 @@ public enum ExchangeKind: String, Sendable, Hashable {
 /// Declares, inspects and empties exchanges and queues.
 ///
 /// A refused operation throws and leaves the next ones unharmed. Operations wait for the connection.
-public final class BrokerAdmin: BrokerClient {
+public final class BrokerAdmin: BrokerChannel {
     private enum Reply {
         case done
         case queue(QueueStatus)
@@ -37,21 +37,32 @@ public final class BrokerAdmin: BrokerClient {
         var queue: String
     }
 
+    /// Bodies that `get` keeps.
+    private static let messageBytesMax = 16 << 20
+
     private let deadlineSeconds: Int
     private var pending = FIFO<Call>()
     private var assembler: ContentAssembler
     private var arriving = (tag: UInt64(0), isRedelivered: false)
 
-    /// - Parameters:
-    ///   - deadlineSeconds: how long an operation waits for the connection, and how long for its answer.
-    ///   - messageBytesMax: bodies that `get` keeps.
-    public init(
-        loop: EventLoop, connectors: [ByteConnector], connection: ConnectionConfiguration, deadlineSeconds: Int = 15,
-        messageBytesMax: Int = 16 << 20
-    ) {
+    /// - Parameter deadlineSeconds: how long an operation waits for the connection, and how long for its answer.
+    public convenience init(on connection: BrokerConnection, deadlineSeconds: Int = 15) {
+        self.init(on: connection, deadlineSeconds: deadlineSeconds, ownsConnection: false)
+    }
+
+    private init(on connection: BrokerConnection, deadlineSeconds: Int, ownsConnection: Bool) {
         self.deadlineSeconds = deadlineSeconds
-        assembler = ContentAssembler(bodyBytesMax: messageBytesMax)
-        super.init(loop: loop, connectors: connectors, configuration: connection)
+        assembler = ContentAssembler(bodyBytesMax: Self.messageBytesMax)
+        super.init(on: connection, ownsConnection: ownsConnection)
+    }
+
+    /// On a connection of its own, which `start` opens and `close` closes.
+    public convenience init(
+        loop: EventLoop, connectors: [ByteConnector], connection: ConnectionConfiguration, deadlineSeconds: Int = 15
+    ) {
+        self.init(
+            on: BrokerConnection(loop: loop, connectors: connectors, configuration: connection),
+            deadlineSeconds: deadlineSeconds, ownsConnection: true)
     }
 
     /// Declares a durable exchange. One that exists with other properties is an error (406).
@@ -116,6 +127,16 @@ public final class BrokerAdmin: BrokerClient {
         }
     }
 
+    /// Takes a binding away; one that is not there is no error, as long as the queue and the exchange are.
+    public func unbindQueue(_ queue: String, fromExchange exchange: String, routingKey: String) async throws(AMQPError)
+    {
+        _ = try await call { pool in
+            amqp_queue_unbind_t(
+                ticket: 0, queue: pool.bytes(queue), exchange: pool.bytes(exchange),
+                routing_key: pool.bytes(routingKey), arguments: amqp_table_t())
+        }
+    }
+
     /// Deletes a queue with its messages and returns their number; 0 when there is no such queue.
     @discardableResult
     public func deleteQueue(_ name: String) async throws(AMQPError) -> Int {
@@ -151,20 +172,20 @@ public final class BrokerAdmin: BrokerClient {
         _ queue: String = "", _ make: (MemoryPool) -> Method
     ) async throws(AMQPError) -> Reply {
         try await waitUntilReady(deadlineSeconds: deadlineSeconds)
-        guard let connection, connection.isOpen else { throw AMQPError(.connectionLost, "not connected") }
-        guard connection.send(make) else {
+        guard isReady, wire?.isOpen == true else { throw AMQPError(.connectionLost, "not connected") }
+        guard send(make) else {
             throw AMQPError(
                 .preconditionFailed, "a name is longer than 255 bytes, or the arguments do not fit one frame",
                 isRetriable: false)
         }
-        let timer = loop.schedule(after: .seconds(deadlineSeconds)) { [deadlineSeconds] in
-            connection.fail(AMQPError(.timedOut, "the broker did not answer within \(deadlineSeconds) seconds"))
+        let timer = loop.schedule(after: .seconds(deadlineSeconds)) { [self] in
+            abandon(AMQPError(.timedOut, "the broker did not answer within \(deadlineSeconds) seconds"))
         }
         defer { loop.cancel(timer) }
         return try await withUnsafeContinuation { pending.append(Call(continuation: $0, queue: queue)) }.get()
     }
 
-    override var reopensChannelAtOnce: Bool { true }
+    override var reopensAtOnce: Bool { true }
 
     override func channelOpened() {
         becomeReady()
@@ -175,10 +196,10 @@ public final class BrokerAdmin: BrokerClient {
         while let call = pending.popFirst() { call.continuation.resume(returning: .failure(error)) }
     }
 
-    override func channelReceived(_ method: ServerMethod) -> Bool {
+    override func methodReceived(_ method: ServerMethod) -> Bool {
         guard !assembler.isBusy, !pending.isEmpty else { return false }
         switch method {
-        case .exchangeDeclareOK, .queueBindOK:
+        case .exchangeDeclareOK, .queueBindOK, .queueUnbindOK:
             answer(.done)
         case .queueDeclareOK(let ok):
             answer(
@@ -205,11 +226,11 @@ public final class BrokerAdmin: BrokerClient {
         pending.popFirst()?.continuation.resume(returning: .success(reply))
     }
 
-    override func receivedContentHeader(_ payload: UnsafeRawBufferPointer) -> Bool {
+    override func contentHeaderReceived(_ payload: UnsafeRawBufferPointer) -> Bool {
         received(assembler.header(payload))
     }
 
-    override func receivedContentBody(_ payload: UnsafeRawBufferPointer) -> Bool {
+    override func contentBodyReceived(_ payload: UnsafeRawBufferPointer) -> Bool {
         received(assembler.body(payload))
     }
 

@@ -1,7 +1,9 @@
 package import EventLoop
 
-/// How long to wait before the next try: exponential with full jitter, so that many workers do not come back as one.
+/// How long to wait before the next try: exponential with jitter over all above the least delay, so that many workers do
+/// not come back as one.
 package struct Backoff {
+    package let least: Duration
     package let first: Duration
     package let longest: Duration
     package let healthyAfter: Duration
@@ -9,9 +11,10 @@ package struct Backoff {
     package private(set) var failures = 0
     private var readySince: MonotonicTime?
 
-    package init(first: Duration, longest: Duration, healthyAfter: Duration) {
-        self.first = first
-        self.longest = max(first, longest)
+    package init(least: Duration, first: Duration, longest: Duration, healthyAfter: Duration) {
+        self.least = least
+        self.first = max(least, first)
+        self.longest = max(self.first, longest)
         self.healthyAfter = healthyAfter
     }
 
@@ -30,7 +33,9 @@ package struct Backoff {
         }
         let (doubled, overflow) = first.nanosecondsSaturated.multipliedReportingOverflow(
             by: 1 << Int64(min(failures - 1, 30)))
-        return .nanoseconds(Self.fraction(of: overflow ? longest : min(longest, doubled), random))
+        let most = overflow ? longest : min(longest, doubled)
+        let least = least.nanosecondsSaturated
+        return .nanoseconds(least + Self.fraction(of: most - least, random))
     }
 
     private static func fraction(of whole: Int64, _ random: UInt64) -> Int64 {

@@ -68,6 +68,14 @@ package struct AckWindow {
         doneCount > 0 ? oldestDoneAt + delayMax : nil
     }
 
+    package var hadDeliveries: Bool { next > 1 }
+
+    /// Whether the delivery is neither acknowledged nor rejected.
+    package func isOpen(_ tag: UInt64) -> Bool {
+        guard tag >= head else { return leftBehind.contains(tag) }
+        return tag < next && slots[Int(truncatingIfNeeded: tag & mask)] == .open
+    }
+
     /// A delivery has arrived. `false` when its tag does not follow the last one, which no broker does.
     package mutating func delivered(_ tag: UInt64) -> Bool {
         guard tag == next else { return false }

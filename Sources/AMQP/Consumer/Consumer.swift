@@ -19,11 +19,11 @@ public struct ConsumerConfiguration: Sendable {
     }
 }
 
-/// Takes messages from one queue: connects, consumes, and does so again whenever the connection, the channel or the queue
-/// is lost.
+/// Takes messages from one queue on a channel of its own: consumes, and does so again whenever the connection, the channel
+/// or the queue is lost.
 ///
 /// A queue that does not exist (yet) is waited for. Acknowledgements are gathered and leave at the end of the turn.
-public final class Consumer: BrokerClient {
+public final class Consumer: BrokerChannel {
     private enum Consumption {
         /// To: starting.
         case stopped
@@ -39,11 +39,15 @@ public final class Consumer: BrokerClient {
 
     private static let consumerTag = "martlet"
 
-    /// Called on the loop for each delivery. Set it before `start`.
+    /// Called on the loop for each delivery but those that `get` fetched. Set it before the connection is started.
     public var onDelivery: (IncomingMessage) -> Void = { _ in }
+    /// Called on the loop, once, when a channel is lost on which something was delivered: `holds` is false now for all of
+    /// it, and what was not settled is delivered again, later.
+    public var onChannelLost: () -> Void = {}
     /// Bytes of bodies and properties that were delivered and are not settled.
     public private(set) var bodyBytesInFlight = 0
-    /// Settlements that came too late: the channel of the delivery is gone, and the broker delivers it again.
+    /// Settlements without an effect: the channel of the delivery is gone, and the broker delivers it again; or it was
+    /// settled before.
     public private(set) var staleSettlements = 0
 
     private let configuration: ConsumerConfiguration
@@ -52,19 +56,31 @@ public final class Consumer: BrokerClient {
     private var assembler: ContentAssembler
     private var consumption = Consumption.stopped
     private var wantsToConsume = true
-    private var arriving = (tag: UInt64(0), isRedelivered: false)
+    private var arriving = (tag: UInt64(0), isRedelivered: false, isFetched: false)
+    private var getWaiter: UnsafeContinuation<IncomingMessage?, Never>?
     private var isHeldUp = false
     private var ackTimer: TimerToken?
     private var stopWaiters: [UnsafeContinuation<Void, Never>] = []
 
-    public init(
-        loop: EventLoop, connectors: [ByteConnector], connection: ConnectionConfiguration,
-        configuration: ConsumerConfiguration
-    ) {
+    public convenience init(on connection: BrokerConnection, configuration: ConsumerConfiguration) {
+        self.init(on: connection, configuration: configuration, ownsConnection: false)
+    }
+
+    private init(on connection: BrokerConnection, configuration: ConsumerConfiguration, ownsConnection: Bool) {
         self.configuration = configuration
         window = Self.newWindow(configuration)
         assembler = ContentAssembler(bodyBytesMax: configuration.messageBytesMax)
-        super.init(loop: loop, connectors: connectors, configuration: connection)
+        super.init(on: connection, ownsConnection: ownsConnection)
+    }
+
+    /// On a connection of its own, which `start` opens and `close` closes.
+    public convenience init(
+        loop: EventLoop, connectors: [ByteConnector], connection: ConnectionConfiguration,
+        configuration: ConsumerConfiguration
+    ) {
+        self.init(
+            on: BrokerConnection(loop: loop, connectors: connectors, configuration: connection),
+            configuration: configuration, ownsConnection: true)
     }
 
     private static func newWindow(_ configuration: ConsumerConfiguration) -> AckWindow {
@@ -82,55 +98,112 @@ public final class Consumer: BrokerClient {
 
     /// The delivery has been dealt with: the broker may forget it.
     public func acknowledge(_ tag: DeliveryTag) {
-        guard isCurrent(tag), window.acknowledge(tag.number, now: loop.now.monotonic) else { return countStale() }
-        connection?.flushAtEndOfTurn()
+        guard isCurrent(tag), ended(tag, window.acknowledge(tag.number, now: loop.now.monotonic)) else { return }
+        wire?.flushAtEndOfTurn()
     }
 
     /// The message did harm: it goes to the queue's dead-letter exchange or, with `requeue`, back to the queue, where it
     /// counts as a failed delivery.
     public func reject(_ tag: DeliveryTag, requeue: Bool) {
-        guard isCurrent(tag), window.settle(tag.number) else { return countStale() }
-        connection?.send(amqp_basic_reject_t(delivery_tag: tag.number, requeue: requeue ? 1 : 0))
+        guard isCurrent(tag), ended(tag, window.settle(tag.number)) else { return }
+        send(amqp_basic_reject_t(delivery_tag: tag.number, requeue: requeue ? 1 : 0))
     }
 
     /// The message is put back unharmed, for another worker; from RabbitMQ 4.3 on this is no failed delivery.
     public func requeue(_ tag: DeliveryTag) {
-        guard isCurrent(tag), window.settle(tag.number) else { return countStale() }
-        connection?.send(amqp_basic_nack_t(delivery_tag: tag.number, multiple: 0, requeue: 1))
+        guard isCurrent(tag), ended(tag, window.settle(tag.number)) else { return }
+        send(amqp_basic_nack_t(delivery_tag: tag.number, multiple: 0, requeue: 1))
     }
 
-    /// Gives back the bytes of a delivery; whether its channel is still there.
+    /// Whether the delivery is unsettled and its channel still there, so that it can be settled.
+    public func holds(_ tag: DeliveryTag) -> Bool {
+        tag.generation == generation && window.isOpen(tag.number)
+    }
+
+    /// Whether the channel of a delivery is still there. What is settled later gives back its bytes all the same.
     private func isCurrent(_ tag: DeliveryTag) -> Bool {
         loop.assertOnLoop()
-        bodyBytesInFlight = max(0, bodyBytesInFlight - Int(tag.bytes))
+        if tag.generation == generation { return true }
+        staleSettlements += 1
+        giveBack(tag.bytes)
+        return false
+    }
+
+    /// Gives back the bytes of a delivery, unless it was settled before.
+    private func ended(_ tag: DeliveryTag, _ wasOpen: Bool) -> Bool {
+        if wasOpen { giveBack(tag.bytes) } else { staleSettlements += 1 }
+        return wasOpen
+    }
+
+    private func giveBack(_ bytes: UInt32) {
+        bodyBytesInFlight = max(0, bodyBytesInFlight - Int(bytes))
         if isHeldUp, bodyBytesInFlight <= configuration.bodyBytesInFlightMax / 4 * 3 {
             isHeldUp = false
-            connection?.resumeReading()
+            connection.resumeReading()
         }
-        return tag.generation == generation && connection != nil
     }
 
-    private func countStale() {
-        staleSettlements += 1
-    }
-
-    override func connectionWillFlush() {
+    override func willFlush() {
         window.decide(now: loop.now.monotonic)
         for ack in window.acks {
-            connection?.send(amqp_basic_ack_t(delivery_tag: ack.tag, multiple: ack.multiple ? 1 : 0))
+            send(amqp_basic_ack_t(delivery_tag: ack.tag, multiple: ack.multiple ? 1 : 0))
         }
         window.acks.removeAll(keepingCapacity: true)
         guard ackTimer == nil, let deadline = window.deadline else { return }
         ackTimer = loop.schedule(at: deadline) { [self] in
             ackTimer = nil
-            connection?.flushAtEndOfTurn()
+            wire?.flushAtEndOfTurn()
         }
     }
 
     /// What is done leaves now, however short it has waited: whoever takes over would do it again.
     override func willClose() {
         window.decide(now: .distantFuture)
-        connectionWillFlush()
+        willFlush()
+    }
+
+    /// Asks the broker for no more deliveries until `resume`. Those that come nevertheless are to be settled as ever; the
+    /// channel stays ready, also across a lost connection.
+    public func pause() {
+        loop.assertOnLoop()
+        wantsToConsume = false
+        if case .running = consumption { sendCancel() }
+    }
+
+    /// Takes deliveries again after `pause` or `stopConsuming`.
+    public func resume() {
+        loop.assertOnLoop()
+        wantsToConsume = true
+        if isReady, case .stopped = consumption { sendConsume() }
+    }
+
+    /// Fetches one message, whether paused or not; it is settled as any other. `nil` when the queue is empty, when there is
+    /// no channel or it is lost meanwhile, and while another `get` is under way.
+    public func get() async -> IncomingMessage? {
+        loop.assertOnLoop()
+        guard isReady, getWaiter == nil else { return nil }
+        let sent = send { pool in
+            amqp_basic_get_t(ticket: 0, queue: pool.bytes(configuration.queue), no_ack: 0)
+        }
+        guard sent else { return nil }
+        expectAnswer()
+        return await withUnsafeContinuation { getWaiter = $0 }
+    }
+
+    private func fetched(_ message: IncomingMessage?) {
+        let waiter = getWaiter
+        getWaiter = nil
+        updateDeadline()
+        waiter?.resume(returning: message)
+    }
+
+    /// The deadline is for whatever is asked of the broker.
+    private func updateDeadline() {
+        answered()
+        switch consumption {
+        case .starting, .stopping: expectAnswer()
+        case .stopped, .running, .cancelled: if getWaiter != nil { expectAnswer() }
+        }
     }
 
     /// Asks the broker for no more deliveries, and returns when none can come any more, or after `deadlineSeconds`. Those
@@ -152,23 +225,22 @@ public final class Consumer: BrokerClient {
 
     private func sendConsume() {
         consumption = .starting
-        expectReady()
-        let sent = connection?.send { pool in
+        expectAnswer()
+        let sent = send { pool in
             amqp_basic_consume_t(
                 ticket: 0, queue: pool.bytes(configuration.queue), consumer_tag: pool.bytes(Self.consumerTag),
                 no_local: 0,
                 no_ack: 0, exclusive: 0, nowait: 0, arguments: amqp_table_t())
         }
-        if sent == false {
-            connection?.fail(
-                AMQPError(.preconditionFailed, "the queue's name is longer than 255 bytes", isRetriable: false))
+        if !sent {
+            abandon(AMQPError(.preconditionFailed, "the queue's name is longer than 255 bytes", isRetriable: false))
         }
     }
 
     private func sendCancel() {
         consumption = .stopping
-        expectReady()
-        _ = connection?.send { pool in
+        expectAnswer()
+        _ = send { pool in
             amqp_basic_cancel_t(consumer_tag: pool.bytes(Self.consumerTag), nowait: 0)
         }
     }
@@ -185,36 +257,42 @@ public final class Consumer: BrokerClient {
     }
 
     override func stateChanged() {
-        // What it calls holds, as a rule, whoever owns this consumer.
-        if case .closed = state { onDelivery = { _ in } }
+        guard case .closed = state else { return }
+        // What they call holds, as a rule, whoever owns this consumer.
+        onDelivery = { _ in }
+        onChannelLost = {}
     }
 
     override func channelOpened() {
         generation &+= 1
-        connection?.send(
+        send(
             amqp_basic_qos_t(
                 prefetch_size: 0, prefetch_count: UInt16(clamping: max(1, configuration.prefetch)), global: 0))
     }
 
     override func channelLost(_ error: AMQPError) {
         generation &+= 1
+        let hadDeliveries = window.hadDeliveries
         window = Self.newWindow(configuration)
         assembler.reset()
         if isHeldUp {
             isHeldUp = false
-            connection?.resumeReading()
+            connection.resumeReading()
         }
         if let ackTimer { loop.cancel(ackTimer) }
         ackTimer = nil
+        if hadDeliveries { onChannelLost() }
         consumptionStopped()
+        fetched(nil)
+        answered()
     }
 
-    override func channelReceived(_ method: ServerMethod) -> Bool {
+    override func methodReceived(_ method: ServerMethod) -> Bool {
         guard !assembler.isBusy else { return false }
         switch method {
         case .basicDeliver(let deliver):
             guard window.openCount < openMax, window.delivered(deliver.delivery_tag) else { return false }
-            arriving = (deliver.delivery_tag, deliver.redelivered != 0)
+            arriving = (deliver.delivery_tag, deliver.redelivered != 0, false)
             assembler.begin(exchange: deliver.exchange.buffer, routingKey: deliver.routing_key.buffer)
             return true
         case .basicQosOK:
@@ -225,12 +303,24 @@ public final class Consumer: BrokerClient {
             guard case .starting = consumption else { return false }
             consumption = .running
             becomeReady()
+            updateDeadline()
             if !wantsToConsume { sendCancel() }
             return true
         case .basicCancelOK:
             guard case .stopping = consumption else { return false }
             consumptionStopped()
             becomeReady()
+            updateDeadline()
+            if wantsToConsume { sendConsume() }
+            return true
+        case .basicGetOK(let got):
+            guard getWaiter != nil, window.openCount < openMax, window.delivered(got.delivery_tag) else { return false }
+            arriving = (got.delivery_tag, got.redelivered != 0, true)
+            assembler.begin(exchange: got.exchange.buffer, routingKey: got.routing_key.buffer)
+            return true
+        case .basicGetEmpty:
+            guard getWaiter != nil else { return false }
+            fetched(nil)
             return true
         case .basicCancel:
             consumptionCancelled()
@@ -256,11 +346,11 @@ public final class Consumer: BrokerClient {
         }
     }
 
-    override func receivedContentHeader(_ payload: UnsafeRawBufferPointer) -> Bool {
+    override func contentHeaderReceived(_ payload: UnsafeRawBufferPointer) -> Bool {
         delivered(assembler.header(payload))
     }
 
-    override func receivedContentBody(_ payload: UnsafeRawBufferPointer) -> Bool {
+    override func contentBodyReceived(_ payload: UnsafeRawBufferPointer) -> Bool {
         delivered(assembler.body(payload))
     }
 
@@ -275,15 +365,14 @@ public final class Consumer: BrokerClient {
         bodyBytesInFlight += bytes
         if !isHeldUp, bodyBytesInFlight >= configuration.bodyBytesInFlightMax {
             isHeldUp = true
-            connection?.pauseReading()
+            connection.pauseReading()
         }
-        onDelivery(
-            IncomingMessage(
-                tag: DeliveryTag(
-                    number: arriving.tag, generation: generation, bytes: UInt32(clamping: bytes)),
-                queue: configuration.queue, isRedelivered: arriving.isRedelivered, body: content.body,
-                bodySize: content.bodySize, isOversized: content.isOversized, envelope: content.envelope,
-                exchangeEnd: content.exchangeEnd, routingKeyEnd: content.routingKeyEnd))
+        let message = IncomingMessage(
+            tag: DeliveryTag(number: arriving.tag, generation: generation, bytes: UInt32(clamping: bytes)),
+            queue: configuration.queue, isRedelivered: arriving.isRedelivered, body: content.body,
+            bodySize: content.bodySize, isOversized: content.isOversized, envelope: content.envelope,
+            exchangeEnd: content.exchangeEnd, routingKeyEnd: content.routingKeyEnd)
+        if arriving.isFetched { fetched(message) } else { onDelivery(message) }
         return true
     }
 }

@@ -34,6 +34,13 @@ public struct IncomingMessage: Sendable {
         self.routingKeyEnd = routingKeyEnd
     }
 
+    /// How often it was delivered in vain, as a quorum queue counts it (`x-delivery-count`); 0 where nobody counts.
+    public var deliveryCount: Int {
+        // The queue writes the header with the flag, so that most messages are not searched.
+        guard isRedelivered, let count = properties.header("x-delivery-count")?.integerValue else { return 0 }
+        return Int(clamping: max(0, count))
+    }
+
     public var exchange: String { String(decoding: envelope[..<exchangeEnd], as: UTF8.self) }
     public var routingKey: String { String(decoding: envelope[exchangeEnd..<routingKeyEnd], as: UTF8.self) }
     public var properties: MessageProperties { MessageProperties(storage: envelope, start: routingKeyEnd) }

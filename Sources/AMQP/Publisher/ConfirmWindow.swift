@@ -2,12 +2,12 @@ package import EventLoop
 
 /// The publishes of one channel that the broker has not confirmed, by sequence number.
 ///
-/// Numbers run from 1 without a gap (RabbitMQ's publisher confirms). A returned message is told by `returned` before its
-/// confirm; it has no number, so it is found by message id, exchange and routing key, the oldest first.
+/// Numbers run from 1 without a gap (RabbitMQ's publisher confirms). `returned` is called for a returned message before
+/// its confirm; it has no number, so it is found by message id, exchange and routing key, the oldest first.
 /// `Waiter` is whoever waits for the outcome: a continuation, or a name in tests.
 package struct ConfirmWindow<Waiter> {
     private struct Entry {
-        /// `nil` once it was told that the confirm took too long.
+        /// `nil` once it was resumed for the confirm taking too long.
         var waiter: Waiter?
         var bytes: Int
         var sentAt: MonotonicTime
@@ -25,7 +25,7 @@ package struct ConfirmWindow<Waiter> {
     package let countMax: Int
     package let bytesMax: Int
 
-    /// Unconfirmed bytes, with those whose waiter has been told that the confirm took too long.
+    /// Unconfirmed bytes, with those whose waiter was resumed for the confirm taking too long.
     package private(set) var bytes = 0
     package private(set) var count = 0
 
@@ -34,7 +34,7 @@ package struct ConfirmWindow<Waiter> {
     private let mask: UInt64
     private var head: UInt64 = 1
     private var next: UInt64 = 1
-    /// All numbers before this one have been told, or are looked at no more for being late.
+    /// No number before this one has a waiter that could be late.
     private var lateHead: UInt64 = 1
 
     package init(countMax: Int, bytesMax: Int) {
@@ -81,37 +81,37 @@ package struct ConfirmWindow<Waiter> {
         return false
     }
 
-    /// The broker's `basic.ack` (`positive`) or `basic.nack`. Calls `tell` for every waiter whose publish is over.
+    /// The broker's `basic.ack` (`positive`) or `basic.nack`. Calls `resume` for every waiter whose publish is over.
     /// `false` when the number is not open, which no broker does.
     package mutating func confirmed(
-        _ number: UInt64, multiple: Bool, positive: Bool, _ tell: (Waiter, PublishOutcome) -> Void
+        _ number: UInt64, multiple: Bool, positive: Bool, _ resume: (Waiter, PublishOutcome) -> Void
     ) -> Bool {
         // 0 with `multiple` means all.
         let last = number == 0 && multiple ? next - 1 : number
         guard last < next, last >= head, multiple || self[last] != nil else { return number == 0 && multiple }
         if multiple {
             while head <= last {
-                end(head, positive: positive, tell)
+                end(head, positive: positive, resume)
                 head += 1
             }
         } else {
-            end(last, positive: positive, tell)
+            end(last, positive: positive, resume)
         }
         while head < next, self[head] == nil { head += 1 }
         return true
     }
 
-    private mutating func end(_ number: UInt64, positive: Bool, _ tell: (Waiter, PublishOutcome) -> Void) {
+    private mutating func end(_ number: UInt64, positive: Bool, _ resume: (Waiter, PublishOutcome) -> Void) {
         guard let entry = self[number].take() else { return }
         count -= 1
         bytes -= entry.bytes
         guard let waiter = entry.waiter else { return }
         if !positive {
-            tell(waiter, .nacked)
+            resume(waiter, .nacked)
         } else if let returned = entry.returned {
-            tell(waiter, .returned(code: returned.code, text: returned.text))
+            resume(waiter, .returned(code: returned.code, text: returned.text))
         } else {
-            tell(waiter, .confirmed)
+            resume(waiter, .confirmed)
         }
     }
 
@@ -130,20 +130,20 @@ package struct ConfirmWindow<Waiter> {
         head < next ? self[head]?.sentAt : nil
     }
 
-    /// Tells the waiters of what was sent at `time` or before that the outcome is unknown. Their room stays taken until
+    /// Resumes the waiters of what was sent at `time` or before, whose outcome is unknown. Their room stays taken until
     /// the confirm comes or the channel ends.
-    package mutating func giveUpWaiting(sentUntil time: MonotonicTime, _ tell: (Waiter) -> Void) {
+    package mutating func giveUpWaiting(sentUntil time: MonotonicTime, _ resume: (Waiter) -> Void) {
         while let sentAt = oldestAwaitedSentAt(), sentAt <= time {
-            if let waiter = self[lateHead]?.waiter { tell(waiter) }
+            if let waiter = self[lateHead]?.waiter { resume(waiter) }
             self[lateHead]?.waiter = nil
             lateHead += 1
         }
     }
 
-    /// The channel is gone: tells all waiters, and counts from 1 again.
-    package mutating func reset(_ tell: (Waiter) -> Void) {
+    /// The channel is gone: resumes all waiters, and counts from 1 again.
+    package mutating func reset(_ resume: (Waiter) -> Void) {
         for number in head..<next {
-            if let waiter = self[number]?.waiter { tell(waiter) }
+            if let waiter = self[number]?.waiter { resume(waiter) }
             self[number] = nil
         }
         (head, next, lateHead) = (1, 1, 1)

@@ -13,7 +13,7 @@ public struct PublisherConfiguration: Sendable {
     public var messageBytesMax = 16 << 20
     /// How long a message may wait before it is sent.
     public var publishTimeoutSeconds = 30
-    /// How long a confirm may take. After twice that the connection is replaced.
+    /// How long a confirm may take. After twice that the channel is replaced.
     public var confirmTimeoutSeconds = 30
 
     public init() {}
@@ -21,8 +21,8 @@ public struct PublisherConfiguration: Sendable {
 
 /// Publishes persistent messages with `mandatory` set and tells of each what became of it.
 ///
-/// Connects, and connects again whenever the connection is lost. What is published meanwhile waits.
-public final class Publisher: BrokerClient {
+/// Its channel is opened again whenever it or the connection is lost. What is published meanwhile waits.
+public final class Publisher: BrokerChannel {
     private typealias Continuation = UnsafeContinuation<PublishOutcome, Never>
 
     private struct Waiting {
@@ -38,14 +38,27 @@ public final class Publisher: BrokerClient {
     private var waiting = FIFO<Waiting>()
     private var timer: (token: TimerToken, at: MonotonicTime)?
 
-    public init(
-        loop: EventLoop, connectors: [ByteConnector], connection: ConnectionConfiguration,
-        configuration: PublisherConfiguration = PublisherConfiguration()
+    public convenience init(
+        on connection: BrokerConnection, configuration: PublisherConfiguration = PublisherConfiguration()
     ) {
+        self.init(on: connection, configuration: configuration, ownsConnection: false)
+    }
+
+    private init(on connection: BrokerConnection, configuration: PublisherConfiguration, ownsConnection: Bool) {
         self.configuration = configuration
         window = ConfirmWindow(
             countMax: configuration.unconfirmedMax, bytesMax: configuration.unconfirmedBytesMax)
-        super.init(loop: loop, connectors: connectors, configuration: connection)
+        super.init(on: connection, ownsConnection: ownsConnection)
+    }
+
+    /// On a connection of its own, which `start` opens and `close` closes.
+    public convenience init(
+        loop: EventLoop, connectors: [ByteConnector], connection: ConnectionConfiguration,
+        configuration: PublisherConfiguration = PublisherConfiguration()
+    ) {
+        self.init(
+            on: BrokerConnection(loop: loop, connectors: connectors, configuration: connection),
+            configuration: configuration, ownsConnection: true)
     }
 
     /// Messages that were sent and are not confirmed.
@@ -70,13 +83,14 @@ public final class Publisher: BrokerClient {
     }
 
     private func canSend(_ message: OutgoingMessage) -> Bool {
-        state == .ready && connection?.isOpen == true && window.hasRoom(for: message.body.count)
+        guard case .ready = state, wire?.isOpen == true else { return false }
+        return window.hasRoom(for: message.body.count)
     }
 
     private func send(_ message: OutgoingMessage, _ continuation: Continuation) {
-        guard let connection else { return continuation.resume(returning: .notSent(Self.closedError)) }
+        guard let wire else { return continuation.resume(returning: .notSent(Self.closedByUs)) }
         do throws(PublishRefusal) {
-            let size = try connection.publish(message)
+            let size = try wire.publish(message, channel: number)
             let now = loop.now.monotonic
             _ = window.sent(
                 continuation, size: size, messageID: message.messageID, exchange: message.exchange,
@@ -88,7 +102,7 @@ public final class Publisher: BrokerClient {
     }
 
     private func wait(_ message: OutgoingMessage, _ continuation: Continuation) {
-        if state == .closed { return continuation.resume(returning: .notSent(Self.closedError)) }
+        if state == .closed { return continuation.resume(returning: .notSent(Self.closedByUs)) }
         guard waiting.count < configuration.waitingMax else {
             let error = AMQPError(.timedOut, "\(waiting.count) messages wait to be published already")
             return continuation.resume(returning: .notSent(error))
@@ -104,8 +118,6 @@ public final class Publisher: BrokerClient {
             send(first.message, first.continuation)
         }
     }
-
-    private static let closedError = AMQPError(.closed, "closed")
 
     private var confirmTimeout: Duration { .seconds(configuration.confirmTimeoutSeconds) }
 
@@ -131,7 +143,7 @@ public final class Publisher: BrokerClient {
         let late = AMQPError(.timedOut, "no confirm after \(configuration.confirmTimeoutSeconds) seconds")
         window.giveUpWaiting(sentUntil: now - confirmTimeout) { $0.resume(returning: .unknown(late)) }
         if let oldest = window.oldestSentAt, oldest + confirmTimeout * 2 <= now, state == .ready {
-            connection?.fail(late)
+            abandon(late)
         }
         if let first = waiting.first { setTimer(first.deadline) }
         if let oldest = window.oldestAwaitedSentAt() {
@@ -145,14 +157,14 @@ public final class Publisher: BrokerClient {
         switch state {
         case .waiting(let error, _): error
         case .blocked(let reason): AMQPError(.timedOut, "the broker takes no messages: \(reason)")
-        case .closed: Self.closedError
-        case .idle, .connecting: AMQPError(.timedOut, "not connected")
+        case .closed: Self.closedByUs
+        case .idle, .connecting, .disconnected: failure ?? AMQPError(.timedOut, "not connected")
         case .ready: AMQPError(.timedOut, "\(window.count) messages are unconfirmed")
         }
     }
 
     override func channelOpened() {
-        connection?.send(amqp_confirm_select_t(nowait: 0))
+        send(amqp_confirm_select_t(nowait: 0))
     }
 
     override func channelLost(_ error: AMQPError) {
@@ -168,14 +180,14 @@ public final class Publisher: BrokerClient {
             if let timer { loop.cancel(timer.token) }
             timer = nil
             while let first = waiting.popFirst() {
-                first.continuation.resume(returning: .notSent(Self.closedError))
+                first.continuation.resume(returning: .notSent(Self.closedByUs))
             }
-        case .idle, .connecting, .blocked, .waiting:
+        case .idle, .connecting, .disconnected, .blocked, .waiting:
             break
         }
     }
 
-    override func channelReceived(_ method: ServerMethod) -> Bool {
+    override func methodReceived(_ method: ServerMethod) -> Bool {
         guard !assembler.isBusy else { return false }
         switch method {
         case .confirmSelectOK:
@@ -201,11 +213,11 @@ public final class Publisher: BrokerClient {
         return isOpen
     }
 
-    override func receivedContentHeader(_ payload: UnsafeRawBufferPointer) -> Bool {
+    override func contentHeaderReceived(_ payload: UnsafeRawBufferPointer) -> Bool {
         returned(assembler.header(payload))
     }
 
-    override func receivedContentBody(_ payload: UnsafeRawBufferPointer) -> Bool {
+    override func contentBodyReceived(_ payload: UnsafeRawBufferPointer) -> Bool {
         returned(assembler.body(payload))
     }
 

@@ -11,9 +11,11 @@ enum ServerMethod {
     case connectionUnblocked
     case channelOpenOK
     case channelClose(amqp_channel_close_t)
+    case channelCloseOK
     case exchangeDeclareOK
     case queueDeclareOK(amqp_queue_declare_ok_t)
     case queueBindOK
+    case queueUnbindOK
     case queuePurgeOK(amqp_queue_purge_ok_t)
     case queueDeleteOK(amqp_queue_delete_ok_t)
     case basicQosOK
@@ -47,9 +49,11 @@ enum ServerMethod {
         case AMQP_CONNECTION_UNBLOCKED_METHOD: .connectionUnblocked
         case AMQP_CHANNEL_OPEN_OK_METHOD: .channelOpenOK
         case AMQP_CHANNEL_CLOSE_METHOD: decode(id, arguments, pool).map(Self.channelClose)
+        case AMQP_CHANNEL_CLOSE_OK_METHOD: .channelCloseOK
         case AMQP_EXCHANGE_DECLARE_OK_METHOD: .exchangeDeclareOK
         case AMQP_QUEUE_DECLARE_OK_METHOD: decode(id, arguments, pool).map(Self.queueDeclareOK)
         case AMQP_QUEUE_BIND_OK_METHOD: .queueBindOK
+        case AMQP_QUEUE_UNBIND_OK_METHOD: .queueUnbindOK
         case AMQP_QUEUE_PURGE_OK_METHOD: decode(id, arguments, pool).map(Self.queuePurgeOK)
         case AMQP_QUEUE_DELETE_OK_METHOD: decode(id, arguments, pool).map(Self.queueDeleteOK)
         case AMQP_BASIC_QOS_OK_METHOD: .basicQosOK

@@ -4,12 +4,12 @@ import HTTP2
 import Telemetry
 
 /// One connection to APNs, from its opening to its end: sends pushes, reads their answers, and notices when the peer has
-/// gone silent. What becomes of a push is told to the pool.
+/// gone silent. The pool hears what becomes of a push.
 final class APNSConnection: HTTP2ClientDelegate {
     /// A push that was sent; kept by the slot of its stream.
     private struct Flight {
         var stream: HTTP2Stream
-        /// nil once its outcome was told; the stream may live on for a moment.
+        /// nil once its outcome is known; the stream may live on for a moment.
         var push: Push?
         var tokenGeneration: Int
         /// 0 before the answer.
@@ -22,13 +22,12 @@ final class APNSConnection: HTTP2ClientDelegate {
     /// Bytes of `apns-unique-id` that are kept: a UUID is shorter.
     private static let uniqueIDBytesMax = 64
 
-    /// For logs: counted from 1 within the pool.
+    /// Counted from 1 within the pool.
     let number: Int
-    private(set) var gate: StreamGate
-    /// Whether APNs has taken a provider token of ours on this connection.
-    private(set) var hasProvedItself = false
+    /// Where the pool keeps it, and what it decides by.
+    let slot: Int
     private let loop: EventLoop
-    /// 5xx answers since the last other one.
+    /// Answers that are 5xx or not of APNs since the last other one.
     private var serverErrors = 0
     private let configuration: PoolConfiguration
     private var pool: APNSPool?
@@ -39,7 +38,11 @@ final class APNSConnection: HTTP2ClientDelegate {
     private var flights: [Flight?] = []
     private var deadlines = DeadlineList()
     private var lastActivity: MonotonicTime
+    /// Whether it drains by our own will.
+    private var isLeaving = false
     private var goAwayReason: String?
+    /// Why the connection was given up here.
+    private var failure: TransportError?
     // Each is nil while it is not running.
     private var requestTimer: TimerToken?
     private var phaseTimer: TimerToken?
@@ -47,12 +50,12 @@ final class APNSConnection: HTTP2ClientDelegate {
     private var pingTimer: TimerToken?
 
     /// - Parameter pool: kept until the connection has ended.
-    init(number: Int, pool: APNSPool, loop: EventLoop, configuration: PoolConfiguration) {
+    init(number: Int, slot: Int, pool: APNSPool, loop: EventLoop, configuration: PoolConfiguration) {
         self.number = number
+        self.slot = slot
         self.pool = pool
         self.loop = loop
         self.configuration = configuration
-        gate = StreamGate(streamsMax: configuration.streamsMax)
         headers = RequestHeaders(authority: Array(configuration.authority.utf8))
         tokenUse = TokenUse(configuration.token)
         lastActivity = loop.now.monotonic
@@ -63,12 +66,17 @@ final class APNSConnection: HTTP2ClientDelegate {
     }
 
     func open(through connector: ByteConnector) {
-        phaseTimer = after(configuration.connectTimeoutSeconds) { $0.client.abort() }
+        phaseTimer = after(configuration.connectTimeoutSeconds) {
+            $0.giveUp("no SETTINGS within \($0.configuration.connectTimeoutSeconds) s")
+        }
         client.connect(through: connector)
     }
 
     /// Whether a provider token has been chosen for this connection.
     var hasToken: Bool { tokenUse.hasBegun }
+
+    /// Whether its pushes carry a provider token that is not newer than this.
+    func sends(tokenUpTo generation: Int) -> Bool { token.map { $0.generation <= generation } ?? false }
 
     /// Sends a push; false when this connection can take no more at all, and then it drains.
     ///
@@ -78,7 +86,7 @@ final class APNSConnection: HTTP2ClientDelegate {
     func start(_ push: Push, newest: ProviderToken, block: inout HeaderBlock) -> Bool {
         loop.assertOnLoop()
         switch tokenUse.decide(
-            newest: newest.generation, mintedAt: newest.mintedAt.monotonic, loop.now.monotonic)
+            newest: newest.generation, mintedAt: newest.mintedAt.sinceBoot, loop.now.sinceBoot)
         {
         case .useNewest: token = newest
         case .keep: break
@@ -93,7 +101,6 @@ final class APNSConnection: HTTP2ClientDelegate {
             drain()
             return false
         }
-        gate.streamBegan()
         while flights.count <= stream.slot { flights.append(nil) }
         flights[stream.slot] = Flight(stream: stream, push: push, tokenGeneration: token.generation)
         deadlines.add(slot: stream.slot, deadline: loop.now.monotonic + .seconds(configuration.requestTimeoutSeconds))
@@ -103,38 +110,56 @@ final class APNSConnection: HTTP2ClientDelegate {
 
     /// Takes no more pushes, waits a while for the answers to come, and closes.
     func drain() {
-        guard gate.isServing else { return }
-        gate.drain()
-        client.goAway()
+        guard let pool, let member = pool.machine[slot], member.gate.isServing else { return }
+        isLeaving = true
+        pool.left(self)
+        guard member.hasStood else { return client.abort() }
         // Nobody hurries us: each request has its own time.
         waitForLastAnswers(max(configuration.drainGraceSeconds, configuration.requestTimeoutSeconds))
-        pool?.connectionDrains(self)
+        goAwayIfDone()
     }
 
     /// Closes: in order when nothing is open, else at once.
     func close() {
-        if gate.inFlight == 0, client.isOpen {
-            drain()
-        } else {
-            gate.drain()
-            client.abort()
+        guard let pool, let member = pool.machine[slot] else { return }
+        guard member.gate.inFlight == 0, client.isOpen else {
+            pool.left(self)
+            return client.abort()
         }
+        drain()
+    }
+
+    /// GOAWAY comes last: peers were seen that close at once when they read it, and answer nothing more.
+    private func goAwayIfDone() {
+        guard isLeaving, client.isOpen, pool?.machine[slot]?.gate.inFlight == 0 else { return }
+        client.goAway()
     }
 
     private func waitForLastAnswers(_ seconds: Int64) {
         cancel(&phaseTimer)
-        phaseTimer = after(seconds) { $0.client.abort() }
+        phaseTimer = after(seconds) { $0.endGrace() }
+    }
+
+    private func endGrace() {
+        guard client.isOpen else { return client.abort() }
+        client.goAway()
+        client.close()
+        phaseTimer = after(configuration.closeSecondsMax) { $0.client.abort() }
+    }
+
+    private func giveUp(_ why: String) {
+        failure = TransportError(.timedOut, "\(configuration.authority): \(why)")
+        client.abort()
     }
 
     override func closed(_ error: TransportError?) {
-        gate.close()
         cancel(&requestTimer)
         cancel(&phaseTimer)
         cancel(&idleTimer)
         cancel(&pingTimer)
         let pool = pool
         self.pool = nil
-        pool?.connectionClosed(self, error, goAwayReason: goAwayReason)
+        pool?.connectionClosed(self, failure ?? error, goAwayReason: goAwayReason)
     }
 
     private func armRequestTimer() {
@@ -156,7 +181,7 @@ final class APNSConnection: HTTP2ClientDelegate {
         }
         flights[slot]?.push = nil
         client.reset(flight.stream, .cancel)
-        pool?.outcomeUnknown(push, .timedOut)
+        pool?.outcomeUnknown(push, .timedOut, by: self)
         checkLife()
     }
 
@@ -173,7 +198,9 @@ final class APNSConnection: HTTP2ClientDelegate {
     private func checkLife() {
         guard pingTimer == nil else { return }
         client.ping(UInt64(number))
-        pingTimer = after(configuration.pingTimeoutSeconds) { $0.client.abort() }
+        pingTimer = after(configuration.pingTimeoutSeconds) {
+            $0.giveUp("no answer to PING within \($0.configuration.pingTimeoutSeconds) s")
+        }
     }
 
     override func pingAcknowledged(_ number: UInt64) {
@@ -183,20 +210,18 @@ final class APNSConnection: HTTP2ClientDelegate {
 
     override func settingsReceived(_ settings: HTTP2Settings) {
         lastActivity = loop.now.monotonic
-        if gate.phase == .connecting {
+        if idleTimer == nil {
             cancel(&phaseTimer)
             watchIdleness()
         }
-        gate.settingsReceived(streamsMax: settings.maxConcurrentStreams.map { Int($0) })
-        pool?.connectionTakesPushes(self, streamsMax: settings.maxConcurrentStreams.map { Int($0) })
+        pool?.settingsCame(self, streamsMax: settings.maxConcurrentStreams.map { Int($0) })
     }
 
     override func goAwayReceived(lastStreamID: Int32, _ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {
         if goAwayReason == nil { goAwayReason = pool?.answers.read(debug).reason?.text ?? code.description }
-        guard gate.isServing else { return }
-        gate.drain()
+        guard let pool, pool.machine[slot]?.gate.isServing == true else { return }
         waitForLastAnswers(configuration.drainGraceSeconds)
-        pool?.connectionDrains(self)
+        pool.goAwayCame(self)
     }
 
     override func responseStatus(_ stream: HTTP2Stream, _ status: Int) {
@@ -221,50 +246,52 @@ final class APNSConnection: HTTP2ClientDelegate {
         deadlines.remove(slot: stream.slot)
         let hasStatus = flight.status >= 200
         if hasStatus { lastActivity = loop.now.monotonic }
-        let wasOpen = gate.phase == .open
-        gate.streamEnded(
-            hasStatus ? StreamGate.end(status: flight.status) : end == .refusedUnprocessed ? .refused : .other)
-        if gate.phase == .open && !wasOpen && !hasProvedItself {
-            hasProvedItself = true
-            pool?.connectionProvedItself()
-        }
-        tell(flight, end, hasStatus)
-        if hasStatus { countServerErrors(flight.status) }
-        pool?.sendWaiting()
+        pool?.streamEnded(
+            self, hasStatus ? StreamGate.end(status: flight.status) : end == .refusedUnprocessed ? .refused : .other)
+        finish(flight, end, hasStatus)
+        goAwayIfDone()
+        pool?.streamIsFree()
     }
 
     /// A connection whose token went stale while it was idle was seen to answer 500 for ever, and as it answers fast, it
     /// would be given most of the pushes.
-    private func countServerErrors(_ status: Int) {
-        serverErrors = status >= 500 ? serverErrors + 1 : 0
+    private func count(_ answer: PushAnswer) {
+        serverErrors = answer.status >= 500 || !answer.isFromAPNS ? serverErrors + 1 : 0
         if serverErrors >= configuration.serverErrorsMax { drain() }
     }
 
     /// A status that has come is an answer, even when the rest of it was cut off, unless the reason decides what
     /// follows: a refusal without it is asked for again, which sends nothing twice.
-    private func tell(_ flight: Flight, _ end: StreamEnd, _ hasStatus: Bool) {
+    private func finish(_ flight: Flight, _ end: StreamEnd, _ hasStatus: Bool) {
         guard let push = flight.push, let pool else {
             self.pool?.answeredTooLate()
             return
         }
-        if hasStatus, end != .complete, (400..<429).contains(flight.status) { return pool.refusedUnprocessed(push) }
+        if hasStatus, end != .complete, (400..<429).contains(flight.status) {
+            return pool.refusedUnprocessed(push, by: self)
+        }
         guard !hasStatus else {
-            return pool.answered(push, answer(of: flight, pool), tokenGeneration: flight.tokenGeneration, by: self)
+            let answer = answer(of: flight, pool)
+            pool.answered(push, answer, tokenGeneration: flight.tokenGeneration, by: self)
+            return count(answer)
         }
         switch end {
-        case .refusedUnprocessed: pool.refusedUnprocessed(push)
-        case .complete: pool.outcomeUnknown(push, .streamReset(.protocolError))
-        case .reset(let code): pool.outcomeUnknown(push, .streamReset(code))
-        case .connectionLost: pool.outcomeUnknown(push, .connectionLost)
+        case .refusedUnprocessed: pool.refusedUnprocessed(push, by: self)
+        case .complete: pool.outcomeUnknown(push, .streamReset(.protocolError), by: self)
+        case .reset(let code): pool.outcomeUnknown(push, .streamReset(code), by: self)
+        case .connectionLost: pool.outcomeUnknown(push, .connectionLost, by: self)
         }
     }
 
     private func answer(of flight: Flight, _ pool: APNSPool) -> PushAnswer {
         var answer = PushAnswer(
-            status: flight.status, apnsUniqueID: flight.uniqueID, retryAfterSeconds: flight.retryAfterSeconds)
-        if !flight.body.isEmpty {
-            (answer.reason, answer.timestampMilliseconds) = flight.body.withUnsafeBytes { pool.answers.read($0) }
-        }
+            status: flight.status, isFromAPNS: flight.status == 200, connection: number, apnsUniqueID: flight.uniqueID,
+            retryAfterSeconds: flight.retryAfterSeconds)
+        guard !flight.body.isEmpty else { return answer }
+        let contents = flight.body.withUnsafeBytes { pool.answers.read($0) }
+        answer.reason = contents.reason
+        answer.timestampMilliseconds = contents.timestampMilliseconds
+        answer.isFromAPNS = answer.isFromAPNS || contents.isOfAPNS
         return answer
     }
 

@@ -7,9 +7,11 @@ public import EventLoop
 /// Pure: it is told the time and what happened.
 public struct ReconnectPolicy: Sendable {
     public struct Configuration: Sendable, Hashable {
-        /// The wait after the first failure; doubles with each further one.
+        /// The wait from the beginning of the first failed attempt to that of the next; doubles with each further one.
+        /// An attempt that took longer is followed by the least wait. With `connectTimeoutSeconds` of 8 attempts begin
+        /// no more than 10 s apart, so that the end of an outage is soon noticed.
         public var delaySecondsMin: Int64 = 1
-        public var delaySecondsMax: Int64 = 120
+        public var delaySecondsMax: Int64 = 9
         public var connectsPerMinuteMax = 12
 
         public init() {}
@@ -46,12 +48,17 @@ public struct ReconnectPolicy: Sendable {
 
     /// A connection ended before it had proved itself.
     ///
-    /// - Parameter random: draws a wait from the upper half of the span.
-    public mutating func failed(_ now: MonotonicTime, random: UInt64) {
+    /// - Parameters:
+    ///   - begunAt: when it began.
+    ///   - random: draws a wait from the upper third of the span; in its lower part `connectsPerMinuteMax` would be used
+    ///     up before the minute is over. The least wait grows by up to a half.
+    public mutating func failed(_ now: MonotonicTime, begunAt: MonotonicTime, random: UInt64) {
+        let least = configuration.delaySecondsMin * 1000
         let doubled = configuration.delaySecondsMin << Int64(min(failures, 16))
         let span = min(max(doubled, configuration.delaySecondsMin), configuration.delaySecondsMax) * 1000
         failures += 1
-        let wait = max(span / 2 + Int64(random % UInt64(span / 2 + 1)), configuration.delaySecondsMin * 1000)
-        earliest = max(earliest, now + .milliseconds(wait))
+        let wait = max(span * 2 / 3 + Int64(random % UInt64(span / 3 + 1)), least)
+        let rest = least + Int64(random % UInt64(least / 2 + 1))
+        earliest = max(earliest, begunAt + .milliseconds(wait), now + .milliseconds(rest))
     }
 }

@@ -16,7 +16,7 @@ struct RequestHeaders {
         self.authority = authority
     }
 
-    mutating func write(_ request: PushRequest, token: ProviderToken, to block: inout HeaderBlock) {
+    mutating func write(_ request: APNSRequest, token: ProviderToken, to block: inout HeaderBlock) {
         block.removeAll()
         block.append(HeaderName.method, "POST")
         block.append(HeaderName.scheme, "https")
@@ -57,7 +57,7 @@ struct RequestHeaders {
     }
 
     /// Whether all of the request's values can stand in a header.
-    static func canSend(_ request: PushRequest) -> Bool {
+    static func canSend(_ request: APNSRequest) -> Bool {
         switch request.target {
         case .device(let digits): guard DeviceToken.isWellFormed(digits) else { return false }
         }

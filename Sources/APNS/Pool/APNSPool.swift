@@ -5,27 +5,33 @@ import HTTP2
 public import Telemetry
 
 /// Connections to one endpoint of APNs, with one key, on one lane: opens them as they are needed, spreads pushes over
-/// them, and replaces those that end.
+/// them, and replaces those that end. `PoolMachine` decides, this does what it says.
 ///
 /// Everything happens on the loop's thread. Every push that was given ends with exactly one outcome, within
 /// `waitSecondsMax` for each time that it waits for a stream and `requestTimeoutSeconds` for its answer.
 public final class APNSPool {
+    /// Priorities of pushes are below this.
+    public static let prioritiesMax = WaitingPushes.prioritiesMax
+
     public let configuration: PoolConfiguration
+    /// Called on the loop when something has become of a connection; never from inside a call of the pool's methods.
+    public var onEvent: (PoolEvent) -> Void = { _ in }
     public private(set) var statistics = PoolStatistics()
     let answers = AnswerParser()
     private let loop: EventLoop
     private let connector: ByteConnector
     private let log: Log
+    private let resends: ResendPolicy
     private var tokens: TokenSource
-    private var reconnect: ReconnectPolicy
-    /// Those that drain are among them until they have ended.
-    private var connections: [APNSConnection] = []
-    private var waiting = WaitingQueue()
+    private(set) var machine: PoolMachine
+    /// By slot. Those that drain are among them until they have ended.
+    private var connections: [APNSConnection?] = []
+    private var waiting = WaitingPushes()
     private var block = HeaderBlock()
     private var isAccepting = true
     private var isTokenMissing = false
     private var waitTimer: TimerToken?
-    private var connectTimer: TimerToken?
+    private var openTimer: (token: TimerToken, time: MonotonicTime)?
 
     /// - Parameter connector: opens a connection to the endpoint, over TLS with `h2` agreed; resolves its name anew each
     ///   time.
@@ -35,60 +41,119 @@ public final class APNSPool {
         self.configuration = configuration
         self.log = log
         tokens = TokenSource(key: configuration.key, configuration: configuration.token)
-        reconnect = ReconnectPolicy(configuration.reconnect)
+        resends = ResendPolicy(resendsMax: configuration.resendsMax)
+        machine = PoolMachine(
+            PoolMachine.Limits(
+                connectionsMax: configuration.connectionsMax, streamsMax: configuration.streamsMax,
+                probeAnswerSecondsMax: configuration.probeAnswerSecondsMax),
+            configuration.reconnect)
     }
 
     /// Sends a push and waits for what becomes of it. Does not heed cancellation: a push that was sent has an outcome.
-    public func send(_ request: PushRequest) async -> PushOutcome {
+    ///
+    /// - Parameters:
+    ///   - priority: from 0, which goes first among those that wait for a stream, to below ``prioritiesMax``.
+    ///   - onFreshConnection: send it as the first push of a connection that is opened for it, since APNs binds a
+    ///     connection to the topics that were allowed at its first push. If it is accepted, the connections from before
+    ///     are left; if not, the new one is.
+    public func send(
+        _ request: APNSRequest, priority: Int = 0, onFreshConnection: Bool = false
+    ) async -> PushOutcome {
         loop.assertOnLoop()
-        return await withUnsafeContinuation { submit(Push(request, $0)) }
+        let priority = UInt8(min(max(0, priority), Self.prioritiesMax - 1))
+        return await withUnsafeContinuation {
+            submit(Push(request, priority: priority, wantsFreshConnection: onFreshConnection, $0))
+        }
     }
 
     /// Takes no more pushes and gives back those that wait; answers to those that were sent are still awaited.
     public func stopAccepting() {
         loop.assertOnLoop()
         isAccepting = false
-        while let push = waiting.popFirst() { push.finish(.notSent(.draining)) }
+        machine.stopAccepting()
+        while let push = waiting.popAny() { push.finish(.notSent(.draining)) }
         cancel(&waitTimer)
-        cancel(&connectTimer)
+        cancelOpening()
     }
 
     /// Ends all connections. Pushes without an answer end as unknown.
     public func close() {
         stopAccepting()
-        for connection in connections { connection.close() }
+        for connection in connections { connection?.close() }
+    }
+
+    /// Keeps connecting, with no push to send, until a connection stands; `onEvent` says so, soon if one stands already.
+    public func probe() {
+        loop.assertOnLoop()
+        if machine.probe() {
+            loop.schedule(after: .zero) { [self] in onEvent(.connected) }
+        } else {
+            openConnections()
+        }
+    }
+
+    /// Connects for pushes only.
+    public func stopProbing() {
+        loop.assertOnLoop()
+        machine.stopProbing()
+    }
+
+    /// Ends the pushes that wait, as not sent for want of a connection.
+    public func giveBackWaiting() {
+        loop.assertOnLoop()
+        while let push = waiting.popAny() { push.finish(.notSent(.noConnection)) }
+        cancel(&waitTimer)
+    }
+
+    /// Leaves the connections that there are; pushes from now on get new ones.
+    public func retireConnections() {
+        loop.assertOnLoop()
+        for slot in machine.retire() { connections[slot]?.drain() }
     }
 
     /// Pushes that wait for a free stream.
     public var waitingCount: Int { waiting.count }
 
+    /// Whether a connection stands that takes pushes.
+    public var isConnected: Bool { machine.isConnected }
+
     /// Connections that have not ended.
-    public var connectionCount: Int { connections.count }
+    public var connectionCount: Int { connections.reduce(0) { $1 == nil ? $0 : $0 + 1 } }
 
     private func submit(_ push: Push) {
         guard isAccepting else { return push.finish(.notSent(.draining)) }
         guard RequestHeaders.canSend(push.request) else { return push.finish(.notSent(.malformed)) }
-        if waiting.isEmpty, start(push) { return }
+        if !push.wantsFreshConnection, !waiting.isBefore(priority: push.priority), start(push) { return }
         guard waiting.count < configuration.waitingMax else { return push.finish(.notSent(.overloaded)) }
         wait(push)
     }
 
     /// Gives the push to a connection; false when none has a stream free.
     private func start(_ push: Push) -> Bool {
-        while let connection = choose() {
-            let token = tokens.token(forNewConnection: !connection.hasToken, loop.now, random: loop.nextRandom)
-            guard let token else {
-                logMissingToken()
-                push.finish(.notSent(.noToken))
-                return true
-            }
-            isTokenMissing = false
-            if connection.start(push, newest: token, block: &block) {
-                statistics.sent += 1
-                return true
-            }
+        while let slot = machine.choose() {
+            if start(push, on: slot) { return true }
         }
         return false
+    }
+
+    /// False when the connection takes no more, and then it drains; else the push was sent or has ended.
+    private func start(_ push: Push, on slot: Int) -> Bool {
+        guard let connection = connections[slot] else { return false }
+        guard !push.request.isExpired(unixSeconds: loop.now.unixSeconds) else {
+            push.finish(.notSent(.expired))
+            return true
+        }
+        let token = tokens.token(forNewConnection: !connection.hasToken, loop.now, random: loop.nextRandom)
+        guard let token else {
+            logMissingToken()
+            push.finish(.notSent(.noToken))
+            return true
+        }
+        isTokenMissing = false
+        guard connection.start(push, newest: token, block: &block) else { return false }
+        machine.streamBegan(slot, loop.now.monotonic)
+        statistics.sent += 1
+        return true
     }
 
     /// Once until there is a token again: every push would say the same.
@@ -103,136 +168,154 @@ public final class APNSPool {
             ])
     }
 
-    private func choose() -> APNSConnection? {
-        var choice = ConnectionChoice()
-        for index in connections.indices { choice.consider(index: index, connections[index].gate) }
-        return choice.index.map { connections[$0] }
-    }
-
     private func wait(_ push: Push) {
         guard isAccepting else { return push.finish(.notSent(.draining)) }
         waiting.add(push, deadline: loop.now.monotonic + .seconds(configuration.waitSecondsMax))
         if waitTimer == nil { armWaitTimer() }
-        openConnection()
+        openConnections()
     }
 
     private func armWaitTimer() {
         guard let deadline = waiting.next else { return }
         waitTimer = loop.schedule(at: deadline) { [self] in
             waitTimer = nil
-            while let deadline = waiting.next, deadline <= loop.now.monotonic, let push = waiting.popFirst() {
-                push.finish(.notSent(.noConnection))
+            while let push = waiting.popDue(loop.now.monotonic) {
+                let isExpired = push.request.isExpired(unixSeconds: loop.now.unixSeconds)
+                push.finish(.notSent(isExpired ? .expired : .noConnection))
             }
             armWaitTimer()
         }
     }
 
     /// Gives what waits to the connections as far as they take it.
-    func sendWaiting() {
-        while choose() != nil, let push = waiting.popFirst() {
+    private func sendWaiting() {
+        guard !waiting.isEmpty else { return }
+        while machine.choose() != nil, let push = waiting.popShared() {
             if !start(push) { wait(push) }
         }
-        if !waiting.isEmpty { openConnection() }
+        openConnections()
     }
 
-    /// Opens a connection if none is about to take pushes and there is room for one more; not sooner than the reconnect
-    /// policy lets it.
-    private func openConnection() {
-        guard isAccepting, connectTimer == nil else { return }
-        var serving = 0
-        for connection in connections where connection.gate.isServing {
-            guard connection.gate.phase == .open else { return }
-            serving += 1
+    /// Sends the push that the connection was opened for.
+    private func sendFresh(on slot: Int) {
+        guard machine[slot]?.isReserved == true else { return }
+        while let push = waiting.popFresh() {
+            guard start(push, on: slot) else { return wait(push) }
+            if machine[slot]?.gate.inFlight != 0 { return }
         }
-        guard serving < max(1, configuration.connectionsMax) else { return }
-        let now = loop.now.monotonic
-        let time = reconnect.nextConnect(now)
-        guard time <= now else {
-            connectTimer = loop.schedule(at: time) { [self] in
-                connectTimer = nil
-                if !waiting.isEmpty { openConnection() }
+        machine.release(slot)
+    }
+
+    /// Opens as many connections as the machine wants, and asks again when it says so.
+    private func openConnections() {
+        while true {
+            let demand = PoolMachine.Demand(hasShared: waiting.hasShared, hasFresh: waiting.hasFresh)
+            switch machine.nextOpening(demand, loop.now.monotonic) {
+            case .none: return
+            case .later(let time): return openLater(time)
+            case .open(let slot): open(slot)
             }
-            return
         }
-        reconnect.connectBegan(now)
+    }
+
+    private func openLater(_ time: MonotonicTime) {
+        if let openTimer, openTimer.time <= time { return }
+        cancelOpening()
+        let token = loop.schedule(at: time) { [self] in
+            openTimer = nil
+            openConnections()
+        }
+        openTimer = (token, time)
+    }
+
+    private func open(_ slot: Int) {
         statistics.connects += 1
         let connection = APNSConnection(
-            number: statistics.connects, pool: self, loop: loop, configuration: configuration)
-        connections.append(connection)
+            number: machine.begun, slot: slot, pool: self, loop: loop, configuration: configuration)
+        if slot == connections.count { connections.append(connection) } else { connections[slot] = connection }
         connection.open(through: connector)
     }
 
-    func connectionTakesPushes(_ connection: APNSConnection, streamsMax: Int?) {
+    func settingsCame(_ connection: APNSConnection, streamsMax: Int?) {
+        let isNew = machine.settingsCame(connection.slot, streamsMax: streamsMax)
         log.debug(
             "APNs announced its settings",
             [
                 .apnsHost: .string(configuration.authority), .apnsConnection: .integer(connection.number),
                 .apnsStreamsMax: .integer(streamsMax ?? -1),
             ])
+        if isNew { onEvent(.connected) }
+        sendFresh(on: connection.slot)
         sendWaiting()
     }
 
-    func connectionProvedItself() {
-        reconnect.succeeded()
+    func goAwayCame(_ connection: APNSConnection) {
+        machine.goAwayCame(connection.slot)
+        openConnections()
     }
 
-    /// A replacement is opened while the last answers are still awaited.
-    func connectionDrains(_ connection: APNSConnection) {
-        if connection.gate.inFlight > 0 || !waiting.isEmpty { openConnection() }
+    func left(_ connection: APNSConnection) {
+        machine.leave(connection.slot)
+        openConnections()
     }
 
     func connectionClosed(_ connection: APNSConnection, _ error: TransportError?, goAwayReason: String?) {
-        connections.removeAll { $0 === connection }
-        if !connection.hasProvedItself { reconnect.failed(loop.now.monotonic, random: loop.nextRandom()) }
-        if isAccepting {
-            log.write(
-                connection.hasProvedItself ? .info : .warning, "The connection to APNs has ended",
-                [
-                    .apnsHost: .string(configuration.authority), .apnsConnection: .integer(connection.number),
-                    .apnsReason: .string(goAwayReason ?? "none"),
-                    .error: .string(error?.message ?? "none"),
-                ])
-        }
+        connections[connection.slot] = nil
+        log.debug(
+            "The connection to APNs has ended",
+            [
+                .apnsHost: .string(configuration.authority), .apnsConnection: .integer(connection.number),
+                .apnsReason: .string(goAwayReason ?? "none"), .error: .string(error?.message ?? "none"),
+            ])
+        let error = error ?? TransportError(.reset, goAwayReason ?? "the connection ended before it stood")
+        let event = machine.closed(connection.slot, error, loop.now.monotonic, random: loop.nextRandom)
+        if let event { onEvent(event) }
+        sendWaiting()
+        openConnections()
+    }
+
+    func streamEnded(_ connection: APNSConnection, _ end: StreamGate.End) {
+        machine.streamEnded(connection.slot, end, loop.now.monotonic)
+    }
+
+    /// A stream is free, and what became of its push was said.
+    func streamIsFree() {
         sendWaiting()
     }
 
     func answered(_ push: Push, _ answer: PushAnswer, tokenGeneration: Int, by connection: APNSConnection) {
         statistics.answered += 1
+        if push.wantsFreshConnection { freshEnded(on: connection, isAccepted: answer.status == 200) }
         guard answer.status != 200 else { return push.finish(.answered(answer)) }
-        let verdict = AnswerVerdict(status: answer.status, reason: answer.reason)
+        let verdict = AnswerVerdict(status: answer.status, reason: answer.reason, isFromAPNS: answer.isFromAPNS)
         if verdict.replacesConnection { connection.drain() }
-        if isSentAgain(push, after: verdict, tokenGeneration) {
-            var push = push
-            push.wasRefreshed = push.wasRefreshed || verdict.action == .refresh
-            push.refusals += 1
-            statistics.resent += 1
-            return wait(push)
-        }
-        push.finish(.answered(answer))
-    }
-
-    /// Answers that another connection or token mends at once, and that say that the push was not processed.
-    private func isSentAgain(_ push: Push, after verdict: AnswerVerdict, _ tokenGeneration: Int) -> Bool {
-        switch verdict.action {
-        case .refresh:
-            guard !push.wasRefreshed else { return false }
-            return tokens.expired(generation: tokenGeneration, loop.now, random: loop.nextRandom) != .giveUp
-        case .reconnect:
-            return push.refusals < configuration.resendsMax
-        case .ok, .deadLetter, .prune, .suspect, .configuration, .backOff:
-            return false
+        switch resends.afterAnswer(verdict, answer.reason, push.tries) {
+        case .finish:
+            push.finish(.answered(answer))
+        case .resend:
+            resend(push, withNewToken: false)
+        case .resendWithNewToken(let refusal):
+            guard tokens.refused(refusal, generation: tokenGeneration, loop.now, random: loop.nextRandom) else {
+                return push.finish(.answered(answer))
+            }
+            // Others that send the same token, or an older one, would be refused as well.
+            for connection in connections where connection?.sends(tokenUpTo: tokenGeneration) == true {
+                connection?.drain()
+            }
+            resend(push, withNewToken: true)
         }
     }
 
-    func refusedUnprocessed(_ push: Push) {
-        guard push.refusals < configuration.resendsMax else { return push.finish(.notSent(.refused)) }
-        var push = push
-        push.refusals += 1
-        statistics.resent += 1
-        wait(push)
+    func refusedUnprocessed(_ push: Push, by connection: APNSConnection) {
+        if push.wantsFreshConnection { freshEnded(on: connection, isAccepted: false) }
+        switch resends.afterRefusal(push.tries) {
+        case .resend, .resendWithNewToken: resend(push, withNewToken: false)
+        case .finish: push.finish(.notSent(.refused))
+        }
     }
 
-    func outcomeUnknown(_ push: Push, _ reason: UnknownReason) {
+    func outcomeUnknown(_ push: Push, _ reason: UnknownReason, by connection: APNSConnection) {
+        if push.wantsFreshConnection { freshEnded(on: connection, isAccepted: false) }
         statistics.unknown += 1
         push.finish(.unknown(reason))
     }
@@ -241,8 +324,24 @@ public final class APNSPool {
         statistics.endedLate += 1
     }
 
+    private func resend(_ push: Push, withNewToken: Bool) {
+        var push = push
+        push.tries.resent(withNewToken: withNewToken)
+        statistics.resent += 1
+        wait(push)
+    }
+
+    private func freshEnded(on connection: APNSConnection, isAccepted: Bool) {
+        for slot in machine.freshEnded(connection.slot, isAccepted: isAccepted) { connections[slot]?.drain() }
+    }
+
     private func cancel(_ timer: inout TimerToken?) {
         if let token = timer { loop.cancel(token) }
         timer = nil
+    }
+
+    private func cancelOpening() {
+        if let openTimer { loop.cancel(openTimer.token) }
+        openTimer = nil
     }
 }

@@ -8,27 +8,32 @@ public struct PoolConfiguration: Sendable {
     /// Value of `:authority`: the host's name.
     public var authority: String
 
-    /// Connections that take requests at the same time.
+    /// Connections that take requests at the same time. One more is opened for a push that has to be the first on its
+    /// connection, and beside a connection whose first push stays without an answer.
     public var connectionsMax = 2
     /// Requests open at once on one connection, if APNs allows as many.
     public var streamsMax = 1000
-    /// Pushes that wait for a free stream.
+    /// Pushes that wait for a free stream, or for a connection of their own.
     public var waitingMax = 20_000
     /// How long a push waits for a free stream before it is given back unsent.
     public var waitSecondsMax: Int64 = 30
     /// How long APNs may take to answer.
     public var requestTimeoutSeconds: Int64 = 30
+    /// How long a connection's first push may stay without an answer before another connection is opened.
+    public var probeAnswerSecondsMax: Int64 = 5
     /// How long a connection may take from the first packet to APNs' SETTINGS.
-    public var connectTimeoutSeconds: Int64 = 15
+    public var connectTimeoutSeconds: Int64 = 8
     /// A connection without traffic for so long is asked for a sign of life.
     public var idlePingSeconds: Int64 = 60
     /// How long it may take to give one.
     public var pingTimeoutSeconds: Int64 = 10
     /// How long the last answers are waited for after a GOAWAY.
     public var drainGraceSeconds: Int64 = 20
+    /// How long our own GOAWAY may take to leave after the grace.
+    public var closeSecondsMax: Int64 = 2
     /// How often a push that APNs refused unprocessed is sent again before it is given back.
     public var resendsMax = 3
-    /// 5xx answers in a row after which a connection is replaced.
+    /// Answers in a row that are 5xx, or not of APNs, after which a connection is replaced.
     public var serverErrorsMax = 5
     public var token = ProviderTokenPolicy.Configuration()
     public var reconnect = ReconnectPolicy.Configuration()

@@ -1,14 +1,20 @@
 /// A push on its way through the pool, with whoever waits for its outcome.
 struct Push {
-    let request: PushRequest
+    let request: APNSRequest
     private let continuation: UnsafeContinuation<PushOutcome, Never>
-    /// How often APNs refused it unprocessed.
-    var refusals = 0
-    /// Whether it was sent again with a new provider token.
-    var wasRefreshed = false
+    /// Among those that wait for a stream, the lowest goes first.
+    let priority: UInt8
+    /// It has to be the first on its connection.
+    let wantsFreshConnection: Bool
+    var tries = ResendPolicy.Tries()
 
-    init(_ request: PushRequest, _ continuation: UnsafeContinuation<PushOutcome, Never>) {
+    init(
+        _ request: APNSRequest, priority: UInt8, wantsFreshConnection: Bool,
+        _ continuation: UnsafeContinuation<PushOutcome, Never>
+    ) {
         self.request = request
+        self.priority = priority
+        self.wantsFreshConnection = wantsFreshConnection
         self.continuation = continuation
     }
 

@@ -1,6 +1,6 @@
 import EventLoop
 
-/// Pushes that wait for a free stream, in the order in which they came, each with the time at which it is given back.
+/// Pushes that wait, in the order in which they came, each with the time at which it is given back.
 struct WaitingQueue {
     private var pushes: [(push: Push, deadline: MonotonicTime)?] = []
     private var head = 0
@@ -15,6 +15,8 @@ struct WaitingQueue {
 
     /// The deadline of the first.
     var next: MonotonicTime? { isEmpty ? nil : pushes[head]?.deadline }
+
+    func isDue(_ now: MonotonicTime) -> Bool { next.map { $0 <= now } ?? false }
 
     mutating func popFirst() -> Push? {
         guard !isEmpty, let first = pushes[head] else { return nil }

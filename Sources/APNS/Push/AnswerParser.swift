@@ -9,11 +9,22 @@ struct AnswerParser {
 
     private let parser = JSONParser(limits: JSONLimits(bytesMax: bodyBytesMax, depthMax: 8))
 
-    func read(_ body: UnsafeRawBufferPointer) -> (reason: Reason?, timestampMilliseconds: Int64?) {
-        guard !body.isEmpty else { return (nil, nil) }
-        guard let root = try? parser.parse(body) else { return (Reason(body), nil) }
-        guard let reason = root["reason"]?.withUTF8({ Reason($0) }) else { return (Reason(body), nil) }
-        return (reason, root["timestamp"].flatMap(milliseconds))
+    func read(_ body: UnsafeRawBufferPointer) -> Contents {
+        guard !body.isEmpty else { return Contents() }
+        guard let root = try? parser.parse(body), let reason = root["reason"]?.withUTF8({ Reason($0) }) else {
+            return Contents(reason: Reason(body))
+        }
+        return Contents(
+            reason: reason, timestampMilliseconds: root["timestamp"].flatMap(milliseconds), isOfAPNS: true)
+    }
+
+    /// What a body says.
+    struct Contents: Hashable {
+        /// nil for an empty body.
+        var reason: Reason?
+        var timestampMilliseconds: Int64?
+        /// Whether it has the form that APNs gives it: JSON with a `reason` that is a string.
+        var isOfAPNS = false
     }
 
     /// A whole number as documented; a fraction or a string were not seen, but are understood.

@@ -2,7 +2,7 @@ public import HTTP2
 
 /// What became of a push.
 public enum PushOutcome: Sendable, Hashable {
-    /// APNs has answered, whatever it said.
+    /// An answer has come, whatever it said and whoever gave it.
     case answered(PushAnswer)
     /// APNs did not process it: it can be sent again, and no attempt counts.
     case notSent(NotSentReason)
@@ -22,6 +22,8 @@ public enum NotSentReason: String, Sendable, Hashable, CustomStringConvertible {
     case refused
     /// No provider token could be made.
     case noToken
+    /// Its expiration passed while it waited in the pool.
+    case expired
     /// A value cannot stand in a header: no hexadecimal token, or control characters. Sending it again is of no use.
     case malformed
 

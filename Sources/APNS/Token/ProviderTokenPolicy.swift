@@ -3,30 +3,35 @@ public import EventLoop
 /// Decides when a new provider token is made. APNs wants one no older than 60 minutes and no sooner than 20 minutes
 /// after the one before (Apple, "Establishing a token-based connection").
 ///
+/// Ages go by the clock that nobody sets and that goes on while the machine is suspended. The wall clock, which a
+/// token's `iat` is read from, counts only where a token was refused: if it was set since, a new token is a better one.
+///
 /// Pure: it is told the time and what happened, and says what to do.
 public struct ProviderTokenPolicy: Sendable {
-    /// All in seconds of a token's age.
+    /// All in seconds; those of a token's age unless they say otherwise.
     public struct Configuration: Sendable, Hashable {
         /// A new token is made at an age between these, drawn anew for each, so that workers do not do it all at once.
         public var refreshSecondsMin: Int64 = 40 * 60
         public var refreshSecondsMax: Int64 = 50 * 60
-        /// No token is made sooner after the one before.
+        /// No token is made sooner after the one before, unless the wall clock was set.
         public var gapSeconds: Int64 = 20 * 60
         /// A new connection does not begin with an older one, since it may not switch for the next `gapSeconds`.
         public var beginSecondsMax: Int64 = 30 * 60
         /// An older one is not sent.
         public var useSecondsMax: Int64 = 57 * 60
+        /// The wall clock was set when it has moved so much more or less than time has passed since the token was made.
+        public var stepSecondsMin: Int64 = 60
 
         public init() {}
     }
 
-    /// What follows when APNs says that a token has expired.
-    public enum ExpiryAction: Sendable, Hashable {
+    /// What follows when APNs refuses a token.
+    public enum RefusalAction: Sendable, Hashable {
         /// Make a new one and send the push again.
         case mint
         /// There is a newer one already: send the push again with that.
         case useNewer
-        /// The token is young: the clock is wrong, or the answer. Making new ones would not help.
+        /// A new one would say the same: the clock is wrong, or the answer.
         case giveUp
     }
 
@@ -46,18 +51,18 @@ public struct ProviderTokenPolicy: Sendable {
     /// Whether a new token is due before the next request is sent.
     public func isMintDue(_ now: Now) -> Bool {
         guard let last else { return true }
-        return mayMint(now) && age(last, now) >= last.refreshSeconds
+        return ageSeconds(last, now) >= max(last.refreshSeconds, configuration.gapSeconds)
     }
 
     /// Whether a new token is due before a new connection sends its first.
     public func isMintDueForNewConnection(_ now: Now) -> Bool {
         guard let last else { return true }
-        return mayMint(now) && age(last, now) >= configuration.beginSecondsMax
+        return ageSeconds(last, now) >= max(configuration.beginSecondsMax, configuration.gapSeconds)
     }
 
     /// Whether the newest token may be sent.
     public func isUsable(_ now: Now) -> Bool {
-        last.map { age($0, now) < configuration.useSecondsMax } ?? false
+        last.map { ageSeconds($0, now) < configuration.useSecondsMax } ?? false
     }
 
     /// A token was made.
@@ -70,21 +75,24 @@ public struct ProviderTokenPolicy: Sendable {
     }
 
     /// APNs answered `ExpiredProviderToken` to a token of ours.
-    public func expired(generation: Int, _ now: Now) -> ExpiryAction {
+    public func expired(generation: Int, _ now: Now) -> RefusalAction {
         guard let last, last.generation == generation else { return .useNewer }
-        return mayMint(now) ? .mint : .giveUp
+        return ageSeconds(last, now) >= configuration.gapSeconds || hasStepped(last, now) ? .mint : .giveUp
     }
 
-    private func mayMint(_ now: Now) -> Bool {
-        last.map { elapsedSeconds($0, now) >= configuration.gapSeconds } ?? true
+    /// APNs answered `InvalidProviderToken`, which a token from a clock that was ahead may get as well.
+    public func invalid(generation: Int, _ now: Now) -> RefusalAction {
+        guard let last, last.generation == generation else { return .useNewer }
+        return hasStepped(last, now) ? .mint : .giveUp
     }
 
-    private func elapsedSeconds(_ minted: Minted, _ now: Now) -> Int64 {
-        minted.at.monotonic.duration(to: now.monotonic).components.seconds
+    private func ageSeconds(_ minted: Minted, _ now: Now) -> Int64 {
+        minted.at.sinceBoot.duration(to: now.sinceBoot).components.seconds
     }
 
-    /// By the clock that moves further: when the wall clock is set forward, the token's `iat` is older than it was.
-    private func age(_ minted: Minted, _ now: Now) -> Int64 {
-        max(elapsedSeconds(minted, now), now.unixSeconds - minted.at.unixSeconds)
+    /// True once for each step, since the next token remembers the clock that it was made by.
+    private func hasStepped(_ minted: Minted, _ now: Now) -> Bool {
+        let wallSeconds = now.unixSeconds - minted.at.unixSeconds
+        return (wallSeconds - ageSeconds(minted, now)).magnitude >= UInt64(max(1, configuration.stepSecondsMin))
     }
 }

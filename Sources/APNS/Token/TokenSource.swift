@@ -3,6 +3,12 @@ import EventLoop
 
 /// The provider tokens of one key on one lane: signs one when the policy says so, and keeps the last.
 struct TokenSource {
+    /// What APNs had against a token.
+    enum Refusal {
+        case expired
+        case invalid
+    }
+
     let key: ProviderKey
     private(set) var policy: ProviderTokenPolicy
     private(set) var newest: ProviderToken?
@@ -20,11 +26,20 @@ struct TokenSource {
         return policy.isUsable(now) ? newest : nil
     }
 
-    /// APNs said that a token had expired.
-    mutating func expired(generation: Int, _ now: Now, random: () -> UInt64) -> ProviderTokenPolicy.ExpiryAction {
-        let action = policy.expired(generation: generation, now)
-        if action == .mint { mint(now, random) }
-        return action
+    /// APNs has refused a token; whether there is a newer one now that may fare better.
+    mutating func refused(_ refusal: Refusal, generation: Int, _ now: Now, random: () -> UInt64) -> Bool {
+        let action =
+            switch refusal {
+            case .expired: policy.expired(generation: generation, now)
+            case .invalid: policy.invalid(generation: generation, now)
+            }
+        switch action {
+        case .mint:
+            mint(now, random)
+            return newest?.generation != generation
+        case .useNewer: return true
+        case .giveUp: return false
+        }
     }
 
     private mutating func mint(_ now: Now, _ random: () -> UInt64) {

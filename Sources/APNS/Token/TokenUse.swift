@@ -4,7 +4,7 @@ import EventLoop
 /// minutes (`TooManyProviderTokenUpdates`), so each connection takes a new one only then; until that time the one before
 /// goes on, and when that grows too old the connection has to be replaced.
 ///
-/// Pure: it is told the time and the newest token's number.
+/// Pure: it is told the time (`Now.sinceBoot`) and the newest token's number.
 struct TokenUse: Sendable {
     enum Decision: Sendable, Hashable {
         /// Send the newest from now on.

@@ -4,97 +4,98 @@ import EventLoop
 import Telemetry
 
 extension Lane {
-    /// The way of one message: read it, send it, tell what became of it, acknowledge it.
-    func deliver(_ delivery: IncomingMessage) async {
-        guard takesDeliveries else { return consumer.requeue(delivery.tag) }
+    /// The way of one message: read it, send it, publish what became of it, acknowledge it.
+    func deliver(_ delivery: IncomingMessage, from source: Int) async {
+        if backlog.count > 0 || state.isDraining { await mayBegin(delivery, source) }
+        // Its channel may have been lost since it came: then it comes again.
+        guard consumers[source].holds(delivery.tag) else { return }
         began()
         defer { ended() }
-        let record = DeliveryRecord(of: delivery, receivedAtMilliseconds: loop.now.unixMilliseconds)
+        let record = DeliveryRecord(of: delivery, from: source, receivedAtMilliseconds: loop.now.unixMilliseconds)
+        if isPoison(delivery, source) { return await isolate(record) }
         switch reader.read(record) {
         case .failure(let refusal):
-            await refuse(refusal, record)
+            _ = await settle(.conclude(Conclusion(invalid: refusal)), record)
         case .success(let notification):
             await deliver(notification, record)
         }
     }
 
-    /// What cannot be read is told, and nothing is sent.
-    private func refuse(_ refusal: Refusal, _ record: DeliveryRecord) async {
-        guard await tell(Conclusion(invalid: refusal), record) else { return consumer.requeue(record.delivery.tag) }
-        if record.delivery.isOversized {
-            // Its body was not kept here: the broker itself moves it to the dead letters.
-            consumer.reject(record.delivery.tag, requeue: false)
-        } else {
-            consumer.acknowledge(record.delivery.tag)
-        }
-    }
-
+    /// A message that was delivered before is not sent again without need.
     private func deliver(_ notification: PushNotification, _ record: DeliveryRecord) async {
-        let tag = record.delivery.tag
-        let key = DuplicateMemory<DeliveryTag>.Key(notification)
-        switch duplicates.begin(key, round: record.attempts.rounds, tag: tag, now: loop.now.monotonic) {
-        case .joined:
-            counters.duplicates.add()
-        case .finished:
-            counters.duplicates.add()
-            consumer.acknowledge(tag)
-        case .new:
-            let verdict = await send(notification, record)
-            if configuration.defects.acknowledgesBeforeConfirm { consumer.acknowledge(tag) }
-            if await act(on: verdict, notification, record) {
-                consumer.acknowledge(tag)
-                for copy in duplicates.finish(key, now: loop.now.monotonic) { consumer.acknowledge(copy) }
-            } else {
-                consumer.requeue(tag)
-                for copy in duplicates.abandon(key) { consumer.requeue(copy) }
+        let key = copies.key(id: notification.push.id, app: notification.app, body: record.delivery.body)
+        let mark = WaitMark(waitID: record.attempts.waitID, isQuarantined: isQuarantine(record.source))
+        while true {
+            let channel = channels[record.source]
+            let admission = copies.begin(key, on: channel, after: mark, isRedelivered: record.delivery.isRedelivered)
+            switch admission {
+            case .first:
+                return await deliverFirst(notification, key, record)
+            case .copy:
+                guard let verdict = await copies.verdict(on: key) else { continue }
+                return await settleCopy(verdict, record)
+            case .redelivery:
+                let coming = CopyTable.Held(channel: channel, mark: mark)
+                guard await copies.verdict(on: key, replacing: coming) != nil else { continue }
+                return acknowledgeCopy(record)
+            case .accepted:
+                return await settleCopy(.conclude(.acceptedBefore), record)
+            case .done:
+                return acknowledgeCopy(record)
             }
         }
     }
 
-    private func send(_ notification: PushNotification, _ record: DeliveryRecord) async -> OutcomePolicy.Verdict {
-        guard !notification.isExpired(unixSeconds: loop.now.unixSeconds) else {
-            return .conclude(Conclusion(outcome: .expired))
+    private func deliverFirst(_ notification: PushNotification, _ key: CopyKey, _ record: DeliveryRecord) async {
+        let verdict = named(await send(notification, record))
+        if case .wait(let wait) = verdict { copies.sendToWait(key, waitID: wait.attempts.waitID) }
+        if await settle(verdict, record) {
+            copies.settle(key, verdict, now: loop.now.monotonic)
+        } else {
+            copies.forget(key)
         }
-        let sentAt = loop.now.unixMilliseconds
-        let outcome = await pools[notification.pool].send(notification.push)
-        switch outcome {
-        case .notSent: break
-        case .unknown:
-            counters.unknownOutcomes.add()
-            record.sent(atMilliseconds: sentAt)
-        case .answered: record.sent(atMilliseconds: sentAt)
-        }
-        return policy.verdict(on: outcome, of: notification, record.attempts, unixSeconds: loop.now.unixSeconds)
     }
 
-    /// Returns whether the delivery may be acknowledged; otherwise it goes back to the queue.
-    private func act(
-        on verdict: OutcomePolicy.Verdict, _ notification: PushNotification, _ record: DeliveryRecord
-    ) async -> Bool {
-        switch verdict {
-        case .conclude(let conclusion):
-            return await tell(conclusion, record)
-        case .retry(let retry):
-            return await tryAgain(retry, record)
-        case .requeue:
-            counters.requeued.add()
-            return false
-        case .fault(let reason):
-            fault(reason, pools[notification.pool].configuration)
-            counters.requeued.add()
-            return false
-        }
+    /// Shares the verdict on the first of its kind, and says so.
+    private func settleCopy(_ verdict: Verdict, _ record: DeliveryRecord) async {
+        // Its channel may have been lost while it waited: then it comes again.
+        guard consumers[record.source].holds(record.delivery.tag) else { return acknowledgeCopy(record) }
+        counters.duplicates.add()
+        record.isDuplicate = true
+        _ = await settle(named(verdict.ofACopy(record.attempts)), record)
+    }
+
+    /// Each wait has a name, by which what is published twice for want of a confirm is known.
+    private func named(_ verdict: Verdict) -> Verdict {
+        guard case .wait(var wait) = verdict else { return verdict }
+        wait.attempts.waitID = UInt16(loop.nextRandom() % UInt64(WaitMark.waitIDMax)) + 1
+        return .wait(wait)
+    }
+
+    private func acknowledgeCopy(_ record: DeliveryRecord) {
+        counters.duplicates.add()
+        consumers[record.source].acknowledge(record.delivery.tag)
     }
 }
 
-extension DuplicateMemory.Key {
-    /// Two requests with one id are the same when they are for the same app and device.
-    fileprivate init(_ notification: PushNotification) {
-        var hash = FNV1a()
-        hash.mix(notification.push.topic)
-        switch notification.push.target {
-        case .device(let token): hash.mix(token)
+extension Conclusion {
+    /// APNs' answer to the first, as far as it is remembered.
+    fileprivate static let acceptedBefore = Conclusion(
+        outcome: .accepted, answer: Answer(status: 200), tokenState: .valid)
+}
+
+extension Verdict {
+    /// The first has a dead letter, with the same body. What is behind the copy may have been sent where the first was not.
+    fileprivate func ofACopy(_ attempts: Attempts) -> Verdict {
+        switch self {
+        case .conclude(var conclusion):
+            conclusion.deadLetter = nil
+            return .conclude(conclusion)
+        case .wait(var wait):
+            wait.attempts.possibleDuplicate = wait.attempts.possibleDuplicate || attempts.possibleDuplicate
+            return .wait(wait)
+        case .requeue:
+            return self
         }
-        self.init(id: notification.push.id, target: hash.value)
     }
 }

@@ -6,21 +6,24 @@ extension Lane {
     /// After the drain, how long the broker may take to answer the close of each of its two connections.
     public static let closeDeadlineSeconds = 1
 
-    /// Takes no more messages, finishes those on their way, tells, acknowledges and closes; whatever is left at the
-    /// deadline stays unacknowledged, so that the broker delivers it again.
+    /// Takes no more messages, finishes those on their way, acknowledges and closes; whatever is left at the deadline
+    /// stays unacknowledged, so that the broker delivers it again.
     public func drain(deadlineSeconds: Int) async -> DrainReport {
         guard state.drain() else { return DrainReport(unfinished: inFlight) }
         stateChanged()
+        cancelLook()
+        backlog.resumeHeld()
         let timer = loop.schedule(after: .seconds(deadlineSeconds)) { self.assumeIsolated { $0.giveUp() } }
-        await consumer.stopConsuming(deadlineSeconds: deadlineSeconds)
+        for consumer in consumers { consumer.pause() }
+        for consumer in consumers where !isEnding { await consumer.stopConsuming(deadlineSeconds: deadlineSeconds) }
         for pool in pools { pool.stopAccepting() }
         if inFlight > 0, !isEnding { await withUnsafeContinuation { whenIdle = $0 } }
         loop.cancel(timer)
         isEnding = true
         let report = DrainReport(unfinished: inFlight)
         for pool in pools { pool.close() }
-        await consumer.close(deadlineSeconds: Self.closeDeadlineSeconds)
-        await publisher.close(deadlineSeconds: Self.closeDeadlineSeconds)
+        await consuming.close(deadlineSeconds: Self.closeDeadlineSeconds)
+        await publishing.close(deadlineSeconds: Self.closeDeadlineSeconds)
         return report
     }
 

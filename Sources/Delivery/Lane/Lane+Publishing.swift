@@ -2,85 +2,129 @@ import AMQP
 import EventLoop
 import Telemetry
 
+/// How publishing a message ended.
+enum PublishEnd {
+    /// The broker has it.
+    case confirmed
+    /// No broker would take it, whatever is left out.
+    case impossible
+    /// The lane ended before.
+    case ended
+}
+
 extension Lane {
     /// Delay before a publish is repeated, in milliseconds; doubles up to the largest.
     private static let repeatDelayMilliseconds = 100
     private static let repeatDelayMillisecondsMax = 10_000
-    private static let repeatLogIntervalSeconds = 60
-    /// Returns of one message after which its queue is taken for missing.
-    private static let returnsMax = 8
-
-    /// Publishes the result and, where somebody may have to act, the dead letter. Returns whether the broker confirmed
-    /// both: then, and only then, the delivery may be acknowledged.
-    func tell(_ conclusion: Conclusion, _ record: DeliveryRecord) async -> Bool {
-        let now = loop.now.unixMilliseconds
-        if let reason = conclusion.deadLetter, !record.delivery.isOversized {
-            let letter = DeadLetterMessage.make(
-                for: record, conclusion, because: reason, configuration.apps, failedAtMilliseconds: now,
-                exchange: configuration.names.deadExchange, origin: origin)
-            guard await publish(letter) else { return false }
-            counters.deadLetters.add()
-        }
-        let result = ResultMessage.make(
-            for: record, conclusion, configuration.apps, finishedAtMilliseconds: now,
-            exchange: configuration.names.resultsExchange)
-        guard await publish(result) else { return false }
-        counters.count(conclusion.outcome)
-        return true
-    }
-
-    func tryAgain(_ retry: Retry, _ record: DeliveryRecord) async -> Bool {
-        let message = RetryMessage.make(
-            for: record, retry, failedAtMilliseconds: loop.now.unixMilliseconds,
-            exchange: configuration.names.retryExchange, origin: origin)
-        guard await publish(message) else { return false }
-        counters.retries.add()
-        return true
-    }
+    /// Repeats after which the lane takes no more messages until this one is out.
+    private static let repeatsMax = 3
 
     /// Publishes until the broker has confirmed; a copy that was confirmed without our knowing has the same message id.
     ///
-    /// Gives up when the lane ends, and when it cannot be published at all: then the lane consumes no more, because what
-    /// it takes could not be told of.
-    private func publish(_ message: OutgoingMessage) async -> Bool {
-        var delay = Self.repeatDelayMilliseconds
-        var returns = 0
-        while !isEnding {
-            let outcome = await publisher.publish(message)
-            switch outcome {
-            case .confirmed: return true
-            case .refused(let refusal):
-                fault("a message to \(message.exchange) cannot be published: \(refusal)")
-                return false
-            case .returned(_, let text):
-                returns += 1
-                guard returns < Self.returnsMax else {
-                    fault(
-                        "no queue takes \(message.routingKey) from \(message.exchange) (\(text)): "
-                            + "does martlet topology apply mend it?")
-                    return false
-                }
-            case .nacked, .unknown, .notSent: break
-            }
-            if isEnding { return false }
-            counters.publishRepeats.add()
-            logRepeat(of: message, outcome)
-            await loop.sleep(for: .milliseconds(delay))
-            delay = min(delay * 2, Self.repeatDelayMillisecondsMax)
-        }
-        return false
+    /// When that takes long, because a queue is missing or full or the broker is away, the lane takes no more messages:
+    /// it could not publish what becomes of them.
+    func publish(_ original: OutgoingMessage) async -> PublishEnd {
+        let outcome = await publisher.publish(original)
+        if case .confirmed = outcome { return .confirmed }
+        return await publishAgain(original, after: outcome)
     }
 
-    /// All repeats are counted, and one is logged now and then: with the broker away every message on its way repeats.
-    private func logRepeat(of message: OutgoingMessage, _ outcome: PublishOutcome) {
-        let now = loop.now.monotonic
-        if let last = repeatLoggedAt, last.duration(to: now) < .seconds(Self.repeatLogIntervalSeconds) { return }
-        repeatLoggedAt = now
+    private func publishAgain(_ original: OutgoingMessage, after first: PublishOutcome) async -> PublishEnd {
+        var (message, outcome) = (original, first)
+        var delay = Self.repeatDelayMilliseconds
+        var repeats = 0
+        defer { if repeats > Self.repeatsMax { publishingEnded() } }
+        while !isEnding {
+            switch outcome {
+            case .confirmed:
+                return .confirmed
+            case .refused(let refusal):
+                guard message.leaveOutWhatIsNotNeeded(for: refusal) else {
+                    logImpossible(message, refusal)
+                    return .impossible
+                }
+            case .returned, .nacked, .unknown, .notSent:
+                if case .unknown = outcome { message.sayThatItMayComeTwice() }
+                repeats += 1
+                counters.publishRepeats.add()
+                if repeats == Self.repeatsMax + 1 { publishingStuck(message, outcome) }
+                if repeats > Self.repeatsMax { logStuck(message, outcome) }
+                await loop.sleep(for: .milliseconds(delay))
+                delay = min(delay * 2, Self.repeatDelayMillisecondsMax)
+                if isEnding { return .ended }
+            }
+            outcome = await publisher.publish(message)
+        }
+        return .ended
+    }
+
+    private func publishingStuck(_ message: OutgoingMessage, _ outcome: PublishOutcome) {
+        backlog.begin(loop.now.monotonic)
+        guard state.publishingFailure == nil else { return }
+        state.publishingFailure = "\(message.destination): \(outcome.words)"
+        wantsChanged()
+    }
+
+    private func publishingEnded() {
+        guard let length = backlog.end(loop.now.monotonic) else { return }
+        state.publishingFailure = nil
+        wantsChanged()
+        guard !isEnding else { return }
+        log.info(
+            "What became of messages is published again",
+            [.durationMilliseconds: .integer(Int(length / .milliseconds(1)))])
+    }
+
+    private func logStuck(_ message: OutgoingMessage, _ outcome: PublishOutcome) {
+        guard backlog.isLogDue(loop.now.monotonic) else { return }
         log.warning(
-            "A publish was not confirmed and is repeated",
+            "What became of messages cannot be published; no more are taken until it can",
             [
-                .amqpExchange: .string(message.exchange), .error: .string("\(outcome)"),
+                .error: .string("\(message.destination): \(outcome.words)"),
                 .publishRepeats: .integer(counters.publishRepeats.value),
             ])
+    }
+
+    private func logImpossible(_ message: OutgoingMessage, _ refusal: PublishRefusal) {
+        log.error(
+            "A message cannot be published at all; its request goes to the broker's dead letters",
+            [.amqpExchange: .string(message.exchange), .error: .string(refusal.rawValue)])
+    }
+}
+
+extension OutgoingMessage {
+    /// The producer's properties and headers; false when there are none to leave out.
+    fileprivate mutating func leaveOutWhatIsNotNeeded(for refusal: PublishRefusal) -> Bool {
+        guard refusal != .bodyTooLarge else { return false }
+        let bare = FieldTable(headers.entries.filter { MessageHeaderName.all.contains($0.name) })
+        guard bare != headers || replyTo != nil || correlationID != nil || type != nil || appID != nil else {
+            return false
+        }
+        headers = bare
+        (replyTo, correlationID, type, appID) = (nil, nil, nil, nil)
+        return true
+    }
+
+    /// Of a request that is to come back and may be at the broker already: two workers may get one of the two each.
+    fileprivate mutating func sayThatItMayComeTwice() {
+        guard headers[MessageHeaderName.rounds] != nil,
+            let index = headers.entries.firstIndex(where: { $0.name == MessageHeaderName.possibleDuplicate })
+        else { return }
+        headers.entries[index] = FieldTable.Entry(MessageHeaderName.possibleDuplicate, .boolean(true))
+    }
+
+    fileprivate var destination: String { exchange.isEmpty ? "queue \(routingKey)" : "exchange \(exchange)" }
+}
+
+extension PublishOutcome {
+    /// For operators.
+    fileprivate var words: String {
+        switch self {
+        case .confirmed: "confirmed"
+        case .returned(_, let text): "no queue takes what is published there (\(text)): martlet topology apply"
+        case .nacked: "a queue is full, or refuses it"
+        case .unknown(let error), .notSent(let error): error.advice
+        case .refused(let refusal): refusal.rawValue
+        }
     }
 }

@@ -1,36 +1,41 @@
 import AMQP
 import APNS
+import APNSProtocol
 public import EventLoop
 public import Telemetry
 
-/// One thread's share of a worker: takes messages from the queue, has APNs push them, and tells what became of each.
+/// One thread's share of a worker: takes messages from the queues, has APNs push them, and publishes what became of each.
 ///
-/// Its executor is its event loop; it owns its connections, which nobody else touches. Lanes share nothing.
+/// Its executor is its event loop; it owns its connections, which nobody else touches. Lanes share what a process
+/// remembers of copies, and nothing else.
 public actor Lane {
     public nonisolated let loop: EventLoop
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    /// Messages remembered against copies: so many times the prefetch, and no fewer than the least.
-    private static let rememberedPrefetches = 4
-    private static let rememberedMin = 1024
-
     let configuration: LaneConfiguration
-    let origin: Origin
     let reader: NotificationReader
     let policy: OutcomePolicy
-    let consumer: Consumer
+    let consuming: BrokerConnection
+    let publishing: BrokerConnection
+    /// One for each request queue, in the order of their importance, then that of the quarantine.
+    let consumers: [Consumer]
     let publisher: Publisher
     let pools: [APNSPool]
     let counters: LaneCounters
     let log: Log
-    var duplicates: DuplicateMemory<DeliveryTag>
+    let copies: CopyMemory
+    /// By consumer: what its deliveries come on.
+    var channels: [CopyMemory.Channel]
+    var breakers: Breakers
+    var routeUse: RouteUse
+    var holding = Holding()
     var state = LaneState()
+    var outages: BrokerOutages
     var inFlight = 0
     var whenIdle: UnsafeContinuation<Void, Never>?
-    /// Set once nothing more will be told: whoever still waits to publish gives up.
+    var backlog = PublishBacklog()
+    /// Set once nothing more will be published: whoever still waits to gives up.
     var isEnding = false
-    /// When the last repeated publish was logged.
-    var repeatLoggedAt: MonotonicTime?
     private let onStateChange: @Sendable (LaneState) -> Void
 
     /// How the lane reaches the world.
@@ -51,107 +56,69 @@ public actor Lane {
 
     /// To be called on the loop's thread.
     ///
-    /// - Parameter onStateChange: called on the loop whenever the lane's state changes.
+    /// - Parameters:
+    ///   - copies: the same for all lanes of a process.
+    ///   - onStateChange: called on the loop whenever the lane's state changes.
     public init(
         loop: EventLoop, configuration: LaneConfiguration, connectors: Connectors, counters: LaneCounters,
-        log: Log, onStateChange: @escaping @Sendable (LaneState) -> Void = { _ in }
+        copies: CopyMemory, log: Log, onStateChange: @escaping @Sendable (LaneState) -> Void = { _ in }
     ) {
         loop.assertOnLoop()
         precondition(configuration.pools.count == connectors.apns.count, "each pool has a connector")
         self.loop = loop
         self.configuration = configuration
         self.counters = counters
+        self.copies = copies
+        let log = log.with(.lane, .integer(configuration.number))
         self.log = log
         self.onStateChange = onStateChange
-        origin = Origin(queue: configuration.names.requestsQueue, worker: configuration.worker)
-        // The broker delivers again at most what was unacknowledged.
-        let remembered = max(Self.rememberedMin, Self.rememberedPrefetches * configuration.consumer.prefetch)
-        duplicates = DuplicateMemory(finishedMax: remembered)
         reader = NotificationReader(
             apps: configuration.apps, payloadSchemas: configuration.payloadSchemas,
-            bytesMax: configuration.consumer.messageBytesMax,
-            depthMax: configuration.messageDepthMax)
+            bytesMax: configuration.consumer.messageBytesMax, depthMax: configuration.messageDepthMax)
         policy = OutcomePolicy(schedule: configuration.schedule, resendsUnknown: configuration.resendsUnknown)
-        consumer = Consumer(
-            loop: loop, connectors: connectors.consumer, connection: configuration.broker,
-            configuration: configuration.consumer)
-        publisher = Publisher(
-            loop: loop, connectors: connectors.publisher, connection: configuration.broker,
-            configuration: configuration.publisher)
+        let consuming = BrokerConnection(
+            loop: loop, connectors: connectors.consumer, configuration: configuration.broker)
+        self.consuming = consuming
+        publishing = BrokerConnection(loop: loop, connectors: connectors.publisher, configuration: configuration.broker)
+        consumers = configuration.consumers.map { Consumer(on: consuming, configuration: $0) }
+        channels = consumers.map { _ in copies.openChannel() }
+        outages = BrokerOutages(consumers: consumers.map { _ in OutageLog() })
+        publisher = Publisher(on: publishing, configuration: configuration.publisher)
         pools = zip(configuration.pools, connectors.apns).map { pool, connector in
             APNSPool(loop: loop, connector: connector, configuration: pool, log: log)
         }
+        breakers = Breakers(endpointOfPool: configuration.pools.map { $0.environment == .production ? 0 : 1 })
+        routeUse = RouteUse(routeCount: configuration.apps.routeCount)
     }
 
     /// Connects and begins to take messages.
     public func start() {
         let executor = configuration.defects.leavesTheExecutor ? nil : loop
-        consumer.onDelivery = { delivery in
-            Task(executorPreference: executor) { await self.deliver(delivery) }
+        for (index, consumer) in consumers.enumerated() {
+            consumer.onDelivery = { delivery in
+                Task(executorPreference: executor) { await self.deliver(delivery, from: index) }
+            }
+            consumer.onChannelLost = { self.assumeIsolated { $0.channelLost(index) } }
+            consumer.onStateChange = { _ in self.assumeIsolated { $0.brokerChanged() } }
         }
-        consumer.onStateChange = { state in self.assumeIsolated { $0.consumerChanged(state) } }
-        publisher.onStateChange = { state in self.assumeIsolated { $0.publisherChanged(state) } }
-        publisher.start()
-        consumer.start()
+        consuming.onStateChange = { _ in self.assumeIsolated { $0.brokerChanged() } }
+        publishing.onStateChange = { _ in self.assumeIsolated { $0.brokerChanged() } }
+        publisher.onStateChange = { _ in self.assumeIsolated { $0.brokerChanged() } }
+        for (index, pool) in pools.enumerated() {
+            pool.onEvent = { event in self.assumeIsolated { $0.poolChanged(index, event) } }
+        }
+        publishing.start()
+        consuming.start()
     }
 
-    private func consumerChanged(_ consumer: BrokerClientState) {
-        state.isConsuming = consumer == .ready
-        stateChanged()
-        tell(of: consumer, "consume")
-    }
-
-    private func publisherChanged(_ publisher: BrokerClientState) {
-        state.isPublishing = publisher == .ready
-        stateChanged()
-        tell(of: publisher, "publish")
+    private func channelLost(_ index: Int) {
+        copies.lose(channels[index], now: loop.now.monotonic)
+        channels[index] = copies.openChannel()
+        backlog.resumeHeld()
     }
 
     func stateChanged() {
         onStateChange(state)
-    }
-
-    private func tell(of broker: BrokerClientState, _ use: String) {
-        switch broker {
-        case .waiting(let error, let delay):
-            log.warning(
-                "The broker is not at hand; trying again",
-                [
-                    .amqpConnection: .string(use), .error: .describing(error),
-                    .retryAfterMilliseconds: .integer(Int(delay / .milliseconds(1))),
-                ])
-        case .blocked(let reason):
-            log.warning("The broker takes no messages for now", [.error: .string(reason)])
-        case .idle, .connecting, .ready, .closed:
-            log.debug("Broker connection changed", [.amqpConnection: .string("\(use): \(broker)")])
-        }
-    }
-
-    /// Whether a delivery is begun; the others go back at once.
-    var takesDeliveries: Bool { state.takesDeliveries }
-
-    /// Stops consuming and puts back what waits to be sent: it could not be sent, or not be told of.
-    ///
-    /// - Parameter pool: the one whose key is refused.
-    func fault(_ reason: String, _ pool: PoolConfiguration? = nil) {
-        guard state.fault(reason) else { return }
-        if let pool {
-            log.error(
-                "Consuming stops until somebody acts",
-                [
-                    .error: .string(reason), .apnsKeyID: .string(pool.key.keyID),
-                    .apnsTeamID: .string(pool.key.teamID), .apnsHost: .string(pool.authority),
-                ])
-        } else {
-            log.error("Consuming stops until somebody acts", [.error: .string(reason)])
-        }
-        stateChanged()
-        for pool in pools { pool.stopAccepting() }
-        Task(executorPreference: loop) { await self.stopConsuming() }
-    }
-
-    private func stopConsuming() async {
-        await consumer.stopConsuming()
     }
 
     func began() {

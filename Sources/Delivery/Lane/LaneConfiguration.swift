@@ -4,7 +4,12 @@ import EventLoop
 
 /// All that a lane needs to know. Values only: each lane makes its own objects from them.
 public struct LaneConfiguration: Sendable {
+    /// The quarantine hands out one message at a time, so that a message which kills workers takes no neighbour along.
+    public static let quarantinePrefetch = 1
+
     public var names: TopologyNames
+    /// The queues that requests are taken from; pushes of the first go first. At least one.
+    public var requestQueues: [RequestQueue]
     public var broker: ConnectionConfiguration
     public var consumer: ConsumerConfiguration
     public var publisher = PublisherConfiguration()
@@ -20,19 +25,46 @@ public struct LaneConfiguration: Sendable {
     public var messageDepthMax = 128
     /// Host, process and version, for operators.
     public var worker: String
+    /// Which of the process' lanes it is, counted from 0: for log lines.
+    public var number = 0
     package var defects = LaneDefects()
 
-    /// - Parameter inFlightMax: messages on their way at the same time, which is the consumer's prefetch: 1 to 65,535.
+    /// Of each request queue, then of the quarantine. They share the bytes that may be in flight.
+    var consumers: [ConsumerConfiguration] {
+        let quarantine = RequestQueue(name: names.quarantineQueue, prefetch: Self.quarantinePrefetch)
+        return (requestQueues + [quarantine]).map { queue in
+            var configuration = consumer
+            configuration.queue = queue.name
+            configuration.prefetch = queue.prefetch
+            configuration.bodyBytesInFlightMax = max(
+                consumer.messageBytesMax, consumer.bodyBytesInFlightMax / requestQueues.count)
+            return configuration
+        }
+    }
+
     public init(
-        names: TopologyNames = TopologyNames(), broker: ConnectionConfiguration, inFlightMax: Int, apps: AppDirectory,
-        pools: [PoolConfiguration], worker: String
+        names: TopologyNames = TopologyNames(), broker: ConnectionConfiguration, requestQueues: [RequestQueue],
+        apps: AppDirectory, pools: [PoolConfiguration], worker: String
     ) {
+        precondition(!requestQueues.isEmpty, "a lane consumes from at least one queue")
         self.names = names
+        self.requestQueues = requestQueues
         self.broker = broker
         self.apps = apps
         self.pools = pools
         self.worker = worker
-        consumer = ConsumerConfiguration(queue: names.requestsQueue, prefetch: inFlightMax)
-        publisher.waitingMax = max(publisher.waitingMax, inFlightMax * 2)
+        consumer = ConsumerConfiguration(queue: requestQueues[0].name, prefetch: requestQueues[0].prefetch)
+        publisher.waitingMax = max(publisher.waitingMax, requestQueues.reduce(0) { $0 + $1.prefetch } * 2)
+    }
+
+    /// - Parameter inFlightMax: prefetch of each of the queues in `names`: 1 to 65,535.
+    public init(
+        names: TopologyNames = TopologyNames(), broker: ConnectionConfiguration, inFlightMax: Int, apps: AppDirectory,
+        pools: [PoolConfiguration], worker: String
+    ) {
+        self.init(
+            names: names, broker: broker,
+            requestQueues: names.requestQueues.map { RequestQueue(name: $0, prefetch: inFlightMax) }, apps: apps,
+            pools: pools, worker: worker)
     }
 }

@@ -6,11 +6,15 @@ public final class LaneCounters: Sendable {
     public let outcomes: [Outcome: Counter]
     public let deadLetters: Counter
     public let retries: Counter
-    /// Deliveries put back into the queue untold.
+    /// Messages sent to a wait queue because a breaker was open.
+    public let held: Counter
+    /// Messages that moved to the quarantine, or ended there.
+    public let quarantined: Counter
+    /// Deliveries given back to the broker undecided.
     public let requeued: Counter
     /// Copies of a message that was delivered already, or is being.
     public let duplicates: Counter
-    /// Pushes whose answer never came, told or tried again.
+    /// Pushes whose answer never came.
     public let unknownOutcomes: Counter
     /// Publishes that had to be repeated.
     public let publishRepeats: Counter
@@ -26,8 +30,11 @@ public final class LaneCounters: Sendable {
         }
         self.outcomes = outcomes
         deadLetters = metrics.counter("martlet_dead_letters_total", help: "Dead letters published.")
-        retries = metrics.counter("martlet_retries_total", help: "Messages sent to a retry queue.")
-        requeued = metrics.counter("martlet_requeued_total", help: "Messages put back into the queue untold.")
+        retries = metrics.counter("martlet_retries_total", help: "Messages sent to a wait queue.")
+        held = metrics.counter("martlet_held_total", help: "Messages held up by an open breaker.")
+        quarantined = metrics.counter(
+            "martlet_quarantined_total", help: "Messages delivered again and again that were set apart.")
+        requeued = metrics.counter("martlet_requeued_total", help: "Messages given back to the queue undecided.")
         duplicates = metrics.counter("martlet_duplicates_total", help: "Copies that were not sent again.")
         unknownOutcomes = metrics.counter(
             "martlet_unknown_outcomes_total", help: "Pushes whose answer never came.")

@@ -1,34 +1,26 @@
-/// Whether a lane takes messages, and why not.
+/// Whether a lane takes messages, and why not. What holds it up ends by itself when its cause is gone.
 public struct LaneState: Sendable, Hashable {
-    public enum Phase: Sendable, Hashable {
-        case running
-        /// Our key, certificate or topology is wrong: nothing is consumed until somebody acts.
-        case faulted(String)
-        /// The last messages are finished, no new ones are taken.
-        case draining
-    }
+    public private(set) var isDraining = false
+    /// Why what becomes of messages cannot be published; nil when it can.
+    public internal(set) var publishingFailure: String?
+    /// Every route in use is held up by an open breaker.
+    public internal(set) var areAllRoutesHeld = false
+    public internal(set) var isConsuming = false
+    public internal(set) var isPublishing = false
 
-    public private(set) var phase = Phase.running
-    public var isConsuming = false
-    public var isPublishing = false
+    /// Whether messages are taken and what becomes of them can be published.
+    public var isReady: Bool { wantsMessages && isConsuming && isPublishing }
 
-    /// Whether messages are taken and can be told of.
-    public var isReady: Bool { phase == .running && isConsuming && isPublishing }
+    /// Whether the broker is asked for messages.
+    public var wantsMessages: Bool { !isDraining && publishingFailure == nil && !areAllRoutesHeld }
 
-    /// Whether a delivery that arrives now is begun; otherwise it goes back.
-    public var takesDeliveries: Bool { phase == .running }
-
-    /// Returns whether this is news.
-    mutating func fault(_ reason: String) -> Bool {
-        guard phase == .running else { return false }
-        phase = .faulted(reason)
-        return true
-    }
+    /// Whether messages of the quarantine are: while all routes are held, too. They come one at a time, and none can be
+    /// fetched from there when one is needed to probe by.
+    var wantsQuarantine: Bool { !isDraining && publishingFailure == nil }
 
     /// Returns whether this is news.
     mutating func drain() -> Bool {
-        guard phase != .draining else { return false }
-        phase = .draining
-        return true
+        defer { isDraining = true }
+        return !isDraining
     }
 }

@@ -5,13 +5,12 @@ import Crypto
 enum DeadLetterMessage {
     static func make(
         for record: DeliveryRecord, _ conclusion: Conclusion, because reason: DeadLetterReason, _ apps: AppDirectory,
-        failedAtMilliseconds: Int64, exchange: String, origin: Origin
+        failedAtMilliseconds: Int64, exchange: String, worker: String
     ) -> OutgoingMessage {
-        var message = OutgoingMessage(
-            exchange: exchange, routingKey: RoutingKey.dead(reason, app: record.bundleID(apps)),
-            body: record.delivery.body, messageID: record.messageID,
-            contentType: record.delivery.properties.contentType?.cut(to: MessageHeaderName.copyBytesMax))
-        message.contentEncoding = record.delivery.properties.contentEncoding?.cut(to: MessageHeaderName.copyBytesMax)
+        var message = record.republished(
+            exchange: exchange, routingKey: RoutingKey.dead(reason, app: record.bundleID(apps)))
+        // By it consumers drop copies, and a result names its dead letter.
+        message.messageID = record.messageID
         message.headers.append(MessageHeaderName.outcome, .string(conclusion.outcome.rawValue))
         message.headers.append(MessageHeaderName.reasonClass, .string(reason.deadClass))
         message.headers.append(
@@ -34,15 +33,8 @@ enum DeadLetterMessage {
             message.headers.append(MessageHeaderName.firstFailedAt, .integer(first))
         }
         message.headers.append(MessageHeaderName.failedAt, .integer(failedAtMilliseconds))
-        record.copyOrigin(origin, to: &message.headers)
-        record.copyTraceContext(to: &message.headers)
+        record.copyOrigin(worker, to: &message.headers)
+        record.copyProducersHeaders(to: &message.headers)
         return message
     }
-}
-
-/// Where this worker takes its messages from, and who it is.
-struct Origin: Sendable {
-    var queue: String
-    /// Host, process and version.
-    var worker: String
 }

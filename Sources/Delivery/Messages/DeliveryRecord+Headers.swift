@@ -14,29 +14,29 @@ extension DeliveryRecord {
     }
 
     func makeMessageID() -> String {
-        if let id { return id.description }
+        if let id, !delivery.isOversized { return id.description }
         if let id = delivery.properties.messageID, !id.isEmpty { return id.cut(to: MessageHeaderName.copyBytesMax) }
-        // Nothing of a body that was too large is left to tell it by.
+        // Nothing of a body that was too large is left to know it by.
         if delivery.isOversized, let random = try? UUIDValue.random() { return random.description }
         return delivery.body.withUnsafeBytes { UUIDValue(name: $0, namespace: Self.namespace) }.description
     }
 
-    /// Where the message came from, for operators; a message that was retried keeps what the first worker wrote.
-    func copyOrigin(_ origin: Origin, to headers: inout FieldTable) {
+    /// Where the message came from, for operators; a message that came back keeps what the first worker wrote.
+    func copyOrigin(_ worker: String, to headers: inout FieldTable) {
         let properties = delivery.properties
         func copy(_ name: String, _ value: String?) {
             let value = properties.header(name)?.stringValue ?? value
             guard let value, !value.isEmpty else { return }
             headers.append(name, .string(value.cut(to: MessageHeaderName.copyBytesMax)))
         }
-        copy(MessageHeaderName.originQueue, origin.queue)
+        copy(MessageHeaderName.originQueue, delivery.queue)
         copy(MessageHeaderName.originExchange, delivery.exchange)
         copy(MessageHeaderName.originRoutingKey, delivery.routingKey)
         copy(MessageHeaderName.originalMessageID, properties.messageID)
         if let seconds = properties.timestampSeconds {
             headers.append(MessageHeaderName.originalTimestamp, .timestamp(seconds: seconds))
         }
-        headers.append(MessageHeaderName.worker, .string(origin.worker.cut(to: MessageHeaderName.copyBytesMax)))
+        headers.append(MessageHeaderName.worker, .string(worker.cut(to: MessageHeaderName.copyBytesMax)))
     }
 
     func copyTraceContext(to headers: inout FieldTable) {

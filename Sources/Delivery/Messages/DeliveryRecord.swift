@@ -7,16 +7,20 @@ import Crypto
 /// A class, so that the way of a message carries one reference from step to step and not a copy of all of it.
 final class DeliveryRecord {
     let delivery: IncomingMessage
+    /// Which of the lane's consumers it came from.
+    let source: Int
     let receivedAtMilliseconds: Int64
     /// `nil` while, and when, it cannot be read.
     var id: UUIDValue?
     var app: App?
     var environment: APNSEnvironment?
     var target: Target?
-    var attempts = Attempts()
+    let attempts: Attempts
     /// Tries so far, this one included once it was sent.
-    var attemptsMade = 0
-    var sentAtMilliseconds: Int64?
+    private(set) var attemptsMade: Int
+    /// A copy of another delivery, whose outcome it shares.
+    var isDuplicate = false
+    private(set) var sentAtMilliseconds: Int64?
     /// The id of what is published about this delivery, the same however often it is published: consumers drop copies
     /// by it.
     private(set) lazy var messageID = makeMessageID()
@@ -40,8 +44,11 @@ final class DeliveryRecord {
         attemptsMade = attempts.before + 1
     }
 
-    init(of delivery: IncomingMessage, receivedAtMilliseconds: Int64) {
+    init(of delivery: IncomingMessage, from source: Int, receivedAtMilliseconds: Int64) {
         self.delivery = delivery
+        self.source = source
+        attempts = Attempts(of: delivery, nowMilliseconds: receivedAtMilliseconds)
+        attemptsMade = attempts.before
         self.receivedAtMilliseconds = receivedAtMilliseconds
     }
 }

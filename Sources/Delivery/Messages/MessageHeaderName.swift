@@ -1,10 +1,16 @@
-/// Headers of the messages that the worker publishes, and reads again when a retry comes back. None begins with `x-`:
+/// Headers of the messages that the worker publishes, and reads again when a message comes back. None begins with `x-`:
 /// those belong to the broker.
 package enum MessageHeaderName {
     /// Tries that APNs has, or may have, processed.
     package static let attempt = "push-attempt"
-    /// Trips through a retry queue.
+    /// Trips through a wait queue.
     package static let rounds = "push-retry-rounds"
+    /// Names the last of those trips.
+    package static let waitID = "push-wait-id"
+    /// Of those, the last ones in a row that an open breaker was the reason for.
+    package static let holds = "push-hold-rounds"
+    package static let heldSince = "push-held-since"
+    package static let firstTriedAt = "push-first-tried-at"
     package static let possibleDuplicate = "push-possible-duplicate"
     package static let firstFailedAt = "push-first-failed-at"
     package static let failedAt = "push-failed-at"
@@ -25,6 +31,18 @@ package enum MessageHeaderName {
     /// Trace context, copied as it came (W3C).
     package static let traceParent = "traceparent"
     package static let traceState = "tracestate"
+
+    /// All of them.
+    package static let all = ofOneRound.union([
+        attempt, rounds, possibleDuplicate, firstFailedAt, failedAt, originQueue, originExchange, originRoutingKey,
+        originalMessageID, originalTimestamp, apnsID, worker, traceParent, traceState,
+    ])
+
+    /// Headers that tell of one try or hold alone.
+    package static let ofOneRound: Set<String> = [
+        waitID, holds, heldSince, firstTriedAt, reasonClass, reasonCode, reason, errorPath, outcome, apnsStatus,
+        apnsTimestamp,
+    ]
 
     /// Longest text of `push-reason` and `push-error-path`, in bytes of UTF-8.
     package static let textBytesMax = 512

@@ -48,6 +48,7 @@ enum ResultMessage {
         if let reason = conclusion.deadLetter { json.member("error", reason) }
         json.member("attempts", record.attemptsMade)
         json.member("possible_duplicate", record.attempts.possibleDuplicate)
+        if record.isDuplicate { json.member("duplicate", true) }
         json.member("received_at", record.receivedAtMilliseconds)
         if let sent = record.sentAtMilliseconds { json.member("sent_at", sent) }
         json.member("finished_at", finishedAtMilliseconds)

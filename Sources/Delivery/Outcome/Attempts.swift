@@ -1,15 +1,44 @@
-/// The tries that a delivery has behind it, told by the headers of a message that came back from a retry queue.
+/// What a delivery has behind it, as the headers say of a message that came back from a wait queue.
 public struct Attempts: Sendable, Hashable {
     /// Tries before this one that APNs has, or may have, processed.
-    public var before: Int
+    public var before = 0
     /// Whether one of them had an unknown outcome, or a worker may have sent it without telling.
-    public var possibleDuplicate: Bool
-    /// How often the message went through a retry queue, tries that were never sent included.
-    public var rounds: Int
+    public var possibleDuplicate = false
+    /// Trips through a wait queue, whatever for.
+    public var rounds = 0
+    /// Drawn for the last of them, 0 before the first: two messages with the same were one, whose publish was repeated.
+    public var waitID: UInt16 = 0
+    /// When the first try that counts had failed, in UNIX milliseconds.
+    public var firstTriedAtMilliseconds: Int64?
+    /// Trips in a row for want of an open way: a breaker was open.
+    public var holds = 0
+    /// When the first of them began, in UNIX milliseconds.
+    public var heldSinceMilliseconds: Int64?
 
     public init(before: Int = 0, possibleDuplicate: Bool = false, rounds: Int = 0) {
         self.before = before
         self.possibleDuplicate = possibleDuplicate
         self.rounds = rounds
+    }
+
+    /// After a try that counts.
+    func tried(atMilliseconds now: Int64, wasUnknown: Bool = false) -> Attempts {
+        var next = self
+        next.before += 1
+        next.rounds += 1
+        next.possibleDuplicate = possibleDuplicate || wasUnknown
+        next.firstTriedAtMilliseconds = firstTriedAtMilliseconds ?? now
+        next.holds = 0
+        next.heldSinceMilliseconds = nil
+        return next
+    }
+
+    /// After a round in which it was not sent.
+    func held(atMilliseconds now: Int64) -> Attempts {
+        var next = self
+        next.rounds += 1
+        next.holds += 1
+        next.heldSinceMilliseconds = heldSinceMilliseconds ?? now
+        return next
     }
 }

@@ -1,4 +1,4 @@
-/// What is told of a delivery that has ended.
+/// What is published of a delivery that has ended.
 public struct Conclusion: Sendable, Hashable {
     public var outcome: Outcome
     /// APNs' answer, where there was one.
@@ -31,7 +31,7 @@ public struct Conclusion: Sendable, Hashable {
 
 /// What a dead letter's routing key and headers say.
 public struct DeadLetterReason: Sendable, Hashable {
-    /// `json`, `schema`, `limit`, `property`, `app`, `size`, `apns`, `exhausted` or `unknown`.
+    /// `json`, `schema`, `limit`, `property`, `app`, `size`, `apns`, `exhausted`, `held`, `quarantine` or `unknown`.
     public var deadClass: String
     public var code: String
     public var path: String?

@@ -1,18 +1,12 @@
-public import APNS
+import APNS
 import APNSProtocol
 
-/// What follows from what became of a push: a pure table.
+/// What follows for a message from what became of its push: a pure table. What the same says of keys, topics and
+/// endpoints is for the `Breakers`.
 public struct OutcomePolicy: Sendable {
-    public enum Verdict: Sendable, Hashable {
-        /// It has ended: tell so.
-        case conclude(Conclusion)
-        /// Try again later.
-        case retry(Retry)
-        /// It was not sent, and the queue is the best place to wait: no try is counted.
-        case requeue
-        /// Our key or certificate is wrong: put it back, stop consuming and tell somebody.
-        case fault(String)
-    }
+    /// Apple: a request that was answered 5xx may be sent again after 15 minutes ("Handling notification responses from
+    /// APNs").
+    static let serverErrorWaitSeconds: Int64 = 900
 
     public var schedule: RetrySchedule
     /// Whether a push with an unknown outcome is sent again, with the same id.
@@ -23,120 +17,138 @@ public struct OutcomePolicy: Sendable {
         self.resendsUnknown = resendsUnknown
     }
 
-    public func verdict(
-        on outcome: PushOutcome, of notification: PushNotification, _ attempts: Attempts, unixSeconds: Int64
-    ) -> Verdict {
-        switch outcome {
-        case .answered(let answer): verdict(on: answer, of: notification, attempts, unixSeconds: unixSeconds)
-        case .unknown(let error):
-            unknown("\(error)", of: notification, attempts, unixSeconds: unixSeconds)
-        case .notSent(let error): notSent(error, of: notification, attempts, unixSeconds: unixSeconds)
+    /// One message, with what is behind it, at one moment.
+    struct Subject {
+        let notification: PushNotification
+        let attempts: Attempts
+        let nowMilliseconds: Int64
+
+        /// Seconds until it is too late; nil: never.
+        fileprivate var latestSeconds: Int64? {
+            notification.push.expiration.map { $0 - nowMilliseconds / 1000 }
         }
     }
 
-    private func verdict(
-        on answer: PushAnswer, of notification: PushNotification, _ attempts: Attempts, unixSeconds: Int64
-    ) -> Verdict {
-        let verdict = AnswerVerdict(status: answer.status, reason: answer.reason)
+    func verdict(on outcome: PushOutcome, of subject: Subject) -> Verdict {
+        switch outcome {
+        case .answered(let answer): verdict(on: answer, of: subject)
+        case .unknown(let reason): unknown("\(reason)", of: subject)
+        case .notSent(let reason): notSent(reason, of: subject)
+        }
+    }
+
+    /// An open breaker stands in its way: no try is counted.
+    func hold(_ cause: BreakerCause, of subject: Subject) -> Verdict {
+        let next = subject.attempts.held(atMilliseconds: subject.nowMilliseconds)
+        let heldSince = next.heldSinceMilliseconds ?? subject.nowMilliseconds
+        guard subject.nowMilliseconds - heldSince < Int64(schedule.holdSecondsMax) * 1000 else {
+            let reason = DeadLetterReason(
+                "held", cause.code, "It was held up for \(schedule.holdSecondsMax) seconds. \(cause.sentence)")
+            return .conclude(Conclusion(outcome: .rejected, deadLetter: reason))
+        }
+        let delay = schedule.hold(round: subject.attempts.holds, latestSeconds: subject.latestSeconds)
+        guard let delay else { return .conclude(Conclusion(outcome: .expired)) }
+        return .wait(Wait(delay: delay, attempts: next, reason: "held-\(cause.code)"))
+    }
+
+    private func verdict(on answer: PushAnswer, of subject: Subject) -> Verdict {
         let told = Conclusion.Answer(answer)
-        switch verdict.action {
+        switch AnswerVerdict(answer).action {
         case .ok:
             return .conclude(Conclusion(outcome: .accepted, answer: told, tokenState: .valid))
-        case .deadLetter:
-            return .conclude(rejected(told, nil))
+        case .deadLetter, .configuration:
+            return .conclude(rejected(answer, nil))
         case .prune:
-            return .conclude(pruned(told, notification))
+            return .conclude(pruned(answer, subject.notification))
         case .suspect:
-            return .conclude(rejected(told, .suspect))
-        case .configuration:
-            // A wrong topic hurts its own messages alone; a wrong key would refuse every message there is.
-            guard verdict.scope == .credential else { return .conclude(rejected(told, nil)) }
-            return .fault("APNs answered \(answer.status) \(told.reason ?? "without a reason")")
-        case .refresh:
-            // The pool has made a new token already, which is all that can help from here.
-            return .fault("APNs takes new provider tokens for expired: is this machine's clock right?")
-        case .reconnect where answer.reason == .unrelatedKeyIDInToken:
-            return .fault("APNs answered UnrelatedKeyIdInToken on a new connection")
-        case .reconnect, .backOff:
-            return later(told, of: notification, attempts, unixSeconds: unixSeconds)
+            return .conclude(rejected(answer, .suspect))
+        case .refresh, .reconnect, .backOff:
+            return later(answer, of: subject)
         }
     }
 
-    private func rejected(_ answer: Conclusion.Answer, _ state: TokenState?) -> Conclusion {
-        let reason = answer.reason ?? "\(answer.status)"
-        return Conclusion(
-            outcome: .rejected, answer: answer, tokenState: state,
-            deadLetter: DeadLetterReason("apns", reason, "APNs answered \(answer.status) \(reason)."))
+    private func rejected(_ answer: PushAnswer, _ state: TokenState?) -> Conclusion {
+        Conclusion(
+            outcome: .rejected, answer: Conclusion.Answer(answer), tokenState: state,
+            deadLetter: DeadLetterReason("apns", answer.code, answer.told))
     }
 
     /// A device that registered after APNs found the token dead has it again (Apple, "Communicating with APNs").
-    private func pruned(_ answer: Conclusion.Answer, _ notification: PushNotification) -> Conclusion {
+    private func pruned(_ answer: PushAnswer, _ notification: PushNotification) -> Conclusion {
         guard let registered = notification.registeredAtMilliseconds, let dead = answer.timestampMilliseconds,
             registered > dead
-        else { return Conclusion(outcome: .rejected, answer: answer, tokenState: .unregistered) }
+        else {
+            return Conclusion(outcome: .rejected, answer: Conclusion.Answer(answer), tokenState: .unregistered)
+        }
         return rejected(answer, .valid)
     }
 
     /// A transient refusal: the try counts.
-    private func later(
-        _ answer: Conclusion.Answer, of notification: PushNotification, _ attempts: Attempts, unixSeconds: Int64
-    ) -> Verdict {
-        let made = attempts.before + 1
-        let reason = answer.reason ?? "\(answer.status)"
-        guard made < schedule.attemptsMax else {
-            let sentence = "APNs answered \(answer.status) \(reason) at the last of \(made) tries."
+    private func later(_ answer: PushAnswer, of subject: Subject) -> Verdict {
+        let told = Conclusion.Answer(answer)
+        let next = subject.attempts.tried(atMilliseconds: subject.nowMilliseconds)
+        if let end = end(of: next, subject.nowMilliseconds) {
+            let sentence = "\(answer.told) It was \(end)."
             return .conclude(
                 Conclusion(
-                    outcome: .rejected, answer: answer, deadLetter: DeadLetterReason("exhausted", reason, sentence)))
+                    outcome: .rejected, answer: told, deadLetter: DeadLetterReason("exhausted", answer.code, sentence)))
         }
-        let next = Attempts(
-            before: made, possibleDuplicate: attempts.possibleDuplicate, rounds: attempts.rounds)
-        return retry(next, reason, of: notification, unixSeconds: unixSeconds)
-            ?? .conclude(Conclusion(outcome: .expired, answer: answer))
+        let asked = max(answer.retryAfterSeconds ?? 0, answer.isServerError ? Self.serverErrorWaitSeconds : 0)
+        return wait(next, leastSeconds: asked, answer.code, of: subject)
+            ?? .conclude(Conclusion(outcome: .expired, answer: told))
     }
 
-    private func unknown(
-        _ reason: String, of notification: PushNotification, _ attempts: Attempts, unixSeconds: Int64
-    ) -> Verdict {
-        let made = attempts.before + 1
-        let next = Attempts(before: made, possibleDuplicate: true, rounds: attempts.rounds)
-        if resendsUnknown, made < schedule.attemptsMax,
-            let retry = retry(next, "unknown", of: notification, unixSeconds: unixSeconds)
+    private func unknown(_ reason: String, of subject: Subject) -> Verdict {
+        let next = subject.attempts.tried(atMilliseconds: subject.nowMilliseconds, wasUnknown: true)
+        if resendsUnknown, end(of: next, subject.nowMilliseconds) == nil,
+            let wait = wait(next, leastSeconds: 0, "unknown", of: subject)
         {
-            return retry
+            return wait
         }
-        let sentence = "It is not known whether APNs took it: \(reason). Tries: \(made)."
+        let sentence = "It is not known whether APNs took it: \(reason). Tries: \(next.before)."
         return .conclude(
             Conclusion(outcome: .unknown, deadLetter: DeadLetterReason("unknown", "no-answer", sentence)))
     }
 
+    /// Why no further try is made; nil when one is.
+    private func end(of next: Attempts, _ nowMilliseconds: Int64) -> String? {
+        if next.before >= schedule.attemptsMax { return "the last of \(next.before) tries" }
+        let first = next.firstTriedAtMilliseconds ?? nowMilliseconds
+        if nowMilliseconds - first >= Int64(schedule.ageSecondsMax) * 1000 {
+            return "tried for \(schedule.ageSecondsMax) seconds"
+        }
+        return nil
+    }
+
     /// Surely not processed by APNs: no try is counted.
-    private func notSent(
-        _ reason: NotSentReason, of notification: PushNotification, _ attempts: Attempts, unixSeconds: Int64
-    ) -> Verdict {
+    private func notSent(_ reason: NotSentReason, of subject: Subject) -> Verdict {
         switch reason {
         case .draining:
             return .requeue
+        case .expired:
+            return .conclude(Conclusion(outcome: .expired))
         case .malformed:
             return .conclude(
                 Conclusion(
                     invalid: Refusal(.limit, "header", "A value of the message cannot stand in an HTTP header.")))
         case .noConnection, .overloaded, .refused, .noToken:
-            return retry(attempts, "not-sent-\(reason)", of: notification, unixSeconds: unixSeconds)
-                ?? .conclude(Conclusion(outcome: .expired))
+            return hold(BreakerCause("not-sent-\(reason)", "It could not be sent: \(reason)."), of: subject)
         }
     }
 
-    /// `nil` when it would come back too late.
-    private func retry(
-        _ next: Attempts, _ reason: String, of notification: PushNotification, unixSeconds: Int64
+    /// nil when it would come back too late.
+    private func wait(
+        _ next: Attempts, leastSeconds: Int64, _ reason: String, of subject: Subject
     ) -> Verdict? {
-        let back = unixSeconds + Int64(schedule.bucket.delaySeconds)
-        guard !notification.isExpired(unixSeconds: back) else { return nil }
-        var next = next
-        next.rounds += 1
-        return .retry(Retry(bucket: schedule.bucket, attempts: next, reason: reason))
+        let delay = schedule.wait(
+            afterTries: next.before, leastSeconds: leastSeconds, latestSeconds: subject.latestSeconds)
+        return delay.map { .wait(Wait(delay: $0, attempts: next, reason: reason)) }
     }
+}
+
+extension PushAnswer {
+    /// Of APNs itself, not of something between.
+    fileprivate var isServerError: Bool { status >= 500 && isFromAPNS }
 }
 
 extension Conclusion.Answer {

@@ -2,20 +2,20 @@
 public struct RetrySchedule: Sendable, Hashable {
     /// Tries that APNs may have processed, after which a message is given up.
     public var attemptsMax: Int
-    /// Where a transient refusal or an unknown outcome waits.
-    public var bucket: RetryBucket
+    /// Seconds after the first such try until which it is tried again.
+    public var ageSecondsMax: Int
+    /// Seconds for which a message is held up by an open breaker before it is given up.
+    public var holdSecondsMax: Int
+    /// The first failure waits the first of these, the next the next; ascending, at least one.
+    public var waits: [WaitDelay]
 
-    public init(attemptsMax: Int = 5, bucket: RetryBucket = .default) {
+    public init(
+        attemptsMax: Int = 8, ageSecondsMax: Int = 86_400, holdSecondsMax: Int = 86_400,
+        waits: [WaitDelay] = WaitDelay.defaults
+    ) {
         self.attemptsMax = max(1, attemptsMax)
-        self.bucket = bucket
+        self.ageSecondsMax = ageSecondsMax
+        self.holdSecondsMax = holdSecondsMax
+        self.waits = waits
     }
-}
-
-/// A message that waits to be tried again.
-public struct Retry: Sendable, Hashable {
-    public var bucket: RetryBucket
-    /// As they stand before the next try.
-    public var attempts: Attempts
-    /// APNs' reason or ours, for operators who look into the retry queue.
-    public var reason: String
 }

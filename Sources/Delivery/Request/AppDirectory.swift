@@ -34,8 +34,8 @@ public struct AppDirectory: Sendable {
 
     private let apps: [App]
     private let names: [[UInt8]]
-    /// By app and push type, in the order of `PushType.allCases`.
-    private let topics: [[[UInt8]]]
+    /// By app, then by push type in the order of `PushType.allCases`.
+    private let topics: [[UInt8]]
     /// By app and outcome, in the order of `Outcome.allCases`.
     private let resultRoutingKeys: [[String]]
     /// Open addressing; −1 is free.
@@ -44,7 +44,7 @@ public struct AppDirectory: Sendable {
     public init(_ apps: [App]) {
         self.apps = apps
         names = apps.map { Array($0.bundleID.utf8) }
-        topics = names.map { name in PushType.allCases.map { $0.topic(bundleID: name) } }
+        topics = names.flatMap { name in PushType.allCases.map { $0.topic(bundleID: name) } }
         resultRoutingKeys = apps.map { app in
             Outcome.allCases.map { RoutingKey.result($0, app: app.bundleID) }
         }
@@ -59,9 +59,32 @@ public struct AppDirectory: Sendable {
 
     public subscript(index: Index) -> App { apps[index] }
 
-    /// Value of `apns-topic` for pushes of this type to an app; made once, and shared.
-    public func topic(of index: Index, _ type: PushType) -> [UInt8] {
-        topics[index][PushType.allCases.firstIndex(of: type) ?? 0]
+    /// Numbers the topics of all apps.
+    public typealias TopicIndex = Int
+
+    public func topicIndex(of index: Index, _ type: PushType) -> TopicIndex {
+        index * PushType.allCases.count + (PushType.allCases.firstIndex(of: type) ?? 0)
+    }
+
+    /// Value of `apns-topic`; made once, and shared.
+    public func topic(_ index: TopicIndex) -> [UInt8] { topics[index] }
+
+    /// All topics in both environments: the numbers of routes are below it.
+    public var routeCount: Int { topics.count * APNSEnvironment.allCases.count }
+
+    static func routeNumber(topic: TopicIndex, _ environment: APNSEnvironment) -> Int {
+        topic * APNSEnvironment.allCases.count + (environment == .production ? 0 : 1)
+    }
+
+    /// The topic of a route, for operators.
+    func topic(of route: Route) -> String {
+        String(decoding: topics[route.number / APNSEnvironment.allCases.count], as: UTF8.self)
+    }
+
+    /// Bundle IDs of the apps that one of these pools serves, for operators.
+    func bundleIDs(servedBy pools: [Int]) -> [String] {
+        apps.filter { app in [app.productionPool, app.sandboxPool].contains { $0.map(pools.contains) ?? false } }
+            .map(\.bundleID)
     }
 
     /// Routing key of a result; made once, and shared.

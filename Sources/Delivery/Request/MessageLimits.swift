@@ -9,7 +9,7 @@ public struct MessageLimits {
     private let payloadBytes: Int
     private let payloadBytesMax: Int
 
-    init(_ push: PushRequest) {
+    init(_ push: APNSRequest) {
         deviceToken =
             switch push.target {
             case .device(let token): token

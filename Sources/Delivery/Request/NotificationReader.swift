@@ -34,8 +34,6 @@ final class NotificationReader {
 
     private func notification(_ record: DeliveryRecord) throws(Refusal) -> PushNotification {
         let delivery = record.delivery
-        record.attempts = Attempts(of: delivery)
-        record.attemptsMade = record.attempts.before
         record.id = UUIDValue(messageID: delivery.properties.messageID)
         guard !delivery.isOversized else { throw Refusal.oversized }
         try checkEncoding(delivery.properties.contentEncoding)
@@ -45,12 +43,14 @@ final class NotificationReader {
         guard let id = record.id else { throw Refusal.anonymous }
         let (app, environment, pool) = try destination(root, record.app)
         record.environment = environment
-        let push = try push(id, app, root, delivery.body)
+        let (push, topic) = try push(id, app, root, delivery.body)
         try MessageLimits(push).check()
         if let payload = root["payload"], let violation = payloadValidators[app]?.firstViolation(in: payload) {
             throw Refusal(violation)
         }
-        return PushNotification(push: push, pool: pool, registeredAtMilliseconds: root["registered_at"]?.int64)
+        let route = Route(pool: pool, number: AppDirectory.routeNumber(topic: topic, environment))
+        return PushNotification(
+            push: push, app: app, route: route, registeredAtMilliseconds: root["registered_at"]?.int64)
     }
 
     private func checkEncoding(_ encoding: String?) throws(Refusal) {
@@ -85,7 +85,7 @@ final class NotificationReader {
 
     private func push(
         _ id: UUIDValue, _ app: AppDirectory.Index, _ root: JSONValue, _ body: [UInt8]
-    ) throws(Refusal) -> PushRequest {
+    ) throws(Refusal) -> (push: APNSRequest, topic: AppDirectory.TopicIndex) {
         guard let token = root["device_token"] else {
             throw Refusal(
                 .app, "broadcast", path: "/channel_id", "Broadcasts to channels are not sent by this version.")
@@ -95,16 +95,18 @@ final class NotificationReader {
             throw Refusal(.schema, "required", "push_type or payload is missing.")
         }
         let priority = root["priority"]?.int64.flatMap { UInt8(exactly: $0) }.flatMap(Priority.init(rawValue:))
-        return PushRequest(
-            target: .device(token.text(in: body)), topic: apps.topic(of: app, pushType), pushType: pushType,
+        let topic = apps.topicIndex(of: app, pushType)
+        let push = APNSRequest.device(
+            token: token.text(in: body), topic: apps.topic(topic), pushType: pushType,
             priority: priority ?? pushType.defaultPriority, expiration: root["expiration"]?.int64,
             collapseID: root["collapse_id"]?.text(in: body), id: id, payload: body, payloadRange: payload.sourceRange)
+        return (push, topic)
     }
 }
 
 extension UUIDValue {
     /// A UUID as it is, anything else as its UUIDv5.
-    fileprivate init?(messageID: String?) {
+    init?(messageID: String?) {
         guard let messageID, !messageID.isEmpty else { return nil }
         self = UUIDValue(messageID) ?? UUIDValue(name: messageID, namespace: DeliveryRecord.namespace)
     }
@@ -145,23 +147,6 @@ extension DeliveryRecord {
             target = .channel(channel.text(in: delivery.body))
         }
     }
-}
-
-extension Attempts {
-    /// A message that the broker delivers again may have been sent by a worker that died.
-    fileprivate init(of delivery: IncomingMessage) {
-        let properties = delivery.properties
-        func count(_ name: String) -> Int {
-            Int(min(max(properties.header(name)?.integerValue ?? 0, 0), Int64(Self.countedMax)))
-        }
-        let flagged = properties.header(MessageHeaderName.possibleDuplicate)?.booleanValue ?? false
-        self.init(
-            before: count(MessageHeaderName.attempt), possibleDuplicate: flagged || delivery.isRedelivered,
-            rounds: count(MessageHeaderName.rounds))
-    }
-
-    /// A header that says more was not written by a worker.
-    private static let countedMax = 1_000_000
 }
 
 extension JSONValue {

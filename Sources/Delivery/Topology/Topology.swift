@@ -5,10 +5,13 @@
 /// cannot be changed without deleting the queue; lengths, limits and expiry belong into the broker's policies.
 public struct Topology: Sendable, Equatable {
     public let names: TopologyNames
-    public let retryBuckets: [RetryBucket]
+    public let waits: [WaitDelay]
     public let exchanges: [Exchange]
     public let queues: [Queue]
     public let bindings: [Binding]
+    /// Bindings of a single queue of requests, to be taken away where there are several: by them a request would reach
+    /// two queues, and be pushed twice.
+    public let formerBindings: [Binding]
 
     public struct Exchange: Sendable, Hashable {
         public enum Kind: String, Sendable { case direct, topic, fanout }
@@ -34,65 +37,99 @@ public struct Topology: Sendable, Equatable {
         public enum Value: Sendable, Hashable {
             case text(String)
             case integer(Int64)
+            case boolean(Bool)
         }
         public let name: String
         public let value: Value
 
         static func text(_ name: String, _ value: String) -> Argument { Argument(name: name, value: .text(value)) }
         static func integer(_ name: String, _ value: Int64) -> Argument { Argument(name: name, value: .integer(value)) }
+        static func boolean(_ name: String, _ value: Bool) -> Argument { Argument(name: name, value: .boolean(value)) }
     }
 
-    public init(names: TopologyNames = TopologyNames(), retryBuckets: [RetryBucket] = [.default]) {
+    /// - Parameters:
+    ///   - waits: delays after which messages come back.
+    ///   - routingKeys: of request queues, by name; the last word of its name where a queue has none. A single queue gets
+    ///     every request, whatever the key.
+    public init(
+        names: TopologyNames = TopologyNames(), waits: [WaitDelay] = WaitDelay.defaults,
+        routingKeys: [String: String] = [:]
+    ) {
         self.names = names
-        self.retryBuckets = retryBuckets
-        exchanges = [
-            Exchange(name: names.unroutedExchange, kind: .fanout, arguments: []),
-            Exchange(name: names.requestsExchange, kind: .topic, arguments: []),
-            Exchange(name: names.retryExchange, kind: .direct, arguments: []),
-            // A result that no queue is bound for must not hold up the acknowledgement of its request.
-            Exchange(
-                name: names.resultsExchange, kind: .topic,
-                arguments: [.text("alternate-exchange", names.unroutedExchange)]),
-            Exchange(name: names.deadExchange, kind: .topic, arguments: []),
-            Exchange(name: names.brokerDeadLettersExchange, kind: .fanout, arguments: []),
-        ]
-        queues =
+        self.waits = waits
+        let waitQueues = waits.flatMap { delay in
+            (0..<WaitDelay.siblings).map { sibling in
+                (name: names.waitQueue(delay, sibling: sibling), milliseconds: delay.milliseconds(sibling: sibling))
+            }
+        }
+        exchanges =
             [
+                Exchange(name: names.unroutedExchange, kind: .fanout, arguments: []),
+                Exchange(name: names.requestsExchange, kind: .topic, arguments: []),
+                // A result that no queue is bound for must not hold up the acknowledgement of its request.
+                Exchange(
+                    name: names.resultsExchange, kind: .topic,
+                    arguments: [.text("alternate-exchange", names.unroutedExchange)]),
+                Exchange(name: names.deadExchange, kind: .topic, arguments: []),
+                Exchange(name: names.brokerDeadLettersExchange, kind: .fanout, arguments: []),
+                // Not the default exchange, so that workers need no permission beyond their prefix.
+                Exchange(name: names.quarantineQueue, kind: .fanout, arguments: []),
+            ] + waitQueues.map { Exchange(name: $0.name, kind: .fanout, arguments: []) }
+        let deadLettered = Self.quorum + Self.deadLettersTo(exchange: names.brokerDeadLettersExchange)
+        queues =
+            names.requestQueues.map { Queue(name: $0, arguments: deadLettered) }
+            + [
+                // One worker at a time, one message at a time: what kills workers kills no neighbour there.
                 Queue(
-                    name: names.requestsQueue,
-                    arguments: Self.quorum + Self.deadLettersTo(exchange: names.brokerDeadLettersExchange)),
+                    name: names.quarantineQueue, arguments: deadLettered + [.boolean("x-single-active-consumer", true)]),
                 Queue(name: names.resultsQueue, arguments: Self.quorum),
                 Queue(name: names.deadQueue, arguments: Self.quorum),
                 Queue(name: names.unroutedQueue, arguments: Self.quorum),
             ]
-            + retryBuckets.map { bucket in
-                // Waits here for the bucket's delay, then goes back to the requests as a dead letter of this queue.
+            + waitQueues.map { queue in
+                // Without a dead-letter routing key of its own a message keeps the one that it was published with, which
+                // is the name of the queue that it came from.
                 Queue(
-                    name: names.retryQueue(bucket),
-                    arguments: Self.quorum + [.integer("x-message-ttl", bucket.delayMilliseconds)]
-                        + Self.deadLettersTo(exchange: "", routingKey: names.requestsQueue))
+                    name: queue.name,
+                    arguments: Self.quorum + [.integer("x-message-ttl", queue.milliseconds)]
+                        + Self.deadLettersTo(exchange: ""))
             }
+        let requests = names.requestQueues.map { queue in
+            Binding(
+                queue: queue, exchange: names.requestsExchange,
+                routingKey: names.requestQueues.count == 1
+                    ? Self.everyKey : routingKeys[queue] ?? Self.lastWord(of: queue))
+        }
+        let former = Set(names.requestQueues + TopologyNames(prefix: names.prefix).requestQueues).sorted().map {
+            Binding(queue: $0, exchange: names.requestsExchange, routingKey: Self.everyKey)
+        }
+        formerBindings = names.requestQueues.count == 1 ? [] : former.filter { !requests.contains($0) }
         bindings =
-            [
-                Binding(queue: names.requestsQueue, exchange: names.requestsExchange, routingKey: "#"),
+            requests
+            + [
+                Binding(queue: names.quarantineQueue, exchange: names.quarantineQueue, routingKey: ""),
                 Binding(queue: names.resultsQueue, exchange: names.resultsExchange, routingKey: "result.#"),
                 Binding(queue: names.deadQueue, exchange: names.deadExchange, routingKey: "dead.#"),
                 Binding(queue: names.deadQueue, exchange: names.brokerDeadLettersExchange, routingKey: ""),
                 Binding(queue: names.unroutedQueue, exchange: names.unroutedExchange, routingKey: ""),
-            ]
-            + retryBuckets.map { bucket in
-                Binding(
-                    queue: names.retryQueue(bucket), exchange: names.retryExchange, routingKey: bucket.routingKey)
-            }
+            ] + waitQueues.map { Binding(queue: $0.name, exchange: $0.name, routingKey: "") }
+    }
+
+    private static let everyKey = "#"
+
+    /// `bulk` of `push.requests.bulk`: the routing key of a request queue that is given no other.
+    public static func lastWord(of queue: String) -> String {
+        queue.split(separator: ".").last.map { String($0) } ?? queue
     }
 
     private static let quorum: [Argument] = [.text("x-queue-type", "quorum")]
 
     /// RabbitMQ hands a dead letter on with confirmation only when all three are set; with another overflow it silently
     /// falls back to losing it when the target is away (https://www.rabbitmq.com/docs/quorum-queues#dead-lettering).
-    private static func deadLettersTo(exchange: String, routingKey: String? = nil) -> [Argument] {
-        [.text("x-dead-letter-exchange", exchange)]
-            + (routingKey.map { [.text("x-dead-letter-routing-key", $0)] } ?? [])
-            + [.text("x-dead-letter-strategy", "at-least-once"), .text("x-overflow", "reject-publish")]
+    private static func deadLettersTo(exchange: String) -> [Argument] {
+        [
+            .text("x-dead-letter-exchange", exchange), .text("x-dead-letter-strategy", "at-least-once"),
+            .text("x-overflow", "reject-publish"),
+        ]
     }
 }

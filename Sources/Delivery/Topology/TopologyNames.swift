@@ -3,12 +3,13 @@ public struct TopologyNames: Sendable, Hashable {
     /// First part of every name.
     public let prefix: String
 
-    /// Producers publish here with any routing key (or straight to `requestsQueue` through the default exchange).
+    /// Topic: producers publish here (or straight to a queue of requests through the default exchange).
     public let requestsExchange: String
-    /// Workers consume from here.
-    public let requestsQueue: String
-    /// Direct: the routing key is the bucket's (``RetryBucket/routingKey``).
-    public let retryExchange: String
+    /// Workers consume from these; at least one, the most important first.
+    public let requestQueues: [String]
+    /// Where a message that was delivered again and again waits to be tried alone. The fanout exchange that leads to it
+    /// has its name.
+    public let quarantineQueue: String
     /// Topic: `result.<outcome>.<app>`. What no queue takes goes to `unroutedExchange`.
     public let resultsExchange: String
     /// The results of whoever binds no queue of their own.
@@ -23,12 +24,12 @@ public struct TopologyNames: Sendable, Hashable {
     public let unroutedExchange: String
     public let unroutedQueue: String
 
-    /// - Parameter requestsQueue: default `<prefix>.requests`.
-    public init(prefix: String = "push", requestsQueue: String? = nil) {
+    /// - Parameter requestQueues: none stands for `<prefix>.requests`.
+    public init(prefix: String = "push", requestQueues: [String] = []) {
         self.prefix = prefix
         self.requestsExchange = "\(prefix).requests"
-        self.requestsQueue = requestsQueue ?? "\(prefix).requests"
-        self.retryExchange = "\(prefix).retry"
+        self.requestQueues = requestQueues.isEmpty ? ["\(prefix).requests"] : requestQueues
+        self.quarantineQueue = "\(prefix).quarantine"
         self.resultsExchange = "\(prefix).results"
         self.resultsQueue = "\(prefix).results"
         self.deadExchange = "\(prefix).dead"
@@ -38,6 +39,11 @@ public struct TopologyNames: Sendable, Hashable {
         self.unroutedQueue = "\(prefix).unrouted"
     }
 
-    /// Where a message waits for the bucket's delay. The name carries the delay, because a queue's cannot be changed.
-    public func retryQueue(_ bucket: RetryBucket) -> String { "\(retryExchange).\(bucket.routingKey)" }
+    /// Where a message waits for the sibling's time: a queue, and the fanout exchange of the same name that leads to it.
+    /// What is published there with a queue's name as routing key comes back to that queue.
+    ///
+    /// - Parameter sibling: 0 to ``WaitDelay/siblings`` − 1; the name counts them from 1.
+    public func waitQueue(_ delay: WaitDelay, sibling: Int) -> String {
+        "\(prefix).wait.\(delay.label).\(sibling + 1)"
+    }
 }

@@ -106,7 +106,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     private var waitNanoseconds: Int64? {
         if hasWork { return 0 }
         guard let next = nextTimer else { return nil }
-        return max(0, next.nanoseconds &- Self.readClocks().monotonic.nanoseconds)
+        return max(0, next.nanoseconds &- Self.nanoseconds(CLOCK_MONOTONIC))
     }
 
     override func wake() {
@@ -115,13 +115,16 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     }
 
     static func readClocks() -> Now {
-        var monotonic = timespec()
-        var wall = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &monotonic)
-        clock_gettime(CLOCK_REALTIME, &wall)
-        return Now(
-            monotonic: MonotonicTime(nanoseconds: Int64(monotonic.tv_sec) * 1_000_000_000 + Int64(monotonic.tv_nsec)),
-            unixNanoseconds: Int64(wall.tv_sec) * 1_000_000_000 + Int64(wall.tv_nsec))
+        Now(
+            monotonic: MonotonicTime(nanoseconds: nanoseconds(CLOCK_MONOTONIC)),
+            sinceBoot: MonotonicTime(nanoseconds: nanoseconds(CLOCK_BOOTTIME)),
+            unixNanoseconds: nanoseconds(CLOCK_REALTIME))
+    }
+
+    private static func nanoseconds(_ clock: clockid_t) -> Int64 {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 
     /// Calls `action` with the epoll events of `descriptor` until the watch is ended, or `abandoned` when the loop ends

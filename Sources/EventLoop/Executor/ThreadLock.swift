@@ -3,10 +3,10 @@ import CLinux
 /// A pthread mutex. `Synchronization.Mutex` reports false races under the thread sanitizer with this toolchain.
 ///
 /// `@unchecked Sendable`: the mutex lives at one address for as long as the object and is made for several threads.
-final class ThreadLock: @unchecked Sendable {
+package final class ThreadLock: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
-    init() {
+    package init() {
         mutex = .allocate(capacity: 1)
         pthread_mutex_init(mutex, nil)
     }
@@ -16,7 +16,7 @@ final class ThreadLock: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    func withLock<Result: ~Copyable>(_ body: () -> Result) -> Result {
+    package func withLock<Result: ~Copyable>(_ body: () -> Result) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         return body()

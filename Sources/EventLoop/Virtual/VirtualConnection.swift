@@ -13,8 +13,9 @@ public final class VirtualConnection {
     /// Called at each piece that is about to be handed over, before it is; may cut the connection.
     public var onDelivery: (Direction, _ bytes: Int) -> Void = { _, _ in }
 
-    private let client: VirtualTransport
-    private let server: VirtualTransport
+    /// Weak: an end that is over belongs to those who still look at it.
+    private weak let client: VirtualTransport?
+    private weak let server: VirtualTransport?
     private var cutToServerAt = Int.max
     private var cutToClientAt = Int.max
 
@@ -30,8 +31,8 @@ public final class VirtualConnection {
         guard isOpen else { return }
         isOpen = false
         let error = TransportError(.reset, "\(endpoint): connection reset by peer")
-        client.end(error)
-        server.end(error)
+        client?.end(error)
+        server?.end(error)
     }
 
     /// Cuts the connection once `bytes` more were handed over in `direction`, in the midst of a piece if need be.

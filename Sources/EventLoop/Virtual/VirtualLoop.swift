@@ -52,10 +52,30 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
             guard let next = nextTimer else { return .idle }
             if next > end { return .timedOut }
             if next > now.monotonic {
-                now.unixNanoseconds += next.nanoseconds - now.monotonic.nanoseconds
-                now.monotonic = next
+                pass(now.monotonic.duration(to: next))
                 turnsAtThisTime = 0
             }
+        }
+    }
+
+    private func pass(_ duration: Duration) {
+        now.monotonic = now.monotonic + duration
+        now.sinceBoot = now.sinceBoot + duration
+        now.unixNanoseconds += duration.nanosecondsSaturated
+    }
+
+    /// Ends every connection, tells those who have one, and forgets what was still to come: a world that is left in the
+    /// midst of its work would keep itself alive. The loop is not run after that.
+    public func end() {
+        enter {
+            forgetScheduled()
+            network.end()
+            var turns = 0
+            repeat {
+                finishTurn()
+                turns += 1
+            } while hasWork && turns < Self.turnsAtOneTimeMax
+            forgetScheduled()
         }
     }
 

@@ -17,6 +17,9 @@ public final class VirtualNetwork: @unchecked Sendable {
     public internal(set) var history = HistoryHash()
 
     private var listeners: [VirtualListener] = []
+    /// Those that have not ended.
+    private var transports: [VirtualTransport] = []
+    private var isOver = false
     private var nextFreePort: UInt16 = 50_000
     var random: SeededRandom
 
@@ -45,7 +48,9 @@ public final class VirtualNetwork: @unchecked Sendable {
     }
 
     func connect(to endpoint: Endpoint, handler: ByteStreamHandler, on loop: EventLoop) -> ByteTransport {
+        guard !isOver else { return VirtualTransport(loop: loop, network: self, handler: nil) }
         let client = VirtualTransport(loop: loop, network: self, handler: handler)
+        transports.append(client)
         loop.schedule(after: latency()) { [self] in
             guard client.state == .connecting else { return }
             guard let listener = listeners.first(where: { $0.endpoint == endpoint }) else {
@@ -55,6 +60,7 @@ public final class VirtualNetwork: @unchecked Sendable {
             let connection = VirtualConnection(
                 number: connections.count, endpoint: endpoint, client: client, server: server)
             connections.append(connection)
+            transports.append(server)
             client.join(connection, to: server)
             server.join(connection, to: client)
             onConnect(connection)
@@ -63,6 +69,18 @@ public final class VirtualNetwork: @unchecked Sendable {
             client.open()
         }
         return client
+    }
+
+    func forget(_ transport: VirtualTransport) {
+        transports.removeAll { $0 === transport }
+    }
+
+    /// Ends all that is open, and lets nothing more be opened.
+    func end() {
+        isOver = true
+        for transport in transports { transport.end(TransportError(.reset, "the virtual network has ended")) }
+        listeners = []
+        connections = []
     }
 
     func latency() -> Duration {

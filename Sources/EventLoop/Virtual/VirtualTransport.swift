@@ -55,9 +55,9 @@ final class VirtualTransport: ByteTransport {
 
     /// A piece, or `nil` for the end, arrives after the latency and after all that was sent before it.
     private func send(_ piece: [UInt8]?) {
-        guard let peer else { return }
         bytesOnTheWay += piece?.count ?? 0
         lastArrival = max(lastArrival, loop.now.monotonic + network.latency())
+        guard let peer else { return }
         loop.schedule(at: lastArrival) { peer.arrive(piece) }
     }
 
@@ -130,6 +130,7 @@ final class VirtualTransport: ByteTransport {
         guard state != .ended else { return }
         state = .ended
         arrived = []
+        network.forget(self)
         if let connection { network.history.mix(loop.now.monotonic, connection.number, []) }
         loop.later { [self] in
             let handler = handler

@@ -42,7 +42,7 @@ struct BrokerAccess: Sendable {
 
     /// One line for an operator: which broker, and what it or the way to it says.
     func line(_ error: AMQPError) -> String {
-        let isPlaced = endpoints.contains { error.message.hasPrefix($0.description) }
+        let isPlaced = endpoints.contains { error.message.contains($0.description) }
         return "martlet: \(isPlaced ? "" : "\(place): ")\(error.message)".printable
     }
 }

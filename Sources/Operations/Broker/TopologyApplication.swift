@@ -10,6 +10,10 @@ struct TopologyApplication {
             case present
             /// There now; a broker does not say whether it was before.
             case bound
+            /// Not there now, as above.
+            case unbound
+            /// It is there, and nothing leads to it any more: what to do with it.
+            case unused(String)
             case failed(String)
         }
         /// `exchange push.results`.
@@ -22,6 +26,8 @@ struct TopologyApplication {
             case .created: "created  \(subject)"
             case .present: "present  \(subject)"
             case .bound: "bound    \(subject)"
+            case .unbound: "unbound  \(subject)"
+            case .unused(let advice): "unused   \(subject): \(advice)"
             case .failed(let reason): "failed   \(subject): \(reason)"
             }
         }
@@ -64,7 +70,41 @@ struct TopologyApplication {
                 return .bound
             }
         }
+        for binding in topology.formerBindings {
+            guard try await isThere(binding.queue) else { continue }
+            let subject = "\(binding.queue) from \(binding.exchange) by \(binding.routingKey)"
+            try await step(subject) { admin throws(AMQPError) in
+                try await admin.unbindQueue(
+                    binding.queue, fromExchange: binding.exchange, routingKey: binding.routingKey)
+                return .unbound
+            }
+        }
+        try await lookForRetryExchange(of: topology.names)
         return failures
+    }
+
+    /// Earlier versions had messages wait in queues of this exchange, which give back what is in them by themselves.
+    private mutating func lookForRetryExchange(of names: TopologyNames) async throws(AMQPError) {
+        let name = "\(names.prefix).retry"
+        do {
+            guard try await admin.exchangeExists(name) else { return }
+        } catch {
+            guard !error.isUnreachable else { throw error }
+            return
+        }
+        tell(
+            Step(
+                subject: "exchange \(name) and its queues",
+                result: .unused("\(names.prefix).wait.* take their place; delete them once the queues are empty")))
+    }
+
+    private func isThere(_ queue: String) async throws(AMQPError) -> Bool {
+        do {
+            return try await admin.queueExists(queue)
+        } catch {
+            guard !error.isUnreachable else { throw error }
+            return false
+        }
     }
 
     private mutating func step(
@@ -121,6 +161,7 @@ extension FieldTable {
                 switch argument.value {
                 case .text(let text): Entry(argument.name, .string(text))
                 case .integer(let number): Entry(argument.name, .integer(number))
+                case .boolean(let flag): Entry(argument.name, .boolean(flag))
                 }
             })
     }

@@ -41,7 +41,7 @@ extension AMQPError {
     /// Whether the broker is not there, rather than refusing something.
     var isUnreachable: Bool {
         switch code {
-        case .connectionLost, .timedOut, .connectionForced, .protocolViolation, .closed: true
+        case .cannotConnect, .connectionLost, .timedOut, .connectionForced, .protocolViolation, .closed: true
         case .accessRefused, .notFound, .resourceLocked, .preconditionFailed, .consumerCancelled, .refused, .invalidURL:
             false
         }

@@ -70,6 +70,7 @@ extension Topology.Argument.Value {
         switch self {
         case .text(let text): text.isEmpty ? "\"\"" : text
         case .integer(let number): "\(number)"
+        case .boolean(let flag): "\(flag)"
         }
     }
 }
@@ -83,6 +84,7 @@ extension JSONWriter {
             switch argument.value {
             case .text(let text): string(text)
             case .integer(let number): int(number)
+            case .boolean(let flag): bool(flag)
             }
         }
         endObject()

@@ -5,7 +5,8 @@ extension Invocation {
             path: ["worker"],
             summary: "Take messages from RabbitMQ, send them to APNs, publish what became of them.",
             discussion: """
-                Runs until SIGTERM or SIGINT, then takes no more messages and settles those it holds, for at most
+                Waits until the broker is there and has all that it needs, and says what it waits for. Runs until
+                SIGTERM or SIGINT, then takes no more messages and settles those it holds, for at most
                 limits.drain_deadline_seconds; a second signal ends it at once. Logs JSON lines to standard error.
                 The schema of the file is schemas/config.schema.json.
                 """,
@@ -16,6 +17,7 @@ extension Invocation {
             discussion: """
                 Declares what is missing and leaves alone what is there; run it as often as you like. Something that
                 exists with other arguments is an error: the broker cannot change it, only delete and declare anew.
+                Where there are several queues of requests, the binding of all requests to one of them is taken away.
                 """,
             options: [.config(), .url, .prefix]),
         CommandSyntax(
@@ -63,6 +65,8 @@ extension Invocation {
             options: [
                 .config(), .url, .prefix, .json,
                 OptionSyntax(name: "message-id", value: "ID", help: "this message-id; for a single file"),
+                OptionSyntax(
+                    name: "queue", value: "NAME", help: "straight to this queue; needed where the file has several"),
                 OptionSyntax(name: "timeout", value: "SECONDS", help: "give up after so long; default 30"),
             ]),
         CommandSyntax(

@@ -27,6 +27,8 @@ enum Invocation: Equatable, Sendable {
         /// `-` is standard input.
         var files: [String]
         var messageID: String?
+        /// nil: the exchange of requests.
+        var queue: String?
         var isJSON = false
         var timeoutSeconds = 30
     }
@@ -84,7 +86,8 @@ enum Invocation: Equatable, Sendable {
             self = .publish(
                 PublishOptions(
                     broker: try Broker(parsed), files: parsed.operands, messageID: options["message-id"],
-                    isJSON: options["json"] != nil, timeoutSeconds: try parsed.integer("timeout", upTo: 86_400) ?? 30))
+                    queue: options["queue"], isJSON: options["json"] != nil,
+                    timeoutSeconds: try parsed.integer("timeout", upTo: 86_400) ?? 30))
         case "watch":
             self = .watch(
                 WatchOptions(

@@ -25,10 +25,20 @@ struct Configuration: Sendable {
         /// nil: what the URL says.
         var heartbeatSeconds: Int?
         var names = TopologyNames()
+        /// Those of `names`, where the file says more of them than their names.
+        var requestQueues: [Queue] = []
         /// For an `amqps` URL.
         var tls = TLSClientConfiguration()
         /// nil: the host of the URL.
         var serverName: String?
+
+        struct Queue: Sendable, Equatable {
+            var name: String
+            /// nil: `Limits.inFlightMax`.
+            var prefetch: Int?
+            /// nil: the topology's own choice.
+            var routingKey: String?
+        }
     }
 
     struct APNs: Sendable {
@@ -49,6 +59,8 @@ struct Configuration: Sendable {
             var keyID: String
             var teamID: String
             var privateKey: ES256PrivateKey
+            /// Where Apple takes it.
+            var environments = APNSEnvironment.allCases
         }
 
         struct Server: Sendable {
@@ -77,13 +89,26 @@ struct Configuration: Sendable {
     }
 
     struct Retry: Sendable, Equatable {
-        var attemptsMax = 5
+        var attemptsMax = 8
         /// Whether a push whose answer never came is sent again.
         var resendsUnknown = true
-        var delaySeconds = 30
+        var ageSecondsMax = 86_400
+        var holdSecondsMax = 86_400
+        /// Ascending, at least one.
+        var waits = WaitDelay.defaults
     }
 
-    static func topology(_ names: TopologyNames, _ retry: Retry) -> Topology {
-        Topology(names: names, retryBuckets: [RetryBucket(delaySeconds: retry.delaySeconds)])
+    /// What lanes consume from, the most important first.
+    var requestQueues: [RequestQueue] {
+        broker.names.requestQueues.map { name in
+            let prefetch = broker.requestQueues.first { $0.name == name }?.prefetch
+            return RequestQueue(name: name, prefetch: prefetch ?? limits.inFlightMax)
+        }
+    }
+
+    static func topology(_ broker: Broker, _ retry: Retry) -> Topology {
+        var routingKeys: [String: String] = [:]
+        for queue in broker.requestQueues { routingKeys[queue.name] = queue.routingKey }
+        return Topology(names: broker.names, waits: retry.waits, routingKeys: routingKeys)
     }
 }

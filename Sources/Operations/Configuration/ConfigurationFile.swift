@@ -100,13 +100,20 @@ enum ConfigurationSchema {
         }
     }
 
+    /// Keys of earlier versions, and what took their place.
+    private static let replaced = [
+        "/retry/delay_seconds": "retry.delays takes its place, a list such as [30s, 2m, 10m]"
+    ]
+
     /// A violation in the words of whoever writes configuration files.
     static func text(_ violation: SchemaViolation) -> String {
         let place = violation.instancePointer.split(separator: "/").map { part in
             part.replacing("~1", with: "/").replacing("~0", with: "~")
         }
         if violation.keyword == "additionalProperties", let key = place.last {
-            let hint = violation.suggestion.map { "; did you mean '\($0)'?" } ?? ""
+            let hint =
+                Self.replaced[violation.instancePointer].map { "; \($0)" }
+                ?? violation.suggestion.map { "; did you mean '\($0)'?" } ?? ""
             return "unknown key '\(key)'\(hint)"
         }
         return "\(place.isEmpty ? "the file" : place.joined(separator: ".")) \(violation.message)"

@@ -11,6 +11,9 @@ import Telemetry
 /// Makes a `Configuration` of a file's values, and collects what the schema cannot say is wrong: references to nothing,
 /// missing files, keys that are no keys. Values of the wrong type are skipped here, since the schema tells of them.
 struct ConfigurationReader {
+    /// Thirty days: APNs keeps nothing longer.
+    private static let ageSecondsMax = 30 * 86_400
+
     private let path: String
     private let resolver: ReferenceResolver
     private(set) var mistakes: [ConfigurationError.Mistake] = []
@@ -41,7 +44,7 @@ struct ConfigurationReader {
     /// As `readWorker`, for what concerns the broker.
     mutating func readBroker(_ root: JSONValue) -> (broker: Configuration.Broker, topology: Topology)? {
         guard let broker = root["amqp"].flatMap({ brokerSection($0) }) else { return nil }
-        return (broker, Configuration.topology(broker.names, readRetry(root["retry"])))
+        return (broker, Configuration.topology(broker, readRetry(root["retry"])))
     }
 
     private mutating func brokerSection(_ section: JSONValue) -> Configuration.Broker? {
@@ -65,13 +68,41 @@ struct ConfigurationReader {
             complain(tls, "tls is for a URL that begins with amqps://")
         }
         var broker = Configuration.Broker(url: url)
-        let queue = section["requests_queue"].flatMap { self.text($0) }
         let prefix = section["prefix"].flatMap { self.text($0) }
-        broker.names = TopologyNames(prefix: prefix ?? broker.names.prefix, requestsQueue: queue)
+        broker.requestQueues = readRequestQueues(section)
+        broker.names = TopologyNames(
+            prefix: prefix ?? broker.names.prefix, requestQueues: broker.requestQueues.map(\.name))
         broker.heartbeatSeconds = section["heartbeat_seconds"]?.int
         broker.tls = tls
         broker.serverName = serverName
         return broker
+    }
+
+    private mutating func readRequestQueues(_ section: JSONValue) -> [Configuration.Broker.Queue] {
+        guard let list = section["request_queues"], list.kind == .array else {
+            return section["requests_queue"].flatMap { text($0) }.map { [.init(name: $0)] } ?? []
+        }
+        if let one = section["requests_queue"] {
+            complain(one, "requests_queue is one of request_queues; leave it out")
+        }
+        var queues: [Configuration.Broker.Queue] = []
+        var keys: [String] = []
+        for value in list.elements {
+            guard let name = value["name"].flatMap({ text($0) }) else { continue }
+            if queues.contains(where: { $0.name == name }) {
+                complain(value["name"] ?? value, "there is a queue \(name) already")
+            }
+            let key = value["routing_key"].flatMap { text($0) }
+            let effective = key ?? Topology.lastWord(of: name)
+            if keys.contains(effective) {
+                complain(
+                    value["routing_key"] ?? value["name"] ?? value,
+                    "the routing key \(effective) leads to a queue already; to both, each message would go twice")
+            }
+            keys.append(effective)
+            queues.append(.init(name: name, prefetch: value["prefetch"]?.int, routingKey: key))
+        }
+        return queues
     }
 
     private mutating func readAPNs(_ section: JSONValue) -> Configuration.APNs? {
@@ -111,10 +142,19 @@ struct ConfigurationReader {
         do {
             let privateKey = try ES256PrivateKey(pem: pem)
             guard let keyID, let teamID else { return nil }
-            return Configuration.APNs.Key(keyID: keyID, teamID: teamID, privateKey: privateKey)
+            return Configuration.APNs.Key(
+                keyID: keyID, teamID: teamID, privateKey: privateKey, environments: Self.environments(value))
         } catch {
             complain(place, error.message)
             return nil
+        }
+    }
+
+    /// Where the key with these settings may be shown.
+    private static func environments(_ key: JSONValue?) -> [APNSEnvironment] {
+        guard let list = key?["environments"], list.kind == .array else { return APNSEnvironment.allCases }
+        return APNSEnvironment.allCases.filter { environment in
+            list.elements.contains { $0.string == environment.rawValue }
         }
     }
 
@@ -180,6 +220,14 @@ struct ConfigurationReader {
             }
             let environment = value["environment"]?.string.flatMap { APNSEnvironment(rawValue: $0) } ?? .production
             guard let bundleID = name.string, let keyID else { continue }
+            let served = Self.environments(
+                keys?.elements.first { $0["key_id"].flatMap { try? resolver.resolve($0.string ?? "") } == keyID })
+            if !served.contains(environment), let other = served.first {
+                complain(
+                    value["environment"] ?? name,
+                    "key \(keyID) does not serve \(environment.rawValue), where messages of \(bundleID) go that do not "
+                        + "say it themselves: environment: \(other.rawValue)?")
+            }
             apps.append(Configuration.App(bundleID: bundleID, keyID: keyID, environment: environment))
         }
         return apps
@@ -216,13 +264,41 @@ struct ConfigurationReader {
         return limits
     }
 
-    private func readRetry(_ section: JSONValue?) -> Configuration.Retry {
+    private mutating func readRetry(_ section: JSONValue?) -> Configuration.Retry {
         var retry = Configuration.Retry()
         guard let section else { return retry }
         retry.attemptsMax = section["attempts_max"]?.int ?? retry.attemptsMax
         retry.resendsUnknown = section["resend_unknown"]?.bool ?? retry.resendsUnknown
-        retry.delaySeconds = section["delay_seconds"]?.int ?? retry.delaySeconds
+        retry.ageSecondsMax =
+            section["age_max"].flatMap { seconds($0, upTo: Self.ageSecondsMax) } ?? retry.ageSecondsMax
+        retry.holdSecondsMax =
+            section["hold_max"].flatMap { seconds($0, upTo: Self.ageSecondsMax) } ?? retry.holdSecondsMax
+        if let delays = section["delays"], delays.kind == .array {
+            var waits: [WaitDelay] = []
+            for value in delays.elements {
+                guard let seconds = seconds(value, upTo: WaitDelay.secondsMax) else { continue }
+                let wait = WaitDelay(seconds: seconds)
+                if let last = waits.last, wait <= last {
+                    complain(value, "delays ascend; \(last.label) stands before it")
+                }
+                waits.append(wait)
+            }
+            if !waits.isEmpty { retry.waits = waits }
+        }
         return retry
+    }
+
+    /// `30s`, `2m`, `1h`.
+    private mutating func seconds(_ value: JSONValue, upTo limit: Int) -> Int? {
+        guard let text = value.string, let unit = text.last, let number = Int(text.dropLast()),
+            let factor = ["s": 1, "m": 60, "h": 3600][unit]
+        else { return nil }
+        let (seconds, overflow) = number.multipliedReportingOverflow(by: factor)
+        guard !overflow, 1...limit ~= seconds else {
+            complain(value, "it must be at most \(limit / 3600)h")
+            return nil
+        }
+        return seconds
     }
 
     /// The text with its references resolved.

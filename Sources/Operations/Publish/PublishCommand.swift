@@ -13,6 +13,11 @@ struct PublishCommand {
     /// Reads all files before it connects, since reading can block; what can be read is published. The worst that became
     /// of a file decides the exit code.
     func run() -> ExitCode {
+        guard options.queue != nil || access.names.requestQueues.count == 1 else {
+            let choice = access.names.requestQueues.map { "--queue \($0)" }.joined(separator: " or ")
+            Terminal.error.line("martlet: there are several queues of requests: \(choice)?".printable)
+            return .usage
+        }
         let files = options.files.compactMap { read($0) }
         guard !files.isEmpty else { return .failed }
         let code = CommandLoop.run { await publish(files, on: $0) }
@@ -62,8 +67,9 @@ struct PublishCommand {
         let message: OutgoingMessage
         do {
             message = try RequestFile.message(
-                body: file.body, exchange: access.names.requestsExchange, id: options.messageID,
-                unixSeconds: unixSeconds)
+                body: file.body,
+                to: options.queue.map { .queue($0) } ?? .exchange(access.names.requestsExchange),
+                id: options.messageID, unixSeconds: unixSeconds)
         } catch {
             Terminal.error.line("martlet: \(error)".printable)
             return .failed

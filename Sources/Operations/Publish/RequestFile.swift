@@ -2,18 +2,28 @@ import AMQP
 import Crypto
 import JSON
 
-/// A file's bytes as a message for the exchange of requests.
+/// A file's bytes as a message for the exchange of requests, or straight for a queue.
 enum RequestFile {
+    enum Destination: Sendable {
+        case exchange(String)
+        case queue(String)
+    }
+
     /// - Parameter id: instead of the body's own.
     static func message(
-        body: [UInt8], exchange: String, id: String?, unixSeconds: Int64
+        body: [UInt8], to destination: Destination, id: String?, unixSeconds: Int64
     ) throws(CryptoError) -> OutgoingMessage {
         let root = try? JSONDocument(body).root
         let ownID = root?["id"]?.string.flatMap { UUIDValue($0) }
         let messageID: String
         if let id = id ?? ownID?.description { messageID = id } else { messageID = try UUIDValue.random().description }
-        var message = OutgoingMessage(
-            exchange: exchange, routingKey: routingKey(app: root?["app"]?.string), body: body, messageID: messageID)
+        let (exchange, routingKey) =
+            switch destination {
+            case .exchange(let name): (name, routingKey(app: root?["app"]?.string))
+            // Each queue is bound by its name to the default exchange, which has none (AMQP 0-9-1, section 3.1.3.1).
+            case .queue(let name): ("", name)
+            }
+        var message = OutgoingMessage(exchange: exchange, routingKey: routingKey, body: body, messageID: messageID)
         message.timestampSeconds = UInt64(exactly: unixSeconds)
         message.appID = "martlet publish"
         return message

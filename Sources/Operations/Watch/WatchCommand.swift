@@ -60,6 +60,7 @@ final class WatchCommand {
             show(message)
         }
         consumer.onStateChange = { [self] state in changed(state) }
+        consumer.connection.onStateChange = { [self] state in changed(state) }
         consumer.start()
         announce()
         let code = await ended()
@@ -99,10 +100,10 @@ final class WatchCommand {
         }
     }
 
-    private func changed(_ state: BrokerClientState) {
+    private func changed(_ state: BrokerState) {
         switch state {
         case .waiting(let error, _):
-            Terminal.error.line("martlet: lost the broker: \(error.message)".printable)
+            Terminal.error.line("martlet: \(error.message)".printable)
             guard error.isRetriable, error.code != .notFound else { return finish(.unreachable) }
             if reconnectDeadline == nil {
                 let deadline = Duration.seconds(Self.reconnectDeadlineSeconds)
@@ -111,7 +112,7 @@ final class WatchCommand {
         case .ready:
             if let reconnectDeadline { loop.cancel(reconnectDeadline) }
             reconnectDeadline = nil
-        case .idle, .connecting, .blocked, .closed: break
+        case .idle, .connecting, .disconnected, .blocked, .closed: break
         }
     }
 

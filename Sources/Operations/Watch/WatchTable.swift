@@ -57,6 +57,7 @@ struct WatchTable {
         json.member("reason", message.reason)
         json.member("device_token", message.deviceToken?.description)
         json.member("attempts", message.attempts.map { Int64($0) })
+        if message.isDuplicate { json.member("duplicate", true) }
         json.member("body_bytes", message.bodyBytes.map { Int64($0) })
         json.member("age_ms", message.ageMilliseconds(at: nowUnixMilliseconds))
         json.endObject()

@@ -26,6 +26,8 @@ struct WatchedMessage: Equatable {
     var reason: String?
     var deviceToken: ShortToken?
     var attempts: Int?
+    /// A copy that was not pushed: the outcome is that of the first.
+    var isDuplicate = false
     /// When the worker took the message, or gave it up.
     var unixMilliseconds: Int64?
     /// Of the dead letter's body, which is the request's own.
@@ -50,6 +52,7 @@ struct WatchedMessage: Equatable {
         reason = root["reason"]?.string
         deviceToken = root["device_token"]?.string.map { ShortToken($0) }
         attempts = root["attempts"]?.int
+        isDuplicate = root["duplicate"]?.bool ?? false
         unixMilliseconds = root["received_at"]?.int64
     }
 
@@ -100,7 +103,7 @@ struct WatchedMessage: Equatable {
 
     /// APNs' reason, or else what the verdict leaves open.
     var explanation: String {
-        reason ?? (kind == .result ? failure : outcome) ?? "-"
+        reason ?? (kind == .result ? failure : outcome) ?? (isDuplicate ? "duplicate" : "-")
     }
 
     var tint: Tint {

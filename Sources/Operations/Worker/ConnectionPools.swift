@@ -4,25 +4,24 @@ import Crypto
 import Delivery
 import EventLoop
 
-/// The apps, and the connection pools that serve them: one for each key and environment.
+/// The apps, and the connection pools that serve them: one for each key and environment that it serves.
 struct ConnectionPools {
     let apps: AppDirectory
     private(set) var list: [PoolConfiguration] = []
 
     init(_ configuration: Configuration) throws(CryptoError) {
-        var pools: [(keyID: String, production: Int, sandbox: Int)] = []
+        var numbers: [String: [APNSEnvironment: Int]] = [:]
         for key in configuration.apns.keys {
-            pools.append((key.keyID, list.count, list.count + 1))
-            for environment in [APNSEnvironment.production, .sandbox] {
+            for environment in key.environments {
+                numbers[key.keyID, default: [:]][environment] = list.count
                 list.append(try Self.pool(key, environment, configuration.apns))
             }
         }
         apps = AppDirectory(
             configuration.apps.map { app in
-                let pool = pools.first { $0.keyID == app.keyID }
-                return AppDirectory.App(
-                    bundleID: app.bundleID, defaultEnvironment: app.environment, productionPool: pool?.production,
-                    sandboxPool: pool?.sandbox)
+                AppDirectory.App(
+                    bundleID: app.bundleID, defaultEnvironment: app.environment,
+                    productionPool: numbers[app.keyID]?[.production], sandboxPool: numbers[app.keyID]?[.sandbox])
             })
     }
 

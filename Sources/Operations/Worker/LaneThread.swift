@@ -21,7 +21,7 @@ final class LaneThread: @unchecked Sendable {
     ///   - ended: called as the last thing on the lane's thread.
     /// - Throws: when the system gives no more threads; nothing is called then.
     func start(
-        _ configuration: LaneConfiguration, access: LaneAccess, counters: LaneCounters, log: Log,
+        _ configuration: LaneConfiguration, access: LaneAccess, counters: LaneCounters, copies: CopyMemory, log: Log,
         onStateChange: @escaping @Sendable (LaneState) -> Void, ended: @escaping @Sendable () -> Void
     ) throws(TransportError) {
         try DetachedThread.start { [self] in
@@ -31,7 +31,7 @@ final class LaneThread: @unchecked Sendable {
         loop.post { [self] in
             let lane = Lane(
                 loop: loop, configuration: configuration, connectors: access.connectors(on: loop), counters: counters,
-                log: log, onStateChange: onStateChange)
+                copies: copies, log: log, onStateChange: onStateChange)
             self.lane = lane
             Task(executorPreference: loop) { await lane.start() }
         }

@@ -18,17 +18,24 @@ struct WorkerPlan: Sendable {
         var lane = LaneConfiguration(
             names: configuration.broker.names,
             broker: try BrokerAccess(configuration.broker).connection(named: "martlet worker"),
-            inFlightMax: configuration.limits.inFlightMax, apps: pools.apps, pools: pools.list, worker: Self.worker)
+            requestQueues: configuration.requestQueues, apps: pools.apps, pools: pools.list, worker: Self.worker)
         lane.payloadSchemas = Self.payloadSchemas(configuration.payloadSchemas, configuration)
         lane.consumer.messageBytesMax = configuration.limits.messageBytesMax
         lane.consumer.bodyBytesInFlightMax = configuration.limits.bodiesInFlightBytesMax
         lane.publisher.messageBytesMax = max(lane.publisher.messageBytesMax, configuration.limits.messageBytesMax)
+        let retry = configuration.retry
         lane.schedule = RetrySchedule(
-            attemptsMax: configuration.retry.attemptsMax,
-            bucket: RetryBucket(delaySeconds: configuration.retry.delaySeconds))
+            attemptsMax: retry.attemptsMax, ageSecondsMax: retry.ageSecondsMax, holdSecondsMax: retry.holdSecondsMax,
+            waits: retry.waits)
         lane.resendsUnknown = configuration.retry.resendsUnknown
         self.lane = lane
     }
+
+    /// What lanes need at the broker.
+    var topology: Topology { Configuration.topology(configuration.broker, configuration.retry) }
+
+    /// - Throws: what is wrong with a certificate.
+    func brokerAccess() throws(CryptoError) -> BrokerAccess { try BrokerAccess(configuration.broker) }
 
     /// What one lane reaches the world by. Reads certificates and sets TLS up, so not on a lane.
     ///

@@ -6,29 +6,38 @@ import EventLoop
 import Glibc
 import Telemetry
 
-/// A worker: lanes on threads of their own, and this loop on the main thread, which hears signals, starts and drains the
-/// lanes, and watches that they turn.
+/// A worker: lanes on threads of their own, and this loop on the main thread, which hears signals, waits for the broker,
+/// starts and drains the lanes, and watches that they turn.
 ///
 /// `@unchecked Sendable`: lanes report by posting to the control loop; everything is touched on its thread only.
 final class WorkerProcess: @unchecked Sendable {
     /// After the drain deadline, how long lanes may take to close their two connections to the broker.
     private static let closeGraceSeconds = 2 * Lane.closeDeadlineSeconds + 1
 
+    private static let signals = [SIGTERM, SIGINT, SIGHUP]
+
     private let loop: EpollLoop
     private let log: Log
     private let plan: WorkerPlan
     private let deadlineSeconds: Int
+    private let access: [LaneAccess]
+    private let brokerAccess: BrokerAccess
+    /// While the lanes are not started.
+    private var topologyWait: TopologyWait?
+    private var payloadSchemas: PayloadSchemas
     private let counters: LaneCounters
+    private let copies = CopyMemory()
     private var lanes: [LaneThread] = []
     private var life: WorkerLife
     private var readiness: Readiness
     private var watchdog: LaneWatchdog
+    private var isStarted = false
     private var running = 0
     private var code = ExitCode.failed
 
     /// Runs until told to stop. To be called on the main thread, before others are started.
     static func run(_ configuration: Configuration) -> ExitCode {
-        SignalSource.block([SIGTERM, SIGINT])
+        SignalSource.block(Self.signals)
         let log = Log(level: configuration.logLevel)
         defer { log.flush() }
         do {
@@ -51,6 +60,10 @@ final class WorkerProcess: @unchecked Sendable {
         self.log = log
         loop = try EpollLoop()
         plan = try WorkerPlan(configuration)
+        access = try (0..<plan.lanes).map { [plan] _ in try plan.access() }
+        lanes = try access.map { _ in try LaneThread() }
+        brokerAccess = try plan.brokerAccess()
+        payloadSchemas = plan.lane.payloadSchemas
         deadlineSeconds = configuration.limits.drainDeadlineSeconds
         counters = LaneCounters(MetricsRegistry())
         life = WorkerLife(lanes: plan.lanes)
@@ -60,27 +73,24 @@ final class WorkerProcess: @unchecked Sendable {
             "starting",
             [
                 .processVersion: .string(MartletCommand.version), .processID: .integer(Int(getpid())),
-                .lanes: .integer(plan.lanes), .amqpQueue: .string(plan.lane.names.requestsQueue),
+                .lanes: .integer(plan.lanes), .amqpQueue: .string(plan.lane.names.requestQueues[0]),
                 .amqpHost: .string(configuration.broker.url.endpoints.map(\.description).joined(separator: ",")),
             ])
     }
 
     private func run() throws -> ExitCode {
-        let access = try (0..<plan.lanes).map { _ in try plan.access() }
-        lanes = try access.map { _ in try LaneThread() }
         try PayloadSchemaWatcher.start(plan.payloadSchemaFiles, log: log) { [self] files in
             loop.post { self.replace(files) }
         }
         let signals = SignalBox()
         loop.post { [self] in
             do throws(TransportError) {
-                signals.source = try SignalSource(loop: loop, signals: [SIGTERM, SIGINT]) { self.signalled($0) }
+                signals.source = try SignalSource(loop: loop, signals: Self.signals) { self.signalled($0) }
             } catch {
                 log.error("the worker cannot start", [.error: .string(error.message)])
                 return loop.stop()
             }
-            for index in lanes.indices { start(index, access[index]) }
-            watch()
+            Task(executorPreference: loop) { await self.begin() }
         }
         loop.run()
         signals.source?.close()
@@ -93,10 +103,25 @@ final class WorkerProcess: @unchecked Sendable {
         var source: SignalSource?
     }
 
-    private func start(_ index: Int, _ access: LaneAccess) {
+    /// Starts the lanes once the broker has all that they need; a lane that found it missing could only stop.
+    private func begin() async {
+        let wait = TopologyWait(loop: loop, access: brokerAccess, topology: plan.topology, log: log)
+        topologyWait = wait
+        await wait.untilComplete()
+        guard life.isRunning else { return }
+        topologyWait = nil
+        isStarted = true
+        for index in lanes.indices { start(index) }
+        watch()
+    }
+
+    private func start(_ index: Int) {
+        var configuration = plan.lane
+        configuration.payloadSchemas = payloadSchemas
+        configuration.number = index
         do throws(TransportError) {
             try lanes[index].start(
-                plan.lane, access: access, counters: counters, log: log,
+                configuration, access: access[index], counters: counters, copies: copies, log: log,
                 onStateChange: { [self] state in
                     loop.post { self.laneChanged(index, state) }
                 },
@@ -111,14 +136,14 @@ final class WorkerProcess: @unchecked Sendable {
     }
 
     private func replace(_ files: PayloadSchemaFiles) {
-        let schemas = plan.payloadSchemas(files)
-        for lane in lanes { lane.replace(schemas) }
+        payloadSchemas = plan.payloadSchemas(files)
+        for lane in lanes { lane.replace(payloadSchemas) }
     }
 
     private func laneChanged(_ index: Int, _ state: LaneState) {
         guard readiness.lane(index, isReady: state.isReady), life.isRunning else { return }
         if readiness.isReady {
-            log.info("ready", [.lanes: .integer(plan.lanes), .amqpQueue: .string(plan.lane.names.requestsQueue)])
+            log.info("ready", [.lanes: .integer(plan.lanes), .amqpQueue: .string(plan.lane.names.requestQueues[0])])
         } else {
             log.warning("not ready", [.lane: .integer(index)])
         }
@@ -130,6 +155,9 @@ final class WorkerProcess: @unchecked Sendable {
     }
 
     private func signalled(_ signal: Int32) {
+        guard signal != SIGHUP else {
+            return log.warning("SIGHUP is not supported yet, restart to change the configuration")
+        }
         log.info("signal received", [.processSignal: .string(signal == SIGINT ? "SIGINT" : "SIGTERM")])
         act(on: life.signalled(signal))
     }
@@ -149,6 +177,7 @@ final class WorkerProcess: @unchecked Sendable {
     }
 
     private func drain() {
+        guard isStarted else { return endUnstarted() }
         log.info("draining", [.inFlight: .integer(Int(counters.inFlight.value))])
         for lane in lanes {
             lane.drain(deadlineSeconds: deadlineSeconds) { [self] unfinished in
@@ -157,6 +186,15 @@ final class WorkerProcess: @unchecked Sendable {
         }
         loop.schedule(after: .seconds(deadlineSeconds + Self.closeGraceSeconds)) { [self] in
             act(on: life.graceEnded())
+        }
+    }
+
+    /// Nothing was taken yet.
+    private func endUnstarted() {
+        for _ in lanes { act(on: life.laneDrained(unfinished: 0)) }
+        Task(executorPreference: loop) {
+            await self.topologyWait?.close()
+            self.loop.stop()
         }
     }
 
@@ -169,7 +207,8 @@ final class WorkerProcess: @unchecked Sendable {
                 .delivered: .integer(counters.deliveries.value),
                 .accepted: count(.accepted), .rejected: count(.rejected), .expired: count(.expired),
                 .invalid: count(.invalid), .unknown: count(.unknown),
-                .retried: .integer(counters.retries.value), .deadLetters: .integer(counters.deadLetters.value),
+                .retried: .integer(counters.retries.value), .held: .integer(counters.held.value),
+                .quarantined: .integer(counters.quarantined.value), .deadLetters: .integer(counters.deadLetters.value),
                 .requeued: .integer(counters.requeued.value), .duplicates: .integer(counters.duplicates.value),
                 .publishRepeats: .integer(counters.publishRepeats.value),
                 .unknownOutcomes: .integer(counters.unknownOutcomes.value),

@@ -14,6 +14,10 @@ public final class Log: Sendable {
     public static let silent = Log(level: nil)
 
     private let queue: LogQueue
+    /// Whose lines these are; kept by what was made of it.
+    private let parent: Log?
+    /// At the end of each line.
+    private let context: (LogKey, LogValue)?
     /// The raw value of the least level that is written; 255 for none.
     private let threshold: UInt8
 
@@ -23,11 +27,23 @@ public final class Log: Sendable {
     public init(level: LogLevel?, descriptor: Int32 = 2, queueBytesMax: Int = Log.queueBytesMax) {
         queue = LogQueue(descriptor: descriptor, bytesMax: queueBytesMax)
         threshold = level?.rawValue ?? .max
+        parent = nil
+        context = nil
+    }
+
+    private init(_ parent: Log, _ context: (LogKey, LogValue)) {
+        queue = parent.queue
+        threshold = parent.threshold
+        self.parent = parent
+        self.context = context
     }
 
     deinit {
-        queue.close()
+        if parent == nil { queue.close() }
     }
+
+    /// The same log, with `key` in each line; it does not keep the keys that `self` was given so.
+    public func with(_ key: LogKey, _ value: LogValue) -> Log { Log(parent ?? self, (key, value)) }
 
     /// Whether a line of `level` would be written.
     public func isEnabled(_ level: LogLevel) -> Bool {
@@ -41,6 +57,7 @@ public final class Log: Sendable {
         guard isEnabled(level) else { return }
         var line = LogLine(level: level, message: message)
         for (key, value) in metadata() { line.append(key, value) }
+        if let context { line.append(context.0, context.1) }
         line.end()
         queue.append(line.bytes)
     }

@@ -25,6 +25,9 @@ public enum LogKey: String, Sendable {
     case unknownOutcomes = "message.unknown_outcomes"
     case requeued = "message.requeued"
     case duplicates = "message.duplicates"
+    case held = "message.held"
+    case quarantined = "message.quarantined"
+    case deliveries = "message.deliveries"
     case publishRepeats = "message.publish_repeats"
 
     case amqpHost = "amqp.host"
@@ -37,6 +40,8 @@ public enum LogKey: String, Sendable {
     case apnsKeyID = "apns.key_id"
     case apnsTeamID = "apns.team_id"
     case apnsConnection = "apns.connection"
+    case route = "apns.route"
+    case apps = "apns.apps"
     case apnsStreamsMax = "apns.streams_max"
 
     case retryAfterMilliseconds = "retry.after_ms"

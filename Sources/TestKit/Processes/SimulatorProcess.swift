@@ -7,6 +7,8 @@ public import JSON
 public struct SimulatorProcess: Sendable {
     public let process: ChildProcess
     public let port: Int
+    /// nil unless it was told to listen for the sandbox.
+    public let sandboxPort: Int?
     /// Of its page and API; nil unless it was told to listen there.
     public let adminPort: Int?
     /// Where the key and the authority are.
@@ -15,18 +17,35 @@ public struct SimulatorProcess: Sendable {
     /// - Parameter options: more of the command line's.
     /// - Throws: `ProcessError` when it does not start.
     public init(in directory: TemporaryDirectory, options: [String] = []) async throws(ProcessError) {
+        try await self.init(
+            ["--listen-production", "127.0.0.1:0", "--write-demo", directory.path] + options, directory)
+    }
+
+    private init(_ options: [String], _ directory: TemporaryDirectory) async throws(ProcessError) {
         self.directory = directory
-        let command = [
-            try Products.executable("apns-simulator"), "--listen-production", "127.0.0.1:0",
-            "--write-demo", directory.path,
-        ]
-        process = try await ChildProcess(command + options)
+        process = try await ChildProcess([try Products.executable("apns-simulator")] + options)
         let line = try await process.output.line { $0.contains(#""event":"ready""#) }
         guard let ready = try? JSONDocument(line).root, let port = ready["production_port"]?.int else {
             throw ProcessError("apns-simulator said \(line)")
         }
         self.port = port
+        sandboxPort = ready["port"]?.int
         adminPort = ready["admin_port"]?.int
+    }
+
+    /// Starts one more where this one was, which has ended, with the state that this one was started with.
+    ///
+    /// - Parameter isTrusted: with the same certificate, not one that no client trusts.
+    /// - Throws: `ProcessError` when it does not start.
+    public func again(isTrusted: Bool = true, options: [String] = []) async throws(ProcessError) -> SimulatorProcess {
+        var command = ["--listen-production", "127.0.0.1:\(port)", "--state", directory.file("state.yaml")]
+        if let adminPort { command += ["--admin", "127.0.0.1:\(adminPort)"] }
+        if isTrusted {
+            command += [
+                "--certificate", directory.file("server.pem"), "--private-key", directory.file("server-key.pem"),
+            ]
+        }
+        return try await SimulatorProcess(command + options, directory)
     }
 
     /// What it has counted by now.

@@ -11,8 +11,13 @@ public struct ScriptedBrokerBehaviour: Sendable {
     public var confirmDelayMilliseconds = 0...0
     /// How often confirms of neighbours are told as one.
     public var multipleConfirmPercent = 50
+    /// Queues whose consumers are left without an answer, as by a quorum queue without a majority. Their channel hears
+    /// nothing more but its close.
+    public var unansweredQueues: Set<String> = []
     public var heartbeatSeconds: UInt16 = 60
     public var frameBytesMax: UInt32 = 131_072
+    /// Channels that a connection may have.
+    public var channelMax: UInt16 = 2047
     public var credentials = AMQPCredentials(user: "guest", password: "guest")
     public var virtualHost = "/"
 
@@ -42,6 +47,12 @@ public final class ScriptedBroker {
     public var connectionCount: Int { connections.count }
     /// Logins since the beginning.
     public internal(set) var logins = 0
+    /// Deliveries that consumers gave back themselves, to be delivered again.
+    public internal(set) var requeued = 0
+    /// Told of each message that a queue takes.
+    public var onAppend: (ScriptedQueue, ScriptedMessage) -> Void = { _, _ in }
+    /// Told of each delivery that was in vain, its count included.
+    public var onPutBack: (ScriptedQueue, ScriptedMessage) -> Void = { _, _ in }
     /// The reason of a memory or disk alarm; see `raiseAlarm`.
     public private(set) var alarm: String?
 
@@ -95,6 +106,11 @@ public final class ScriptedBroker {
         for connection in connections { connection.close(320, "CONNECTION_FORCED - broker forced connection closure") }
     }
 
+    /// Closes all channels with an error, and keeps the connections.
+    public func closeChannels(_ code: UInt16, _ text: String) {
+        for connection in connections { connection.closeChannels(code, text) }
+    }
+
     /// Neither reads nor writes any more, without closing anything; or does so again.
     public func setSilent(_ isSilent: Bool) {
         for connection in connections { connection.setSilent(isSilent) }
@@ -139,14 +155,19 @@ public final class ScriptedBroker {
         exchange.bindings.append(binding)
     }
 
-    /// Deletes a queue with its messages; its consumers are told.
+    /// Deletes a queue with its messages; its consumers are cancelled. What they hold is settled without an effect.
     @discardableResult
     public func deleteQueue(_ name: String) -> Int {
         guard let queue = queue(name) else { return 0 }
         queues.removeAll { $0 === queue }
         for exchange in exchanges { exchange.bindings.removeAll { $0.queue == name } }
-        queue.cancelConsumers()
+        queue.delete()
         return queue.purge()
+    }
+
+    /// Deletes an exchange with its bindings.
+    public func deleteExchange(_ name: String) {
+        exchanges.removeAll { $0.name == name }
     }
 
     func exchange(_ name: String) -> ScriptedExchange? {

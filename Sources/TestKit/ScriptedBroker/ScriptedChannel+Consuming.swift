@@ -18,6 +18,10 @@ extension ScriptedChannel {
         guard reader.short() != nil, let name = reader.text(), let tag = reader.text(), let flags = reader.octet()
         else { throw ArgumentsCutShort() }
         guard let queue = broker.queue(name) else { return notFound("queue", name) }
+        guard !broker.behaviour.unansweredQueues.contains(name) else {
+            isStuck = true
+            return
+        }
         guard !consumers.contains(where: { $0.tag == tag }) else {
             connection.close(530, "NOT_ALLOWED - attempt to reuse consumer tag '\(tag)'")
             return
@@ -34,13 +38,13 @@ extension ScriptedChannel {
         if let index = consumers.firstIndex(where: { $0.tag == tag }) {
             let consumer = consumers.remove(at: index)
             consumer.queue.remove(consumer)
+            consumer.queue.deliver()
         }
         send(.basicCancelOK) { $0.shortString(tag) }
     }
 
     func consumerWasCancelled(_ consumer: ScriptedConsumer) {
         consumers.removeAll { $0 === consumer }
-        unsettled.removeAll { $0.queue === consumer.queue }
         send(.basicCancel) { writer in
             writer.shortString(consumer.tag)
             writer.flag(true)
@@ -64,6 +68,10 @@ extension ScriptedChannel {
             throw ArgumentsCutShort()
         }
         guard let queue = broker.queue(name) else { return notFound("queue", name) }
+        guard !queue.isSingleActive else {
+            close(405, "RESOURCE_LOCKED - cannot obtain access to locked queue '\(name)' in vhost '/'")
+            return
+        }
         guard let message = queue.popReady() else {
             send(.basicGetEmpty) { $0.shortString("") }
             return

@@ -22,12 +22,17 @@ extension ScriptedChannel {
 
     func reject(_ reader: inout WireReader) throws(ArgumentsCutShort) {
         guard let tag = reader.longLong(), let requeue = reader.octet() else { throw ArgumentsCutShort() }
-        if let taken = take(tag, multiple: false) { settle(taken, requeue: requeue & 1 != 0) }
+        if let taken = take(tag, multiple: false) { giveBack(taken, requeue: requeue & 1 != 0) }
     }
 
     func nack(_ reader: inout WireReader) throws(ArgumentsCutShort) {
         guard let tag = reader.longLong(), let flags = reader.octet() else { throw ArgumentsCutShort() }
-        if let taken = take(tag, multiple: flags & 1 != 0) { settle(taken, requeue: flags & 2 != 0) }
+        if let taken = take(tag, multiple: flags & 1 != 0) { giveBack(taken, requeue: flags & 2 != 0) }
+    }
+
+    private func giveBack(_ items: [Unsettled], requeue: Bool) {
+        if requeue { broker.requeued += items.count }
+        settle(items, requeue: requeue)
     }
 
     /// What a tag names; `nil` after closing the channel when it names nothing.
@@ -60,6 +65,7 @@ extension ScriptedChannel {
         guard requeue else {
             for item in items {
                 item.queue.unsettled -= 1
+                guard !item.queue.isDeleted else { continue }
                 broker.deadLetter(item.message, from: item.queue, reason: "rejected")
             }
             return deliver(to: items)

@@ -11,6 +11,9 @@ final class ScriptedChannel {
         case ended
     }
 
+    /// Set for good when a queue does not answer.
+    var isStuck = false
+
     let number: UInt16
     unowned let connection: ScriptedConnection
     let broker: ScriptedBroker
@@ -36,6 +39,7 @@ final class ScriptedChannel {
 
     /// Closes the channel with an error, as a broker does.
     func close(_ code: UInt16, _ text: String) {
+        guard case .open = state else { return }
         send(.channelClose) { writer in
             writer.short(code)
             writer.shortString(text)
@@ -53,18 +57,19 @@ final class ScriptedChannel {
     }
 
     private func putBack() {
-        for consumer in consumers { consumer.queue.remove(consumer) }
+        let ended = consumers
+        for consumer in ended { consumer.queue.remove(consumer) }
         consumers = []
         confirms = nil
         settle(unsettled, requeue: true)
         unsettled = []
+        // The next in line, where only one gets messages; those that were put back are in front.
+        for consumer in ended where consumer.queue.isSingleActive { consumer.queue.deliver() }
     }
 
     func receive(_ frame: Frame) {
         if case .closing = state {
-            var reader = WireReader(frame.payload)
-            if frame.kind == .method, AMQPMethod(&reader) == .channelCloseOK { connection.remove(self) }
-            return
+            return receiveWhileClosing(frame)
         }
         switch frame.kind {
         case .heartbeat: break
@@ -74,11 +79,22 @@ final class ScriptedChannel {
             guard !content.isBusy else { return connection.close(505, "UNEXPECTED_FRAME") }
             var reader = WireReader(frame.payload)
             guard let method = AMQPMethod(&reader) else { return connection.close(540, "NOT_IMPLEMENTED") }
+            guard !isStuck || method == .channelClose else { return }
             do {
                 try receive(method, &reader)
             } catch {
                 connection.close(502, "SYNTAX_ERROR - \(method)")
             }
+        }
+    }
+
+    private func receiveWhileClosing(_ frame: Frame) {
+        var reader = WireReader(frame.payload)
+        guard frame.kind == .method, let method = AMQPMethod(&reader) else { return }
+        switch method {
+        case .channelClose: send(.channelCloseOK)
+        case .channelCloseOK: connection.remove(self)
+        default: break
         }
     }
 

@@ -196,7 +196,7 @@ final class ScriptedConnection: ByteStreamHandler {
         }
         state = .awaitingTuneOK
         send(.connectionTune) { writer in
-            writer.short(2047)
+            writer.short(broker.behaviour.channelMax)
             writer.long(UInt32(frameBytesMax))
             writer.short(broker.behaviour.heartbeatSeconds)
         }
@@ -225,6 +225,10 @@ final class ScriptedConnection: ByteStreamHandler {
 
     func remove(_ channel: ScriptedChannel) {
         channels.removeAll { $0 === channel }
+    }
+
+    func closeChannels(_ code: UInt16, _ text: String) {
+        for channel in channels { channel.close(code, text) }
     }
 
     func clientPublishes() {

@@ -9,6 +9,8 @@ public final class ScriptedQueue {
     public private(set) var published = 0
     /// Messages that consumers hold.
     public internal(set) var unsettled = 0
+    /// Another may have its name by now.
+    private(set) var isDeleted = false
 
     private unowned let broker: ScriptedBroker
     /// What is ready begins at `head`.
@@ -34,6 +36,7 @@ public final class ScriptedQueue {
             message.expiresAt = broker.loop.now.monotonic + .milliseconds(timeToLive)
         }
         published += 1
+        broker.onAppend(self, message)
         items.append(message)
         deliver()
         scheduleExpiry()
@@ -42,9 +45,11 @@ public final class ScriptedQueue {
     /// Puts messages back that were delivered in vain, in this order, in front of all others.
     func putBack(_ messages: [ScriptedMessage]) {
         unsettled -= messages.count
+        guard !isDeleted else { return }
         var returned: [ScriptedMessage] = []
         for var message in messages {
             message.deliveryCount += 1
+            broker.onPutBack(self, message)
             if let limit = arguments["x-delivery-limit"]?.integerValue, message.deliveryCount > limit {
                 broker.deadLetter(message, from: self, reason: "delivery_limit")
             } else {
@@ -85,8 +90,11 @@ public final class ScriptedQueue {
         consumers.removeAll { $0 === consumer }
     }
 
-    /// Tells all consumers that the queue is no more.
-    func cancelConsumers() {
+    /// The queue is no more; its consumers are cancelled.
+    func delete() {
+        isDeleted = true
+        if let expiry { broker.loop.cancel(expiry) }
+        expiry = nil
         let cancelled = consumers
         consumers = []
         for consumer in cancelled { consumer.channel.consumerWasCancelled(consumer) }
@@ -99,7 +107,11 @@ public final class ScriptedQueue {
         }
     }
 
+    /// Only the consumer that came first gets messages; the next one takes its place when it is gone.
+    var isSingleActive: Bool { arguments["x-single-active-consumer"]?.booleanValue == true }
+
     private func consumerWithRoom() -> ScriptedConsumer? {
+        if isSingleActive { return consumers.first.flatMap { $0.hasRoom ? $0 : nil } }
         for _ in consumers.indices {
             nextConsumer = (nextConsumer + 1) % consumers.count
             if consumers[nextConsumer].hasRoom { return consumers[nextConsumer] }

@@ -18,7 +18,7 @@ import Testing
     private let tests: Set<String>
 
     init() throws {
-        text = try Self.read(Products.file("Sources/Delivery/Documentation.docc/SimulatorConformance.md"))
+        text = try Self.read(Products.file("Sources/APNSSimulator/Documentation.docc/SimulatorConformance.md"))
         rows = text.split(separator: "\n").compactMap { line in
             let cells = line.split(separator: "|", omittingEmptySubsequences: false).map { String($0).trimmed }
             guard cells.count == 7, let number = Int(cells[1]) else { return nil }

@@ -1,84 +1,119 @@
+import APNSProtocol
 import Crypto
 import EventLoop
 
-/// A message that the simulation publishes, and how it must end.
+/// A body that the simulation publishes under an id, once or more, and how it must end.
 struct SimulatedMessage {
     enum Kind: CaseIterable {
         case alert
         case background
+        case voip
+        /// `expiration` 0: one try.
+        case urgent
+        /// Expires while the run lasts.
+        case perishable
+        /// Its device is throttled now and then.
+        case throttled
         /// Its token is dead: 410.
         case unregistered
         /// Its token never was: 400.
         case badToken
+        /// Its token is registered only after it was refused; then somebody moves the dead letter back.
+        case redriven
         case expired
         /// Breaks the schema.
         case withoutPayload
         case notJSON
+        /// For an environment that its app has no key for.
+        case pinned
+        /// Whatever worker pushes it dies.
+        case poison
     }
+
+    static let throttledPrefix = "7407"
+    static let perishesAfterSeconds: Int64 = 200
 
     let kind: Kind
     let id: UUIDValue
+    let app: Int
+    let environment: APNSEnvironment
     let body: [UInt8]
     /// Empty when nothing is sent.
     let payload: [UInt8]
-    let publishedAfterMilliseconds: Int
-    /// A producer that got no confirm publishes again.
-    let copies: Int
+    let deviceToken: String
+    /// In UNIX seconds.
+    let expiration: Int64?
+    /// Copies with the same id and body are published by producers that got no confirm.
+    var publishedAfterMilliseconds: [Int] = []
+    /// Published, with the same id, once this one is a dead letter.
+    var correction: Int?
 
-    init(number: Int, random: inout SeededRandom) {
-        let kinds: [Kind] = [.alert, .alert, .alert, .alert, .background] + Kind.allCases
-        kind = kinds[random.below(kinds.count)]
-        id = UUIDValue(high: random.next() & ~0xF000 | 0x4000, low: UInt64(number) | 0x8000_0000_0000_0000)
-        publishedAfterMilliseconds = random.below(20_000)
-        copies = random.chance(percent: 3) ? 2 : 1
-        let padding = String(repeating: "x", count: random.below(300))
-        let text = #"{"aps":{"alert":{"title":"\#(number)","body":"\#(padding)"}}}"#
-        payload =
-            switch kind {
-            case .alert, .unregistered, .badToken: Array(text.utf8)
-            case .background: Array(#"{"aps":{"content-available":1},"n":\#(number)}"#.utf8)
-            case .expired, .withoutPayload, .notJSON: []
+    /// - Parameter number: told apart by it are all bodies of a run.
+    init(_ kind: Kind, number: Int, id: UUIDValue, random: inout SeededRandom) {
+        self.kind = kind
+        self.id = id
+        app = kind == .pinned ? SimulatedApps.pinnedApp : random.below(SimulatedApps.count)
+        environment =
+            if kind == .pinned { .production } else if app == SimulatedApps.pinnedApp { .sandbox } else {
+                random.chance(percent: 50) ? .production : .sandbox
             }
-        body = Self.body(kind, id, number, String(decoding: payload, as: UTF8.self))
-    }
-
-    private static func body(_ kind: Kind, _ id: UUIDValue, _ number: Int, _ payload: String) -> [UInt8] {
-        let prefix =
+        expiration =
             switch kind {
-            case .unregistered: "dead"
-            case .badToken: "bad0"
-            case .alert, .background, .expired, .withoutPayload, .notJSON: "a11f"
+            case .urgent: 0
+            case .perishable: 1_767_225_600 + Self.perishesAfterSeconds
+            case .expired: 1_700_000_000
+            default: nil
             }
         let digits = String(number, radix: 16)
-        let token = prefix + String(repeating: "0", count: 60 - digits.count) + digits
-        let start = #"{"id":"\#(id)","app":"com.example.app","device_token":"\#(token)","push_type":"#
+        deviceToken = Self.tokenPrefix(kind) + String(repeating: "0", count: 60 - digits.count) + digits
+        let padding = String(repeating: "x", count: random.below(300))
         let text =
-            switch kind {
-            case .alert, .unregistered, .badToken: start + #""alert","payload":\#(payload)}"#
-            case .background: start + #""background","priority":5,"payload":\#(payload)}"#
-            case .expired: start + #""alert","expiration":1700000000,"payload":{"aps":{"alert":"late"}}}"#
-            case .withoutPayload: start + #""alert"}"#
-            case .notJSON: "this is message \(number)"
-            }
-        return Array(text.utf8)
+            kind == .background
+            ? #"{"aps":{"content-available":1},"n":\#(number)}"#
+            : #"{"aps":{"alert":{"title":"\#(number)","body":"\#(padding)"}}}"#
+        payload = Self.isSent(kind) ? Array(text.utf8) : []
+        if kind == .notJSON {
+            body = Array("this is message \(number)".utf8)
+            return
+        }
+        var members = [
+            #""id":"\#(id)""#, #""app":"\#(SimulatedApps.bundleID(app))""#,
+            #""environment":"\#(environment.rawValue)""#, #""device_token":"\#(deviceToken)""#,
+            #""push_type":"\#(Self.pushType(kind))""#,
+        ]
+        if kind == .background { members.append(#""priority":5"#) }
+        if let expiration { members.append(#""expiration":\#(expiration)"#) }
+        if kind != .withoutPayload { members.append(#""payload":"# + text) }
+        body = Array("{\(members.joined(separator: ","))}".utf8)
     }
 
-    var outcome: String {
+    private static func tokenPrefix(_ kind: Kind) -> String {
         switch kind {
-        case .alert, .background: "accepted"
-        case .unregistered, .badToken: "rejected"
-        case .expired: "expired"
-        case .withoutPayload, .notJSON: "invalid"
+        case .unregistered: "dead"
+        case .badToken, .redriven: "bad0"
+        case .throttled: throttledPrefix
+        case .poison: "f00d"
+        default: "a11f"
         }
     }
 
-    /// Second and third word of its dead letter's routing key.
-    var deadLetter: String? {
+    private static func pushType(_ kind: Kind) -> PushType {
         switch kind {
-        case .alert, .background, .unregistered, .expired: nil
-        case .badToken: "apns.BadDeviceToken"
-        case .withoutPayload: "schema.required"
-        case .notJSON: "json.syntax"
+        case .background: .background
+        case .voip: .voip
+        default: .alert
         }
     }
+
+    private static func isSent(_ kind: Kind) -> Bool {
+        switch kind {
+        case .expired, .withoutPayload, .notJSON, .pinned: false
+        default: true
+        }
+    }
+
+    var key: Int { SimulatedApps.key(of: app) }
+
+    /// Whether the workers' key is not for its environment.
+    var isForBoundKey: Bool { key == SimulatedApps.boundKey && environment == .sandbox && !payload.isEmpty }
 }

@@ -7,70 +7,105 @@ import Telemetry
 
 @testable import Delivery
 
-/// A worker with one lane that can be killed: its connections end and it opens no others. What it had begun stays
-/// unfinished.
+/// A worker of two lanes, which share what the process remembers, that can be killed: its connections end and it opens
+/// no others. What it had begun stays unfinished.
 final class SimulatedWorker {
-    let lane: Lane
-    private let network: Mortality
+    static let lanes = 2
 
-    static let broker = Endpoint(host: "broker", port: 5672)
-    static let apns = Endpoint(host: "apns", port: 443)
-    static let keyID = "SIMKEY0001"
-    static let teamID = "SIMTEAM001"
+    /// Which of the workers' places it has.
+    let place: Int
+    /// Tells it from those that had its place before.
+    let number: Int
+    let lanes: [Lane]
+    private let loop: VirtualLoop
+    private let host = SimulatedHost()
+    /// Its memory is being freed, after its death or because it was told to end.
+    private(set) var isEnding = false
+    private(set) var isDraining = false
+    var isDead: Bool { !host.isUp }
 
     /// To be made on the loop's thread.
-    init(loop: VirtualLoop, key: ES256PrivateKey, counters: LaneCounters, defects: LaneDefects) throws {
-        let network = Mortality()
-        self.network = network
-        var pool = PoolConfiguration(
-            environment: .sandbox, key: try ProviderKey(privateKey: key, keyID: Self.keyID, teamID: Self.teamID))
-        pool.connectionsMax = 2
+    init(place: Int, number: Int, in world: SimulatedWorld) throws {
+        (self.place, self.number, loop) = (place, number, world.loop)
+        let (loop, host, network) = (world.loop, host, world.network)
+        let configuration = try Self.configuration(place: place, world.settings)
+        func connector(
+            _ endpoint: Endpoint, _ way: @escaping () -> SimulatedNetwork.Way = { .open }
+        ) -> ByteConnector {
+            SimulatedConnector(loop: loop, endpoint: endpoint, host: host, way: way)
+        }
+        let copies = CopyMemory()
+        lanes = (0..<Self.lanes).map { number in
+            var configuration = configuration
+            configuration.number = number
+            return Lane(
+                loop: loop, configuration: configuration,
+                connectors: Lane.Connectors(
+                    consumer: [connector(SimulatedNetwork.broker)], publisher: [connector(SimulatedNetwork.broker)],
+                    apns: configuration.pools.map { pool in
+                        connector(SimulatedNetwork.apns(pool.environment, worker: place)) {
+                            network.way(to: pool.environment)
+                        }
+                    }),
+                counters: world.counters, copies: copies, log: .silent)
+        }
+        for lane in lanes { Task(executorPreference: loop) { await lane.start() } }
+    }
+
+    private static func configuration(place: Int, _ settings: SimulatedSettings) throws -> LaneConfiguration {
+        guard let key = SimulatedApps.privateKey else { throw SimulatedKeyMissing() }
+        var pools: [PoolConfiguration] = []
+        for number in 0..<SimulatedApps.keyCount {
+            let key = try ProviderKey(
+                privateKey: key, keyID: SimulatedApps.keyID(number), teamID: SimulatedApps.teamID(number))
+            for environment in [APNSEnvironment.production, .sandbox] {
+                var pool = PoolConfiguration(environment: environment, key: key)
+                pool.connectionsMax = settings.connectionsMax
+                pools.append(pool)
+            }
+        }
         var configuration = LaneConfiguration(
             broker: ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest")),
-            inFlightMax: 100,
-            apps: AppDirectory([
-                AppDirectory.App(bundleID: "com.example.app", defaultEnvironment: .sandbox, sandboxPool: 0)
-            ]),
-            pools: [pool], worker: "simulated")
+            inFlightMax: settings.prefetch, apps: SimulatedApps.directory, pools: pools, worker: "worker\(place)")
         configuration.schedule.attemptsMax = 50
-        configuration.defects = defects
-        func connector(_ endpoint: Endpoint) -> ByteConnector {
-            MortalConnector(loop: loop, endpoint: endpoint, mortality: network)
+        configuration.schedule.holdSecondsMax = settings.holdSecondsMax
+        return configuration
+    }
+
+    /// To be drained as well, which frees its memory: nothing of it reaches the world any more.
+    func kill() { host.kill() }
+
+    func reaches(_ endpoint: Endpoint) -> Bool {
+        APNSEnvironment.allCases.contains { SimulatedNetwork.apns($0, worker: place) == endpoint }
+    }
+
+    /// As after SIGTERM.
+    func drain(deadlineSeconds: Int, _ done: @escaping () -> Void) {
+        isEnding = true
+        isDraining = !isDead
+        let ended = Ended(count: lanes.count, done)
+        for lane in lanes {
+            Task(executorPreference: loop) {
+                _ = await lane.drain(deadlineSeconds: deadlineSeconds)
+                ended.one()
+            }
         }
-        lane = Lane(
-            loop: loop, configuration: configuration,
-            connectors: Lane.Connectors(
-                consumer: [connector(Self.broker)], publisher: [connector(Self.broker)], apns: [connector(Self.apns)]),
-            counters: counters, log: .silent)
-        let lane = lane
-        Task(executorPreference: loop) { await lane.start() }
     }
 
-    func kill() {
-        network.isDead = true
-        for transport in network.transports { transport.reset() }
-        network.transports = []
-    }
-}
+    /// `@unchecked Sendable`: touched on the one thread that runs the loop.
+    private final class Ended: @unchecked Sendable {
+        private var count: Int
+        private let done: () -> Void
 
-/// Whether a worker's host is up.
-private final class Mortality {
-    var isDead = false
-    var transports: [ByteTransport] = []
-}
+        init(count: Int, _ done: @escaping () -> Void) {
+            (self.count, self.done) = (count, done)
+        }
 
-private final class MortalConnector: ByteConnector {
-    private let mortality: Mortality
-
-    init(loop: EventLoop, endpoint: Endpoint, mortality: Mortality) {
-        self.mortality = mortality
-        super.init(loop: loop, endpoint: endpoint)
-    }
-
-    override func connect(_ handler: ByteStreamHandler) -> ByteTransport {
-        let place = mortality.isDead ? Endpoint(host: "nowhere", port: 1) : endpoint
-        let transport = loop.connect(to: place, handler: handler)
-        mortality.transports.append(transport)
-        return transport
+        func one() {
+            count -= 1
+            if count == 0 { done() }
+        }
     }
 }
+
+private struct SimulatedKeyMissing: Error {}

@@ -12,7 +12,7 @@ extension SystemTests {
 
         private static func page() throws -> String {
             try String(
-                decoding: Files.bytes(of: Products.file("Sources/Delivery/Documentation.docc/Simulator.md")),
+                decoding: Files.bytes(of: Products.file("Sources/APNSSimulator/Documentation.docc/Simulator.md")),
                 as: UTF8.self)
         }
 

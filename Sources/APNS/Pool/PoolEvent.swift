@@ -1,0 +1,14 @@
+public import EventLoop
+
+/// What a pool says of its connections, for whoever judges the endpoint and writes the log.
+public enum PoolEvent: Sendable, Hashable {
+    /// A connection stands: APNs' SETTINGS came.
+    case connected
+    /// An attempt to connect has failed, and no connection of the pool stands. The error's code says whether a name was
+    /// not resolved, nobody listens, nobody answers, or the certificate does not verify.
+    ///
+    /// `failures` counts the attempts since one succeeded, `since` is when the first of them began.
+    case cannotConnect(TransportError, failures: Int, since: MonotonicTime)
+    /// The last connection that stood has ended, and it was not the pool that left it.
+    case lost
+}

@@ -1,0 +1,212 @@
+import EventLoop
+
+/// What a pool decides: which connection takes a push, when one is opened or left, and what is said of those that fail.
+///
+/// Pure: it is told the time and what happened, keeps what it has to know of each connection in a slot, and says what
+/// to do; the pool does it.
+struct PoolMachine: Sendable {
+    struct Limits: Sendable {
+        var connectionsMax: Int
+        var streamsMax: Int
+        var probeAnswerSecondsMax: Int64
+    }
+
+    /// What asks for a connection.
+    struct Demand: Sendable {
+        /// Pushes wait that take any stream.
+        var hasShared = false
+        /// Pushes wait for a connection of their own.
+        var hasFresh = false
+    }
+
+    enum Opening: Sendable, Hashable {
+        /// Open a connection, which has this slot from now on.
+        case open(slot: Int)
+        /// Ask again at this time.
+        case later(MonotonicTime)
+        /// Nothing to do until something happens.
+        case none
+    }
+
+    private let limits: Limits
+    private var reconnect: ReconnectPolicy
+    private var members: [PoolMember?] = []
+    /// Connections begun; the number of the last.
+    private(set) var begun = 0
+    private var isAccepting = true
+    private var isProbing = false
+    /// Attempts that failed since one succeeded, and when the first of them began.
+    private var failures = 0
+    private var failingSince: MonotonicTime?
+
+    init(_ limits: Limits, _ reconnect: ReconnectPolicy.Configuration) {
+        self.limits = limits
+        self.reconnect = ReconnectPolicy(reconnect)
+    }
+
+    subscript(slot: Int) -> PoolMember? { members[slot] }
+
+    /// The connection with the fewest requests open among those that have a stream free.
+    func choose() -> Int? {
+        var choice = ConnectionChoice()
+        for slot in members.indices {
+            if let member = members[slot], !member.isReserved { choice.consider(index: slot, member.gate) }
+        }
+        return choice.index
+    }
+
+    mutating func streamBegan(_ slot: Int, _ now: MonotonicTime) {
+        members[slot]?.streamBegan(now)
+    }
+
+    mutating func streamEnded(_ slot: Int, _ end: StreamGate.End, _ now: MonotonicTime) {
+        guard members[slot]?.streamEnded(end, now) == .provedItself else { return }
+        reconnect.succeeded()
+    }
+
+    /// Whether to open a connection now; asked whenever something has changed.
+    mutating func nextOpening(_ demand: Demand, _ now: MonotonicTime) -> Opening {
+        switch need(demand, now) {
+        case .none:
+            return .none
+        case .at(let time):
+            return .later(time)
+        case .connection(let isReserved):
+            let time = reconnect.nextConnect(now)
+            guard time <= now else { return .later(time) }
+            reconnect.connectBegan(now)
+            begun += 1
+            return .open(
+                slot: add(
+                    PoolMember(number: begun, begunAt: now, streamsMax: limits.streamsMax, isReserved: isReserved)))
+        }
+    }
+
+    private enum Need {
+        case none
+        case at(MonotonicTime)
+        case connection(isReserved: Bool)
+    }
+
+    private func need(_ demand: Demand, _ now: MonotonicTime) -> Need {
+        guard isAccepting, demand.hasShared || demand.hasFresh || isProbing else { return .none }
+        var serving = 0
+        var hasReserved = false
+        // One that takes pushes soon makes another needless.
+        var isOneComing = false
+        var isOneStanding = false
+        var isOneStalled = false
+        var stallsAt: MonotonicTime?
+        for case let member? in members where member.gate.isServing {
+            serving += 1
+            if member.isReserved {
+                hasReserved = true
+                continue
+            }
+            isOneStanding = isOneStanding || member.hasStood
+            guard member.gate.phase != .open else { continue }
+            guard let since = member.unansweredSince else {
+                isOneComing = true
+                continue
+            }
+            let time = since + .seconds(limits.probeAnswerSecondsMax)
+            if time <= now { isOneStalled = true } else { stallsAt = max(stallsAt ?? time, time) }
+        }
+        let connectionsMax = max(1, limits.connectionsMax)
+        if demand.hasFresh, !hasReserved, serving <= connectionsMax { return .connection(isReserved: true) }
+        guard !isOneComing else { return .none }
+        if demand.hasShared {
+            if let stallsAt { return serving <= connectionsMax ? .at(stallsAt) : .none }
+            let isOneMore = isOneStalled || hasReserved
+            return serving < connectionsMax + (isOneMore ? 1 : 0) ? .connection(isReserved: false) : .none
+        }
+        return isProbing && !isOneStanding && serving <= connectionsMax ? .connection(isReserved: false) : .none
+    }
+
+    private mutating func add(_ member: PoolMember) -> Int {
+        if let slot = members.firstIndex(where: { $0 == nil }) {
+            members[slot] = member
+            return slot
+        }
+        members.append(member)
+        return members.count - 1
+    }
+
+    /// Whether a connection stands that takes pushes.
+    var isConnected: Bool { members.contains { $0?.gate.isServing == true && $0?.hasStood == true } }
+
+    /// Whether the connection stands now, and did not before.
+    mutating func settingsCame(_ slot: Int, streamsMax: Int?) -> Bool {
+        guard members[slot]?.settingsCame(streamsMax: streamsMax) == true else { return false }
+        failures = 0
+        failingSince = nil
+        isProbing = false
+        return true
+    }
+
+    /// The peer takes no more streams.
+    mutating func goAwayCame(_ slot: Int) {
+        members[slot]?.goAwayCame()
+    }
+
+    /// The pool gives the connection nothing more to do.
+    mutating func leave(_ slot: Int) {
+        members[slot]?.leave()
+    }
+
+    /// The slot is free again.
+    mutating func closed(
+        _ slot: Int, _ error: TransportError, _ now: MonotonicTime, random: () -> UInt64
+    ) -> PoolEvent? {
+        guard let member = members[slot] else { return nil }
+        members[slot] = nil
+        if !member.hasProvedItself, !member.isRetired {
+            reconnect.failed(now, begunAt: member.begunAt, random: random())
+        }
+        let isOneStanding = members.contains { $0?.hasStood == true && $0?.gate.isServing == true }
+        guard isAccepting, !member.wasLeft else { return nil }
+        guard !member.hasStood else { return isOneStanding ? nil : .lost }
+        failures += 1
+        let since = failingSince ?? member.begunAt
+        failingSince = since
+        return isOneStanding ? nil : .cannotConnect(error, failures: failures, since: since)
+    }
+
+    /// A push that was the first on a connection of its own has its outcome; says which connections to leave: those
+    /// before it when it was accepted, which are bound to what was allowed then, else the one that was opened for it.
+    mutating func freshEnded(_ slot: Int, isAccepted: Bool) -> [Int] {
+        guard let member = members[slot] else { return [] }
+        guard isAccepted else { return [slot] }
+        members[slot]?.isReserved = false
+        return members.indices.filter { index in
+            members[index].map { $0.number < member.number && $0.gate.isServing && !$0.isReserved } ?? false
+        }
+    }
+
+    /// Nobody wants it for himself any more.
+    mutating func release(_ slot: Int) {
+        members[slot]?.isReserved = false
+    }
+
+    /// Connect without a push; true when a connection stands already.
+    mutating func probe() -> Bool {
+        guard !members.contains(where: { $0?.hasStood == true && $0?.gate.isServing == true }) else { return true }
+        isProbing = true
+        return false
+    }
+
+    mutating func stopProbing() {
+        isProbing = false
+    }
+
+    /// The connections to leave, all that there are; they count for no failure.
+    mutating func retire() -> [Int] {
+        let slots = members.indices.filter { members[$0]?.gate.isServing == true }
+        for slot in slots { members[slot]?.isRetired = true }
+        return slots
+    }
+
+    mutating func stopAccepting() {
+        isAccepting = false
+    }
+}

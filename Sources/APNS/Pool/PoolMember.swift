@@ -1,0 +1,70 @@
+import EventLoop
+
+/// What a pool's decisions go by of one connection.
+struct PoolMember: Sendable {
+    enum Change: Sendable, Hashable {
+        case none
+        case provedItself
+    }
+
+    /// Counted from 1 within the pool.
+    let number: Int
+    let begunAt: MonotonicTime
+    private(set) var gate: StreamGate
+    /// Opened for one push, and not yet for others.
+    var isReserved: Bool
+    /// The pool wanted all connections of its time replaced.
+    var isRetired = false
+    /// APNs' SETTINGS came once.
+    private(set) var hasStood = false
+    /// APNs has taken a provider token of ours on it.
+    private(set) var hasProvedItself = false
+    /// The pool has left it, not its peer.
+    private(set) var wasLeft = false
+    /// Since when a push has waited for the answer that would open the gate.
+    private(set) var unansweredSince: MonotonicTime?
+
+    init(number: Int, begunAt: MonotonicTime, streamsMax: Int, isReserved: Bool) {
+        self.number = number
+        self.begunAt = begunAt
+        self.isReserved = isReserved
+        gate = StreamGate(streamsMax: streamsMax)
+    }
+
+    mutating func streamBegan(_ now: MonotonicTime) {
+        gate.streamBegan()
+        if gate.phase == .probing, unansweredSince == nil { unansweredSince = now }
+    }
+
+    mutating func streamEnded(_ end: StreamGate.End, _ now: MonotonicTime) -> Change {
+        gate.streamEnded(end)
+        switch gate.phase {
+        case .open:
+            unansweredSince = nil
+            guard !hasProvedItself else { return .none }
+            hasProvedItself = true
+            return .provedItself
+        case .probing:
+            unansweredSince = gate.inFlight > 0 ? now : nil
+        case .connecting, .draining, .closed:
+            break
+        }
+        return .none
+    }
+
+    /// Whether it stands now, and did not before.
+    mutating func settingsCame(streamsMax: Int?) -> Bool {
+        gate.settingsReceived(streamsMax: streamsMax)
+        defer { hasStood = true }
+        return !hasStood
+    }
+
+    mutating func goAwayCame() {
+        gate.drain()
+    }
+
+    mutating func leave() {
+        wasLeft = true
+        gate.drain()
+    }
+}

@@ -1,0 +1,19 @@
+public import APNSProtocol
+public import Crypto
+
+extension APNSRequest {
+    /// A push to one device (Apple, "Sending notification requests to APNs").
+    ///
+    /// - Parameters:
+    ///   - token: the device token in hexadecimal digits.
+    ///   - payloadRange: must lie within `payload`; nil means all of it.
+    public static func device(
+        token: ArraySlice<UInt8>, topic: [UInt8], pushType: PushType, priority: Priority? = nil,
+        expiration: Int64? = nil, collapseID: ArraySlice<UInt8>? = nil, id: UUIDValue, payload: [UInt8],
+        payloadRange: Range<Int>? = nil
+    ) -> APNSRequest {
+        APNSRequest(
+            target: .device(token), topic: topic, pushType: pushType, priority: priority, expiration: expiration,
+            collapseID: collapseID, id: id, payload: payload, payloadRange: payloadRange ?? payload.indices)
+    }
+}

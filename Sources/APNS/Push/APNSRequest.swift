@@ -1,0 +1,52 @@
+public import APNSProtocol
+public import Crypto
+
+/// One request in the form in which it goes to APNs: where to, header fields, and the range of bytes that is its body.
+/// Builders make it, one for each kind of request; pool and connection know nothing else.
+///
+/// A reference, since it passes through many hands on its way; it shares the bytes of the message that it was read from.
+public final class APNSRequest: Sendable {
+    /// What the path names.
+    public enum Target: Sendable, Hashable {
+        /// A device token in hexadecimal digits.
+        case device(ArraySlice<UInt8>)
+    }
+
+    public let target: Target
+    /// Value of `apns-topic`: the bundle ID with the suffix of the push type.
+    public let topic: [UInt8]
+    public let pushType: PushType
+    /// nil leaves it to APNs, which then takes 10.
+    public let priority: Priority?
+    /// UNIX seconds until which APNs may store the push; 0 is one attempt, nil leaves it to APNs.
+    public let expiration: Int64?
+    /// At most ``APNSLimits/collapseIDBytesMax`` bytes.
+    public let collapseID: ArraySlice<UInt8>?
+    /// Becomes the `apns-id`. The same at every try, so that a push can be traced.
+    public let id: UUIDValue
+    /// The body is `payload[payloadRange]`, sent as it is.
+    public let payload: [UInt8]
+    public let payloadRange: Range<Int>
+
+    init(
+        target: Target, topic: [UInt8], pushType: PushType, priority: Priority?, expiration: Int64?,
+        collapseID: ArraySlice<UInt8>?, id: UUIDValue, payload: [UInt8], payloadRange: Range<Int>
+    ) {
+        precondition(payloadRange.upperBound <= payload.count, "a payload outside of its bytes")
+        self.target = target
+        self.topic = topic
+        self.pushType = pushType
+        self.priority = priority
+        self.expiration = expiration
+        self.collapseID = collapseID
+        self.id = id
+        self.payload = payload
+        self.payloadRange = payloadRange
+    }
+
+    /// Whether it is too late to send it. An expiration of 0 is never late: it asks for one attempt now.
+    public func isExpired(unixSeconds: @autoclosure () -> Int64) -> Bool {
+        guard let expiration, expiration > 0 else { return false }
+        return expiration <= unixSeconds()
+    }
+}

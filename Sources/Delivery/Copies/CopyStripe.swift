@@ -1,0 +1,35 @@
+import EventLoop
+
+/// One share of the memory of copies, with those who wait for what is on its way. Lanes meet here only when they handle
+/// messages of the same share at the same moment.
+///
+/// `@unchecked Sendable`: what is in it is reached under its lock only.
+final class CopyStripe: @unchecked Sendable {
+    struct Content {
+        var table: CopyTable
+        private var waiters: [CopyKey: [CopyMemory.Waiter]] = [:]
+
+        init(settledMax: Int) {
+            table = CopyTable(settledMax: settledMax)
+        }
+
+        mutating func wait(for key: CopyKey, _ waiter: CopyMemory.Waiter) {
+            waiters[key, default: []].append(waiter)
+        }
+
+        mutating func takeWaiters(_ key: CopyKey) -> [CopyMemory.Waiter] {
+            waiters.isEmpty ? [] : waiters.removeValue(forKey: key) ?? []
+        }
+    }
+
+    private let lock = ThreadLock()
+    private var content: Content
+
+    init(settledMax: Int) {
+        content = Content(settledMax: settledMax)
+    }
+
+    func withLock<Result>(_ body: (inout Content) -> Result) -> Result {
+        lock.withLock { body(&content) }
+    }
+}

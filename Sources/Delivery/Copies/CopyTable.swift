@@ -1,0 +1,187 @@
+import EventLoop
+
+/// The messages that are being delivered and the last that were settled, so that a copy is known for one.
+///
+/// Pure: one share of ``CopyMemory``, which says what its answers mean. Memory is bounded: what was settled makes room
+/// in the order in which it was.
+struct CopyTable {
+    enum Found: Equatable {
+        /// Unknown, or it did not end as accepted: deliver it.
+        case nothing
+        /// Being delivered.
+        case delivering(Held)
+        /// `isAccepted`: APNs has it, otherwise it ended in another way or was sent to wait. `hasCopies`: others of it came.
+        case settled(isAccepted: Bool, Held, at: MonotonicTime, hasCopies: Bool)
+    }
+
+    /// On which channel it came, and after what.
+    struct Held: Equatable {
+        var channel: CopyMemory.Channel
+        var mark: WaitMark
+        /// That of the wait which it was sent to, once it was; it may come back before the broker has confirmed that.
+        var next = WaitMark.none
+    }
+
+    private enum State: UInt8 {
+        case free
+        case delivering
+        case accepted
+        case settled
+    }
+
+    private static let noPlace = UInt16.max
+
+    private struct Entry {
+        var key = CopyKey(high: 0, low: 0)
+        /// When it was settled, in whole seconds.
+        var seconds: Int32 = 0
+        var held = Held(channel: .none, mark: .none)
+        /// Place in `order` once it is settled.
+        var place = noPlace
+        var state = State.free
+        var hasCopies = false
+    }
+
+    private static let nanosecondsOfSecond: Int64 = 1_000_000_000
+
+    let settledMax: Int
+    private var entries: [Entry] = []
+    private var free: [Int32] = []
+    /// Settled entries, as a ring.
+    private var order: [Int32] = []
+    private var oldest = 0
+    /// Open addressing with linear probing: an index into `entries`, or −1.
+    private var slots: [Int32]
+
+    /// - Parameter settledMax: below 65,535.
+    init(settledMax: Int) {
+        self.settledMax = max(1, min(settledMax, Int(Self.noPlace)))
+        slots = Array(repeating: -1, count: 64)
+    }
+
+    mutating func find(_ key: CopyKey) -> Found {
+        guard let index = index(of: key) else { return .nothing }
+        let entry = entries[index]
+        switch entry.state {
+        case .free: return .nothing
+        case .delivering: return .delivering(entry.held)
+        case .accepted, .settled:
+            let time = MonotonicTime(nanoseconds: Int64(entry.seconds) * Self.nanosecondsOfSecond)
+            return .settled(
+                isAccepted: entry.state == .accepted, entry.held, at: time, hasCopies: entry.hasCopies)
+        }
+    }
+
+    /// It is being delivered from now on.
+    mutating func begin(_ key: CopyKey, _ held: Held) {
+        if let index = index(of: key) {
+            entries[index].state = .delivering
+            entries[index].held = held
+            entries[index].place = Self.noPlace
+            return
+        }
+        let entry = Entry(key: key, held: held, state: .delivering)
+        let index: Int32
+        if let reused = free.popLast() {
+            index = reused
+            entries[Int(index)] = entry
+        } else {
+            index = Int32(entries.count)
+            entries.append(entry)
+        }
+        insert(index, key)
+    }
+
+    /// Another message that is the same has come.
+    mutating func noteCopy(_ key: CopyKey) {
+        if let index = index(of: key) { entries[index].hasCopies = true }
+    }
+
+    /// Another delivery answers for it.
+    mutating func move(_ key: CopyKey, to held: Held) {
+        guard let index = index(of: key) else { return }
+        entries[index].held.channel = held.channel
+        entries[index].held.mark = held.mark
+    }
+
+    /// It is about to be sent to wait.
+    mutating func sendToWait(_ key: CopyKey, _ next: WaitMark) {
+        if let index = index(of: key) { entries[index].held.next = next }
+    }
+
+    mutating func settle(_ key: CopyKey, isAccepted: Bool, now: MonotonicTime) {
+        guard let index = index(of: key), entries[index].state == .delivering else { return }
+        entries[index].state = isAccepted ? .accepted : .settled
+        entries[index].seconds = Int32(clamping: now.nanoseconds / Self.nanosecondsOfSecond)
+        entries[index].place = remember(Int32(index))
+    }
+
+    /// Nothing was decided: as if it had never been here.
+    mutating func forget(_ key: CopyKey) {
+        guard let index = index(of: key) else { return }
+        remove(index)
+    }
+
+    private mutating func remember(_ index: Int32) -> UInt16 {
+        guard order.count == settledMax else {
+            order.append(index)
+            return UInt16(order.count - 1)
+        }
+        let place = oldest
+        let forgotten = Int(order[place])
+        // Unless it is being delivered again, or was settled again since.
+        if entries[forgotten].place == UInt16(place) { remove(forgotten) }
+        order[place] = index
+        oldest = (oldest + 1) % settledMax
+        return UInt16(place)
+    }
+
+    private func index(of key: CopyKey) -> Int? {
+        var slot = home(key)
+        while slots[slot] >= 0 {
+            let index = Int(slots[slot])
+            if entries[index].key == key { return index }
+            slot = (slot + 1) & (slots.count - 1)
+        }
+        return nil
+    }
+
+    private func home(_ key: CopyKey) -> Int { Int(truncatingIfNeeded: key.low) & (slots.count - 1) }
+
+    private mutating func insert(_ index: Int32, _ key: CopyKey) {
+        if (entries.count - free.count) * 2 > slots.count { grow() }
+        put(index, key)
+    }
+
+    private mutating func put(_ index: Int32, _ key: CopyKey) {
+        var slot = home(key)
+        while slots[slot] >= 0 { slot = (slot + 1) & (slots.count - 1) }
+        slots[slot] = index
+    }
+
+    private mutating func grow() {
+        let old = slots
+        slots = Array(repeating: -1, count: old.count * 2)
+        for index in old where index >= 0 { put(index, entries[Int(index)].key) }
+    }
+
+    /// Takes it out and closes the gap that it leaves in the probing.
+    private mutating func remove(_ index: Int) {
+        var gap = home(entries[index].key)
+        while slots[gap] != Int32(index) { gap = (gap + 1) & (slots.count - 1) }
+        var slot = gap
+        while true {
+            slot = (slot + 1) & (slots.count - 1)
+            guard slots[slot] >= 0 else { break }
+            let wanted = home(entries[Int(slots[slot])].key)
+            if (slot - wanted) & (slots.count - 1) >= (slot - gap) & (slots.count - 1) {
+                slots[gap] = slots[slot]
+                gap = slot
+            }
+        }
+        slots[gap] = -1
+        entries[index].state = .free
+        entries[index].place = Self.noPlace
+        free.append(Int32(index))
+    }
+}

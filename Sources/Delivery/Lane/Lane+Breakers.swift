@@ -1,0 +1,107 @@
+import APNS
+import APNSProtocol
+import EventLoop
+import Telemetry
+
+extension Lane {
+    /// An endpoint to which no connection could be opened for so long is taken for unreachable.
+    private static let unreachableSecondsMax = 3
+
+    func poolChanged(_ index: Int, _ event: PoolEvent) {
+        switch event {
+        case .connected:
+            breakers.connected(toEndpointOf: index)
+        case .cannotConnect(let error, _, let since):
+            guard isEndpointLost(index, error, since) else { return }
+            breakers.cannotConnect(toEndpointOf: index, BreakerCause(error), loop.now.monotonic)
+            // Also when answers had opened it before: nobody else would connect.
+            pools[index].probe()
+        case .lost:
+            return
+        }
+        breakersChanged()
+    }
+
+    private func isEndpointLost(_ index: Int, _ error: TransportError, _ since: MonotonicTime) -> Bool {
+        // Another key's connection shows that it is there.
+        guard !pools.contains(where: { $0.isConnected && $0.configuration.isSameEndpoint(as: pools[index]) }) else {
+            return false
+        }
+        return error.code == .certificate
+            || since.duration(to: loop.now.monotonic) >= .seconds(Self.unreachableSecondsMax)
+    }
+
+    /// Carries out and logs what the breakers have done.
+    func breakersChanged() {
+        guard !breakers.changes.isEmpty else { return }
+        let changes = breakers.changes
+        breakers.changes = []
+        for change in changes {
+            switch change {
+            case .opened(let place, let cause): opened(place, cause)
+            case .probing(let place): log.info("A push is let through to see", [.route: .string(name(of: place))])
+            case .closed(let place, let opening): closed(place, opening)
+            }
+        }
+        reviewHolding()
+    }
+
+    private func opened(_ place: Breakers.Place, _ cause: BreakerCause) {
+        log.warning(
+            "Pushes are held up",
+            [
+                .route: .string(name(of: place)), .apnsReason: .string(cause.code), .error: .string(cause.sentence),
+                .apps: .string(appsAffected(by: place)),
+            ])
+        guard case .endpoint = place else { return }
+        for index in poolsAffected(by: place) { pools[index].giveBackWaiting() }
+    }
+
+    private func closed(_ place: Breakers.Place, _ opening: Breaker.Opening) {
+        if case .endpoint = place { for index in poolsAffected(by: place) { pools[index].stopProbing() } }
+        log.info(
+            "Pushes go on",
+            [
+                .route: .string(name(of: place)), .apnsReason: .string(opening.cause.code),
+                .apps: .string(appsAffected(by: place)),
+                .durationMilliseconds: .integer(
+                    Int(opening.since.duration(to: loop.now.monotonic) / .milliseconds(1))),
+            ])
+    }
+
+    private func poolsAffected(by place: Breakers.Place) -> [Int] {
+        switch place {
+        case .endpoint(let endpoint): pools.indices.filter { breakers.endpoint(ofPool: $0) == endpoint }
+        case .credential(let pool): [pool]
+        case .topic(let route): [route.pool]
+        }
+    }
+
+    private func name(of place: Breakers.Place) -> String {
+        guard let pool = poolsAffected(by: place).first.map({ pools[$0].configuration }) else { return "" }
+        return switch place {
+        case .endpoint: pool.authority
+        case .credential: "\(pool.authority) key \(pool.key.keyID)"
+        case .topic(let route): "\(pool.authority) key \(pool.key.keyID) topic \(configuration.apps.topic(of: route))"
+        }
+    }
+
+    /// Some of them by name.
+    private func appsAffected(by place: Breakers.Place) -> String {
+        let namesMax = 10
+        let names = configuration.apps.bundleIDs(servedBy: poolsAffected(by: place))
+        if case .topic(let route) = place { return configuration.apps.topic(of: route) }
+        let rest = names.count > namesMax ? " and \(names.count - namesMax) more" : ""
+        return names.prefix(namesMax).joined(separator: " ") + rest
+    }
+}
+
+extension PoolConfiguration {
+    fileprivate func isSameEndpoint(as pool: APNSPool) -> Bool { environment == pool.configuration.environment }
+}
+
+extension BreakerCause {
+    fileprivate init(_ error: TransportError) {
+        self.init(error.code == .certificate ? "certificate" : "unreachable", error.message)
+    }
+}

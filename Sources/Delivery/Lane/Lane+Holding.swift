@@ -1,0 +1,107 @@
+import AMQP
+import APNS
+import EventLoop
+import Telemetry
+
+extension Lane {
+    /// To be called when a breaker opened or closed, and when a message was held.
+    func reviewHolding() {
+        let now = loop.now.monotonic
+        // While nothing is taken, no route is used: what was in use when that began is.
+        let areAllHeld = routeUse.areAllHeld(by: breakers, at: holding.since ?? now)
+        switch holding.since {
+        case nil where areAllHeld: beginHolding(now)
+        case _? where !areAllHeld: endHolding(now)
+        default: scheduleLook()
+        }
+    }
+
+    /// A push was let through: when no probe, its route has not been held up, so that messages can be taken.
+    func admitted(_ pass: Breakers.Pass) {
+        guard holding.since != nil else { return }
+        holding.wasAdmitted = true
+        if !pass.isProbe { endHolding(loop.now.monotonic) }
+    }
+
+    private func beginHolding(_ now: MonotonicTime) {
+        holding.since = now
+        state.areAllRoutesHeld = true
+        wantsChanged()
+        log.warning("Every route in use is held up; messages are left in their queues")
+        scheduleLook()
+    }
+
+    private func endHolding(_ now: MonotonicTime) {
+        guard let since = holding.since else { return }
+        holding.since = nil
+        cancelLook()
+        state.areAllRoutesHeld = false
+        wantsChanged()
+        log.info(
+            "Messages are taken again",
+            [.durationMilliseconds: .integer(Int(since.duration(to: now) / .milliseconds(1)))])
+    }
+
+    private func scheduleLook() {
+        guard holding.since != nil, !holding.isLooking, !state.isDraining else { return }
+        cancelLook()
+        let time = holding.nextLook(probeDue: breakers.nextProbeDue, loop.now.monotonic)
+        holding.timer = loop.schedule(at: time) {
+            self.assumeIsolated { lane in
+                lane.holding.timer = nil
+                Task(executorPreference: lane.loop) { await self.look() }
+            }
+        }
+    }
+
+    func cancelLook() {
+        if let timer = holding.timer { loop.cancel(timer) }
+        holding.timer = nil
+    }
+
+    /// Takes messages one by one until one is let through as the probe that is due.
+    private func look() async {
+        guard !holding.isLooking else { return }
+        holding.lookBegan()
+        var left = Holding.looksMax
+        while left > 0, holding.since != nil, state.publishingFailure == nil, !state.isDraining, !holding.wasAdmitted {
+            left -= 1
+            guard let (delivery, source) = await takeOne() else { break }
+            await deliver(delivery, from: source)
+            guard let due = breakers.nextProbeDue, due <= loop.now.monotonic else { break }
+        }
+        holding.lookEnded(loop.now.monotonic)
+        reviewHolding()
+    }
+
+    /// From each request queue in turn. A broker gives nothing so from a queue with a single active consumer, such as the
+    /// quarantine.
+    private func takeOne() async -> (IncomingMessage, source: Int)? {
+        let count = configuration.requestQueues.count
+        for _ in 0..<count {
+            let source = holding.nextSource % count
+            holding.nextSource = source + 1
+            if let delivery = await consumers[source].get() { return (delivery, source) }
+        }
+        return nil
+    }
+
+    /// Asks the broker for messages, or no longer, as the state says.
+    func wantsChanged() {
+        stateChanged()
+        for (source, consumer) in consumers.enumerated() {
+            let isWanted = isQuarantine(source) ? state.wantsQuarantine : state.wantsMessages
+            if isWanted { consumer.resume() } else { consumer.pause() }
+        }
+    }
+
+    /// Deliveries that came before the broker was told to send no more wait here while nothing could be published of
+    /// them; those that come while the lane drains go back.
+    func mayBegin(_ delivery: IncomingMessage, _ source: Int) async {
+        while backlog.count > 0, !state.isDraining, consumers[source].holds(delivery.tag) {
+            await withUnsafeContinuation { backlog.hold($0) }
+        }
+        // One whose channel was lost meanwhile only gives back its bytes.
+        if state.isDraining || !consumers[source].holds(delivery.tag) { consumers[source].requeue(delivery.tag) }
+    }
+}

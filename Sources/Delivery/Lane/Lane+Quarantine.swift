@@ -1,0 +1,49 @@
+import AMQP
+import Crypto
+import EventLoop
+import Telemetry
+
+/// A message that was delivered again and again without an end may be what ends the workers. It moves to a queue whose
+/// messages are delivered one at a time, so that no other suffers with it.
+extension Lane {
+    /// Deliveries without an end after which a message moves.
+    private static let deliveriesMax = 3
+    /// The same in the quarantine, where its count began anew: the delivery after them is its end.
+    private static let quarantineDeliveriesMax = 2
+
+    func isPoison(_ delivery: IncomingMessage, _ source: Int) -> Bool {
+        // The broker counts only what it delivers again; a body that was not kept cannot move.
+        guard delivery.isRedelivered, !delivery.isOversized else { return false }
+        return delivery.deliveryCount >= (isQuarantine(source) ? Self.quarantineDeliveriesMax : Self.deliveriesMax)
+    }
+
+    func isQuarantine(_ source: Int) -> Bool { source == configuration.requestQueues.count }
+
+    /// Nothing of the body is looked at: that may be what does the harm.
+    func isolate(_ record: DeliveryRecord) async {
+        record.id = UUIDValue(messageID: record.delivery.properties.messageID)
+        if isQuarantine(record.source) { await endInQuarantine(record) } else { await moveToQuarantine(record) }
+    }
+
+    private func moveToQuarantine(_ record: DeliveryRecord) async {
+        let message = QuarantineMessage.make(
+            for: record, movedAtMilliseconds: loop.now.unixMilliseconds, names: configuration.names,
+            worker: configuration.worker)
+        guard acknowledge(record, await publish(message)) else { return }
+        counters.quarantined.add()
+        log.warning(
+            "A message that was delivered again and again moves to the quarantine",
+            [.amqpQueue: .string(record.delivery.queue), .deliveries: .integer(record.delivery.deliveryCount)])
+    }
+
+    private func endInQuarantine(_ record: DeliveryRecord) async {
+        let reason = DeadLetterReason(
+            "quarantine", "redelivered",
+            "Each time it was delivered, alone, its worker ended or lost the broker: it may have been sent.")
+        guard await settle(.conclude(Conclusion(outcome: .unknown, deadLetter: reason)), record) else { return }
+        counters.quarantined.add()
+        log.error(
+            "A message in quarantine has no end",
+            [.amqpQueue: .string(record.delivery.queue), .deliveries: .integer(record.delivery.deliveryCount)])
+    }
+}

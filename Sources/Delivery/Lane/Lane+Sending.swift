@@ -1,0 +1,65 @@
+import APNS
+import APNSProtocol
+import EventLoop
+import Telemetry
+
+extension Lane {
+    /// Sends a push where nothing stands in its way, and says what follows for its message.
+    func send(_ notification: PushNotification, _ record: DeliveryRecord) async -> Verdict {
+        guard !notification.isExpired(unixSeconds: loop.now.unixSeconds) else {
+            return .conclude(Conclusion(outcome: .expired))
+        }
+        routeUse.used(notification.route, loop.now.monotonic)
+        switch breakers.admit(notification.route, loop.now.monotonic) {
+        case .hold(let cause): return hold(cause, notification, record)
+        case .go(let pass): return await send(notification, pass, record)
+        }
+    }
+
+    private func send(
+        _ notification: PushNotification, _ first: Breakers.Pass, _ record: DeliveryRecord
+    ) async -> Verdict {
+        var pass = first
+        while true {
+            admitted(pass)
+            let sentAt = loop.now.unixMilliseconds
+            let outcome = await pools[pass.route.pool].send(
+                notification.push, priority: record.source, onFreshConnection: pass.needsFreshConnection)
+            let consequence = breakers.record(
+                outcome, of: notification.push.id, pass, loop.now.monotonic, random: loop.nextRandom())
+            breakersChanged()
+            switch consequence {
+            case .sendAgain(let again):
+                pass = again
+            case .hold(let cause):
+                return hold(cause, notification, record)
+            case .judge:
+                note(outcome, sentAt, record)
+                return policy.verdict(on: outcome, of: subject(notification, record))
+            }
+        }
+    }
+
+    private func note(_ outcome: PushOutcome, _ sentAtMilliseconds: Int64, _ record: DeliveryRecord) {
+        switch outcome {
+        case .notSent: break
+        case .unknown:
+            counters.unknownOutcomes.add()
+            record.sent(atMilliseconds: sentAtMilliseconds)
+        case .answered: record.sent(atMilliseconds: sentAtMilliseconds)
+        }
+    }
+
+    private func hold(
+        _ cause: BreakerCause, _ notification: PushNotification, _ record: DeliveryRecord
+    ) -> Verdict {
+        counters.held.add()
+        reviewHolding()
+        return policy.hold(cause, of: subject(notification, record))
+    }
+
+    private func subject(_ notification: PushNotification, _ record: DeliveryRecord) -> OutcomePolicy.Subject {
+        OutcomePolicy.Subject(
+            notification: notification, attempts: record.attempts, nowMilliseconds: loop.now.unixMilliseconds)
+    }
+}

@@ -1,0 +1,44 @@
+import AMQP
+
+extension Attempts {
+    /// A header that says more was not written by a worker.
+    private static let countedMax = 1_000_000
+
+    /// A message that the broker delivers again may have been sent by a worker that died.
+    ///
+    /// - Parameter now: UNIX milliseconds; what a header says of later times is not true.
+    init(of delivery: IncomingMessage, nowMilliseconds now: Int64) {
+        let properties = delivery.properties
+        func count(_ name: String) -> Int {
+            Int(min(max(properties.header(name)?.integerValue ?? 0, 0), Int64(Self.countedMax)))
+        }
+        possibleDuplicate =
+            properties.header(MessageHeaderName.possibleDuplicate)?.booleanValue ?? false || delivery.isRedelivered
+        // A dead letter that somebody moved back begins anew.
+        guard properties.header(MessageHeaderName.outcome) == nil else { return }
+        before = count(MessageHeaderName.attempt)
+        rounds = count(MessageHeaderName.rounds)
+        // Most messages come for the first time.
+        guard rounds > 0 else { return }
+        waitID = UInt16(truncatingIfNeeded: count(MessageHeaderName.waitID))
+        holds = count(MessageHeaderName.holds)
+        func time(_ name: String) -> Int64? { properties.header(name)?.integerValue.map { min(max($0, 0), now) } }
+        heldSinceMilliseconds = time(MessageHeaderName.heldSince)
+        firstTriedAtMilliseconds = time(MessageHeaderName.firstTriedAt)
+    }
+}
+
+extension FieldTable {
+    /// For the next try.
+    mutating func append(_ attempts: Attempts) {
+        append(MessageHeaderName.attempt, .integer(Int64(attempts.before)))
+        append(MessageHeaderName.rounds, .integer(Int64(attempts.rounds)))
+        append(MessageHeaderName.possibleDuplicate, .boolean(attempts.possibleDuplicate))
+        if attempts.waitID != 0 { append(MessageHeaderName.waitID, .integer(Int64(attempts.waitID))) }
+        if let time = attempts.firstTriedAtMilliseconds { append(MessageHeaderName.firstTriedAt, .integer(time)) }
+        if let time = attempts.heldSinceMilliseconds {
+            append(MessageHeaderName.holds, .integer(Int64(attempts.holds)))
+            append(MessageHeaderName.heldSince, .integer(time))
+        }
+    }
+}

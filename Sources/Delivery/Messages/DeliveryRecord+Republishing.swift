@@ -1,0 +1,61 @@
+import AMQP
+
+extension DeliveryRecord {
+    /// Bytes of headers that are copied from a request: with those of the worker they fit one frame.
+    private static let copiedHeaderBytesMax = 8192
+
+    /// The message as its producer published it, without headers and without what the broker would act on (user ID,
+    /// expiration).
+    func republished(exchange: String, routingKey: String) -> OutgoingMessage {
+        let properties = delivery.properties
+        func cut(_ text: String?) -> String? { text?.cut(to: MessageHeaderName.copyBytesMax) }
+        var message = OutgoingMessage(
+            exchange: exchange, routingKey: routingKey, body: delivery.body,
+            messageID: cut(properties.messageID) ?? messageID, contentType: cut(properties.contentType))
+        message.contentEncoding = cut(properties.contentEncoding)
+        message.correlationID = cut(properties.correlationID)
+        message.replyTo = cut(properties.replyTo)
+        message.type = cut(properties.type)
+        message.appID = cut(properties.appID)
+        message.timestampSeconds = properties.timestampSeconds
+        return message
+    }
+
+    /// The producer's own headers, after ours, as far as there is room. `CC` and `BCC` would route the message further,
+    /// and what begins with `x-` belongs to the broker.
+    func copyProducersHeaders(to headers: inout FieldTable) {
+        guard let theirs = delivery.properties.headers else { return }
+        var names = Set(headers.entries.map(\.name))
+        var left = Self.copiedHeaderBytesMax
+        // A name that comes twice is illegal in a table (AMQP 0-9-1, section 4.2.5.5), but brokers let it pass.
+        for entry in theirs.entries where !Self.belongsToTheBroker(entry.name) && names.insert(entry.name).inserted {
+            guard entry.wireBytes <= left, !entry.value.isUnreadable, !entry.isOfAnEarlierRound,
+                !entry.isMisread
+            else { continue }
+            left -= entry.wireBytes
+            headers.entries.append(entry)
+        }
+    }
+
+    private static func belongsToTheBroker(_ name: String) -> Bool {
+        name == "CC" || name == "BCC" || name.utf8.starts(with: "x-".utf8) || name.utf8.starts(with: "X-".utf8)
+    }
+}
+
+extension FieldValue {
+    fileprivate var isUnreadable: Bool { self == .unreadable }
+}
+
+extension FieldTable.Entry {
+    /// What a worker wrote the last time and did not write again no longer holds.
+    fileprivate var isOfAnEarlierRound: Bool { MessageHeaderName.ofOneRound.contains(name) }
+
+    /// Has a name of ours, and a type that whoever reads it by that name does not expect.
+    fileprivate var isMisread: Bool {
+        switch name {
+        case MessageHeaderName.firstFailedAt: value.integerValue == nil
+        case MessageHeaderName.traceParent, MessageHeaderName.traceState: value.stringValue == nil
+        default: false
+        }
+    }
+}

@@ -1,0 +1,17 @@
+import AMQP
+
+/// The request again, byte for byte, for the queue whose messages are delivered one at a time.
+enum QuarantineMessage {
+    static func make(
+        for record: DeliveryRecord, movedAtMilliseconds: Int64, names: TopologyNames, worker: String
+    ) -> OutgoingMessage {
+        var message = record.republished(exchange: names.quarantineQueue, routingKey: record.delivery.queue)
+        message.headers.append(record.attempts)
+        message.headers.append(
+            MessageHeaderName.reason, .string("Delivered \(record.delivery.deliveryCount) times without an end."))
+        message.headers.append(MessageHeaderName.failedAt, .integer(movedAtMilliseconds))
+        record.copyOrigin(worker, to: &message.headers)
+        record.copyProducersHeaders(to: &message.headers)
+        return message
+    }
+}

@@ -1,0 +1,22 @@
+import AMQP
+
+/// The request again, byte for byte, for a queue that sends it back to where it came from after its delay.
+enum WaitMessage {
+    /// - Parameter sibling: which of the queues of this delay, counted from 0.
+    static func make(
+        for record: DeliveryRecord, _ wait: Wait, sibling: Int, failedAtMilliseconds: Int64, names: TopologyNames,
+        worker: String
+    ) -> OutgoingMessage {
+        var message = record.republished(
+            exchange: names.waitQueue(wait.delay, sibling: sibling), routingKey: record.delivery.queue)
+        message.headers.append(wait.attempts)
+        message.headers.append(
+            MessageHeaderName.reasonCode, .string(wait.reason.cut(to: MessageHeaderName.copyBytesMax)))
+        let first = record.delivery.properties.header(MessageHeaderName.firstFailedAt)?.integerValue
+        message.headers.append(MessageHeaderName.firstFailedAt, .integer(first ?? failedAtMilliseconds))
+        message.headers.append(MessageHeaderName.failedAt, .integer(failedAtMilliseconds))
+        record.copyOrigin(worker, to: &message.headers)
+        record.copyProducersHeaders(to: &message.headers)
+        return message
+    }
+}

@@ -1,0 +1,24 @@
+import APNS
+import APNSProtocol
+
+extension PushAnswer {
+    /// One word for routing keys: a reason that Apple lists, else the status; never foreign text.
+    var code: String {
+        switch reason {
+        case nil, .unknown: "status-\(status)"
+        case let reason?: reason.knownText.description
+        }
+    }
+
+    /// A sentence for operators; what somebody between wrote is cleaned.
+    var told: String {
+        switch reason {
+        case nil: "APNs answered \(status) without a reason."
+        case .unknown(let text):
+            isFromAPNS
+                ? "APNs answered \(status) \(ShownText.sentence(text))."
+                : "Something that is not APNs answered \(status): \(ShownText.sentence(text))."
+        case let reason?: "APNs answered \(status) \(reason.knownText)."
+        }
+    }
+}

@@ -1,0 +1,35 @@
+extension RetrySchedule {
+    /// Holding begins with waits of about this, so that a mended cause is soon seen.
+    private static let firstHoldSeconds = 30
+    private static let laterHoldSeconds = 120
+    /// Rounds that wait the shorter time.
+    private static let firstHolds = 2
+
+    /// The wait after so many tries that count.
+    ///
+    /// - Parameters:
+    ///   - leastSeconds: what the service has asked for.
+    ///   - latestSeconds: seconds until it is too late to send it; nil: never.
+    /// - Returns: nil when it would come back too late.
+    func wait(afterTries tries: Int, leastSeconds: Int64, latestSeconds: Int64?) -> WaitDelay? {
+        let usual = waits[min(max(tries, 1), waits.count) - 1]
+        return wait(atLeast: max(Int64(usual.seconds), leastSeconds), latestSeconds)
+    }
+
+    /// The wait of a message that is held for the `round`th time in a row, counted from 0.
+    func hold(round: Int, latestSeconds: Int64?) -> WaitDelay? {
+        wait(atLeast: Int64(round < Self.firstHolds ? Self.firstHoldSeconds : Self.laterHoldSeconds), latestSeconds)
+    }
+
+    /// The shortest that is long enough, else the longest; but no longer than there is time.
+    private func wait(atLeast seconds: Int64, _ latestSeconds: Int64?) -> WaitDelay? {
+        let wanted = waits.first { Int64($0.seconds) >= seconds } ?? waits.last
+        guard let latestSeconds else { return wanted }
+        return waits.last { $0 <= wanted ?? $0 && $0.secondsMax < latestSeconds }
+    }
+}
+
+extension WaitDelay {
+    /// Until the last of its siblings gives a message back.
+    fileprivate var secondsMax: Int64 { (milliseconds(sibling: Self.siblings - 1) + 999) / 1000 }
+}

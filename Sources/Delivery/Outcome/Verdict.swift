@@ -1,0 +1,23 @@
+/// What follows for a message from what became of its push.
+enum Verdict: Sendable, Hashable {
+    /// It has ended.
+    case conclude(Conclusion)
+    /// It comes back to its queue after a while.
+    case wait(Wait)
+    /// It goes back to its queue at once, since this lane ends: no try is counted.
+    case requeue
+
+    /// APNs has it.
+    var isAccepted: Bool {
+        if case .conclude(let conclusion) = self { conclusion.outcome == .accepted } else { false }
+    }
+}
+
+/// A message that waits in a queue of its own kind before it comes back.
+struct Wait: Sendable, Hashable {
+    var delay: WaitDelay
+    /// As they stand before the next try.
+    var attempts: Attempts
+    /// APNs' reason or ours, for operators who look into the wait queues.
+    var reason: String
+}

@@ -1,0 +1,12 @@
+/// Why something is not sent for now.
+public struct BreakerCause: Sendable, Hashable {
+    /// One word for routing keys and headers: APNs' reason, `unreachable`, `certificate`, `failing`, `token`.
+    public var code: String
+    /// For operators: what was seen, and what may mend it.
+    public var sentence: String
+
+    init(_ code: String, _ sentence: String) {
+        self.code = code
+        self.sentence = sentence
+    }
+}

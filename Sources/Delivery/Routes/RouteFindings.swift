@@ -1,0 +1,92 @@
+import APNS
+import APNSProtocol
+
+/// What the outcome of one push says of the endpoint, the credential and the topic that it went by (design: scopes).
+struct RouteFindings: Sendable, Hashable {
+    enum Finding: Sendable, Hashable {
+        /// It works.
+        case good
+        case bad(BreakerCause)
+        case nothing
+    }
+
+    var endpoint = Finding.nothing
+    var credential = Finding.nothing
+    var topic = Finding.nothing
+    /// Which connection of the pool answered.
+    var connection = 0
+
+    static let allGood = RouteFindings(endpoint: .good, credential: .good, topic: .good)
+
+    init(_ outcome: PushOutcome) {
+        switch outcome {
+        case .answered(let answer):
+            self.init(answer)
+        case .notSent(.noToken):
+            let cause = BreakerCause(
+                "token", "No provider token can be signed with this key: is the machine's clock right?")
+            self.init(endpoint: .nothing, credential: .bad(cause), topic: .nothing)
+        case .notSent, .unknown:
+            self.init(endpoint: .nothing, credential: .nothing, topic: .nothing)
+        }
+    }
+
+    private init(endpoint: Finding, credential: Finding, topic: Finding) {
+        self.endpoint = endpoint
+        self.credential = credential
+        self.topic = topic
+    }
+
+    private init(_ answer: PushAnswer) {
+        guard answer.status != 200 else {
+            self = .allGood
+            return
+        }
+        connection = answer.connection
+        let verdict = AnswerVerdict(answer)
+        switch verdict.scope {
+        case .message:
+            // Whether the topic is allowed may not have been looked at.
+            // A 403 without a word about the credential shows nothing of it either.
+            (endpoint, credential) = (.good, answer.status == 403 ? .nothing : .good)
+        case .target:
+            (endpoint, credential, topic) = (.good, .good, .good)
+        case .topic:
+            (endpoint, credential, topic) = (.good, .good, .bad(BreakerCause(answer)))
+        case .credential:
+            (endpoint, credential) = (.good, .bad(BreakerCause(answer)))
+        case .connection:
+            // It comes on new connections, too: then it is about the key.
+            if answer.reason == .unrelatedKeyIDInToken { credential = .bad(BreakerCause(answer)) }
+        case .endpoint:
+            endpoint = .bad(BreakerCause(failing: answer))
+        }
+    }
+}
+
+extension AnswerVerdict {
+    init(_ answer: PushAnswer) {
+        self.init(status: answer.status, reason: answer.reason, isFromAPNS: answer.isFromAPNS)
+    }
+}
+
+extension BreakerCause {
+    fileprivate init(_ answer: PushAnswer) {
+        let sentence =
+            switch answer.reason {
+            case .expiredProviderToken:
+                "APNs takes new provider tokens for expired: is the machine's clock right?"
+            case .badEnvironmentKeyIDInToken, .badCertificateEnvironment:
+                "The credential is not for this environment: pin it to the one it is for."
+            case .topicDisallowed, .topicMismatch, .featureNotEnabled:
+                "APNs refuses the topic, on a connection that begins with it too: is the app enabled for the team?"
+            default:
+                "APNs refuses the credential: was it revoked, are its key ID and team ID right?"
+            }
+        self.init(answer.code, "\(answer.told) \(sentence)")
+    }
+
+    fileprivate init(failing answer: PushAnswer) {
+        self.init("failing", "\(answer.told) So it was with several messages over several connections.")
+    }
+}

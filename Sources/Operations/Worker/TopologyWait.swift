@@ -1,0 +1,82 @@
+import AMQP
+import Delivery
+import EventLoop
+import Telemetry
+
+/// Waits until the broker can be reached and all that the worker needs is there, and says what it waits for.
+///
+/// Belongs to one loop and is used on its thread only.
+final class TopologyWait {
+    static let checkIntervalSeconds = 3
+    private static let answerDeadlineSeconds = 15
+
+    private let loop: EventLoop
+    private let admin: BrokerAdmin
+    private let check: TopologyCheck
+    private let place: String
+    private let log: Log
+    private var startUp = StartUp()
+    private var isClosed = false
+
+    init(loop: EventLoop, access: BrokerAccess, topology: Topology, log: Log) {
+        self.loop = loop
+        self.log = log
+        place = access.place
+        check = TopologyCheck(topology)
+        admin = BrokerAdmin(
+            loop: loop, connectors: access.connectors(on: loop),
+            connection: access.connection(named: "martlet worker start"), deadlineSeconds: Self.answerDeadlineSeconds)
+    }
+
+    func untilComplete() async {
+        admin.onStateChange = { [self] state in
+            if case .waiting(let error, _) = state { failed(error) }
+        }
+        admin.start()
+        while !isClosed {
+            do throws(AMQPError) {
+                try await admin.waitUntilReady(deadlineSeconds: Self.checkIntervalSeconds)
+                say(startUp.reached(now: loop.now.monotonic))
+                let missing = try await check.missing(at: admin)
+                say(startUp.checked(missing: missing, now: loop.now.monotonic))
+                if missing.isEmpty { break }
+            } catch {
+                failed(error)
+            }
+            await loop.sleep(for: .seconds(Self.checkIntervalSeconds))
+        }
+        await close()
+    }
+
+    /// Ends the wait, which may not return then.
+    func close() async {
+        isClosed = true
+        await admin.close(deadlineSeconds: Lane.closeDeadlineSeconds)
+    }
+
+    private func failed(_ error: AMQPError) {
+        guard !isClosed else { return }
+        say(startUp.cannotReach(now: loop.now.monotonic), error)
+    }
+
+    private func say(_ line: StartUp.Line?, _ error: AMQPError? = nil) {
+        switch line {
+        case .unreachable:
+            log.warning(
+                "cannot reach the broker; trying on",
+                [.amqpHost: .string(place), .error: .string(error.map { "\($0)" } ?? "")])
+        case .reached(let duration):
+            log.info("the broker is there", [.amqpHost: .string(place), .durationMilliseconds: Self.value(duration)])
+        case .missing(let names):
+            let verb = names.count == 1 ? "is" : "are"
+            log.warning(
+                "the broker lacks what the worker needs; waiting for it",
+                [.error: .string("\(names.joined(separator: ", ")) \(verb) missing: martlet topology apply")])
+        case .complete(let duration):
+            log.info("all that the worker needs is there", [.durationMilliseconds: Self.value(duration)])
+        case nil: break
+        }
+    }
+
+    private static func value(_ duration: Duration) -> LogValue { .integer(Int(duration / .milliseconds(1))) }
+}

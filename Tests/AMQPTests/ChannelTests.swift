@@ -1,0 +1,253 @@
+import AMQP
+import EventLoop
+import TestKit
+import Testing
+
+/// Several channels on one connection: what goes wrong on one harms no other.
+@Suite struct ChannelTests {
+    @Test func aMissingQueueDisturbsNeitherTheOthersNorTheConnection() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.fill(["a"])
+            let connection = scene.makeConnection()
+            let missing = scene.makeConsumer("missing", on: connection)
+            let present = scene.makeConsumer("in", on: connection)
+            await scene.wait("refusal") { if case .waiting = missing.state { true } else { false } }
+            await scene.wait("delivery") { scene.deliveries.count == 1 }
+            let held = scene.deliveries[0].tag
+            await scene.pass(.seconds(120))
+            guard case .waiting(let error, _) = missing.state else { return fail("\(missing.state)") }
+            #expect(error.code == .notFound)
+            #expect(error.message == "queue missing is missing")
+            #expect(connection.state == .ready)
+            #expect(present.state == .ready)
+            #expect(present.holds(held))
+            present.acknowledge(held)
+            #expect(!present.holds(held))
+            scene.broker.declareQueue("missing")
+            scene.fill(["b"], into: "missing")
+            await scene.wait("delivery") { scene.deliveries.count == 2 }
+            #expect(scene.deliveries[1].queue == "missing")
+            #expect(scene.broker.queue("in")?.unsettled == 0)
+            #expect(scene.loop.network.connections.count == 1)
+            #expect(scene.broker.logins == 1)
+            await connection.close()
+            #expect(present.state == .closed)
+            #expect(missing.state == .closed)
+            #expect(scene.texts(in: "missing") == ["b"])
+        }
+    }
+
+    @Test func eachQueueHasItsPrefetch() {
+        Scene.play { scene in
+            try scene.broker.start()
+            for queue in ["urgent", "bulk"] {
+                scene.broker.declareQueue(queue)
+                scene.fill((0..<20).map { "\(queue) \($0)" }, into: queue)
+            }
+            let connection = scene.makeConnection()
+            _ = scene.makeConsumer("urgent", prefetch: 7, on: connection)
+            _ = scene.makeConsumer("bulk", prefetch: 3, on: connection)
+            await scene.pass(.seconds(5))
+            #expect(scene.deliveries.filter { $0.queue == "urgent" }.count == 7)
+            #expect(scene.deliveries.filter { $0.queue == "bulk" }.count == 3)
+            await connection.close()
+        }
+    }
+
+    @Test func aMissingExchangeCostsThePublishersChannelOnly() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            let connection = scene.makeConnection()
+            let first = Publisher(on: connection)
+            let second = Publisher(on: connection)
+            scene.broker.behaviour.confirmDelayMilliseconds = 200...200
+            try await first.waitUntilReady(deadlineSeconds: 10)
+            try await second.waitUntilReady(deadlineSeconds: 10)
+            scene.publish(Scene.message("a"), second)
+            scene.publish(Scene.message("b", exchange: "missing"), first)
+            await scene.wait("outcomes") { scene.outcomes.count == 2 }
+            guard case .unknown(let error) = scene.outcomes["b"] else { return fail("\(scene.outcomes)") }
+            #expect(error.message == "exchange missing is missing")
+            #expect(scene.outcomes["a"] == .confirmed)
+            #expect(await first.publish(Scene.message("c")) == .confirmed)
+            #expect(scene.broker.logins == 1)
+            await connection.close()
+        }
+    }
+
+    @Test func aClosedChannelPutsBackWhatItHeldAndItsNumberIsUsedAgain() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.broker.declareQueue("other")
+            scene.fill(["a", "b"])
+            let connection = scene.makeConnection()
+            let other = scene.makeConsumer("other", on: connection)
+            for round in 1...(BrokerConnection.channelsMax + 4) {
+                let count = scene.deliveries.count
+                let consumer = scene.makeConsumer("in", on: connection)
+                let losses = scene.countLosses(of: consumer)
+                await scene.wait("deliveries") { scene.deliveries.count == count + 2 }
+                await consumer.close()
+                #expect(consumer.state == .closed)
+                #expect(losses.count == 1, "round \(round)")
+                #expect(scene.texts(in: "in") == ["a", "b"])
+            }
+            #expect(other.state == .ready)
+            #expect(scene.broker.logins == 1)
+            await connection.close()
+        }
+    }
+
+    @Test func aChannelThatTheBrokerLeavesWithoutAnAnswerIsGivenUpAlone() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.broker.declareQueue("stuck")
+            scene.broker.behaviour.unansweredQueues = ["stuck"]
+            scene.fill(["a"])
+            let connection = scene.makeConnection()
+            let stuck = scene.makeConsumer("stuck", on: connection)
+            let consumer = scene.makeConsumer("in", on: connection)
+            await scene.wait("delivery") { scene.deliveries.count == 1 }
+            await scene.wait("time-out") { if case .waiting = stuck.state { true } else { false } }
+            guard case .waiting(let error, _) = stuck.state else { return fail("\(stuck.state)") }
+            #expect(error.code == .timedOut)
+            await scene.pass(.seconds(120))
+            #expect(consumer.holds(scene.deliveries[0].tag))
+            scene.broker.behaviour.unansweredQueues = []
+            await scene.wait("ready") { stuck.state == .ready }
+            #expect(scene.broker.logins == 1)
+            await connection.close()
+        }
+    }
+
+    @Test func whatNeverBeganIsNotLost() {
+        Scene.play { scene in
+            let connection = scene.makeConnection()
+            let consumer = scene.makeConsumer("in", on: connection)
+            let words = scene.noteFailures(of: connection)
+            await scene.wait("refusal") { words.texts.count == 1 }
+            #expect(consumer.state == .disconnected)
+            scene.broker.declareQueue("in")
+            try scene.broker.start()
+            await scene.wait("ready") { consumer.state == .ready }
+            let refusals = words.texts.count
+            scene.loop.network.connections.last?.cut()
+            await scene.wait("loss") { words.texts.count == refusals + 1 }
+            #expect(consumer.state == .disconnected)
+            await scene.wait("again") { consumer.state == .ready }
+            scene.broker.behaviour.credentials.password = "other"
+            scene.broker.closeConnections()
+            await scene.wait("login refused") { words.texts.last?.contains("log in") == true }
+            #expect(words.texts[0] == "cannotConnect: cannot connect to broker:5672: connection refused")
+            #expect(
+                words.texts[refusals]
+                    == "connectionLost: the connection to broker:5672 was lost: connection reset by peer")
+            #expect(
+                words.texts[refusals + 1]
+                    == "connectionForced: the connection to broker:5672 was lost: CONNECTION_FORCED - broker forced connection closure"
+            )
+            #expect(
+                words.texts[refusals + 2]
+                    == "accessRefused: cannot log in at broker:5672 as guest: ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN."
+            )
+            await connection.close()
+            #expect(consumer.state == .closed)
+        }
+    }
+
+    @Test func onlyWhenNoConsumerHoldsTooMuchIsTheConnectionRead() {
+        Scene.play { scene in
+            try scene.broker.start()
+            for queue in ["a", "b"] {
+                scene.broker.declareQueue(queue)
+                for number in 0..<10 {
+                    scene.broker.publish(
+                        routingKey: queue, messageID: "\(queue) \(number)", body: .init(repeating: 7, count: 40_000))
+                }
+            }
+            let connection = scene.makeConnection()
+            let first = scene.makeConsumer("a", on: connection) { $0.bodyBytesInFlightMax = 50_000 }
+            let second = scene.makeConsumer("b", on: connection) { $0.bodyBytesInFlightMax = 50_000 }
+            await scene.pass(.seconds(120))
+            #expect(scene.deliveries.count < 20)
+            var settled = 0
+            while settled < 20 {
+                await scene.wait("delivery") { scene.deliveries.count > settled }
+                let delivery = scene.deliveries[settled]
+                (delivery.queue == "a" ? first : second).acknowledge(delivery.tag)
+                settled += 1
+            }
+            await scene.wait("acks") { scene.broker.queues.allSatisfy { $0.unsettled == 0 && $0.ready.isEmpty } }
+            #expect(first.bodyBytesInFlight == 0)
+            #expect(second.bodyBytesInFlight == 0)
+            #expect(scene.broker.logins == 1)
+            await connection.close()
+        }
+    }
+
+    @Test func theChannelThatIsLostGivesBackItsShareOfTheReading() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.broker.declareQueue("other")
+            for number in 0..<3 {
+                scene.broker.publish(
+                    routingKey: "in", messageID: "\(number)", body: .init(repeating: 7, count: 40_000))
+            }
+            let connection = scene.makeConnection()
+            let consumer = scene.makeConsumer("in", on: connection) { $0.bodyBytesInFlightMax = 50_000 }
+            let other = scene.makeConsumer("other", on: connection)
+            await scene.wait("deliveries") { scene.deliveries.count == 2 }
+            await consumer.close()
+            scene.fill(["a"], into: "other")
+            await scene.wait("the other's delivery") { scene.deliveries.last?.queue == "other" }
+            #expect(other.state == .ready)
+            await connection.close()
+        }
+    }
+
+    @Test func anAlarmDoesNotHideThatAQueueIsGone() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.broker.declareQueue("out")
+            let connection = scene.makeConnection()
+            let consumer = scene.makeConsumer("in", on: connection)
+            let publisher = Publisher(on: connection)
+            #expect(await publisher.publish(Scene.message("a")) == .confirmed)
+            await scene.wait("ready") { consumer.state == .ready }
+            scene.note("consumer", consumer)
+            scene.broker.deleteQueue("in")
+            await scene.wait("cancel") { scene.states == ["consumer waiting: consumerCancelled"] }
+            scene.broker.raiseAlarm("low on memory")
+            await scene.wait("blocked") { publisher.state == .blocked(reason: "low on memory") }
+            scene.broker.clearAlarm()
+            await scene.wait("unblocked") { publisher.state == .ready }
+            await scene.pass(.seconds(60))
+            #expect(!scene.states.contains("consumer ready"))
+            scene.broker.declareQueue("in")
+            await scene.wait("again") { consumer.state == .ready }
+            await connection.close()
+        }
+    }
+
+    @Test func moreChannelsThanTheBrokerAllowsAreSaid() {
+        Scene.play { scene in
+            scene.broker.behaviour.channelMax = 1
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            let connection = scene.makeConnection()
+            let first = scene.makeConsumer("in", on: connection)
+            let second = scene.makeConsumer("in", on: connection)
+            let error = await #expect(throws: AMQPError.self) { try await second.waitUntilReady(deadlineSeconds: 600) }
+            #expect(error?.message == "the broker allows 1 channels only")
+            await scene.wait("ready") { first.state == .ready }
+            await connection.close()
+        }
+    }
+}

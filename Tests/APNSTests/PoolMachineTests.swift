@@ -1,0 +1,218 @@
+import EventLoop
+import Testing
+
+@testable import APNS
+
+/// What a pool decides, as transcripts.
+@Suite struct PoolMachineTests {
+    private let shared = PoolMachine.Demand(hasShared: true)
+    private let fresh = PoolMachine.Demand(hasFresh: true)
+    private let both = PoolMachine.Demand(hasShared: true, hasFresh: true)
+    private let nothing = PoolMachine.Demand()
+    private let refused = TransportError(.refused, "refused")
+
+    private func at(_ seconds: Double) -> MonotonicTime {
+        MonotonicTime(nanoseconds: 1_000_000_000_000 + Int64(seconds * 1_000_000_000))
+    }
+
+    private func machine(connectionsMax: Int = 1, streamsMax: Int = 1) -> PoolMachine {
+        PoolMachine(
+            PoolMachine.Limits(
+                connectionsMax: connectionsMax, streamsMax: streamsMax, probeAnswerSecondsMax: 5),
+            ReconnectPolicy.Configuration())
+    }
+
+    /// With one connection that has answered, in slot 0.
+    private func opened(connectionsMax: Int = 1, streamsMax: Int = 1) -> PoolMachine {
+        var machine = machine(connectionsMax: connectionsMax, streamsMax: streamsMax)
+        #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
+        #expect(machine.settingsCame(0, streamsMax: nil) == true)
+        machine.streamBegan(0, at(0))
+        machine.streamEnded(0, .authenticated, at(0))
+        return machine
+    }
+
+    @Test func nothingIsOpenedForNobody() {
+        var machine = machine()
+        #expect(machine.nextOpening(nothing, at(0)) == .none)
+        #expect(machine.choose() == nil)
+    }
+
+    @Test func theNextIsOpenedOnceTheFirstIsBusy() {
+        var machine = machine(connectionsMax: 2)
+        #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
+        #expect(machine.nextOpening(shared, at(0)) == .none, "one is coming")
+        #expect(machine.choose() == nil)
+        #expect(machine.settingsCame(0, streamsMax: nil) == true)
+        #expect(machine.settingsCame(0, streamsMax: 10) == false, "it stands already")
+        #expect(machine.choose() == 0)
+        machine.streamBegan(0, at(1))
+        #expect(machine.choose() == nil)
+        #expect(machine.nextOpening(shared, at(2)) == .later(at(6)), "its answer may open the gate")
+        machine.streamEnded(0, .authenticated, at(2))
+        machine.streamBegan(0, at(2))
+        #expect(machine.nextOpening(shared, at(2)) == .open(slot: 1))
+        #expect(machine.nextOpening(shared, at(2)) == .none)
+        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        #expect(machine.choose() == 1)
+        machine.streamBegan(1, at(2))
+        machine.streamEnded(1, .authenticated, at(2))
+        machine.streamBegan(1, at(2))
+        #expect(machine.nextOpening(shared, at(2)) == .none, "both are busy, and there may be two")
+        #expect(machine.begun == 2)
+    }
+
+    @Test func anUnansweredFirstPushLetsOneMoreOpen() {
+        var machine = machine(connectionsMax: 1)
+        #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
+        #expect(machine.settingsCame(0, streamsMax: nil) == true)
+        machine.streamBegan(0, at(1))
+        #expect(machine.nextOpening(shared, at(5.9)) == .later(at(6)))
+        #expect(machine.nextOpening(shared, at(6)) == .open(slot: 1))
+        #expect(machine.nextOpening(shared, at(6)) == .none)
+        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        machine.streamBegan(1, at(7))
+        #expect(machine.nextOpening(shared, at(20)) == .none, "one more is all")
+        machine.streamEnded(1, .authenticated, at(20))
+        #expect(machine.choose() == 1)
+    }
+
+    @Test func aRefusedStreamOpensTheGateForAnotherConnectionToo() {
+        var machine = opened(streamsMax: 10)
+        machine.streamBegan(0, at(1))
+        machine.streamBegan(0, at(1))
+        machine.streamEnded(0, .refused, at(2))
+        #expect(machine.choose() == nil)
+        #expect(machine.nextOpening(shared, at(3)) == .later(at(7)))
+        #expect(machine.nextOpening(shared, at(7)) == .open(slot: 1))
+    }
+
+    @Test func aFreshPushGetsAConnectionOfItsOwn() {
+        var machine = opened(streamsMax: 10)
+        #expect(machine.nextOpening(fresh, at(1)) == .open(slot: 1))
+        #expect(machine.nextOpening(fresh, at(1)) == .none, "one at a time")
+        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        #expect(machine[1]?.isReserved == true)
+        #expect(machine.choose() == 0, "others stay off it")
+        machine.streamBegan(1, at(1))
+        machine.streamEnded(1, .authenticated, at(1))
+        #expect(machine.freshEnded(1, isAccepted: true) == [0])
+        machine.leave(0)
+        #expect(machine.choose() == 1)
+    }
+
+    @Test func aRefusedFreshPushLeavesItsConnectionOnly() {
+        var machine = opened(streamsMax: 10)
+        #expect(machine.nextOpening(fresh, at(1)) == .open(slot: 1))
+        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        machine.streamBegan(1, at(1))
+        machine.streamEnded(1, .authenticated, at(1))
+        #expect(machine.choose() == 0)
+        #expect(machine.freshEnded(1, isAccepted: false) == [1])
+        machine.leave(1)
+        #expect(machine.choose() == 0)
+        #expect(machine.nextOpening(fresh, at(2)) == .open(slot: 2), "for the next one")
+    }
+
+    @Test func aConnectionThatNobodyWantsForHimselfIsForAll() {
+        var machine = machine()
+        #expect(machine.nextOpening(both, at(0)) == .open(slot: 0))
+        #expect(machine.nextOpening(both, at(0)) == .open(slot: 1))
+        #expect(machine.nextOpening(both, at(0)) == .none)
+        #expect(machine.settingsCame(0, streamsMax: nil) == true)
+        #expect(machine.choose() == nil)
+        machine.release(0)
+        #expect(machine.choose() == 0)
+    }
+
+    @Test func failuresAreCountedUntilOneStands() {
+        var machine = machine()
+        var since: [MonotonicTime] = []
+        var now = at(0)
+        for failure in 1...3 {
+            guard case .open(let slot) = machine.nextOpening(shared, now) else {
+                Issue.record("nothing was opened")
+                return
+            }
+            since.append(now)
+            let event = machine.closed(slot, refused, now, random: { 0 })
+            #expect(event == .cannotConnect(refused, failures: failure, since: since[0]))
+            guard case .later(let time) = machine.nextOpening(shared, now) else {
+                Issue.record("it does not wait")
+                return
+            }
+            #expect(time > now && time <= now + .seconds(10))
+            now = time
+        }
+        #expect(machine.nextOpening(shared, now) == .open(slot: 0))
+        #expect(machine.settingsCame(0, streamsMax: nil) == true)
+        #expect(machine.closed(0, refused, now, random: { 0 }) == .lost)
+        now = now + .seconds(20)
+        #expect(machine.nextOpening(shared, now) == .open(slot: 0))
+        #expect(
+            machine.closed(0, refused, now, random: { 0 }) == .cannotConnect(refused, failures: 1, since: now))
+    }
+
+    @Test func nothingIsSaidWhileAnotherStands() {
+        var machine = opened(connectionsMax: 3)
+        machine.streamBegan(0, at(1))
+        #expect(machine.nextOpening(shared, at(1)) == .open(slot: 1))
+        #expect(machine.closed(1, refused, at(2), random: { 0 }) == nil)
+        #expect(machine.nextOpening(shared, at(20)) == .open(slot: 1))
+        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        #expect(machine.closed(1, refused, at(21), random: { 0 }) == nil)
+        #expect(machine.closed(0, refused, at(22), random: { 0 }) == .lost)
+    }
+
+    @Test func nothingIsSaidOfAConnectionThatThePoolLeft() {
+        var machine = opened()
+        machine.leave(0)
+        #expect(machine.closed(0, refused, at(1), random: { 0 }) == nil)
+        machine = opened()
+        machine.goAwayCame(0)
+        #expect(machine.closed(0, refused, at(1), random: { 0 }) == .lost, "its peer did")
+    }
+
+    @Test func probingConnectsWithoutAPush() {
+        var machine = machine()
+        #expect(machine.probe() == false)
+        #expect(machine.nextOpening(nothing, at(0)) == .open(slot: 0))
+        #expect(machine.nextOpening(nothing, at(0)) == .none)
+        _ = machine.closed(0, refused, at(0), random: { 0 })
+        guard case .later(let time) = machine.nextOpening(nothing, at(0)) else {
+            Issue.record("it does not wait")
+            return
+        }
+        #expect(machine.nextOpening(nothing, time) == .open(slot: 0))
+        #expect(machine.settingsCame(0, streamsMax: nil) == true)
+        #expect(machine.probe() == true, "it stands")
+        _ = machine.closed(0, refused, time, random: { 0 })
+        #expect(machine.nextOpening(nothing, time + .seconds(60)) == .none, "probing ended when it stood")
+        #expect(machine.probe() == false)
+        machine.stopProbing()
+        #expect(machine.nextOpening(nothing, time + .seconds(60)) == .none)
+    }
+
+    @Test func retiredConnectionsCountForNoFailure() {
+        var machine = machine()
+        #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
+        #expect(machine.retire() == [0])
+        machine.leave(0)
+        #expect(machine.nextOpening(shared, at(0)) == .open(slot: 1), "at once")
+        #expect(machine.closed(0, refused, at(0), random: { 0 }) == nil)
+        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        #expect(machine.retire() == [1])
+        machine.leave(1)
+        #expect(machine.retire() == [])
+        #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
+    }
+
+    @Test func nothingIsOpenedAfterTheEnd() {
+        var machine = opened()
+        machine.streamBegan(0, at(1))
+        machine.stopAccepting()
+        _ = machine.probe()
+        #expect(machine.nextOpening(both, at(1)) == .none)
+        #expect(machine.closed(0, refused, at(2), random: { 0 }) == nil)
+    }
+}

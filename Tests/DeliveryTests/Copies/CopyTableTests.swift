@@ -1,0 +1,63 @@
+import EventLoop
+import Testing
+
+@testable import Delivery
+
+/// Against a model that is plain and slow.
+@Suite struct CopyTableTests {
+    @Test(arguments: 1...20) func whateverHappensItKnowsTheSameAsAModel(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var table = CopyTable(settledMax: 20)
+        var model: [CopyKey: Bool?] = [:]
+        var order: [CopyKey] = []
+        let channel = CopyTable.Held(channel: .none, mark: .none)
+        // Few homes, so that they collide.
+        let keys = (0..<60).map { CopyKey(high: UInt64($0), low: UInt64($0 % 7)) }
+        for _ in 0..<3000 {
+            let key = keys[random.below(keys.count)]
+            switch (model[key], random.below(4)) {
+            case (nil, _), (.some(.some), 0):
+                table.begin(key, channel)
+                order.removeAll { $0 == key }
+                model[key] = .some(nil)
+            case (.some(nil), 0):
+                table.forget(key)
+                model[key] = nil
+            case (.some(nil), _):
+                let isAccepted = random.chance(percent: 50)
+                table.settle(key, isAccepted: isAccepted, now: MonotonicTime(nanoseconds: 0))
+                model[key] = isAccepted
+                order.append(key)
+            case (.some(.some), _):
+                break
+            }
+            // A settled one that began anew leaves its place empty, so a few fewer may be remembered than have room.
+            for key in keys {
+                switch table.find(key) {
+                case .nothing:
+                    #expect(model[key] == nil || order.contains(key))
+                    if model[key] != nil {
+                        model[key] = nil
+                        order.removeAll { $0 == key }
+                    }
+                case .delivering: #expect(model[key] == .some(nil))
+                case .settled(let isAccepted, _, _, _): #expect(model[key] == .some(isAccepted))
+                }
+            }
+            #expect(order.count <= 20)
+        }
+    }
+
+    @Test func theLastSoManyAreRemembered() {
+        var table = CopyTable(settledMax: 20)
+        for number in 0..<1000 as Range<UInt64> {
+            let key = CopyKey(high: number, low: number &* 0x9e37_79b9_7f4a_7c15)
+            table.begin(key, CopyTable.Held(channel: .none, mark: .none))
+            table.settle(key, isAccepted: true, now: MonotonicTime(nanoseconds: 0))
+            for other in 0...number {
+                let found = table.find(CopyKey(high: other, low: other &* 0x9e37_79b9_7f4a_7c15))
+                #expect((found == .nothing) == (other + 20 <= number))
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+import APNS
+import APNSProtocol
+import Crypto
+import EventLoop
+import Testing
+
+@testable import Delivery
+
+/// Two endpoints; pools 0 and 1 with two keys at the first, pool 2 at the second.
+@Suite struct BreakersTests {
+    private final class Scene {
+        var breakers = Breakers(endpointOfPool: [0, 0, 1])
+        var now = MonotonicTime(nanoseconds: 0)
+        var number: UInt64 = 0
+
+        func wait(_ seconds: Int64) { now = now + .seconds(seconds) }
+
+        func admit(_ route: Route) -> Breakers.Pass? {
+            if case .go(let pass) = breakers.admit(route, now) { pass } else { nil }
+        }
+
+        @discardableResult
+        func record(_ outcome: PushOutcome, _ pass: Breakers.Pass) -> Breakers.Consequence {
+            number += 1
+            return breakers.record(outcome, of: UUIDValue(high: 1, low: number), pass, now, random: 0)
+        }
+
+        /// Admits and answers at once.
+        func push(_ route: Route, _ status: Int, _ reason: Reason? = nil, connection: Int = 0) -> Breakers.Consequence?
+        {
+            admit(route).map { record(answer(status, reason, connection: connection), $0) }
+        }
+
+        func answer(_ status: Int, _ reason: Reason? = nil, connection: Int = 0, isFromAPNS: Bool = true) -> PushOutcome
+        {
+            var answer = PushAnswer(status: status, reason: reason)
+            answer.connection = connection
+            answer.isFromAPNS = isFromAPNS
+            return .answered(answer)
+        }
+
+        func takeChanges() -> [Breakers.Change] {
+            defer { breakers.changes = [] }
+            return breakers.changes
+        }
+    }
+
+    private let first = Route(pool: 0, number: 0)
+    private let second = Route(pool: 1, number: 2)
+    private let third = Route(pool: 2, number: 1)
+    private let otherTopic = Route(pool: 0, number: 4)
+
+    @Test func aRefusedKeyHoldsUpItsOwnRoutesAlone() {
+        let scene = Scene()
+        guard case .hold(let cause)? = scene.push(first, 403, .invalidProviderToken) else {
+            return #expect(Bool(false), "not held")
+        }
+        #expect(cause.code == "InvalidProviderToken")
+        #expect(scene.admit(first) == nil && scene.admit(otherTopic) == nil)
+        #expect(scene.admit(second) != nil && scene.admit(third) != nil)
+        #expect(scene.takeChanges() == [.opened(.credential(pool: 0), cause)])
+    }
+
+    @Test func oneMessageProbesAfterGrowingWaits() {
+        let scene = Scene()
+        _ = scene.push(first, 403, .invalidProviderToken)
+        scene.wait(4)
+        #expect(scene.admit(first) == nil)
+        for seconds in [1, 5, 10, 20, 30, 30, 30] as [Int64] {
+            scene.wait(seconds)
+            guard let probe = scene.admit(first) else { return #expect(Bool(false), "no probe after \(seconds) s") }
+            #expect(probe.isProbe && !probe.needsFreshConnection)
+            #expect(scene.admit(first) == nil, "one at a time")
+            scene.wait(1)
+            scene.record(scene.answer(403, .invalidProviderToken), probe)
+            #expect(scene.admit(first) == nil)
+        }
+    }
+
+    @Test func itClosesAtTheFirstGoodAnswerToWhatBeganAfterItOpened() {
+        let scene = Scene()
+        guard let before = scene.admit(first) else { return #expect(Bool(false)) }
+        scene.wait(1)
+        _ = scene.push(first, 403, .invalidProviderToken)
+        scene.record(scene.answer(200), before)
+        #expect(scene.admit(first) == nil, "what was sent before says nothing of the time since")
+        scene.wait(5)
+        #expect(scene.push(first, 200) == .judge)
+        #expect(scene.admit(first)?.isProbe == false)
+        #expect(scene.breakers.areAllClosed)
+    }
+
+    @Test func aRefusalOfTheMessageShowsThatTheKeyHolds() {
+        let scene = Scene()
+        _ = scene.push(first, 403, .invalidProviderToken)
+        scene.wait(5)
+        #expect(scene.push(first, 400, .badDeviceToken) == .judge)
+        #expect(scene.breakers.areAllClosed)
+    }
+
+    @Test func aProbeWithoutAnAnswerLetsTheNextTry() {
+        let scene = Scene()
+        _ = scene.push(first, 403, .invalidProviderToken)
+        scene.wait(5)
+        guard let probe = scene.admit(first) else { return #expect(Bool(false)) }
+        #expect(scene.record(.notSent(.expired), probe) == .judge)
+        #expect(scene.admit(first)?.isProbe == true)
+    }
+
+    @Test func aTopicIsTriedOnceOnAFreshConnectionAndThenHeldByItself() {
+        let scene = Scene()
+        guard case .sendAgain(let again)? = scene.push(first, 400, .topicDisallowed) else {
+            return #expect(Bool(false), "not tried again")
+        }
+        #expect(again.needsFreshConnection && again.isProbe)
+        #expect(scene.admit(first) == nil, "meanwhile")
+        #expect(scene.admit(otherTopic) != nil)
+        guard case .hold(let cause) = scene.record(scene.answer(400, .topicDisallowed), again) else {
+            return #expect(Bool(false), "not held")
+        }
+        #expect(cause.code == "TopicDisallowed")
+        #expect(scene.admit(first) == nil && scene.admit(otherTopic) != nil)
+        scene.wait(60)
+        guard let probe = scene.admit(first) else { return #expect(Bool(false), "no probe") }
+        #expect(probe.needsFreshConnection)
+        #expect(scene.record(scene.answer(200), probe) == .judge)
+        #expect(scene.breakers.areAllClosed && scene.admit(first)?.needsFreshConnection == false)
+    }
+
+    @Test func oneMessageOrOneConnectionIsNoEvidenceAgainstAnEndpoint() {
+        let scene = Scene()
+        guard let pass = scene.admit(first) else { return #expect(Bool(false)) }
+        for connection in 0..<10 {
+            let answer = scene.answer(500, .internalServerError, connection: connection)
+            #expect(
+                scene.breakers.record(answer, of: UUIDValue(high: 1, low: 1), pass, scene.now, random: 0) == .judge)
+        }
+        for _ in 0..<10 { #expect(scene.push(third, 500, .internalServerError, connection: 1) == .judge) }
+        #expect(scene.breakers.areAllClosed)
+    }
+
+    @Test func fiveMessagesOverTwoConnectionsAreUnlessOneSucceedsBetween() {
+        let scene = Scene()
+        for connection in [0, 1, 0, 1] { #expect(scene.push(first, 503, .shutdown, connection: connection) == .judge) }
+        #expect(scene.breakers.areAllClosed, "a server that goes down is one")
+        for connection in [0, 1, 0, 1] {
+            #expect(scene.push(first, 500, .internalServerError, connection: connection) == .judge)
+        }
+        #expect(scene.push(second, 200) == .judge)
+        for connection in [0, 1, 0, 1] {
+            #expect(scene.push(first, 500, .internalServerError, connection: connection) == .judge)
+        }
+        guard case .hold? = scene.push(first, 500, .internalServerError, connection: 0) else {
+            return #expect(Bool(false), "not held")
+        }
+        #expect(scene.admit(second) == nil, "the same endpoint")
+        #expect(scene.admit(third) != nil)
+        scene.wait(5)
+        #expect(scene.push(second, 200) == .judge)
+        #expect(scene.breakers.areAllClosed)
+    }
+
+    @Test func aProxysPageCountsAsTheEndpointsFailure() {
+        let scene = Scene()
+        for number in 0..<5 {
+            guard let pass = scene.admit(first) else { return #expect(Bool(false), "held too soon") }
+            let page = scene.answer(403, .unknown("<html>"), connection: number, isFromAPNS: false)
+            let consequence = scene.record(page, pass)
+            #expect((consequence == .judge) == (number < 4))
+        }
+        #expect(scene.admit(second) == nil)
+    }
+
+    @Test func anUnreachableEndpointIsHeldUntilAConnectionStands() {
+        let scene = Scene()
+        scene.breakers.cannotConnect(toEndpointOf: 1, BreakerCause("unreachable", "nobody is there"), scene.now)
+        scene.wait(3600)
+        #expect(scene.admit(first) == nil, "no message probes it")
+        #expect(scene.breakers.nextProbeDue == nil)
+        #expect(scene.admit(third) != nil)
+        scene.breakers.connected(toEndpointOf: 2)
+        #expect(scene.admit(first) == nil)
+        scene.breakers.connected(toEndpointOf: 0)
+        #expect(scene.admit(first) != nil)
+        guard case .closed(.endpoint(0), let opening)? = scene.takeChanges().last else {
+            return #expect(Bool(false), "not told")
+        }
+        #expect(opening.since.duration(to: scene.now) == .seconds(3600))
+    }
+
+    @Test func anOutcomeThatNobodyKnowsSaysNothing() {
+        let scene = Scene()
+        for reason in [UnknownReason.timedOut, .connectionLost] {
+            guard let pass = scene.admit(first) else { return #expect(Bool(false)) }
+            #expect(scene.record(.unknown(reason), pass) == .judge)
+        }
+        #expect(scene.breakers.areAllClosed && scene.takeChanges().isEmpty)
+    }
+}

@@ -1,0 +1,99 @@
+import APNSProtocol
+import EventLoop
+
+@testable import Delivery
+
+/// What goes wrong in a run and when, drawn by its seed.
+struct DisturbanceScript {
+    static let countMin = 12
+    static let countMax = 24
+    private static let beginsWithinMilliseconds = 420_000
+
+    struct Entry {
+        let kind: Disturbance.Kind
+        let afterMilliseconds: Int
+        let milliseconds: Int
+    }
+
+    private(set) var entries: [Entry] = []
+    private var random: SeededRandom
+    private let settings: SimulatedSettings
+
+    init(_ settings: SimulatedSettings, random: inout SeededRandom) {
+        self.random = SeededRandom(seed: random.next())
+        self.settings = settings
+        let count = Self.countMin + self.random.below(Self.countMax - Self.countMin + 1)
+        entries = (0..<count).map { _ in draw() }
+        if !settings.isKeyBoundForGood {
+            entries.append(Entry(kind: .keyBound, afterMilliseconds: 0, milliseconds: self.random.below(300_000)))
+        }
+        entries.append(
+            Entry(
+                kind: .appDisabled(SimulatedApps.newApp), afterMilliseconds: 0,
+                milliseconds: self.random.below(300_000)))
+    }
+
+    private mutating func draw() -> Entry {
+        let time = 500 + random.below(Self.beginsWithinMilliseconds)
+        let (kind, seconds) = kind()
+        let span = (seconds.upperBound - seconds.lowerBound) * 1000
+        let milliseconds = seconds.lowerBound * 1000 + random.below(span + 1)
+        return Entry(kind: kind, afterMilliseconds: time, milliseconds: milliseconds)
+    }
+
+    /// What, and for how many seconds.
+    private mutating func kind() -> (Disturbance.Kind, ClosedRange<Int>) {
+        let environment: APNSEnvironment = random.chance(percent: 50) ? .production : .sandbox
+        switch random.below(100) {
+        case ..<28: return (.connectionCut, 0...0)
+        case ..<34: return (.workerKilled, 0...3)
+        case ..<38: return (.workerDrained, 0...0)
+        case ..<41: return (.brokerClosesConnections, 0...0)
+        case ..<44: return (.brokerClosesChannels, 0...0)
+        case ..<48: return (.brokerRestarts, 1...20)
+        case ..<50: return (.brokerFrozen, 5...40)
+        case ..<52: return (.brokerAlarm, 5...60)
+        case ..<54: return (.brokerFull, 5...60)
+        case ..<59: return (.exchangesMissing(exchanges()), 10...120)
+        case ..<61: return (.resultQueuesMissing, 10...120)
+        case ..<67: return (.endpointLost(environment, way()), 5...240)
+        case ..<71: return (.endpointFails(environment), 10...180)
+        case ..<73: return (.endpointIsProxy(environment), 10...180)
+        case ..<75: return (.endpointSilent(environment), 1...90)
+        case ..<79: return (.goAway, 0...0)
+        case ..<82: return (.streamsRefused, 5...60)
+        case ..<88: return (.keyRevoked(random.below(SimulatedApps.keyCount)), 10...240)
+        case ..<92: return (.appDisabled(random.below(SimulatedApps.count)), 10...240)
+        case ..<96: return (.devicesThrottled, 10...120)
+        default: return clock()
+        }
+    }
+
+    private mutating func exchanges() -> [String] {
+        let names = TopologyNames()
+        switch random.below(4) {
+        case 0: return [names.resultsExchange]
+        case 1: return [names.deadExchange]
+        case 2: return [names.quarantineQueue]
+        default:
+            let delay = WaitDelay.defaults[random.below(3)]
+            return (0..<WaitDelay.siblings).map { names.waitQueue(delay, sibling: $0) }
+        }
+    }
+
+    private mutating func way() -> SimulatedNetwork.Way {
+        let ways: [SimulatedNetwork.Way] = [.refused, .silent, .wrongCertificate]
+        return ways[random.below(ways.count)]
+    }
+
+    /// Where messages are given up after a while, no clock is set: it is by the clock that they are.
+    private mutating func clock() -> (Disturbance.Kind, ClosedRange<Int>) {
+        guard !settings.isKeyBoundForGood else { return (.connectionCut, 0...0) }
+        let seconds = 600 + random.below(4800)
+        switch random.below(3) {
+        case 0: return (.clockWrong(seconds), 5...120)
+        case 1: return (.clockWrong(-seconds), 5...120)
+        default: return (.suspended(seconds), 0...0)
+        }
+    }
+}

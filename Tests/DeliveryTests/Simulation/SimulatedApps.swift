@@ -1,0 +1,72 @@
+import APNSProtocol
+import APNSSimulator
+import Crypto
+
+@testable import Delivery
+
+/// Three keys, each of a team of its own, and their apps, as the workers' configuration and APNs know them.
+enum SimulatedApps {
+    static let keyCount = 3
+    static let count = 12
+    /// APNs takes this key in production alone, though the workers have it for both environments.
+    static let boundKey = 2
+    /// Its configuration has a key for the sandbox alone.
+    static let pinnedApp = 9
+    /// APNs knows it only later.
+    static let newApp = 10
+
+    static func bundleID(_ app: Int) -> String { "com.example.app\(app)" }
+    static func key(of app: Int) -> Int { app % keyCount }
+    static func keyID(_ key: Int) -> String { "SIMKEY000\(key)" }
+    static func teamID(_ key: Int) -> String { "SIMTEAM00\(key)" }
+
+    static func pool(_ key: Int, _ environment: APNSEnvironment) -> Int {
+        key * 2 + (environment == .production ? 0 : 1)
+    }
+
+    static let directory = AppDirectory(
+        (0..<count).map { app in
+            AppDirectory.App(
+                bundleID: bundleID(app), defaultEnvironment: .sandbox,
+                productionPool: app == pinnedApp ? nil : pool(key(of: app), .production),
+                sandboxPool: pool(key(of: app), .sandbox))
+        })
+
+    /// Made for this simulation alone; it guards nothing.
+    static let privateKey = try? ES256PrivateKey(
+        pem: """
+            -----BEGIN PRIVATE KEY-----
+            MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgLJ1wGlh6o8xExcXA
+            PGb9DBd8NwkXRG32OgsGqX4WysmhRANCAAQ+5k98gHNZTvOKvh+eI2laqEyGWEgI
+            Bjbssm0C7yBfX3ABODetdjXzGoDIWnmY7aq5yJ5w8wJ9osRKjaiK8ufu
+            -----END PRIVATE KEY-----
+            """)
+}
+
+extension SimulatorState {
+    /// APNs as it is when a run begins.
+    static func simulated(publicKey: ES256PublicKey) -> SimulatorState {
+        var state = SimulatorState()
+        for key in 0..<SimulatedApps.keyCount { state.add(.simulated(key, publicKey, isBound: true)) }
+        for app in 0..<SimulatedApps.count where app != SimulatedApps.newApp { state.enable(app) }
+        state.deviceRules = [
+            DeviceRule(prefix: "dead", condition: .unregistered(sinceMilliseconds: 1_700_000_000_123)),
+            DeviceRule(prefix: "bad0", condition: .bad),
+        ]
+        state.unknownDevices = .active
+        return state
+    }
+
+    mutating func enable(_ app: Int) {
+        addApp(bundleID: SimulatedApps.bundleID(app), teamID: SimulatedApps.teamID(SimulatedApps.key(of: app)))
+    }
+}
+
+extension RegisteredKey {
+    /// - Parameter isBound: whether the one that may be is still bound to production.
+    static func simulated(_ key: Int, _ publicKey: ES256PublicKey, isBound: Bool) -> RegisteredKey {
+        RegisteredKey(
+            id: SimulatedApps.keyID(key), teamID: SimulatedApps.teamID(key), publicKey: publicKey,
+            environments: isBound && key == SimulatedApps.boundKey ? [.production] : [.production, .sandbox])
+    }
+}

@@ -1,0 +1,63 @@
+import AMQP
+import APNSSimulator
+import Crypto
+import EventLoop
+import TestKit
+
+@testable import Delivery
+
+/// What producers do, and the operators who work through the dead letters.
+extension SimulatedWorld {
+    private static let tagHeader = "traceparent"
+    /// What takes a dead letter in hand does so within this time.
+    private static let redriveMillisecondsMax = 30_000
+
+    func schedulePublishes() {
+        for (index, message) in report.messages.enumerated() {
+            for time in message.publishedAfterMilliseconds {
+                schedulePublish(index, afterMilliseconds: time)
+            }
+        }
+    }
+
+    func schedulePublish(_ message: Int, afterMilliseconds delay: Int, headers: FieldTable = FieldTable()) {
+        publishesLeft += 1
+        loop.schedule(after: .milliseconds(delay)) { [unowned self] in
+            publishesLeft -= 1
+            publish(message, headers)
+        }
+    }
+
+    private func publish(_ index: Int, _ headers: FieldTable) {
+        let message = report.messages[index]
+        var headers = FieldTable(headers.entries.filter { $0.name != Self.tagHeader })
+        headers.append(Self.tagHeader, .string(String(report.publishes.count)))
+        report.publishes.append(SimulationReport.Publish(message: index, at: loop.now.monotonic))
+        broker.publish(
+            exchange: topology.names.requestsExchange, routingKey: "any", messageID: message.id.description,
+            headers: headers, body: message.body)
+    }
+
+    /// The publish that a message at the broker goes back to.
+    func publish(of message: ScriptedMessage) -> Int? {
+        guard let tag = message.properties.header(Self.tagHeader)?.stringValue, let number = Int(tag),
+            report.publishes.indices.contains(number)
+        else { return nil }
+        return number
+    }
+
+    /// Some dead letters come back: as they are when their device has registered since, or with another body.
+    func workThrough(_ letter: ScriptedMessage, of index: Int) {
+        let message = report.messages[index]
+        let delay = random.below(Self.redriveMillisecondsMax)
+        guard !redriven.contains(index) else { return }
+        if message.kind == .redriven {
+            redriven.insert(index)
+            apns.state.add(Device(token: message.deviceToken, bundleID: SimulatedApps.bundleID(message.app)))
+            schedulePublish(index, afterMilliseconds: delay, headers: letter.properties.headers ?? FieldTable())
+        } else if let correction = message.correction {
+            redriven.insert(index)
+            schedulePublish(correction, afterMilliseconds: delay)
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import APNSProtocol
+import APNSSimulator
+import Crypto
+import EventLoop
+import Telemetry
+import TestKit
+
+@testable import Delivery
+
+/// Two workers, the broker and APNs of one run, on one virtual loop.
+final class SimulatedWorld {
+    static let workers = 2
+    /// How often it is looked whether all is done.
+    private static let lookSeconds = 1
+
+    let loop: VirtualLoop
+    let network = SimulatedNetwork()
+    let broker: ScriptedBroker
+    let apns: SimulatorServer
+    let publicKey: ES256PublicKey
+    let settings: SimulatedSettings
+    let counters = LaneCounters(MetricsRegistry())
+    let topology = Topology()
+    var random: SeededRandom
+    var report: SimulationReport
+    /// By place.
+    private(set) var workers: [SimulatedWorker] = []
+    private var workersMade = 0
+    private var workersEnded = 0
+    private var isFinished = false
+    /// Of those of the script, and of the deaths that poison brought.
+    var disturbancesLeft = 0
+    /// Publishes that are still to come.
+    var publishesLeft = 0
+    var apnsConnections: [(connection: VirtualConnection, worker: Int)] = []
+    /// As APNs sees it now.
+    var isKeyBound = true
+    /// Messages whose dead letters were taken in hand.
+    var redriven: Set<Int> = []
+    var messagesByID: [UUIDValue: [Int]] = [:]
+
+    init(seed: UInt64) throws {
+        random = SeededRandom(seed: seed &* 0x2545_f491_4f6c_dd1d)
+        loop = VirtualLoop(seed: seed)
+        settings = SimulatedSettings(random: &random)
+        report = SimulationReport(seed: seed, settings: settings)
+        guard let publicKey = try SimulatedApps.privateKey?.publicKey() else { throw NoKey() }
+        self.publicKey = publicKey
+        var configuration = SimulatorConfiguration()
+        configuration.answerDelay = settings.answerDelay
+        configuration.requestsLoggedMax = 0
+        configuration.idsRememberedMax = 1000
+        var state = SimulatorState.simulated(publicKey: publicKey)
+        state.rules.streamsMax = settings.streamsMax
+        broker = loop.enter { [loop, settings] in
+            ScriptedBroker(
+                loop: loop, endpoint: SimulatedNetwork.broker, seed: seed, behaviour: settings.broker)
+        }
+        apns = loop.enter { [loop] in SimulatorServer(loop: loop, configuration: configuration, state: state) }
+        report.messages = SimulatedMessages(count: Simulation.messageCount, random: &random).all
+        report.pushes = Array(repeating: [], count: report.messages.count)
+        for (index, message) in report.messages.enumerated() { messagesByID[message.id, default: []].append(index) }
+    }
+
+    private struct NoKey: Error {}
+
+    func run() throws -> SimulationReport {
+        try loop.enter { try begin() }
+        report.ending = loop.run(limit: Simulation.limit) { isFinished }
+        report.history = loop.network.history.value
+        report.unfinished = broker.queues.filter { !isForResults($0) && $0.ready.count + $0.unsettled > 0 }.map {
+            "\($0.ready.count) ready and \($0.unsettled) unsettled in \($0.name) with \($0.consumerCount) consumers"
+        }
+        report.dropped = broker.dropped.count
+        report.requeued = broker.requeued
+        loop.enter { for worker in workers { end(worker) } }
+        _ = loop.run(limit: .seconds(60)) { workersEnded == workersMade }
+        loop.end()
+        return report
+    }
+
+    private func begin() throws {
+        observe()
+        topology.declare(at: broker)
+        try broker.start()
+        for environment in APNSEnvironment.allCases {
+            for place in 0..<Self.workers {
+                try apns.listen(
+                    on: SimulatedNetwork.apns(environment, worker: place), as: Service(environment, .push))
+            }
+        }
+        _ = try loop.listen(on: SimulatedNetwork.silence) { $0.handler = ByteStreamHandler() }
+        workers = try (0..<Self.workers).map { try makeWorker($0) }
+        schedulePublishes()
+        for entry in DisturbanceScript(settings, random: &random).entries { schedule(entry) }
+        look()
+    }
+
+    private func makeWorker(_ place: Int) throws -> SimulatedWorker {
+        workersMade += 1
+        return try SimulatedWorker(place: place, number: workersMade, in: self)
+    }
+
+    /// Another worker takes the place of one that has ended.
+    func replaceWorker(_ place: Int) {
+        guard let worker = try? makeWorker(place) else { return }
+        workers[place] = worker
+    }
+
+    /// Nothing of it moves any more; its memory is freed.
+    func kill(_ worker: SimulatedWorker) {
+        worker.kill()
+        if !worker.isEnding { end(worker) }
+    }
+
+    private func end(_ worker: SimulatedWorker) {
+        guard !worker.isEnding else { return }
+        drain(worker, deadlineSeconds: 1) {}
+    }
+
+    func drain(_ worker: SimulatedWorker, deadlineSeconds: Int, _ done: @escaping () -> Void) {
+        worker.drain(deadlineSeconds: deadlineSeconds) { [unowned self] in
+            workersEnded += 1
+            done()
+        }
+    }
+
+    private func look() {
+        isFinished = publishesLeft == 0 && disturbancesLeft == 0 && remaining == 0
+        loop.schedule(after: .seconds(Self.lookSeconds)) { [unowned self] in look() }
+    }
+
+    /// Messages that workers have not done with.
+    private var remaining: Int {
+        broker.queues.reduce(0) { sum, queue in
+            isForResults(queue) ? sum : sum + queue.ready.count + queue.unsettled
+        }
+    }
+
+    /// By workers.
+    func isConsumed(_ queue: ScriptedQueue) -> Bool {
+        topology.names.requestQueues.contains(queue.name) || queue.name == topology.names.quarantineQueue
+    }
+
+    func isForResults(_ queue: ScriptedQueue) -> Bool {
+        let names = topology.names
+        return queue.name == names.resultsQueue || queue.name == names.deadQueue || queue.name == names.unroutedQueue
+    }
+}

@@ -1,0 +1,50 @@
+import EventLoop
+
+@testable import Delivery
+
+extension SimulationJudge {
+    /// By when a message has to be told: soon after the last thing that could keep it is gone.
+    struct Deadline {
+        /// Of what nothing holds up: redeliveries, publishes that are repeated, a look at the queue once a minute.
+        private static let usual = Duration.seconds(120)
+        /// The longest wait for a breaker twice, and its longest wait for a probe.
+        private static let afterHolding = Duration.seconds(360)
+        /// What is held up is given up only when it comes back: the longest wait more.
+        private static let lastHoldSeconds = 150
+        /// One try: the wait for a connection and that for the answer.
+        private static let aTry = Duration.seconds(70)
+        /// A wait queue's slowest sibling, in hundredths of its delay.
+        private static let siblingPercent = 124
+
+        let report: SimulationReport
+
+        init(_ report: SimulationReport) {
+            self.report = report
+        }
+
+        /// - Parameter told: when it was: what began later did not keep it.
+        func time(
+            of publish: SimulationReport.Publish, _ message: SimulatedMessage, _ result: Told, by told: MonotonicTime
+        ) -> MonotonicTime {
+            var since = publish.at
+            var isHeld = message.isForBoundKey
+            for disturbance in report.disturbances where disturbance.begins <= told && disturbance.touches(message) {
+                since = max(since, disturbance.ends)
+                if disturbance.holds, disturbance.ends + Self.afterHolding >= publish.at { isHeld = true }
+            }
+            if message.isForBoundKey, report.settings.isKeyBoundForGood {
+                since = since + .seconds(report.settings.holdSecondsMax + Self.lastHoldSeconds)
+            }
+            return since + (isHeld ? Self.afterHolding : Self.usual) + waits(publish, result)
+        }
+
+        /// What its own tries took, and Apple's quarter of an hour after each 5xx.
+        private func waits(_ publish: SimulationReport.Publish, _ result: Told) -> Duration {
+            let delays = WaitDelay.defaults.map(\.seconds)
+            let tries = max(0, Int(result.attempts) - 1)
+            var seconds = (0..<tries).reduce(0) { $0 + delays[min($1, delays.count - 1)] }
+            seconds += report.pushes[publish.message].count { $0.status >= 500 } * 900
+            return .seconds(seconds * Self.siblingPercent / 100) + Self.aTry * tries
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import AMQP
+import Delivery
+import TestKit
+import Testing
+
+@testable import Operations
+
+/// What a real broker does with messages that wait.
+@Suite(.timeLimit(.minutes(2))) struct WaitQueueTests {
+    @Test func whatSharesAWaitQueueComesBackEachToItsOwn() async throws {
+        let broker = try await PrivateBroker.shared
+        let delay = WaitDelay(seconds: 1)
+        let names = TopologyNames(prefix: "waits", requestQueues: ["waits.urgent", "waits.bulk"])
+        let failed = try await BrokerClients.withAdmin(broker.url) { admin in
+            var application = TopologyApplication(admin: admin) { _ in }
+            return try await application.apply(Topology(names: names, waits: [delay]))
+        }
+        #expect(failed == 0)
+        let queues = names.requestQueues + [names.quarantineQueue]
+        let outcomes = try await BrokerClients.publish(
+            queues.map { queue in
+                OutgoingMessage(
+                    exchange: names.waitQueue(delay, sibling: 0), routingKey: queue, body: Array("of \(queue)".utf8),
+                    messageID: queue)
+            }, to: broker.url)
+        #expect(outcomes == [.confirmed, .confirmed, .confirmed])
+        for queue in queues {
+            let messages = try await BrokerClients.take(1, from: queue, at: broker.url)
+            #expect(messages.map(\.body) == [Array("of \(queue)".utf8)])
+            #expect(messages.map(\.routingKey) == [queue] && messages.map(\.exchange) == [""])
+        }
+        let left = try await BrokerClients.withAdmin(broker.url) { admin in
+            var left = 0
+            for queue in queues + [names.waitQueue(delay, sibling: 0)] {
+                left += try await admin.status(ofQueue: queue).messages
+            }
+            return left
+        }
+        #expect(left == 0, "one copy each, and nothing waits on")
+    }
+}

@@ -1,0 +1,101 @@
+import JSON
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// APNs is away, or somebody else is in its place, while messages wait.
+    @Suite struct APNSAway {
+        enum Trouble: CaseIterable {
+            case away
+            /// A server that the worker has no reason to trust.
+            case stranger
+        }
+
+        private static let samples = LongForm.pick(20_000, short: 2000)
+        private static let outageSeconds = LongForm.pick(180, short: 5)
+        private static let inFlightMax = 100
+        private static let answerMilliseconds = 100
+        private static let firstPushSecondsMax = 10
+
+        @Test(arguments: Trouble.allCases)
+        func theBacklogStaysWhereItIsUntilItIsBack(_ trouble: Trouble) async throws {
+            let prefix = "apns-\(trouble)"
+            let stage = try await Stage(
+                prefix,
+                Stage.Options(
+                    simulator: ["--delay-ms", "\(Self.answerMilliseconds)"], inFlightMax: Self.inFlightMax,
+                    delays: ["1s", "2s"]))
+            try await stage.applyTopology()
+            try await stage.desk.overhear(stage.waitQueues, as: "\(prefix).overheard")
+            await stage.desk.collect(stage.queue("results"))
+            let samples = Sample.make(Self.samples)
+            try await stage.publish(samples)
+            let worker = try await stage.worker()
+            try await stage.desk.collected(stage.queue("results"), atLeast: Self.inFlightMax)
+
+            let published = { await stage.published }
+            try await stage.simulator.terminate()
+            let atBeginning = await published()
+            let linesBefore = try worker.logged.count
+            let stranger = trouble == .stranger ? try await stage.apns.again(isTrusted: false) : nil
+            try await worker.said("Every route in use is held up; messages are left in their queues")
+            await stage.desk.pass(.seconds(1))
+            let atHolding = await published()
+            // What was in flight, and what was taken in its place before it was clear that APNs is away.
+            #expect(atHolding - atBeginning <= 2 * Self.inFlightMax)
+            await stage.desk.pass(.seconds(Self.outageSeconds))
+            #expect(await published() - atHolding <= Self.outageSeconds / 60)
+            let warnings = try worker.logged.dropFirst(linesBefore).filter { $0.root["level"]?.string == "warning" }
+            for (message, count) in warnings.counts {
+                #expect(count <= 1 + Self.outageSeconds / 60, "\(message)")
+            }
+            #expect(try worker.count(of: "Pushes are held up") == 1)
+            _ = try await stranger?.process.terminate()
+
+            let clock = ContinuousClock()
+            let start = clock.now
+            let back = try await stage.apns.again(
+                options: ["--delay-ms", "\(Self.answerMilliseconds)", "--record", stage.directory.file("back")])
+            try await back.ask("GET", "/v1/requests?wait_seconds=18")
+            #expect(clock.now - start < .seconds(Self.firstPushSecondsMax))
+            let end = try await worker.said("Pushes go on")
+            #expect(end.root["duration_ms"]?.int ?? 0 >= Self.outageSeconds * 1000)
+
+            let results = try await stage.told(of: samples, within: .seconds(LongForm.pick(600, short: 60)))
+            let odd = results.odd(samples) { told in told.count == 1 && told[0].outcome == "accepted" }
+            #expect(odd.isEmpty, "\(odd.count): \(odd.prefix(3).map { results[$0] })")
+            // Only what was in flight when it went may count as tried.
+            let tried = samples.filter { sample in
+                results[sample].contains { $0.attempts > 1 && !$0.isPossibleDuplicate }
+            }
+            #expect(tried.map(\.id) == [])
+            _ = try await worker.stop()
+            #expect(try worker.count(of: "Pushes go on") == 1)
+            _ = try await stage.desk.takeAll(from: "\(prefix).overheard")
+            try await stage.expectNothingLeft()
+            let pushes = Pushes(try stage.recorded() + stage.recorded(in: "back"))
+            // What was in flight when it went may have been taken before and after.
+            let untaken = samples.filter { pushes.taken($0) == 0 }
+            #expect(untaken.map(\.id) == [])
+            await stage.desk.close()
+            try await back.process.terminate()
+        }
+    }
+}
+
+extension Stage {
+    /// What the worker has published by now: results, and messages that wait.
+    fileprivate var published: Int {
+        get async {
+            let results = await desk.collected(queue("results")).count
+            return results + (await desk.collected("\(prefix).overheard").count)
+        }
+    }
+}
+
+extension Sequence where Element == JSONDocument {
+    /// How often there is each message among log lines.
+    fileprivate var counts: [String: Int] {
+        reduce(into: [:]) { $0[$1.root["message"]?.string ?? "-", default: 0] += 1 }
+    }
+}

@@ -1,0 +1,49 @@
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// A broker that is restarted while hundreds of pushes are on their way.
+    @Suite struct BrokerRestarts {
+        private static let restarts = LongForm.pick(5, short: 1)
+        private static let inFlight = 400
+        private static let answerMilliseconds = 500
+        /// Requests at each restart: enough to have as many in flight as may be.
+        private static let requests = 1200
+
+        @Test func noPushIsMadeTwiceWhoseAnswerHadCome() async throws {
+            let broker = try await TroubledBroker.shared
+            let stage = try await Stage(
+                "restarts", broker: broker.url,
+                Stage.Options(
+                    simulator: ["--delay-ms", "\(Self.answerMilliseconds)"], inFlightMax: Self.inFlight / 2, lanes: 2))
+            try await stage.applyTopology()
+            await stage.desk.collect(stage.queue("results"))
+            let worker = try await stage.worker()
+            var samples: [Sample] = []
+            for restart in 0..<Self.restarts {
+                let batch = Sample.make(Self.requests, from: restart * Self.requests)
+                samples += batch
+                try await stage.publish(batch)
+                try await stage.untilAsked(Self.inFlight * 9 / 10)
+                try await broker.restart()
+                _ = try await stage.told(of: batch)
+            }
+            let results = try await stage.told(of: samples)
+            let odd = results.odd(samples) { told in told.allSatisfy { $0.outcome == "accepted" } }
+            #expect(odd.map(\.id) == [])
+            _ = try await worker.stop()
+            try await stage.expectNothingLeft()
+
+            let pushes = try Pushes(await stage.end())
+            let twice = samples.filter { pushes[$0].count > 1 }
+            let needless = twice.filter { sample in
+                let times = pushes[sample].map(\.unixMilliseconds).sorted()
+                return zip(times, times.dropFirst()).contains { $1 - $0 > Self.answerMilliseconds }
+            }
+            #expect(needless.map(\.id) == [])
+            let untold = twice.filter { sample in !results[sample].contains { $0.isPossibleDuplicate } }
+            #expect(untold.map(\.id) == [])
+            print("\(Self.restarts) restarts under \(Self.inFlight) in flight: \(twice.count) pushed twice")
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import AMQP
+import EventLoop
+import JSON
+
+extension Stage {
+    /// How long it took from publish to result: samples that were published at these times, in their order.
+    func latencies(of samples: [Sample], publishedAt times: [MonotonicTime]) async throws -> [Duration] {
+        let messages = await desk.collected(queue("results"))
+        let arrivals = await desk.arrivals(queue("results"))
+        var told: [String: MonotonicTime] = [:]
+        for (message, arrival) in zip(messages, arrivals) {
+            let id = try message.json.root["id"]?.string ?? "-"
+            told[id] = told[id] ?? arrival
+        }
+        return zip(samples, times).compactMap { sample, time in told[sample.id].map { time.duration(to: $0) } }
+    }
+}
+
+extension [Duration] {
+    /// The time within which 99 of a hundred are.
+    var p99: Duration { sorted().dropLast(count / 100).last ?? .zero }
+
+    var median: Duration { isEmpty ? .zero : sorted()[count / 2] }
+}

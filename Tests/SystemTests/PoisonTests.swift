@@ -1,0 +1,63 @@
+import AMQP
+import Glibc
+import JSON
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// A message that kills each worker that takes it: the test plays its part.
+    @Suite struct Poison {
+        /// Three in the request queue, two in the quarantine.
+        private static let deaths = 5
+        private static let neighbours = 40
+
+        @Test func itEndsInTheQuarantineAndEveryNeighbourIsTold() async throws {
+            let stage = try await Stage("poison", Stage.Options(inFlightMax: 20))
+            try await stage.applyTopology()
+            for queue in ["results", "dead"] { await stage.desk.collect(stage.queue(queue)) }
+            let poison = Sample(0)
+            try await stage.apns.ask(
+                "POST", "/v1/faults",
+                #"{"id":"poison","match":{"device_prefix":"\#(poison.device)"},"action":"silence"}"#)
+            var samples = Sample.make(Self.neighbours, from: 1)
+            try await stage.publish(samples + [poison])
+            var newest = 0
+            for death in 1...Self.deaths {
+                let worker = try await stage.startWorker()
+                let more = Sample.make(Self.neighbours, from: 1000 * death)
+                try await stage.publish(more)
+                samples += more
+                let seen = try await stage.apns.ask(
+                    "GET", "/v1/requests?device=\(poison.device)&after=\(newest)&wait_seconds=18")
+                newest = seen.root["newest"]?.int ?? newest
+                worker.send(signal: SIGKILL)
+                _ = try await worker.exit(within: .seconds(10))
+            }
+            let worker = try await stage.worker()
+            let results = try await stage.told(of: samples + [poison])
+            #expect(results[poison].map(\.outcome) == ["unknown"])
+            #expect(results[poison].map(\.error) == ["quarantine.redelivered"])
+            let odd = results.odd(samples) { told in told.allSatisfy { $0.outcome == "accepted" } }
+            #expect(odd.map(\.id) == [])
+            // One that was told when its worker died, and not acknowledged yet, is told again.
+            let often = samples.filter { results[$0].count > 1 + Self.deaths }
+            #expect(often.map(\.id) == [])
+            let letters = try await stage.desk.collected(stage.queue("dead"), atLeast: 1)
+            #expect(letters.map { $0.body == poison.body } == [true])
+            #expect(letters[0].header("push-reason-class") == "quarantine")
+            #expect(letters[0].header("push-reason-code") == "redelivered")
+
+            let counters = try await worker.stop()
+            #expect(counters.root["message.unknown"]?.int ?? 0 <= 1)
+            try await stage.expectNothingLeft()
+            let pushes = try Pushes(await stage.end())
+            #expect(pushes[poison].count == Self.deaths)
+            let lost = samples.filter { pushes.taken($0) == 0 }
+            #expect(lost.map(\.id) == [])
+            let silently = samples.filter { sample in
+                pushes.taken(sample) > 1 && !results[sample].contains { $0.isPossibleDuplicate }
+            }
+            #expect(silently.map(\.id) == [])
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import AMQP
+import Glibc
+import JSON
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// What comes once more is delivered once more, unless APNs has it: then that is told.
+    @Suite struct Redrive {
+        @Test func aMessageThatCouldNotBeDeliveredIsWhenItsCauseIsGone() async throws {
+            let stage = try await Stage("redrive")
+            try await stage.applyTopology()
+            for queue in ["results", "dead"] { await stage.desk.collect(stage.queue(queue)) }
+            let worker = try await stage.worker()
+            let bad = Sample(1)
+            try await stage.apns.ask(
+                "PUT", "/v1/devices/\(bad.device)", #"{"app":"com.example.app","state":"bad"}"#)
+            var late = Sample(2)
+            late.expiration = 1
+            var wrong = Sample(3)
+            wrong.environment = "elsewhere"
+            try await stage.publish([bad, late, wrong])
+            let first = try await stage.told(of: [bad, late, wrong])
+            #expect(first[bad].map(\.error) == ["apns.BadDeviceToken"])
+            #expect(first[late].map(\.outcome) == ["expired"])
+            #expect(first[wrong].map(\.outcome) == ["invalid"])
+
+            // The device has registered; the others are corrected.
+            try await stage.apns.ask("DELETE", "/v1/devices/\(bad.device)")
+            let letters = try await stage.desk.collected(stage.queue("dead"), atLeast: 2)
+            let letter = try #require(letters.first { $0.body == bad.body })
+            late.expiration = Int(time(nil)) + 3600
+            wrong.environment = nil
+            try await stage.desk.publish(
+                [letter.moved(to: stage.queue("requests"))] + [late, wrong].map { $0.message(to: "redrive") })
+            try await stage.desk.collected(stage.queue("results"), atLeast: 6)
+            let results = try await stage.told(of: [bad, late, wrong])
+            for sample in [bad, late, wrong] {
+                #expect(results[sample].count == 2)
+                #expect(results[sample].last?.outcome == "accepted")
+                #expect(results[sample].last?.isDuplicate == false)
+            }
+            _ = try await worker.stop()
+            let pushes = try Pushes(await stage.end())
+            #expect(pushes[bad].map(\.status) == [400, 200])
+            #expect(pushes.notTakenOnce([bad, late, wrong]) == [])
+        }
+
+        @Test func whatAPNsHasIsToldAgainThroughAnyLaneAndNotPushed() async throws {
+            let stage = try await Stage("again", Stage.Options(simulator: ["--delay-ms", "200"], lanes: 2))
+            try await stage.applyTopology()
+            await stage.desk.collect(stage.queue("results"))
+            let worker = try await stage.worker()
+            let samples = Sample.make(50)
+            // Some meet the first while that is on its way, some come when it is told.
+            try await stage.publish(samples + samples + samples)
+            try await stage.desk.collected(stage.queue("results"), atLeast: 3 * samples.count)
+            try await stage.publish(samples + samples)
+            try await stage.desk.collected(stage.queue("results"), atLeast: 5 * samples.count)
+            let results = try await stage.told(of: samples)
+            let odd = results.odd(samples) { told in
+                told.count == 5 && told.allSatisfy { $0.outcome == "accepted" && !$0.isPossibleDuplicate }
+                    && told.count { $0.isDuplicate } == 4
+            }
+            #expect(odd.map { results[$0] }.isEmpty)
+            let counters = try await worker.stop()
+            #expect(counters.root["message.duplicates"]?.int == 4 * samples.count)
+            try await stage.expectNothingLeft()
+            let record = try await stage.end()
+            #expect(record.count == samples.count)
+            #expect(Pushes(record).notTakenOnce(samples) == [])
+        }
+    }
+}
+
+extension IncomingMessage {
+    /// As an operator moves a message from queue to queue.
+    fileprivate func moved(to queue: String) -> OutgoingMessage {
+        OutgoingMessage(
+            exchange: "", routingKey: queue, body: body, messageID: properties.messageID ?? "",
+            headers: properties.headers ?? FieldTable())
+    }
+}

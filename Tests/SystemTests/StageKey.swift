@@ -1,0 +1,52 @@
+import Crypto
+import JSON
+import TestKit
+
+/// A key of the demonstration's team, and the apps that are pushed to with it.
+struct StageKey {
+    let id: String
+    let apps: [String]
+    /// Where APNs takes it.
+    let environments: [String]
+    /// Whether the worker's configuration says so, too.
+    let isPinned: Bool
+    private let privateKey: ES256PrivateKey
+
+    init(
+        _ id: String, apps: [String], environments: [String] = ["production", "sandbox"], isPinned: Bool = false
+    ) throws {
+        self.id = id
+        self.apps = apps
+        self.environments = environments
+        self.isPinned = isPinned
+        privateKey = try ES256PrivateKey.generate()
+    }
+
+    var fileName: String { "\(id).p8" }
+
+    /// Makes key and apps known, and writes the key's file.
+    func register(at simulator: SimulatorProcess, in directory: TemporaryDirectory) async throws {
+        try directory.write(fileName, privateKey.pkcs8PEM())
+        for app in apps { try await simulator.ask("PUT", "/v1/teams/DEMOTEAM01/apps/\(app)", "{}") }
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("public_key")
+        json.string(try privateKey.publicKeyPEM())
+        json.endObject()
+        try await change(at: simulator, String(decoding: json.bytes, as: UTF8.self))
+        try await allow(environments, at: simulator)
+    }
+
+    func allow(_ environments: [String], at simulator: SimulatorProcess) async throws {
+        let list = environments.map { #""\#($0)""# }.joined(separator: ",")
+        try await change(at: simulator, #"{"environments":[\#(list)]}"#)
+    }
+
+    func revoke(_ isRevoked: Bool = true, at simulator: SimulatorProcess) async throws {
+        try await change(at: simulator, #"{"revoked":\#(isRevoked)}"#)
+    }
+
+    private func change(at simulator: SimulatorProcess, _ body: String) async throws {
+        try await simulator.ask("PUT", "/v1/teams/DEMOTEAM01/keys/\(id)", body)
+    }
+}

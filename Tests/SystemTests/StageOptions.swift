@@ -1,0 +1,59 @@
+import TestKit
+
+extension Stage {
+    /// What is special about a stage.
+    struct Options {
+        /// More arguments of the simulator.
+        var simulator: [String] = []
+        var inFlightMax = 1000
+        var drainDeadlineSeconds = 25
+        var resendsUnknown = true
+        /// Of the worker, when it is not the simulator's.
+        var keyPEM: String?
+        /// Where the worker finds the broker, when it is not the shared one.
+        var url: String?
+        /// PEM; what an `amqps` URL is trusted by.
+        var brokerAuthority: String?
+        /// Besides the demonstration's.
+        var keys: [StageKey] = []
+        /// After which messages come back, as the configuration writes them.
+        var delays = ["1h"]
+        var lanes = 1
+        var connectionsMax = 2
+        var heartbeatSeconds: Int?
+        /// Whether both environments are there.
+        var hasSandbox = false
+        /// Last words of the names of several request queues; none: there is one.
+        var requestQueues: [String] = []
+    }
+}
+
+extension Stage.Options {
+    /// The file that a worker of the stage reads.
+    func configuration(prefix: String, brokerURL: String, _ simulator: SimulatorProcess) -> String {
+        var lines = ["amqp:", "  url: \(url ?? brokerURL)", "  prefix: \(prefix)"]
+        if brokerAuthority != nil { lines.append("  tls: {ca_file: broker-ca.pem}") }
+        if let heartbeatSeconds { lines.append("  heartbeat_seconds: \(heartbeatSeconds)") }
+        if !requestQueues.isEmpty { lines.append("  request_queues:") }
+        for word in requestQueues { lines.append("    - {name: \(prefix).requests.\(word)}") }
+        lines += ["apns:", "  connections_max: \(connectionsMax)", "  keys:"]
+        let file = keyPEM == nil ? "AuthKey_DEMOKEY001.p8" : "other.p8"
+        lines.append("    - {key_id: DEMOKEY001, team_id: DEMOTEAM01, key_file: \(file)}")
+        for key in keys {
+            let pin = key.isPinned ? ", environments: [\(key.environments.joined(separator: ","))]" : ""
+            lines.append("    - {key_id: \(key.id), team_id: DEMOTEAM01, key_file: \(key.fileName)\(pin)}")
+        }
+        lines += ["  endpoints:", "    production: {host: 127.0.0.1, port: \(simulator.port), ca_file: ca.pem}"]
+        if let port = simulator.sandboxPort {
+            lines.append("    sandbox: {host: 127.0.0.1, port: \(port), ca_file: ca.pem}")
+        }
+        lines += ["apps:", "  com.example.app: {key: DEMOKEY001}"]
+        for key in keys { for app in key.apps { lines.append("  \(app): {key: \(key.id)}") } }
+        lines += [
+            "limits: {in_flight_max: \(inFlightMax), drain_deadline_seconds: \(drainDeadlineSeconds)}",
+            "retry: {resend_unknown: \(resendsUnknown), delays: [\(delays.joined(separator: ","))]}",
+            "lanes: \(lanes)",
+        ]
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

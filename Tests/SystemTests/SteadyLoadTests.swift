@@ -1,0 +1,68 @@
+import EventLoop
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// Forty apps with four keys at a steady rate, and then one of the keys is revoked for a while.
+    @Suite struct SteadyLoad {
+        private static let pushesPerSecond = LongForm.pick(500, short: 200)
+        private static let secondsBefore = LongForm.pick(30, short: 4)
+        private static let secondsRevoked = LongForm.pick(180, short: 6)
+        private static let runs = LongForm.pick(5, short: 1)
+        /// What single pushes may wait on a busy machine. To wait for another key's fault takes seconds.
+        private static let slack = LongForm.pick(Duration.zero, short: .milliseconds(300))
+        private static let healSecondsMax = LongForm.pick(360, short: 30)
+
+        @Test func aRevokedKeyDelaysNoOtherAppsPushes() async throws {
+            var ratios: [Double] = []
+            for run in 0..<Self.runs {
+                let (before, during) = try await Self.run(run)
+                print("p99 of other apps' pushes: \(before), with a key revoked \(during)")
+                ratios.append(max(.zero, during - Self.slack) / before)
+            }
+            #expect(ratios.sorted()[ratios.count / 2] <= 1.5, "\(ratios)")
+        }
+
+        private static func run(_ run: Int) async throws -> (before: Duration, during: Duration) {
+            let keys = try (0..<4).map { key in
+                try StageKey("STEADY000\(key)", apps: (0..<10).map { "com.example.app\(key).n\($0)" })
+            }
+            let delays = LongForm.pick(["5s", "30s", "2m"], short: ["1s", "2s"])
+            let stage = try await Stage("steady\(run)", Stage.Options(keys: keys, delays: delays))
+            try await stage.applyTopology()
+            await stage.desk.collect(stage.queue("results"))
+            let worker = try await stage.worker()
+            let apps = (0..<10).flatMap { app in keys.map { $0.apps[app] } }
+            func make(_ seconds: Int, from first: Int) -> [Sample] {
+                (0..<seconds * pushesPerSecond).map { number in
+                    var sample = Sample(first + number)
+                    sample.app = apps[number % apps.count]
+                    return sample
+                }
+            }
+            func publish(_ samples: [Sample]) async throws -> [MonotonicTime] {
+                try await stage.desk.publish(
+                    samples.map { $0.message(to: stage.prefix) }, perSecond: pushesPerSecond)
+            }
+            let warmUp = make(1, from: 0)
+            _ = try await publish(warmUp)
+            let earlier = make(secondsBefore, from: 1_000_000)
+            let earlierTimes = try await publish(earlier)
+            try await keys[0].revoke(at: stage.apns)
+            let later = make(secondsRevoked, from: 2_000_000)
+            let laterTimes = try await publish(later)
+            try await keys[0].revoke(false, at: stage.apns)
+
+            let samples = warmUp + earlier + later
+            try await stage.told(of: samples, within: .seconds(healSecondsMax)).expectAcceptedAtOnce(samples)
+            #expect(try worker.count(of: "Pushes are held up") == 1)
+            let others = zip(later, laterTimes).filter { !keys[0].apps.contains($0.0.app) }
+            let before = try await stage.latencies(of: earlier, publishedAt: earlierTimes)
+            let during = try await stage.latencies(of: others.map(\.0), publishedAt: others.map(\.1))
+            _ = try await worker.stop()
+            try await stage.expectNothingLeft()
+            #expect(try Pushes(await stage.end()).notTakenOnce(samples) == [])
+            return (before.p99, during.p99)
+        }
+    }
+}

@@ -1,0 +1,141 @@
+import AMQP
+import Glibc
+import JSON
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// Workers under load, and what may happen to them and to their broker: every message is told, and none lost.
+    @Suite struct UnderLoad {
+        private static let inFlightMax = 50
+        private static let requestsOfAWorker = LongForm.pick(30_000, short: 3000)
+
+        @Test func workersThatAreKilled() async throws {
+            var workers: [ChildProcess] = []
+            try await Self.underLoad("killed", workers: 3, mayTellTwice: true) { load in
+                for kill in 0..<LongForm.pick(10, short: 3) {
+                    let results = await load.stage.desk.collected(load.stage.queue("results")).count
+                    try await load.stage.desk.collected(load.stage.queue("results"), atLeast: results + 300)
+                    load.workers[kill % 3].send(signal: SIGKILL)
+                    workers.append(load.workers[kill % 3])
+                    load.workers[kill % 3] = try await load.stage.worker()
+                }
+            }
+            for worker in workers { #expect(try await worker.exit(within: .seconds(1)).status == .signalled(SIGKILL)) }
+        }
+
+        @Test func connectionsThatTheBrokerCloses() async throws {
+            try await Self.underLoad("closed") { load in
+                for _ in 0..<LongForm.pick(10, short: 2) {
+                    try await load.broker.rabbitmqctl("close_all_connections", "the test says so")
+                    try await load.workers[0].said("ready")
+                }
+            }
+        }
+
+        @Test func aBrokerThatRunsOutOfMemory() async throws {
+            try await Self.underLoad("alarm") { load in
+                try await load.broker.rabbitmqctl("set_vm_memory_high_watermark", "0")
+                try await load.workers[0].said("The broker is not at hand")
+                await load.stage.desk.pass(.seconds(LongForm.pick(30, short: 2)))
+                try await load.broker.rabbitmqctl("set_vm_memory_high_watermark", "0.4")
+                try await load.workers[0].said("The broker is at hand again")
+            }
+        }
+
+        @Test func aQueueOfResultsThatIsFull() async throws {
+            try await Self.underLoad("full", collects: false) { load in
+                try await load.broker.rabbitmqctl(
+                    "set_policy", "full", #"^full\.results$"#, #"{"max-length":100,"overflow":"reject-publish"}"#,
+                    "--apply-to", "queues")
+                try await load.workers[0].said(
+                    "What became of messages cannot be published; no more are taken until it can")
+                await load.stage.desk.pass(.seconds(LongForm.pick(30, short: 2)))
+                await load.stage.desk.collect(load.stage.queue("results"))
+                try await load.broker.rabbitmqctl("clear_policy", "full")
+            }
+        }
+
+        @Test func aQueueOfResultsThatIsDeletedAndDeclaredAgain() async throws {
+            try await Self.underLoad("deleted", readsUnrouted: true) { load in
+                for _ in 0..<LongForm.pick(10, short: 2) {
+                    // What is in it goes with it, and what is on its way there is confirmed all the same.
+                    load.lostMax += try await load.stage.desk.delete([load.stage.queue("results")]) + Self.inFlightMax
+                    let unrouted = await load.stage.desk.collected(load.stage.queue("unrouted")).count
+                    try await load.stage.desk.collected(load.stage.queue("unrouted"), atLeast: unrouted + 200)
+                    try await load.stage.applyTopology()
+                }
+            }
+        }
+
+        /// Longer than heartbeats let a connection live, and in the long form shorter.
+        @Test func aBrokerThatFreezes() async throws {
+            try await Self.underLoad("frozen", heartbeatSeconds: LongForm.pick(nil, short: 1)) { load in
+                await load.broker.pause()
+                await load.stage.desk.pass(.seconds(LongForm.pick(15, short: 5)))
+                await load.broker.resume()
+            }
+        }
+
+        /// What a trouble finds, and may exchange.
+        private final class Load {
+            let stage: Stage
+            let broker: PrivateBroker
+            var workers: [ChildProcess]
+            /// Results that the test itself has thrown away.
+            var lostMax = 0
+
+            init(_ stage: Stage, _ broker: PrivateBroker, _ workers: [ChildProcess]) {
+                (self.stage, self.broker, self.workers) = (stage, broker, workers)
+            }
+        }
+
+        /// Runs workers with so much to do that it lasts for seconds, makes trouble, and checks what became of all.
+        private static func underLoad(
+            _ prefix: String, workers count: Int = 1, collects: Bool = true, readsUnrouted: Bool = false,
+            mayTellTwice: Bool = false, heartbeatSeconds: Int? = nil, _ makeTrouble: (Load) async throws -> Void
+        ) async throws {
+            let broker = try await TroubledBroker.shared
+            let stage = try await Stage(
+                prefix, broker: broker.url,
+                Stage.Options(
+                    simulator: ["--delay-ms", "100"], inFlightMax: inFlightMax, delays: ["1s"],
+                    heartbeatSeconds: heartbeatSeconds))
+            try await stage.applyTopology()
+            if collects { await stage.desk.collect(stage.queue("results")) }
+            if readsUnrouted { await stage.desk.collect(stage.queue("unrouted")) }
+            let samples = Sample.make(requestsOfAWorker * count)
+            try await stage.publish(samples)
+            var workers: [ChildProcess] = []
+            for _ in 0..<count { workers.append(try await stage.worker()) }
+            try await stage.untilAsked(inFlightMax * 8 / 10)
+            let load = Load(stage, broker, workers)
+            try await makeTrouble(load)
+
+            let results = try await stage.told(
+                of: samples, lostMax: load.lostMax, in: readsUnrouted ? ["results", "unrouted"] : ["results"],
+                within: .seconds(LongForm.pick(600, short: 60)))
+            let odd = results.odd(samples) { told in told.allSatisfy { $0.outcome == "accepted" } }
+            #expect(odd.isEmpty, "\(odd.prefix(3).map { results[$0] })")
+            // Those whose results are lost may not have been pushed yet.
+            while try stage.recorded().count < samples.count { await stage.desk.pass(.milliseconds(100)) }
+            var accepted = 0
+            for worker in load.workers { accepted += try await worker.stop().root["message.accepted"]?.int ?? 0 }
+            if !mayTellTwice {
+                #expect(accepted == samples.count)
+                let often = samples.filter { results[$0].count > 1 }
+                #expect(often.isEmpty, "\(often.prefix(3).map { results[$0] })")
+            }
+            if !readsUnrouted { try await stage.expectNothingLeft() }
+
+            let pushes = try Pushes(await stage.end())
+            let lost = samples.filter { pushes.taken($0) == 0 }
+            #expect(lost.map(\.id) == [])
+            let twice = samples.filter { pushes.taken($0) > 1 }
+            if !mayTellTwice { #expect(twice.map(\.id) == []) }
+            let silently = twice.filter { sample in !results[sample].contains { $0.isPossibleDuplicate } }
+            #expect(silently.map(\.id) == [])
+            if !twice.isEmpty { print("\(prefix): \(twice.count) of \(samples.count) pushed twice") }
+        }
+    }
+}

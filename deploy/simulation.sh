@@ -1,0 +1,33 @@
+# Builds and runs the simulation alone, optimised: sourced by deploy/simulate and deploy/old-mistakes.
+# shellcheck shell=bash
+
+# The tests of Delivery and what they are made of, in a package of its own.
+simulation_package() { # FOLDER
+  {
+    cat Package.swift
+    cat << 'END'
+
+var needed: Set = ["DeliveryTests"]
+for target in package.targets.reversed() where needed.contains(target.name) {
+    for case .byNameItem(let name, _) in target.dependencies { needed.insert(name) }
+}
+package.targets = package.targets.filter { needed.contains($0.name) }
+package.products = []
+END
+  } > "$1/Package.swift.new"
+  # The same text again would have all be planned anew.
+  cmp -s "$1/Package.swift.new" "$1/Package.swift" || mv "$1/Package.swift.new" "$1/Package.swift"
+  rm -f "$1/Package.swift.new"
+}
+
+simulation_build() { # FOLDER LABEL
+  step "$2" "$1/build.log" swift build --package-path "$1" -c release --build-tests -Xswiftc -enable-testing
+}
+
+# Seeds, one after the other; the lines that name those that fail.
+simulation_run() { # FOLDER FIRST COUNT
+  local runner
+  runner=("$1"/.build/release/*PackageTests.xctest)
+  MARTLET_SEED_FIRST=$2 MARTLET_SEEDS=$3 "${runner[0]}" --testing-library swift-testing \
+    --filter '^DeliveryTests\.SimulationTests/whatIsPromised' 2>&1
+}
