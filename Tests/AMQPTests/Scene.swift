@@ -44,8 +44,12 @@ actor Scene {
         } catch {
             Issue.record(error, sourceLocation: sourceLocation)
         }
+        // A connection and its channels keep each other until it is closed.
+        for connection in opened { await connection.close(deadlineSeconds: 1) }
         isDone = true
     }
+
+    private var opened: [BrokerConnection] = []
 
     private var connectors: [ByteConnector] {
         [ByteConnector(loop: loop, endpoint: Endpoint(host: "broker", port: 5672))]
@@ -60,12 +64,14 @@ actor Scene {
             loop: loop, connectors: connectors, connection: connection, configuration: configuration)
         consumer.onDelivery = { [unowned self] delivery in assumeIsolated { $0.deliveries.append(delivery) } }
         note("consumer", consumer)
+        opened.append(consumer.connection)
         consumer.start()
         return consumer
     }
 
     func makeConnection() -> BrokerConnection {
         let connection = BrokerConnection(loop: loop, connectors: connectors, configuration: connection)
+        opened.append(connection)
         connection.start()
         return connection
     }
@@ -125,6 +131,7 @@ actor Scene {
         let publisher = Publisher(
             loop: loop, connectors: connectors, connection: connection, configuration: configuration)
         note("publisher", publisher)
+        opened.append(publisher.connection)
         publisher.start()
         return publisher
     }
@@ -132,6 +139,7 @@ actor Scene {
     func makeAdmin() -> BrokerAdmin {
         let admin = BrokerAdmin(loop: loop, connectors: connectors, connection: connection)
         note("admin", admin)
+        opened.append(admin.connection)
         admin.start()
         return admin
     }

@@ -21,7 +21,11 @@ extension Lane {
         loop.cancel(timer)
         isEnding = true
         let report = DrainReport(unfinished: inFlight)
-        for pool in pools { pool.close() }
+        for pool in pools {
+            pool.close()
+            // What it calls holds the lane.
+            pool.onEvent = { _ in }
+        }
         await consuming.close(deadlineSeconds: Self.closeDeadlineSeconds)
         await publishing.close(deadlineSeconds: Self.closeDeadlineSeconds)
         return report
