@@ -46,6 +46,8 @@ actor Scene {
         }
         // A connection and its channels keep each other until it is closed.
         for connection in opened { await connection.close(deadlineSeconds: 1) }
+        // So do a broker and what it listens on.
+        broker.crash()
         isDone = true
     }
 
