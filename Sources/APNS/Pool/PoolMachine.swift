@@ -163,13 +163,12 @@ struct PoolMachine: Sendable {
         if !member.hasProvedItself, !member.isRetired {
             reconnect.failed(now, begunAt: member.begunAt, random: random())
         }
-        let isOneStanding = members.contains { $0?.hasStood == true && $0?.gate.isServing == true }
         guard isAccepting, !member.wasLeft else { return nil }
-        guard !member.hasStood else { return isOneStanding ? nil : .lost }
+        guard !member.hasStood else { return isConnected ? nil : .lost }
         failures += 1
         let since = failingSince ?? member.begunAt
         failingSince = since
-        return isOneStanding ? nil : .cannotConnect(error, failures: failures, since: since)
+        return isConnected ? nil : .cannotConnect(error, failures: failures, since: since)
     }
 
     /// A push that was the first on a connection of its own has its outcome; says which connections to leave: those
@@ -190,7 +189,7 @@ struct PoolMachine: Sendable {
 
     /// Connect without a push; true when a connection stands already.
     mutating func probe() -> Bool {
-        guard !members.contains(where: { $0?.hasStood == true && $0?.gate.isServing == true }) else { return true }
+        guard !isConnected else { return true }
         isProbing = true
         return false
     }

@@ -24,9 +24,8 @@ extension Lane {
 
     private func isEndpointLost(_ index: Int, _ error: TransportError, _ since: MonotonicTime) -> Bool {
         // Another key's connection shows that it is there.
-        guard !pools.contains(where: { $0.isConnected && $0.configuration.isSameEndpoint(as: pools[index]) }) else {
-            return false
-        }
+        let endpoint = breakers.endpoint(ofPool: index)
+        guard !poolsAffected(by: .endpoint(endpoint)).contains(where: { pools[$0].isConnected }) else { return false }
         return error.code == .certificate
             || since.duration(to: loop.now.monotonic) >= .seconds(Self.unreachableSecondsMax)
     }
@@ -94,10 +93,6 @@ extension Lane {
         let rest = names.count > namesMax ? " and \(names.count - namesMax) more" : ""
         return names.prefix(namesMax).joined(separator: " ") + rest
     }
-}
-
-extension PoolConfiguration {
-    fileprivate func isSameEndpoint(as pool: APNSPool) -> Bool { environment == pool.configuration.environment }
 }
 
 extension BreakerCause {

@@ -6,7 +6,7 @@ import Telemetry
 extension Lane {
     /// Sends a push where nothing stands in its way, and says what follows for its message.
     func send(_ notification: PushNotification, _ record: DeliveryRecord) async -> Verdict {
-        guard !notification.isExpired(unixSeconds: loop.now.unixSeconds) else {
+        guard !notification.push.isExpired(unixSeconds: loop.now.unixSeconds) else {
             return .conclude(Conclusion(outcome: .expired))
         }
         routeUse.used(notification.route, loop.now.monotonic)

@@ -8,10 +8,4 @@ public struct PushNotification: Sendable {
     public var route: Route
     /// When the device registered its token, in UNIX milliseconds: a 410 that is older does not condemn it.
     public var registeredAtMilliseconds: Int64?
-
-    /// Whether it is too late to send it. An expiration of 0 is never late: it asks for one attempt now.
-    public func isExpired(unixSeconds: Int64) -> Bool {
-        guard let expiration = push.expiration, expiration > 0 else { return false }
-        return expiration <= unixSeconds
-    }
 }
