@@ -13,7 +13,15 @@ import Testing
         }
 
         mutating func send(_ name: String, size: Int = 10, id: String? = nil, key: String = "k") -> UInt64 {
-            window.sent(name, size: size, messageID: id ?? name, exchange: "x", routingKey: key, now: now)
+            send(name, .init(exchange: "x", routingKey: key, messageID: id ?? name), size: size)
+        }
+
+        mutating func send(_ name: String, _ message: ConfirmWindow<String>.Message, size: Int = 10) -> UInt64 {
+            window.sent(name, message, size: size, now: now)
+        }
+
+        mutating func returns(_ message: ConfirmWindow<String>.Message) -> Bool {
+            window.returned(message, code: 312, text: "NO_ROUTE")
         }
 
         mutating func confirm(_ number: UInt64, multiple: Bool = false, positive: Bool = true) -> Bool {
@@ -57,9 +65,7 @@ import Testing
         var transcript = Transcript()
         _ = transcript.send("a")
         _ = transcript.send("b")
-        let found = transcript.window.returned(
-            messageID: "a", exchange: "x", routingKey: "k", code: 312, text: "NO_ROUTE")
-        #expect(found)
+        expect(transcript.returns(.init(exchange: "x", routingKey: "k", messageID: "a")))
         expect(transcript.confirm(2, multiple: true))
         #expect(transcript.told == ["a": .returned(code: 312, text: "NO_ROUTE"), "b": .confirmed])
     }
@@ -69,17 +75,31 @@ import Testing
         _ = transcript.send("result", id: "1", key: "result")
         _ = transcript.send("dead", id: "1", key: "dead")
         _ = transcript.send("dead again", id: "1", key: "dead")
-        for _ in 0..<2 {
-            let found = transcript.window.returned(
-                messageID: "1", exchange: "x", routingKey: "dead", code: 312, text: "")
-            #expect(found)
-        }
-        let third = transcript.window.returned(messageID: "1", exchange: "x", routingKey: "dead", code: 312, text: "")
-        #expect(!third)
+        let dead = ConfirmWindow<String>.Message(exchange: "x", routingKey: "dead", messageID: "1")
+        expect(transcript.returns(dead))
+        expect(transcript.returns(dead))
+        expect(!transcript.returns(dead))
         expect(transcript.confirm(3, multiple: true))
         #expect(transcript.told["result"] == .confirmed)
-        #expect(transcript.told["dead"] == .returned(code: 312, text: ""))
-        #expect(transcript.told["dead again"] == .returned(code: 312, text: ""))
+        #expect(transcript.told["dead"] == .returned(code: 312, text: "NO_ROUTE"))
+        #expect(transcript.told["dead again"] == .returned(code: 312, text: "NO_ROUTE"))
+    }
+
+    /// The copies of a message have results of the same id, and wait under the same id.
+    @Test func returnsOfTheSameMessageIdAndRouteAreToldApartByWhatTheyHold() {
+        var transcript = Transcript()
+        let messages = ["a", "b", "c"].map { name in
+            ConfirmWindow<String>.Message(
+                exchange: "x", routingKey: "k", messageID: "1", headers: ["name": .string(name)], body: [1])
+        }
+        for (name, message) in zip(["a", "b", "c"], messages) { _ = transcript.send(name, message) }
+        expect(transcript.returns(messages[1]))
+        var changed = messages[2]
+        changed.headers = ["name": "changed on its way"]
+        expect(transcript.returns(changed), "the oldest, then")
+        expect(transcript.confirm(3, multiple: true))
+        let returned = PublishOutcome.returned(code: 312, text: "NO_ROUTE")
+        #expect(transcript.told == ["a": returned, "b": returned, "c": .confirmed])
     }
 
     @Test func confirmsOfWhatIsNotOpenAreRefused() {

@@ -73,6 +73,31 @@ import Testing
         }
     }
 
+    /// Nothing but what they hold tells them apart, and a return has no number.
+    @Test(arguments: 1...5) func whatIsReturnedIsToldToItsOwnAmongMessagesOfOneID(seed: UInt64) {
+        Scene.play(seed: seed) { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            scene.broker.behaviour.returnPercent = 50
+            scene.broker.behaviour.confirmDelayMilliseconds = 0...20
+            let publisher = scene.makePublisher()
+            for number in 0..<40 {
+                let message = OutgoingMessage(
+                    exchange: "", routingKey: "out", body: [UInt8(number / 4)], messageID: "same",
+                    headers: ["number": .string("\(number % 4)")])
+                scene.publish(message, publisher, as: "\(number)")
+            }
+            await scene.wait("outcomes") { scene.outcomes.count == 40 }
+            let arrived = try #require(scene.broker.queue("out")?.ready).map { stored in
+                try Int(#require(stored.body.first)) * 4
+                    + #require(Int(#require(stored.properties.header("number")?.stringValue)))
+            }
+            #expect(Set(arrived) == Set(scene.outcomes.filter { $0.value == .confirmed }.compactMap { Int($0.key) }))
+            #expect((1..<40).contains(arrived.count))
+            await publisher.close()
+        }
+    }
+
     @Test func aRefusedMessageIsNacked() {
         Scene.play { scene in
             try scene.broker.start()

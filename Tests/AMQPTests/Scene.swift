@@ -241,8 +241,8 @@ actor Scene {
     }
 
     /// Publishes without waiting; `outcomes` has it when it is over.
-    func publish(_ message: OutgoingMessage, _ publisher: Publisher) {
-        let id = message.messageID
+    func publish(_ message: OutgoingMessage, _ publisher: Publisher, as name: String? = nil) {
+        let id = name ?? message.messageID
         Task(executorPreference: loop) { await self.publishAndNote(message, id) }
         pending[id] = publisher
     }

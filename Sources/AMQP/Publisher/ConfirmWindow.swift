@@ -3,7 +3,8 @@ package import EventLoop
 /// The publishes of one channel that the broker has not confirmed, by sequence number.
 ///
 /// Numbers run from 1 without a gap (RabbitMQ's publisher confirms). `returned` is called for a returned message before
-/// its confirm; it has no number, so it is found by message id, exchange and routing key, the oldest first.
+/// its confirm; it has no number, so it is found by what it holds. Of several that are the same it does not matter which
+/// is published again.
 /// `Waiter` is whoever waits for the outcome: a continuation, or a name in tests.
 package struct ConfirmWindow<Waiter> {
     private struct Entry {
@@ -11,10 +12,30 @@ package struct ConfirmWindow<Waiter> {
         var waiter: Waiter?
         var bytes: Int
         var sentAt: MonotonicTime
-        var messageID: String
-        var exchange: String
-        var routingKey: String
+        var message: Message
         var returned: Return?
+    }
+
+    /// What a returned message is known by.
+    package struct Message: Equatable {
+        package var exchange: String
+        package var routingKey: String
+        package var messageID: String
+        package var headers: FieldTable
+        package var body: [UInt8]
+
+        package init(
+            exchange: String, routingKey: String, messageID: String, headers: FieldTable = FieldTable(),
+            body: [UInt8] = []
+        ) {
+            (self.exchange, self.routingKey, self.messageID) = (exchange, routingKey, messageID)
+            (self.headers, self.body) = (headers, body)
+        }
+
+        /// All that the broker returns for certain as it was sent.
+        fileprivate func isLike(_ other: Message) -> Bool {
+            messageID == other.messageID && exchange == other.exchange && routingKey == other.routingKey
+        }
     }
 
     private struct Return {
@@ -54,13 +75,10 @@ package struct ConfirmWindow<Waiter> {
     }
 
     /// Notes a message that is being sent and returns its number. Ask `hasRoom` first.
-    package mutating func sent(
-        _ waiter: Waiter, size: Int, messageID: String, exchange: String, routingKey: String, now: MonotonicTime
-    ) -> UInt64 {
+    package mutating func sent(_ waiter: Waiter, _ message: Message, size: Int, now: MonotonicTime) -> UInt64 {
         precondition(next - head <= mask, "more publishes than the window holds")
         let number = next
-        self[number] = Entry(
-            waiter: waiter, bytes: size, sentAt: now, messageID: messageID, exchange: exchange, routingKey: routingKey)
+        self[number] = Entry(waiter: waiter, bytes: size, sentAt: now, message: message)
         next += 1
         count += 1
         bytes += size
@@ -68,17 +86,15 @@ package struct ConfirmWindow<Waiter> {
     }
 
     /// The broker could not route a message; its confirm follows. `false` when no such message is open.
-    package mutating func returned(
-        messageID: String, exchange: String, routingKey: String, code: UInt16, text: String
-    ) -> Bool {
-        for number in head..<next {
-            guard let entry = self[number], entry.returned == nil, entry.messageID == messageID,
-                entry.exchange == exchange, entry.routingKey == routingKey
-            else { continue }
-            self[number]?.returned = Return(code: code, text: text)
-            return true
+    package mutating func returned(_ message: Message, code: UInt16, text: String) -> Bool {
+        func first(_ isIt: (Message) -> Bool) -> UInt64? {
+            (head..<next).first { number in
+                self[number].map { $0.returned == nil && isIt($0.message) } ?? false
+            }
         }
-        return false
+        guard let number = first({ $0 == message }) ?? first(message.isLike) else { return false }
+        self[number]?.returned = Return(code: code, text: text)
+        return true
     }
 
     /// The broker's `basic.ack` (`positive`) or `basic.nack`. Calls `resume` for every waiter whose publish is over.

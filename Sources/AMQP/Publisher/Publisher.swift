@@ -33,7 +33,7 @@ public final class Publisher: BrokerChannel {
 
     private let configuration: PublisherConfiguration
     private var window: ConfirmWindow<Continuation>
-    private var assembler = ContentAssembler(bodyBytesMax: 0)
+    private var assembler: ContentAssembler
     private var returning = (code: UInt16(0), text: "")
     private var waiting = FIFO<Waiting>()
     private var timer: (token: TimerToken, at: MonotonicTime)?
@@ -48,6 +48,7 @@ public final class Publisher: BrokerChannel {
         self.configuration = configuration
         window = ConfirmWindow(
             countMax: configuration.unconfirmedMax, bytesMax: configuration.unconfirmedBytesMax)
+        assembler = ContentAssembler(bodyBytesMax: configuration.messageBytesMax)
         super.init(on: connection, ownsConnection: ownsConnection)
     }
 
@@ -92,9 +93,10 @@ public final class Publisher: BrokerChannel {
         do throws(PublishRefusal) {
             let size = try wire.publish(message, channel: number)
             let now = loop.now.monotonic
-            _ = window.sent(
-                continuation, size: size, messageID: message.messageID, exchange: message.exchange,
-                routingKey: message.routingKey, now: now)
+            let sent = ConfirmWindow<Continuation>.Message(
+                exchange: message.exchange, routingKey: message.routingKey, messageID: message.messageID,
+                headers: message.headers, body: message.body)
+            _ = window.sent(continuation, sent, size: size, now: now)
             setTimer(now + confirmTimeout)
         } catch {
             continuation.resume(returning: .refused(error))
@@ -230,8 +232,9 @@ public final class Publisher: BrokerChannel {
         }
         let content = assembler.take()
         guard let messageID = content.properties.messageID else { return false }
-        return window.returned(
-            messageID: messageID, exchange: content.exchange, routingKey: content.routingKey, code: returning.code,
-            text: returning.text)
+        let message = ConfirmWindow<Continuation>.Message(
+            exchange: content.exchange, routingKey: content.routingKey, messageID: messageID,
+            headers: content.properties.headers ?? FieldTable(), body: content.body)
+        return window.returned(message, code: returning.code, text: returning.text)
     }
 }
