@@ -12,7 +12,8 @@ import JSON
 public final class CopyMemory: @unchecked Sendable {
     /// One opening of a channel that deliveries came on.
     public struct Channel: Sendable, Hashable {
-        let number: UInt32
+        /// Comes again after 65,536: too late to be taken for the other.
+        let number: UInt16
         static let none = Channel(number: 0)
     }
 
@@ -20,19 +21,25 @@ public final class CopyMemory: @unchecked Sendable {
     enum Admission: Equatable {
         /// Nothing stands against delivering it. It ends with `settled` or `forget`.
         case first
-        /// Another delivery of it is on its way: wait for that, then go by its verdict.
-        case copy
-        /// It is the one on its way, whose channel was lost, or which came back early: settle it when that one is.
-        case redelivery
+        /// The same is on its way: ask for that one's ending.
+        case busy
         /// APNs has it: only a result is due.
         case accepted
         /// What became of it was published before its channel was lost: acknowledge it, and no more.
         case done
     }
 
+    /// How the delivery that was on its way ended.
+    enum Ending: Equatable {
+        /// This one is a copy of it, and goes by its verdict.
+        case shared(Verdict)
+        /// This one is the same, whose channel was lost or which came back early, and has ended with it.
+        case same
+    }
+
     typealias Waiter = UnsafeContinuation<Verdict?, Never>
 
-    /// Settled messages that are remembered at least; a stripe has a tenth more than its share, since keys do not spread
+    /// Settled messages that are remembered at least; a stripe has a sixteenth more than its share, since keys do not spread
     /// evenly.
     public static let settledMax = 100_000
     /// Lost channels that redeliveries are compared with.
@@ -45,13 +52,13 @@ public final class CopyMemory: @unchecked Sendable {
     private let mixer = SecretMixer()
     private let stripes: [CopyStripe]
     private let channelLock = ThreadLock()
-    private var channelsOpened: UInt32 = 0
+    private var channelsOpened: UInt16 = 0
     private var lostChannels: [(channel: Channel, at: MonotonicTime)] = []
 
     /// - Parameter settledMax: for tests.
     init(settledMax: Int) {
         let share = settledMax / Self.stripeCount
-        stripes = (0..<Self.stripeCount).map { _ in CopyStripe(settledMax: share + share / 10 + 1) }
+        stripes = (0..<Self.stripeCount).map { _ in CopyStripe(settledMax: share + share / 16 + 1) }
     }
 
     public convenience init() { self.init(settledMax: Self.settledMax) }
@@ -61,7 +68,7 @@ public final class CopyMemory: @unchecked Sendable {
     /// A channel that deliveries will come on.
     func openChannel() -> Channel {
         channelLock.withLock {
-            channelsOpened += 1
+            channelsOpened &+= 1
             return Channel(number: channelsOpened)
         }
     }
@@ -78,40 +85,27 @@ public final class CopyMemory: @unchecked Sendable {
         channelLock.withLock { lostChannels.last { $0.channel == channel }?.at }
     }
 
-    /// - Parameter isRedelivered: as the broker says; only then it can be what a lost channel held.
-    func begin(_ key: CopyKey, on channel: Channel, after mark: WaitMark, isRedelivered: Bool) -> Admission {
-        let coming = CopyTable.Held(channel: channel, mark: mark)
-        return stripe(of: key).withLock { stripe in
+    func begin(_ key: CopyKey, _ arrival: CopyArrival) -> Admission {
+        stripe(of: key).withLock { stripe in
             switch stripe.table.find(key) {
             case .nothing:
-                stripe.table.begin(key, coming)
+                stripe.table.begin(key, arrival)
                 return .first
-            case .delivering(let held):
-                if mark.isOurs, mark == held.mark || mark == held.next { return .redelivery }
-                guard isAgain(mark, held.mark, isRedelivered), lossTime(of: held.channel) != nil else {
-                    stripe.table.noteCopy(key)
-                    return .copy
-                }
-                return .redelivery
+            case .delivering:
+                return .busy
             case .settled(let isAccepted, let held, let time, let hasCopies):
-                if held.mark == mark, mark.isOurs { return .done }
-                if isAgain(mark, held.mark, isRedelivered), wasLate(held.channel, settledAt: time, hasCopies: hasCopies)
-                {
+                if arrival.isRepeated(held) { return .done }
+                if arrival.isAgain(held), wasLate(held.channel, settledAt: time, hasCopies: hasCopies) {
                     // Once: a further one is a copy.
-                    stripe.table.move(key, to: coming)
+                    stripe.table.move(key, to: arrival)
                     return .done
                 }
-                if !mark.isOurs { stripe.table.noteCopy(key) }
+                if arrival.waitID == 0 { stripe.table.noteCopy(key) }
                 if isAccepted { return .accepted }
-                stripe.table.begin(key, coming)
+                stripe.table.begin(key, arrival)
                 return .first
             }
         }
-    }
-
-    /// Whether it can be what a lost channel held.
-    private func isAgain(_ mark: WaitMark, _ held: WaitMark, _ isRedelivered: Bool) -> Bool {
-        isRedelivered && mark == held || mark.isMoved(from: held)
     }
 
     /// Whether the broker delivers it again because its acknowledgement was lost with the channel, or may have been. In
@@ -122,27 +116,29 @@ public final class CopyMemory: @unchecked Sendable {
         return settledAt.duration(to: loss) <= late
     }
 
-    /// Waits until the delivery that is on its way is settled: its verdict, or nil when this one should begin anew, since
-    /// that was given back undecided, or has ended already.
-    ///
-    /// - Parameter replacing: what stands for it from now on, where it is the same.
-    func verdict(on key: CopyKey, replacing coming: CopyTable.Held? = nil) async -> Verdict? {
-        await withUnsafeContinuation { waiter in
+    /// Waits until the delivery that is on its way is settled. `nil`: begin anew, since that one was given back undecided,
+    /// or has ended already.
+    func ending(of key: CopyKey, _ arrival: CopyArrival) async -> Ending? {
+        var isSame = false
+        let verdict = await withUnsafeContinuation { waiter in
             let isWaiting = stripe(of: key).withLock { stripe in
                 guard case .delivering(let held) = stripe.table.find(key) else { return false }
                 // What came back early stands for nothing: the wait that will be confirmed is still to come.
-                let isEarly = coming.map { $0.mark.isOurs && $0.mark == held.next } ?? true
-                if let coming, !isEarly { stripe.table.move(key, to: coming) }
+                let isEarly = arrival.isBack(held)
+                let isFoundAgain = arrival.isAgain(held) && lossTime(of: held.channel) != nil
+                isSame = isEarly || isFoundAgain || arrival.isRepeated(held)
+                if !isSame { stripe.table.noteCopy(key) } else if !isEarly { stripe.table.move(key, to: arrival) }
                 stripe.wait(for: key, waiter)
                 return true
             }
             if !isWaiting { waiter.resume(returning: nil) }
         }
+        return verdict.map { isSame ? .same : .shared($0) }
     }
 
     /// It is about to be sent to a wait, which it may come back from before the broker has confirmed that.
-    func sendToWait(_ key: CopyKey, waitID: UInt16) {
-        stripe(of: key).withLock { $0.table.sendToWait(key, WaitMark(waitID: waitID, isQuarantined: false)) }
+    func sendToWait(_ key: CopyKey, waitID: UInt32) {
+        stripe(of: key).withLock { $0.table.sendToWait(key, waitID: waitID) }
     }
 
     /// What the verdict led to was confirmed by the broker.

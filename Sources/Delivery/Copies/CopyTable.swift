@@ -14,38 +14,47 @@ struct CopyTable {
         case settled(isAccepted: Bool, Held, at: MonotonicTime, hasCopies: Bool)
     }
 
-    /// On which channel it came, and after what.
+    /// On which channel it came, and from which trip.
     struct Held: Equatable {
+        var waitID: UInt32
         var channel: CopyMemory.Channel
-        var mark: WaitMark
-        /// That of the wait which it was sent to, once it was; it may come back before the broker has confirmed that.
-        var next = WaitMark.none
+        /// The low half of that of the wait which it was sent to, once it was; it may come back before the broker has
+        /// confirmed that.
+        var next: UInt16 = 0
+        /// Times that it had been delivered without an end before.
+        var deliveryCount: UInt8
+
+        fileprivate init(_ arrival: CopyArrival) {
+            (channel, waitID, deliveryCount) = (arrival.channel, arrival.waitID, arrival.deliveryCount)
+        }
     }
 
-    private enum State: UInt8 {
-        case free
-        case delivering
-        case accepted
-        case settled
+    private struct State: OptionSet {
+        let rawValue: UInt8
+        static let settled = State(rawValue: 1)
+        static let accepted = State(rawValue: 2)
+        static let hasCopies = State(rawValue: 4)
     }
 
     private static let noPlace = UInt16.max
 
+    /// 32 bytes.
     private struct Entry {
-        var key = CopyKey(high: 0, low: 0)
-        /// When it was settled, in whole seconds.
-        var seconds: Int32 = 0
-        var held = Held(channel: .none, mark: .none)
+        var key: CopyKey
+        var held: Held
+        var state: State = []
         /// Place in `order` once it is settled.
         var place = noPlace
-        var state = State.free
-        var hasCopies = false
+        /// When it was settled, in whole seconds.
+        var seconds: Int32 = 0
     }
 
     private static let nanosecondsOfSecond: Int64 = 1_000_000_000
 
     let settledMax: Int
     private var entries: [Entry] = []
+    /// Entries that are not settled, for which there is room at once.
+    private static let deliveringReserve = 128
     private var free: [Int32] = []
     /// Settled entries, as a ring.
     private var order: [Int32] = []
@@ -57,30 +66,30 @@ struct CopyTable {
     init(settledMax: Int) {
         self.settledMax = max(1, min(settledMax, Int(Self.noPlace)))
         slots = Array(repeating: -1, count: 64)
+        // Arrays that double would take half as much again.
+        entries.reserveCapacity(self.settledMax + Self.deliveringReserve)
+        order.reserveCapacity(self.settledMax)
     }
 
     mutating func find(_ key: CopyKey) -> Found {
         guard let index = index(of: key) else { return .nothing }
         let entry = entries[index]
-        switch entry.state {
-        case .free: return .nothing
-        case .delivering: return .delivering(entry.held)
-        case .accepted, .settled:
-            let time = MonotonicTime(nanoseconds: Int64(entry.seconds) * Self.nanosecondsOfSecond)
-            return .settled(
-                isAccepted: entry.state == .accepted, entry.held, at: time, hasCopies: entry.hasCopies)
-        }
+        guard entry.state.contains(.settled) else { return .delivering(entry.held) }
+        let time = MonotonicTime(nanoseconds: Int64(entry.seconds) * Self.nanosecondsOfSecond)
+        return .settled(
+            isAccepted: entry.state.contains(.accepted), entry.held, at: time,
+            hasCopies: entry.state.contains(.hasCopies))
     }
 
     /// It is being delivered from now on.
-    mutating func begin(_ key: CopyKey, _ held: Held) {
+    mutating func begin(_ key: CopyKey, _ arrival: CopyArrival) {
         if let index = index(of: key) {
-            entries[index].state = .delivering
-            entries[index].held = held
+            entries[index].state.formIntersection(.hasCopies)
+            entries[index].held = Held(arrival)
             entries[index].place = Self.noPlace
             return
         }
-        let entry = Entry(key: key, held: held, state: .delivering)
+        let entry = Entry(key: key, held: Held(arrival))
         let index: Int32
         if let reused = free.popLast() {
             index = reused
@@ -94,24 +103,25 @@ struct CopyTable {
 
     /// Another message that is the same has come.
     mutating func noteCopy(_ key: CopyKey) {
-        if let index = index(of: key) { entries[index].hasCopies = true }
+        if let index = index(of: key) { entries[index].state.insert(.hasCopies) }
     }
 
     /// Another delivery answers for it.
-    mutating func move(_ key: CopyKey, to held: Held) {
+    mutating func move(_ key: CopyKey, to arrival: CopyArrival) {
         guard let index = index(of: key) else { return }
-        entries[index].held.channel = held.channel
-        entries[index].held.mark = held.mark
+        let next = entries[index].held.next
+        entries[index].held = Held(arrival)
+        entries[index].held.next = next
     }
 
     /// It is about to be sent to wait.
-    mutating func sendToWait(_ key: CopyKey, _ next: WaitMark) {
-        if let index = index(of: key) { entries[index].held.next = next }
+    mutating func sendToWait(_ key: CopyKey, waitID: UInt32) {
+        if let index = index(of: key) { entries[index].held.next = UInt16(truncatingIfNeeded: waitID) }
     }
 
     mutating func settle(_ key: CopyKey, isAccepted: Bool, now: MonotonicTime) {
-        guard let index = index(of: key), entries[index].state == .delivering else { return }
-        entries[index].state = isAccepted ? .accepted : .settled
+        guard let index = index(of: key), !entries[index].state.contains(.settled) else { return }
+        entries[index].state.formUnion(isAccepted ? [.settled, .accepted] : .settled)
         entries[index].seconds = Int32(clamping: now.nanoseconds / Self.nanosecondsOfSecond)
         entries[index].place = remember(Int32(index))
     }
@@ -180,7 +190,6 @@ struct CopyTable {
             }
         }
         slots[gap] = -1
-        entries[index].state = .free
         entries[index].place = Self.noPlace
         free.append(Int32(index))
     }

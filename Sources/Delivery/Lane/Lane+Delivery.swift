@@ -24,20 +24,20 @@ extension Lane {
     /// A message that was delivered before is not sent again without need.
     private func deliver(_ notification: PushNotification, _ record: DeliveryRecord) async {
         let key = copies.key(id: notification.push.id, app: notification.app, body: record.delivery.body)
-        let mark = WaitMark(waitID: record.attempts.waitID, isQuarantined: isQuarantine(record.source))
+        let arrival = CopyArrival(record, on: channels[record.source])
         while true {
-            let channel = channels[record.source]
-            let admission = copies.begin(key, on: channel, after: mark, isRedelivered: record.delivery.isRedelivered)
-            switch admission {
+            switch copies.begin(key, arrival) {
             case .first:
                 return await deliverFirst(notification, key, record)
-            case .copy:
-                guard let verdict = await copies.verdict(on: key) else { continue }
-                return await settleCopy(verdict, record)
-            case .redelivery:
-                let coming = CopyTable.Held(channel: channel, mark: mark)
-                guard await copies.verdict(on: key, replacing: coming) != nil else { continue }
-                return acknowledgeCopy(record)
+            case .busy:
+                let ending = await copies.ending(of: key, arrival)
+                // Its channel may have been lost while it waited: then it comes again.
+                guard consumers[record.source].holds(record.delivery.tag) else { return acknowledgeCopy(record) }
+                switch ending {
+                case .shared(let verdict): return await settleCopy(verdict, record)
+                case .same: return acknowledgeCopy(record)
+                case .none: continue
+                }
             case .accepted:
                 return await settleCopy(.conclude(.acceptedBefore), record)
             case .done:
@@ -58,8 +58,6 @@ extension Lane {
 
     /// Shares the verdict on the first of its kind, and says so.
     private func settleCopy(_ verdict: Verdict, _ record: DeliveryRecord) async {
-        // Its channel may have been lost while it waited: then it comes again.
-        guard consumers[record.source].holds(record.delivery.tag) else { return acknowledgeCopy(record) }
         counters.duplicates.add()
         record.isDuplicate = true
         _ = await settle(named(verdict.ofACopy(record.attempts)), record)
@@ -68,9 +66,11 @@ extension Lane {
     /// Each wait has a name, by which what is published twice for want of a confirm is known.
     private func named(_ verdict: Verdict) -> Verdict {
         guard case .wait(var wait) = verdict else { return verdict }
-        wait.attempts.waitID = UInt16(loop.nextRandom() % UInt64(WaitMark.waitIDMax)) + 1
+        wait.attempts.waitID = drawWaitID()
         return .wait(wait)
     }
+
+    func drawWaitID() -> UInt32 { max(1, UInt32(truncatingIfNeeded: loop.nextRandom())) }
 
     private func acknowledgeCopy(_ record: DeliveryRecord) {
         counters.duplicates.add()

@@ -27,7 +27,8 @@ extension Lane {
 
     private func moveToQuarantine(_ record: DeliveryRecord) async {
         let message = QuarantineMessage.make(
-            for: record, movedAtMilliseconds: loop.now.unixMilliseconds, names: configuration.names,
+            for: record, waitID: drawWaitID(), movedAtMilliseconds: loop.now.unixMilliseconds,
+            names: configuration.names,
             worker: configuration.worker)
         guard acknowledge(record, await publish(message)) else { return }
         counters.quarantined.add()

@@ -7,6 +7,8 @@ package enum MessageHeaderName {
     package static let rounds = "push-retry-rounds"
     /// Names the last of those trips.
     package static let waitID = "push-wait-id"
+    /// Named the trip before the move to the quarantine.
+    package static let waitIDBefore = "push-wait-id-before"
     /// Of those, the last ones in a row that an open breaker was the reason for.
     package static let holds = "push-hold-rounds"
     package static let heldSince = "push-held-since"
@@ -40,7 +42,8 @@ package enum MessageHeaderName {
 
     /// Headers that tell of one try or hold alone.
     package static let ofOneRound: Set<String> = [
-        waitID, holds, heldSince, firstTriedAt, reasonClass, reasonCode, reason, errorPath, outcome, apnsStatus,
+        waitID, waitIDBefore, holds, heldSince, firstTriedAt, reasonClass, reasonCode, reason, errorPath, outcome,
+        apnsStatus,
         apnsTimestamp,
     ]
 

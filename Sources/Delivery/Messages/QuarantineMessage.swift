@@ -3,10 +3,10 @@ import AMQP
 /// The request again, byte for byte, for the queue whose messages are delivered one at a time.
 enum QuarantineMessage {
     static func make(
-        for record: DeliveryRecord, movedAtMilliseconds: Int64, names: TopologyNames, worker: String
+        for record: DeliveryRecord, waitID: UInt32, movedAtMilliseconds: Int64, names: TopologyNames, worker: String
     ) -> OutgoingMessage {
         var message = record.republished(exchange: names.quarantineQueue, routingKey: record.delivery.queue)
-        message.headers.append(record.attempts)
+        message.headers.append(record.attempts.quarantined(waitID: waitID))
         message.headers.append(
             MessageHeaderName.reason, .string("Delivered \(record.delivery.deliveryCount) times without an end."))
         message.headers.append(MessageHeaderName.failedAt, .integer(movedAtMilliseconds))

@@ -4,10 +4,12 @@ public struct Attempts: Sendable, Hashable {
     public var before = 0
     /// Whether one of them had an unknown outcome, or a worker may have sent it without telling.
     public var possibleDuplicate = false
-    /// Trips through a wait queue, whatever for.
+    /// Trips through a wait queue, whatever for, and to the quarantine.
     public var rounds = 0
     /// Drawn for the last of them, 0 before the first: two messages with the same were one, whose publish was repeated.
-    public var waitID: UInt16 = 0
+    public var waitID: UInt32 = 0
+    /// What it was before a move to the quarantine; `nil` when the last trip was none.
+    public var waitIDBefore: UInt32?
     /// When the first try that counts had failed, in UNIX milliseconds.
     public var firstTriedAtMilliseconds: Int64?
     /// Trips in a row for want of an open way: a breaker was open.
@@ -28,6 +30,7 @@ public struct Attempts: Sendable, Hashable {
         next.rounds += 1
         next.possibleDuplicate = possibleDuplicate || wasUnknown
         next.firstTriedAtMilliseconds = firstTriedAtMilliseconds ?? now
+        next.waitIDBefore = nil
         next.holds = 0
         next.heldSinceMilliseconds = nil
         return next
@@ -37,8 +40,18 @@ public struct Attempts: Sendable, Hashable {
     func held(atMilliseconds now: Int64) -> Attempts {
         var next = self
         next.rounds += 1
+        next.waitIDBefore = nil
         next.holds += 1
         next.heldSinceMilliseconds = heldSinceMilliseconds ?? now
+        return next
+    }
+
+    /// In the quarantine, the same in all else.
+    func quarantined(waitID: UInt32) -> Attempts {
+        var next = self
+        next.rounds += 1
+        next.waitIDBefore = self.waitID
+        next.waitID = waitID
         return next
     }
 }

@@ -1,5 +1,6 @@
 import Crypto
 import EventLoop
+import Glibc
 import Testing
 
 @testable import Delivery
@@ -17,12 +18,24 @@ import Testing
     private func seconds(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
 
     private func begin(
-        _ key: CopyKey, _ channel: CopyMemory.Channel, waitID: UInt16 = 0, isQuarantined: Bool = false,
-        isRedelivered: Bool = false
+        _ key: CopyKey, _ channel: CopyMemory.Channel, waitID: UInt32 = 0, before: UInt32? = nil,
+        isRedelivered: Bool = false, count: UInt8 = 0
     ) -> CopyMemory.Admission {
         memory.begin(
-            key, on: channel, after: WaitMark(waitID: waitID, isQuarantined: isQuarantined),
-            isRedelivered: isRedelivered)
+            key, arrival(channel, waitID: waitID, before: before, isRedelivered: isRedelivered, count: count))
+    }
+
+    private func arrival(
+        _ channel: CopyMemory.Channel, waitID: UInt32 = 0, before: UInt32? = nil, isRedelivered: Bool = false,
+        count: UInt8 = 0
+    ) -> CopyArrival {
+        CopyArrival(
+            channel: channel, waitID: waitID, waitIDBefore: before, isRedelivered: isRedelivered, deliveryCount: count)
+    }
+
+    /// Begins to wait for the one on its way before it returns.
+    private func ending(_ key: CopyKey, _ arrival: CopyArrival) -> Task<CopyMemory.Ending?, Never> {
+        Task.immediate { [memory] in await memory.ending(of: key, arrival) }
     }
 
     @Test func whatWasAcceptedIsNotPushedAgainWhereverItComesFrom() {
@@ -56,45 +69,49 @@ import Testing
     @Test func aCopyOfOneOnItsWaySharesItsVerdict() async {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
-        #expect(begin(key(), channel) == .copy)
-        #expect(begin(key(), memory.openChannel(), isRedelivered: true) == .copy, "its channel lives")
-        async let copies = [memory.verdict(on: key()), memory.verdict(on: key())]
-        try? await Task.sleep(for: .milliseconds(1))
+        #expect(begin(key(), channel) == .busy)
+        let copies = [
+            ending(key(), arrival(channel)), ending(key(), arrival(memory.openChannel(), isRedelivered: true)),
+        ]
         memory.settle(key(), rejected, now: seconds(0))
-        for verdict in await copies { #expect(verdict == rejected || verdict == nil, "nil: it asked too late") }
+        for copy in copies { #expect(await copy.value == .shared(rejected), "no channel was lost") }
     }
 
     @Test func whatWasGivenBackBeginsAnew() async {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
+        let copy = ending(key(), arrival(channel))
         memory.forget(key())
-        #expect(await memory.verdict(on: key()) == nil)
+        #expect(await copy.value == nil)
+        #expect(await memory.ending(of: key(), arrival(channel)) == nil)
         #expect(begin(key(), channel) == .first)
     }
 
     @Test func whatALostChannelHeldTakesThePlaceOfTheFirst() async {
-        let (lost, next) = (memory.openChannel(), memory.openChannel())
+        let (lost, next, last) = (memory.openChannel(), memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost) == .first)
         memory.lose(lost, now: seconds(1))
-        #expect(begin(key(), next) == .copy, "published anew by its producer: the broker does not say redelivered")
-        #expect(begin(key(), next, isRedelivered: true) == .redelivery)
-        async let verdict = memory.verdict(on: key(), replacing: CopyTable.Held(channel: next, mark: .none))
-        for _ in 0..<10_000 where begin(key(), next, isRedelivered: true) == .redelivery { await Task.yield() }
-        #expect(begin(key(), next, isRedelivered: true) == .copy, "there is one in its place")
+        let anew = ending(key(), arrival(next))
+        let again = ending(key(), arrival(next, isRedelivered: true))
+        let another = ending(key(), arrival(next, isRedelivered: true))
         memory.lose(next, now: seconds(2))
-        #expect(begin(key(), memory.openChannel(), isRedelivered: true) == .redelivery, "that was lost, too")
+        let lastOne = ending(key(), arrival(last, isRedelivered: true))
         memory.settle(key(), rejected, now: seconds(3))
-        #expect(await verdict == rejected)
-        #expect(begin(key(), memory.openChannel(), isRedelivered: true) == .done, "told after the channel was lost")
+        #expect(await anew.value == .shared(rejected), "published anew: the broker does not say redelivered")
+        #expect(await again.value == .same)
+        #expect(await another.value == .shared(rejected), "there is one in its place")
+        #expect(await lastOne.value == .same, "that was lost, too")
+        memory.lose(last, now: seconds(4))
+        #expect(begin(key(), memory.openChannel(), isRedelivered: true) == .first, "with copies around it is in doubt")
     }
 
     @Test func aRedeliveryThatAsksTooLateIsStillKnown() async {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost) == .first)
         memory.lose(lost, now: seconds(1))
-        #expect(begin(key(), next, isRedelivered: true) == .redelivery)
+        #expect(begin(key(), next, isRedelivered: true) == .busy)
         memory.settle(key(), rejected, now: seconds(2))
-        #expect(await memory.verdict(on: key(), replacing: CopyTable.Held(channel: next, mark: .none)) == nil)
+        #expect(await memory.ending(of: key(), arrival(next, isRedelivered: true)) == nil)
         #expect(begin(key(), next, isRedelivered: true) == .done)
     }
 
@@ -114,25 +131,39 @@ import Testing
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
         memory.sendToWait(key(), waitID: 7)
-        #expect(begin(key(), channel, waitID: 7) == .redelivery)
-        let early = CopyTable.Held(channel: channel, mark: WaitMark(waitID: 7, isQuarantined: false))
-        async let verdict = memory.verdict(on: key(), replacing: early)
-        for _ in 0..<100 { await Task.yield() }
-        #expect(begin(key(), channel, waitID: 8) == .copy)
+        let early = ending(key(), arrival(channel, waitID: 7))
+        let other = ending(key(), arrival(channel, waitID: 8))
         memory.settle(key(), waits, now: seconds(0))
-        _ = await verdict
+        #expect(await early.value == .same)
+        #expect(await other.value == .shared(waits))
         #expect(begin(key(), channel, waitID: 7) == .first, "the one that was confirmed")
+        let repeated = ending(key(), arrival(channel, waitID: 7))
         memory.settle(key(), accepted, now: seconds(0))
+        #expect(await repeated.value == .same)
         #expect(begin(key(), channel, waitID: 7) == .done)
     }
 
     @Test func withCopiesAroundARedeliveryIsInDoubt() {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost) == .first)
-        #expect(begin(key(), lost) == .copy)
+        _ = ending(key(), arrival(lost))
         memory.settle(key(), accepted, now: seconds(100))
         memory.lose(lost, now: seconds(104))
         #expect(begin(key(), next, isRedelivered: true) == .accepted)
+    }
+
+    @Test func whatAnotherProcessHadMeanwhileIsInDoubt() async {
+        let (lost, next) = (memory.openChannel(), memory.openChannel())
+        for number in 1...2 as ClosedRange<UInt64> { #expect(begin(key(number), lost, count: 1) == .first) }
+        memory.settle(key(), accepted, now: seconds(1))
+        memory.lose(lost, now: seconds(1))
+        let coming = arrival(next, isRedelivered: true, count: 3)
+        #expect(memory.begin(key(), coming) == .accepted, "it may have been pushed there and not told")
+        let shared = ending(key(2), coming)
+        let same = ending(key(2), arrival(next, isRedelivered: true, count: 2))
+        memory.settle(key(2), accepted, now: seconds(2))
+        #expect(await shared.value == .shared(accepted))
+        #expect(await same.value == .same)
     }
 
     @Test func inDoubtItIsTold() {
@@ -150,17 +181,46 @@ import Testing
         #expect(begin(key(2), next, waitID: 2) == .first)
     }
 
-    @Test func whatMovedToTheQuarantineIsKnownThere() {
+    @Test func whatMovedToTheQuarantineIsKnownThere() async {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost) == .first)
         memory.settle(key(), rejected, now: seconds(0))
         #expect(begin(key(2), lost) == .first)
-        #expect(begin(key(2), next, isQuarantined: true) == .copy)
+        let early = ending(key(2), arrival(next, waitID: 5, before: 0))
         memory.lose(lost, now: seconds(1))
-        #expect(begin(key(), next, isQuarantined: true) == .done, "it was told before it moved")
-        #expect(begin(key(), next, isQuarantined: true) == .done, "and was moved twice")
-        #expect(begin(key(2), next, isQuarantined: true) == .redelivery)
-        #expect(begin(key(2), next, isQuarantined: true) == .redelivery)
+        #expect(begin(key(), next, waitID: 3, before: 0) == .done, "its verdict was published before it moved")
+        #expect(begin(key(), next, waitID: 3, before: 0) == .done, "and it was moved twice")
+        #expect(begin(key(), next, waitID: 4, before: 0) == .first, "a copy that moved as well")
+        let moved = ending(key(2), arrival(next, waitID: 6, before: 0))
+        let repeated = ending(key(2), arrival(next, waitID: 6, before: 0))
+        let copy = ending(key(2), arrival(next, waitID: 7, before: 0))
+        memory.settle(key(2), rejected, now: seconds(2))
+        #expect(await early.value == .shared(rejected), "no channel was lost then")
+        #expect(await moved.value == .same)
+        #expect(await repeated.value == .same)
+        #expect(await copy.value == .shared(rejected))
+    }
+
+    @Test func aHundredThousandTakeFiveMegabytes() async {
+        await #expect(processExitsWith: .success) {
+            func bytesInUse() -> Int {
+                let info = mallinfo2()
+                return info.uordblks + info.hblkhd
+            }
+            let before = bytesInUse()
+            let memory = CopyMemory()
+            let channel = memory.openChannel()
+            for number in 0..<200_000 as Range<UInt64> {
+                let key = memory.key(id: UUIDValue(high: 1, low: number), app: 0, body: [1])
+                guard memory.begin(key, CopyArrival(channel: channel)) == .first else { exit(1) }
+                memory.settle(key, .conclude(Conclusion(outcome: .accepted)), now: MonotonicTime(nanoseconds: 0))
+            }
+            let bytes = bytesInUse() - before
+            guard (4_000_000...5_000_000).contains(bytes) else {
+                print("\(bytes) bytes")
+                exit(2)
+            }
+        }
     }
 
     @Test func theOldestMakeRoomAndNoSooner() {
@@ -168,7 +228,7 @@ import Testing
         let channel = memory.openChannel()
         func key(_ number: UInt64) -> CopyKey { memory.key(id: UUIDValue(high: 1, low: number), app: 0, body: [1]) }
         func begin(_ number: UInt64) -> CopyMemory.Admission {
-            memory.begin(key(number), on: channel, after: .none, isRedelivered: false)
+            memory.begin(key(number), CopyArrival(channel: channel))
         }
         for number in 0..<10_000 as Range<UInt64> {
             #expect(begin(number) == .first)

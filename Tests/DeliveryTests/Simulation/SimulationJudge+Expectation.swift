@@ -1,8 +1,8 @@
 extension SimulationJudge {
     /// How a message may end.
     struct Expectation {
-        /// Deliveries in vain before a message may be given up unsent: three before the quarantine, three in it.
-        static let lossesMin = 6
+        /// Deliveries in vain before a message may be given up unsent: three before the quarantine, two in it.
+        static let lossesMin = 5
 
         let outcomes: Set<String>
         /// The second and third word of a dead letter's routing key, or the second alone.
@@ -10,7 +10,7 @@ extension SimulationJudge {
 
         init(_ message: SimulatedMessage, _ settings: SimulatedSettings) {
             if message.isForBoundKey, settings.isKeyBoundForGood {
-                self.init(["rejected", "expired", "unknown"], ["held.", "quarantine."])
+                self.init(["rejected", "expired", "unknown"], ["held.", "quarantine.", "unknown.no-answer"])
                 return
             }
             switch message.kind {

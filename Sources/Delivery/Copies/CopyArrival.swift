@@ -1,0 +1,38 @@
+import AMQP
+
+/// A delivery, as far as it tells a redelivery from a copy.
+struct CopyArrival: Hashable {
+    var channel: CopyMemory.Channel
+    /// The trip that it comes from, or 0: what comes twice with the same was published twice for want of a confirm.
+    var waitID: UInt32 = 0
+    /// The trip before, when that one led to the quarantine.
+    var waitIDBefore: UInt32?
+    /// As the broker says; only then it can be what a lost channel held.
+    var isRedelivered = false
+
+    /// Times that it was delivered without an end, as the broker says; 255 and more are one.
+    var deliveryCount: UInt8 = 0
+
+    /// Whether it can be what a lost channel held: nobody else had it since, who might have sent it as well.
+    func isAgain(_ held: CopyTable.Held) -> Bool {
+        if waitIDBefore == held.waitID { return true }
+        return isRedelivered && waitID == held.waitID && Int(deliveryCount) <= Int(held.deliveryCount) + 1
+    }
+
+    /// Whether it comes from the wait which that one is just being sent to.
+    func isBack(_ held: CopyTable.Held) -> Bool {
+        held.next != 0 && held.next == UInt16(truncatingIfNeeded: waitID)
+    }
+
+    /// Whether it is a repeated publish of what is known already.
+    func isRepeated(_ held: CopyTable.Held) -> Bool { waitID != 0 && waitID == held.waitID }
+}
+
+extension CopyArrival {
+    init(_ record: DeliveryRecord, on channel: CopyMemory.Channel) {
+        self.init(
+            channel: channel, waitID: record.attempts.waitID, waitIDBefore: record.attempts.waitIDBefore,
+            isRedelivered: record.delivery.isRedelivered,
+            deliveryCount: UInt8(clamping: record.delivery.deliveryCount))
+    }
+}
