@@ -19,6 +19,8 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
 
     public let network: VirtualNetwork
     private var random: SeededRandom
+    /// Loops that run beside this one, after each of its turns.
+    private var guests: [GuestLoop] = []
 
     public init(seed: UInt64) {
         random = SeededRandom(seed: seed)
@@ -30,26 +32,38 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
 
     public override func nextRandom() -> UInt64 { random.next() }
 
-    /// Runs `body` as the loop's thread would: to set up what the loop owns.
+    func add(_ guest: GuestLoop) {
+        precondition(!isOnLoop, "a guest comes before the loop runs")
+        guests.append(guest)
+    }
+
+    /// Runs `body` as the loop's thread would: to set up what the loop and its guests own.
     public func enter<Result>(_ body: () throws -> Result) rethrows -> Result {
         enterThread()
-        defer { leaveThread() }
+        for guest in guests { guest.enterThread() }
+        defer {
+            for guest in guests { guest.leaveThread() }
+            leaveThread()
+        }
         return try body()
     }
 
     /// Runs on the calling thread until `isDone` holds after a turn, or `limit` of virtual time has passed.
     public func run(limit: Duration, until isDone: () -> Bool) -> Ending {
-        enterThread()
-        defer { leaveThread() }
+        enter { runTurns(limit: limit, until: isDone) }
+    }
+
+    private func runTurns(limit: Duration, until isDone: () -> Bool) -> Ending {
         let end = now.monotonic + limit
         var turnsAtThisTime = 0
         while true {
             finishTurn()
+            for guest in guests { guest.turn() }
             if isDone() { return .done }
             turnsAtThisTime += 1
             if turnsAtThisTime > Self.turnsAtOneTimeMax { return .livelock }
-            if hasWork { continue }
-            guard let next = nextTimer else { return .idle }
+            if hasWorkAnywhere { continue }
+            guard let next = nextTimerOfAll else { return .idle }
             if next > end { return .timedOut }
             if next > now.monotonic {
                 pass(now.monotonic.duration(to: next))
@@ -58,25 +72,41 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
         }
     }
 
+    private var hasWorkAnywhere: Bool { hasWork || guests.contains { $0.hasWork } }
+
+    private var nextTimerOfAll: MonotonicTime? {
+        guests.reduce(nextTimer) { next, guest in
+            guard let next, let other = guest.nextTimer else { return next ?? guest.nextTimer }
+            return min(next, other)
+        }
+    }
+
     private func pass(_ duration: Duration) {
         now.monotonic = now.monotonic + duration
         now.sinceBoot = now.sinceBoot + duration
         now.unixNanoseconds += duration.nanosecondsSaturated
+        for guest in guests { guest.now = now }
     }
 
     /// Ends every connection, tells those who have one, and forgets what was still to come: a world that is left in the
     /// midst of its work would keep itself alive. The loop is not run after that.
     public func end() {
         enter {
-            forgetScheduled()
+            forgetAll()
             network.end()
             var turns = 0
             repeat {
                 finishTurn()
+                for guest in guests { guest.turn() }
                 turns += 1
-            } while hasWork && turns < Self.turnsAtOneTimeMax
-            forgetScheduled()
+            } while hasWorkAnywhere && turns < Self.turnsAtOneTimeMax
+            forgetAll()
         }
+    }
+
+    private func forgetAll() {
+        forgetScheduled()
+        for guest in guests { guest.forgetScheduled() }
     }
 
     public override func connect(to endpoint: Endpoint, handler: ByteStreamHandler) -> ByteTransport {

@@ -1,0 +1,86 @@
+/// A loop with turns of its own on the thread, time and network of a virtual loop, so that what it runs can be told from
+/// what its peers do on the virtual loop.
+public final class GuestLoop: EventLoop, @unchecked Sendable {
+    private unowned let host: VirtualLoop
+    /// Called with `true` before something of this loop runs, and with `false` after it and for as long as it is in a
+    /// call to the network.
+    public var onSwitch: (_ runs: Bool) -> Void = { _ in }
+
+    /// To be made while the host does not run; lives no longer than it.
+    public init(on host: VirtualLoop) {
+        self.host = host
+        super.init(now: host.now)
+        host.add(self)
+    }
+
+    public override func nextRandom() -> UInt64 { host.nextRandom() }
+
+    /// Everything that is due, if anything is.
+    func turn() {
+        guard hasWork || nextTimer.map({ $0 <= now.monotonic }) ?? false else { return }
+        inside { finishTurn() }
+    }
+
+    fileprivate func inside(_ body: () -> Void) {
+        onSwitch(true)
+        body()
+        onSwitch(false)
+    }
+
+    fileprivate func outside<Result>(_ body: () -> Result) -> Result {
+        onSwitch(false)
+        defer { onSwitch(true) }
+        return body()
+    }
+
+    public override func connect(to endpoint: Endpoint, handler: ByteStreamHandler) -> ByteTransport {
+        assertOnLoop()
+        let transport = GuestTransport(on: self, handler: handler)
+        outside { transport.stream = host.connect(to: endpoint, handler: GuestStreamHandler(transport, on: self)) }
+        return transport
+    }
+}
+
+/// A stream of the virtual network as a guest uses it.
+private final class GuestTransport: ByteTransport {
+    private unowned let guest: GuestLoop
+    /// Let go once it has ended, as is its handler.
+    var stream: ByteTransport?
+
+    init(on guest: GuestLoop, handler: ByteStreamHandler) {
+        self.guest = guest
+        super.init(loop: guest, handler: handler)
+    }
+
+    override func write(_ bytes: UnsafeRawBufferPointer) -> Int { guest.outside { stream?.write(bytes) ?? 0 } }
+    override func pauseReading() { guest.outside { stream?.pauseReading() } }
+    override func resumeReading() { guest.outside { stream?.resumeReading() } }
+    override func finishWriting() { guest.outside { stream?.finishWriting() } }
+    override func close() { guest.outside { stream?.close() } }
+    override func reset() { guest.outside { stream?.reset() } }
+}
+
+/// Hands the events of a stream to the guest's handler.
+private final class GuestStreamHandler: ByteStreamHandler {
+    private unowned let guest: GuestLoop
+    private let transport: GuestTransport
+
+    init(_ transport: GuestTransport, on guest: GuestLoop) {
+        self.guest = guest
+        self.transport = transport
+    }
+
+    override func connected(_: ByteTransport) { guest.inside { transport.handler?.connected(transport) } }
+    override func received(_ bytes: UnsafeRawBufferPointer) { guest.inside { transport.handler?.received(bytes) } }
+    override func writable() { guest.inside { transport.handler?.writable() } }
+    override func peerFinished() { guest.inside { transport.handler?.peerFinished() } }
+
+    override func closed(_ error: TransportError?) {
+        transport.stream = nil
+        guest.inside {
+            let handler = transport.handler
+            transport.handler = nil
+            handler?.closed(error)
+        }
+    }
+}
