@@ -3,28 +3,33 @@ import EventLoop
 import Telemetry
 
 /// Clients of a broker on a loop of their own: what a test or the benchmark itself publishes, counts and takes away.
-///
-/// `@unchecked Sendable`: the clients are used on their loop only.
-public final class BrokerSession: @unchecked Sendable {
+public final class BrokerSession: Sendable {
     /// Messages that `publish` has under way at once.
     private static let unconfirmedMax = 2000
 
     private let loop: EpollLoop
-    private let admin: BrokerAdmin
-    private let publisher: Publisher
+    private let clients: Clients
 
     /// - Parameter url: `amqp://…`, as `PrivateBroker` has it.
     /// - Throws: `AMQPError` for what is no URL, `TransportError` when the system has no more descriptors.
-    public init(_ url: String) throws {
+    public init(_ url: String) async throws {
         let url = try AMQPURL(url)
         let loop = try EpollLoop()
         self.loop = loop
-        let connectors = url.endpoints.map { ByteConnector(loop: loop, endpoint: $0) }
-        let connection = ConnectionConfiguration(credentials: url.credentials)
-        admin = BrokerAdmin(loop: loop, connectors: connectors, connection: connection)
-        publisher = Publisher(loop: loop, connectors: connectors, connection: connection)
         try DetachedThread.start { loop.run() }
-        loop.post { [self] in
+        clients = await Task(executorPreference: loop) { Clients(of: url, on: loop) }.value
+    }
+
+    /// `@unchecked Sendable`: made on their loop, and used on it only.
+    private final class Clients: @unchecked Sendable {
+        let admin: BrokerAdmin
+        let publisher: Publisher
+
+        init(of url: AMQPURL, on loop: EventLoop) {
+            let connectors = url.endpoints.map { ByteConnector(loop: loop, endpoint: $0) }
+            let connection = ConnectionConfiguration(credentials: url.credentials)
+            admin = BrokerAdmin(loop: loop, connectors: connectors, connection: connection)
+            publisher = Publisher(loop: loop, connectors: connectors, connection: connection)
             admin.start()
             publisher.start()
         }
@@ -34,7 +39,7 @@ public final class BrokerSession: @unchecked Sendable {
     public func administer<Result: Sendable>(
         _ body: @escaping @Sendable (BrokerAdmin) async throws -> Result
     ) async throws -> Result {
-        try await Task(executorPreference: loop) { [self] in try await body(admin) }.value
+        try await Task(executorPreference: loop) { [self] in try await body(clients.admin) }.value
     }
 
     /// How many messages wait in a queue.
@@ -52,7 +57,7 @@ public final class BrokerSession: @unchecked Sendable {
                 for first in 0..<min(width, count) {
                     group.addTask { [self] in
                         for number in stride(from: first, to: count, by: width) {
-                            let outcome = await publisher.publish(message(number))
+                            let outcome = await clients.publisher.publish(message(number))
                             guard case .confirmed = outcome else { return "message \(number): \(outcome)" }
                         }
                         return nil
@@ -67,8 +72,8 @@ public final class BrokerSession: @unchecked Sendable {
     /// Closes the connections and ends the loop.
     public func close() async {
         await Task(executorPreference: loop) { [self] in
-            await publisher.close()
-            await admin.close()
+            await clients.publisher.close()
+            await clients.admin.close()
         }.value
         loop.stop()
     }

@@ -30,7 +30,7 @@ struct EndToEnd {
                 """)
         try await MartletProcess.run("topology", "apply", "--config", configuration)
         let stage = Stage(
-            broker: broker, simulator: simulator.process, session: try BrokerSession(broker.url),
+            broker: broker, simulator: simulator.process, session: try await BrokerSession(broker.url),
             configuration: configuration)
 
         var floor: [Measurement] = []
