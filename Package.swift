@@ -63,6 +63,7 @@ let package = Package(
         clibrary("CPCRE2", pkgConfig: "libpcre2-8", apt: "libpcre2-dev"),
         clibrary("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
         clibrary("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
+        clibrary("CValgrind"),
 
         library("EventLoop", ["CLinux"]),
         library("Telemetry", ["CLinux"]),
@@ -115,7 +116,10 @@ let package = Package(
             ]),
         .executableTarget(
             name: "martlet-bench",
-            dependencies: ["TestKit", "EventLoop", "AMQP", "Crypto", "JSON", "JSONSchema", "CLinux"],
+            dependencies: [
+                "TestKit", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "Delivery", "Crypto", "JSON",
+                "JSONSchema", "Telemetry", "CLinux", "CValgrind",
+            ],
             exclude: ["Schema/yardstick"], swiftSettings: settings),
         .executableTarget(name: "floor-relay", dependencies: ["CRabbitMQ"]),
         .executableTarget(name: "floor-sink", dependencies: ["CNGHTTP2", "COpenSSL"]),

@@ -4,7 +4,7 @@ import TestKit
 /// Benchmarks of the whole and of its parts. Figures count only within one run: see the floor beside them.
 @main struct MartletBench {
     private static let help = """
-        Usage: martlet-bench end-to-end|simulator|schema|soak [OPTIONS]
+        Usage: martlet-bench end-to-end|simulator|schema|soak|instructions [OPTIONS]
 
         Measures beside a floor: a C program that does the least that the work could cost. Both in turns; the median of all
         samples counts. Figures of other runs say little. Build first: swift build -c release
@@ -29,6 +29,10 @@ import TestKit
         memory; fails when that is over 10 % more at the end than after a tenth of the time.
           --minutes N      how long (60)
           --quick          some seconds, whatever it holds
+
+        instructions: has valgrind count what a message costs a lane between scripted peers on virtual time, which says the same
+        in every run; fails when that is over 2 % more than deploy/instructions says.
+          --accept         write what is counted to deploy/instructions instead
 
         end-to-end, simulator and schema:
           --samples N      of each (5)
@@ -74,7 +78,16 @@ import TestKit
             print(report.table)
             if !report.hasLoad { fail("too few pushes were accepted to say anything", code: 1) }
             if !report.isSteady { fail("the memory grew", code: 1) }
-        default: throw UsageError(message: "which benchmark? There are: end-to-end, simulator, schema, soak")
+        case "instructions":
+            let options = try InstructionOptions(arguments.dropFirst())
+            if options.isCounted { return try CountedLane(options).run() }
+            let report = try await Instructions(options: options).run()
+            print(report.table)
+            if options.accepts { return try await Instructions.accept(report.count) }
+            if let objection = report.objection { fail(objection, code: 1) }
+        default:
+            throw UsageError(
+                message: "which benchmark? There are: end-to-end, simulator, schema, soak, instructions")
         }
     }
 

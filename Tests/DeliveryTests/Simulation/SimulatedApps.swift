@@ -1,6 +1,7 @@
 import APNSProtocol
 import APNSSimulator
 import Crypto
+import TestKit
 
 @testable import Delivery
 
@@ -32,15 +33,7 @@ enum SimulatedApps {
                 sandboxPool: pool(key(of: app), .sandbox))
         })
 
-    /// Made for this simulation alone; it guards nothing.
-    static let privateKey = try? ES256PrivateKey(
-        pem: """
-            -----BEGIN PRIVATE KEY-----
-            MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgLJ1wGlh6o8xExcXA
-            PGb9DBd8NwkXRG32OgsGqX4WysmhRANCAAQ+5k98gHNZTvOKvh+eI2laqEyGWEgI
-            Bjbssm0C7yBfX3ABODetdjXzGoDIWnmY7aq5yJ5w8wJ9osRKjaiK8ufu
-            -----END PRIVATE KEY-----
-            """)
+    static let privateKey = KnownProviderKey.privateKey
 }
 
 extension SimulatorState {

@@ -1,11 +1,9 @@
 import AMQP
-import TestKit
-
-@testable import Delivery
+public import Delivery
 
 extension Topology {
     /// What `martlet topology apply` does at a real broker.
-    func declare(at broker: ScriptedBroker) {
+    public func declare(at broker: ScriptedBroker) {
         for exchange in exchanges {
             let kind: ExchangeKind =
                 switch exchange.kind {

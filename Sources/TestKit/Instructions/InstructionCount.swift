@@ -1,0 +1,50 @@
+/// Instructions that a message costs, by module, as they were counted or as they were accepted.
+public struct InstructionCount: Equatable, Sendable {
+    /// Of what was accepted, more.
+    public static let growthPercentMax = 2
+
+    public let byModule: [String: Int]
+
+    public var total: Int { byModule.values.reduce(0, +) }
+
+    /// The costliest first.
+    public var modules: [String] {
+        byModule.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
+    }
+
+    public init(_ profile: CallgrindProfile, messages: Int) {
+        byModule = profile.byModule.mapValues { ($0 + messages / 2) / messages }
+    }
+
+    /// - Parameter lines: instructions and module, such as `18655 libnghttp2`; those after a `#` are for people.
+    /// - Throws: `ProcessError` when a line says something else.
+    public init(lines: [String]) throws(ProcessError) {
+        var byModule: [String: Int] = [:]
+        for line in lines where !line.hasPrefix("#") {
+            let words = line.split(separator: " ", maxSplits: 1)
+            guard words.count == 2, let count = Int(words[0]) else {
+                throw ProcessError("\(line) is not a number of instructions and a module")
+            }
+            byModule[String(words[1])] = count
+        }
+        self.byModule = byModule
+    }
+
+    /// As `init(lines:)` reads them.
+    public var lines: [String] { modules.map { "\(byModule[$0] ?? 0) \($0)" } }
+
+    /// The most that a message may cost when this is what was accepted.
+    public var ceiling: Int { total * (100 + Self.growthPercentMax) / 100 }
+
+    /// What stands against this count, for whoever made it grow; nil when it is within the ceiling.
+    public func objection(accepted: InstructionCount) -> String? {
+        guard total > accepted.ceiling else { return nil }
+        func growth(_ module: String) -> Int { (byModule[module] ?? 0) - (accepted.byModule[module] ?? 0) }
+        let grown = Set(byModule.keys).union(accepted.byModule.keys).sorted().max { growth($0) < growth($1) } ?? ""
+        return """
+            a message costs \(total) instructions, and \(accepted.ceiling) at most were accepted \
+            (\(accepted.total) and \(Self.growthPercentMax) %); \(grown) grew most, from \
+            \(accepted.byModule[grown] ?? 0) to \(byModule[grown] ?? 0)
+            """
+    }
+}

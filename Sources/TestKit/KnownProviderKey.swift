@@ -1,0 +1,13 @@
+public import Crypto
+
+/// A provider key that everybody knows, for worlds in memory that are to be the same in every run; it guards nothing.
+public enum KnownProviderKey {
+    public static let privateKey = try? ES256PrivateKey(
+        pem: """
+            -----BEGIN PRIVATE KEY-----
+            MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgLJ1wGlh6o8xExcXA
+            PGb9DBd8NwkXRG32OgsGqX4WysmhRANCAAQ+5k98gHNZTvOKvh+eI2laqEyGWEgI
+            Bjbssm0C7yBfX3ABODetdjXzGoDIWnmY7aq5yJ5w8wJ9osRKjaiK8ufu
+            -----END PRIVATE KEY-----
+            """)
+}

@@ -1,0 +1,102 @@
+import AMQP
+import APNS
+import APNSProtocol
+import APNSSimulator
+import CValgrind
+import Crypto
+import Delivery
+import EventLoop
+import Telemetry
+import TestKit
+
+/// A lane between a scripted broker and a simulated APNs, on virtual time. Run in callgrind, which is to begin without
+/// collecting, it has what the lane does collected, once it is warm, and nothing else.
+///
+/// What is left out beside the peers: the kernel, TLS, and the threads of a worker's process.
+final class CountedLane {
+    private static let broker = Endpoint(host: "broker", port: 5672)
+    private static let apns = Endpoint(host: "apns", port: 443)
+    private static let app = "com.example.app"
+    private static let (keyID, teamID) = ("DEMOKEY001", "DEMOTEAM01")
+    /// How long APNs takes to answer.
+    private static let answerMilliseconds = 5
+    /// Virtual time in which all is done.
+    private static let limit = Duration.seconds(600)
+
+    private let options: InstructionOptions
+    private let loop = VirtualLoop(seed: 1)
+    private let lane: GuestLoop
+    private let topology = Topology()
+    private var results = 0
+    private var isCollecting = false
+
+    init(_ options: InstructionOptions) {
+        self.options = options
+        lane = GuestLoop(on: loop)
+        loop.network.wholePiecesPercent = 100
+    }
+
+    /// - Throws: when not every message ends as one result.
+    func run() throws {
+        guard let key = KnownProviderKey.privateKey else { throw ProcessError("the key cannot be read") }
+        lane.onSwitch = { [unowned self] _ in if isCollecting { martlet_callgrind_toggle_collect() } }
+        let broker = loop.enter { ScriptedBroker(loop: loop, endpoint: Self.broker) }
+        let apns = try makeAPNs(key)
+        try loop.enter {
+            topology.declare(at: broker)
+            broker.onAppend = { [unowned self] queue, _ in
+                if queue.name == topology.names.resultsQueue { countResult() }
+            }
+            try broker.start()
+            try apns.listen(on: Self.apns, as: .productionPush)
+            fill(broker)
+            let lane = try makeLane(key)
+            Task(executorPreference: self.lane) { await lane.start() }
+        }
+        let ending = loop.run(limit: Self.limit) { results >= options.warmUp + options.messages }
+        guard ending == .done else { throw ProcessError("\(results) results were published: \(ending)") }
+    }
+
+    private func makeAPNs(_ key: ES256PrivateKey) throws -> SimulatorServer {
+        var configuration = SimulatorConfiguration()
+        configuration.answerDelay = .milliseconds(Self.answerMilliseconds)
+        configuration.requestsLoggedMax = 0
+        configuration.idsRememberedMax = 1000
+        var state = SimulatorState()
+        state.add(RegisteredKey(id: Self.keyID, teamID: Self.teamID, publicKey: try key.publicKey()))
+        state.addApp(bundleID: Self.app, teamID: Self.teamID)
+        state.unknownDevices = .active
+        return loop.enter { SimulatorServer(loop: loop, configuration: configuration, state: state) }
+    }
+
+    /// More than are counted: the lane is as busy at the end as before.
+    private func fill(_ broker: ScriptedBroker) {
+        let template = BenchMessage(round: 0)
+        for number in 0..<(options.warmUp + options.messages + options.inFlight) {
+            let message = template.message(number, queue: topology.names.requestQueues[0])
+            broker.publish(routingKey: message.routingKey, messageID: message.messageID, body: message.body)
+        }
+    }
+
+    private func makeLane(_ key: ES256PrivateKey) throws -> Lane {
+        let pool = PoolConfiguration(
+            environment: .production, key: try ProviderKey(privateKey: key, keyID: Self.keyID, teamID: Self.teamID))
+        let app = AppDirectory.App(bundleID: Self.app, defaultEnvironment: .production, productionPool: 0)
+        let configuration = LaneConfiguration(
+            broker: ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest")),
+            inFlightMax: options.inFlight, apps: AppDirectory([app]), pools: [pool], worker: "host/1/0.0.0")
+        let (toBroker, toAPNs) = (
+            ByteConnector(loop: lane, endpoint: Self.broker), ByteConnector(loop: lane, endpoint: Self.apns)
+        )
+        return Lane(
+            loop: lane, configuration: configuration,
+            connectors: Lane.Connectors(consumer: [toBroker], publisher: [toBroker], apns: [toAPNs]),
+            counters: LaneCounters(MetricsRegistry()), copies: CopyMemory(), log: .silent)
+    }
+
+    private func countResult() {
+        results += 1
+        if results == options.warmUp { isCollecting = true }
+        if results == options.warmUp + options.messages { isCollecting = false }
+    }
+}

@@ -1,0 +1,56 @@
+import CValgrind
+import Glibc
+import TestKit
+
+/// Has callgrind count what a message costs a lane.
+struct Instructions {
+    /// What was accepted: one place, for all who measure.
+    static let acceptedPath = Products.file("deploy/instructions")
+    private static let secondsMax = 300
+
+    let options: InstructionOptions
+
+    func run() async throws -> InstructionReport {
+        guard martlet_has_callgrind() != 0 else {
+            throw ProcessError(
+                "this was built without valgrind's header: deploy/install-packages test, then build it again")
+        }
+        let folder = try TemporaryDirectory("bench")
+        let (program, output) = (folder.file("martlet-bench"), folder.file("callgrind.out"))
+        // The debug information of this program is newer than what Debian's valgrind reads.
+        let strip = ["strip", "--strip-debug", "-o", program, try Products.executable("martlet-bench")]
+        let stripped = try await ChildProcess.run(strip)
+        guard stripped.exit.status == .exited(0) else { throw ProcessError("\(stripped.errors)") }
+        let run = try await ChildProcess.run(
+            [
+                "valgrind", "--tool=callgrind", "--collect-atstart=no", "--demangle=no", "--compress-pos=no",
+                "--callgrind-out-file=\(output)", program, "instructions", "--counted",
+            ], environment: Self.environment, within: .seconds(Self.secondsMax))
+        guard run.exit.status == .exited(0) else { throw ProcessError("\(run.errors.suffix(5))") }
+        let profile = try CallgrindProfile(lines: try Files.lines(of: output), program: program)
+        return InstructionReport(
+            options: options, count: InstructionCount(profile, messages: options.messages),
+            accepted: try InstructionCount(lines: try Files.lines(of: Self.acceptedPath)))
+    }
+
+    /// The order of a dictionary is not to differ from run to run.
+    private static var environment: [String: String] {
+        let path = getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin"
+        return ["PATH": path, "LC_ALL": "C", "SWIFT_DETERMINISTIC_HASHING": "1"]
+    }
+
+    /// Makes this count the accepted one.
+    static func accept(_ count: InstructionCount) async throws {
+        var header = ["# What a message costs, in instructions: martlet-bench instructions --accept"]
+        for command in [
+            ["date", "+%F"], ["git", "describe", "--always"], ["swiftc", "--version"], ["valgrind", "--version"],
+        ] {
+            let run = try await ChildProcess.run(command)
+            header.append("# \(run.output.first ?? "?")")
+        }
+        let text = (header + count.lines).map { "\($0)\n" }.joined()
+        guard let file = fopen(acceptedPath, "w"), fputs(text, file) >= 0, fclose(file) == 0 else {
+            throw ProcessError("cannot write \(acceptedPath)")
+        }
+    }
+}

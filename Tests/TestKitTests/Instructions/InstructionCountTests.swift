@@ -1,0 +1,44 @@
+import TestKit
+import Testing
+
+@Suite struct InstructionCountTests {
+    private let accepted: InstructionCount
+
+    init() throws {
+        accepted = try InstructionCount(lines: ["# measured long ago", "60000 libnghttp2", "30000 JSON", "10000 AMQP"])
+    }
+
+    @Test func linesAreReadAsTheyAreWritten() throws {
+        #expect(accepted.lines == ["60000 libnghttp2", "30000 JSON", "10000 AMQP"])
+        #expect(try InstructionCount(lines: accepted.lines) == accepted)
+        let specialized = try InstructionCount(lines: ["7 Swift, specialized"])
+        #expect(specialized.byModule == ["Swift, specialized": 7])
+    }
+
+    @Test(arguments: ["many JSON", "12", "JSON 12", "-"])
+    func aLineThatSaysSomethingElseIsRefused(line: String) {
+        #expect(throws: ProcessError.self) { try InstructionCount(lines: [line]) }
+    }
+
+    @Test func twoPercentMoreAreAllowed() throws {
+        let most = try InstructionCount(lines: ["60000 libnghttp2", "32000 JSON", "10000 AMQP"])
+        #expect(most.objection(accepted: accepted) == nil)
+        #expect(try InstructionCount(lines: ["1 JSON"]).objection(accepted: accepted) == nil)
+    }
+
+    @Test func whatIsMoreNamesTheModuleThatGrewMost() throws {
+        let more = try InstructionCount(lines: ["50000 libnghttp2", "31000 JSON", "21001 Delivery"])
+        #expect(
+            more.objection(accepted: accepted)
+                == """
+                a message costs 102001 instructions, and 102000 at most were accepted (100000 and 2 %); Delivery grew \
+                most, from 0 to 21001
+                """)
+    }
+
+    @Test func aProfileIsDividedByItsMessages() throws {
+        let lines = ["ob=(1) /usr/lib/libc.so.6", "fn=(1) malloc", "1 299", "totals: 299"]
+        let profile = try CallgrindProfile(lines: lines, program: "/tmp/bench")
+        #expect(InstructionCount(profile, messages: 100).byModule == ["libc": 3])
+    }
+}
