@@ -250,7 +250,8 @@ public final class APNSPool {
     }
 
     func goAwayCame(_ connection: APNSConnection) {
-        machine.goAwayCame(connection.slot)
+        let event = machine.goAwayCame(connection.slot)
+        if let event { onEvent(event) }
         openConnections()
     }
 

@@ -9,6 +9,6 @@ public enum PoolEvent: Sendable, Hashable {
     ///
     /// `failures` counts the attempts since one succeeded, `since` is when the first of them began.
     case cannotConnect(TransportError, failures: Int, since: MonotonicTime)
-    /// The last connection that stood has ended, and it was not the pool that left it.
+    /// The last connection that stood takes no more pushes or has ended, and it was not the pool that left it.
     case lost
 }

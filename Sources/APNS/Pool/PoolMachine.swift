@@ -145,8 +145,15 @@ struct PoolMachine: Sendable {
     }
 
     /// The peer takes no more streams.
-    mutating func goAwayCame(_ slot: Int) {
+    mutating func goAwayCame(_ slot: Int) -> PoolEvent? {
+        guard let member = members[slot] else { return nil }
         members[slot]?.goAwayCame()
+        return isLost(with: member) ? .lost : nil
+    }
+
+    /// Whether it was the last that stood and took pushes.
+    private func isLost(with member: PoolMember) -> Bool {
+        isAccepting && member.hasStood && member.gate.isServing && !isConnected
     }
 
     /// The pool gives the connection nothing more to do.
@@ -164,7 +171,7 @@ struct PoolMachine: Sendable {
             reconnect.failed(now, begunAt: member.begunAt, random: random())
         }
         guard isAccepting, !member.wasLeft else { return nil }
-        guard !member.hasStood else { return isConnected ? nil : .lost }
+        guard !member.hasStood else { return isLost(with: member) ? .lost : nil }
         failures += 1
         let since = failingSince ?? member.begunAt
         failingSince = since

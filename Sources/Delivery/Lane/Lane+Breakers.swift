@@ -11,21 +11,19 @@ extension Lane {
         switch event {
         case .connected:
             breakers.connected(toEndpointOf: index)
-        case .cannotConnect(let error, _, let since):
-            guard isEndpointLost(index, error, since) else { return }
+        case .cannotConnect(let error, _, let since) where isEndpointLost(index, error, since):
             breakers.cannotConnect(toEndpointOf: index, BreakerCause(error), loop.now.monotonic)
             // Also when answers had opened it before: nobody else would connect.
             pools[index].probe()
-        case .lost:
-            return
+        case .cannotConnect, .lost:
+            break
         }
         breakersChanged()
+        reviewConnections()
     }
 
     private func isEndpointLost(_ index: Int, _ error: TransportError, _ since: MonotonicTime) -> Bool {
-        // Another key's connection shows that it is there.
-        let endpoint = breakers.endpoint(ofPool: index)
-        guard !poolsAffected(by: .endpoint(endpoint)).contains(where: { pools[$0].isConnected }) else { return false }
+        guard !isConnected(toEndpointOf: index) else { return false }
         return error.code == .certificate
             || since.duration(to: loop.now.monotonic) >= .seconds(Self.unreachableSecondsMax)
     }
@@ -68,7 +66,7 @@ extension Lane {
             ])
     }
 
-    private func poolsAffected(by place: Breakers.Place) -> [Int] {
+    func poolsAffected(by place: Breakers.Place) -> [Int] {
         switch place {
         case .endpoint(let endpoint): pools.indices.filter { breakers.endpoint(ofPool: $0) == endpoint }
         case .credential(let pool): [pool]

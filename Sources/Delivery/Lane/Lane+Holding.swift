@@ -14,6 +14,7 @@ extension Lane {
         case _? where !areAllHeld: endHolding(now)
         default: scheduleLook()
         }
+        if cutOffSince != nil { reviewConnections() }
     }
 
     /// A push was let through: when no probe, its route has not been held up, so that messages can be taken.

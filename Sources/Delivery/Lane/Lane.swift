@@ -29,6 +29,8 @@ public actor Lane {
     var breakers: Breakers
     var routeUse: RouteUse
     var holding = Holding()
+    /// Since when no route in use that is not held up has had a connection; nil while one has, or none is missed.
+    var cutOffSince: MonotonicTime?
     var state = LaneState()
     var outages: BrokerOutages
     var inFlight = 0

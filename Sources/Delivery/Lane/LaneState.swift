@@ -5,14 +5,18 @@ public struct LaneState: Sendable, Hashable {
     public internal(set) var publishingFailure: String?
     /// Every route in use is held up by an open breaker.
     public internal(set) var areAllRoutesHeld = false
+    /// No route in use has a connection. One may stand again in a moment; else breakers open.
+    public internal(set) var isCutOff = false
     public internal(set) var isConsuming = false
     public internal(set) var isPublishing = false
 
     /// Whether messages are taken and what becomes of them can be published.
-    public var isReady: Bool { wantsMessages && isConsuming && isPublishing }
+    public var isReady: Bool { isWell && isConsuming && isPublishing }
+
+    private var isWell: Bool { !isDraining && publishingFailure == nil && !areAllRoutesHeld }
 
     /// Whether the broker is asked for messages.
-    public var wantsMessages: Bool { !isDraining && publishingFailure == nil && !areAllRoutesHeld }
+    public var wantsMessages: Bool { isWell && !isCutOff }
 
     /// Whether messages of the quarantine are: while all routes are held, too. They come one at a time, and none can be
     /// fetched from there when one is needed to probe by.

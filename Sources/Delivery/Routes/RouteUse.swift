@@ -22,6 +22,11 @@ struct RouteUse {
         lastUsed[route.number] = now
     }
 
+    /// Those that messages were taken for of late.
+    func inUse(at time: MonotonicTime) -> [Route] {
+        routes.filter { lastUsed[$0.number] + .seconds(Self.secondsMax) > time }
+    }
+
     /// Whether some are in use at `time`, and each of them is held up.
     func areAllHeld(by breakers: Breakers, at time: MonotonicTime) -> Bool {
         if breakers.areAllClosed { return false }

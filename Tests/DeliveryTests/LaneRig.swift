@@ -1,0 +1,99 @@
+import AMQP
+import APNS
+import EventLoop
+import Telemetry
+import TestKit
+
+@testable import Delivery
+
+/// What a test of a lane needs around it.
+final class LaneRig {
+    static let inFlightMax = 10
+
+    let loop = VirtualLoop(seed: 1)
+    let broker: ScriptedBroker
+    let counters = LaneCounters(MetricsRegistry())
+    private let lane: Lane
+    let names = TopologyNames()
+    private let state = State()
+
+    /// `@unchecked Sendable`: touched on the one thread that runs the loop.
+    private final class State: @unchecked Sendable {
+        var isReady = false
+        /// How often it was ready and then no longer.
+        var stops = 0
+        var unfinished: Int?
+
+        func changed(_ state: LaneState) {
+            if isReady, !state.isReady { stops += 1 }
+            isReady = state.isReady
+        }
+    }
+
+    init(
+        log: Log = .silent, apps: [AppDirectory.App] = [], payloadSchemas: PayloadSchemas = PayloadSchemas(),
+        pools: [PoolConfiguration] = [], apns: (VirtualLoop) -> [ByteConnector] = { _ in [] }
+    ) throws {
+        let endpoint = Endpoint(host: "broker", port: 5672)
+        broker = loop.enter { [loop] in ScriptedBroker(loop: loop, endpoint: endpoint) }
+        var configuration = LaneConfiguration(
+            broker: ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest")),
+            inFlightMax: Self.inFlightMax, apps: AppDirectory(apps), pools: pools, worker: "tested")
+        configuration.payloadSchemas = payloadSchemas
+        let apns = apns(loop)
+        lane = try loop.enter { [loop, broker, counters, state, configuration] in
+            Topology().declare(at: broker)
+            try broker.start()
+            let connector = ByteConnector(loop: loop, endpoint: endpoint)
+            return Lane(
+                loop: loop, configuration: configuration,
+                connectors: Lane.Connectors(consumer: [connector], publisher: [connector], apns: apns),
+                counters: counters, copies: CopyMemory(), log: log, onStateChange: { state.changed($0) })
+        }
+        loop.enter { [loop, lane] in _ = Task(executorPreference: loop) { await lane.start() } }
+    }
+
+    /// Ends everything, so that the leak sanitizer finds nothing left.
+    deinit {
+        if state.unfinished == nil { drain(deadlineSeconds: 1) }
+        _ = run { state.unfinished != nil }
+        loop.enter { broker.crash() }
+        _ = loop.run(limit: .seconds(60), until: { false })
+    }
+
+    var isReady: Bool { state.isReady }
+    var stops: Int { state.stops }
+    /// How many deliveries the drain has left; nil before its end.
+    var unfinished: Int? { state.unfinished }
+
+    func onLoop(_ body: () -> Void) { loop.enter(body) }
+
+    /// Runs for at most two hours.
+    func run(until isDone: () -> Bool) -> Bool {
+        loop.run(limit: .seconds(7200), until: isDone) == .done
+    }
+
+    func request(_ text: String, headers: FieldTable = FieldTable()) {
+        loop.enter {
+            _ = broker.publish(
+                exchange: names.requestsExchange, routingKey: "-", messageID: text, headers: headers,
+                body: Array(text.utf8))
+        }
+    }
+
+    func replace(_ payloadSchemas: PayloadSchemas) {
+        loop.enter { [loop, lane] in
+            _ = Task(executorPreference: loop) { await lane.replace(payloadSchemas) }
+        }
+    }
+
+    func drain(deadlineSeconds: Int) {
+        loop.enter { [loop, lane, state] in
+            _ = Task(executorPreference: loop) {
+                state.unfinished = await lane.drain(deadlineSeconds: deadlineSeconds).unfinished
+            }
+        }
+    }
+
+    var deadLetters: [ScriptedMessage] { Array(broker.queue(names.deadQueue)?.ready ?? []) }
+}
