@@ -15,8 +15,8 @@ import Testing
         return gate
     }
 
-    private func choose(_ gates: [StreamGate]) -> Int? {
-        var choice = ConnectionChoice()
+    private func choose(_ gates: [StreamGate], isUrgent: Bool = true) -> Int? {
+        var choice = ConnectionChoice(isUrgent: isUrgent)
         for (index, gate) in gates.enumerated() { choice.consider(index: index, gate) }
         return choice.index
     }
@@ -29,5 +29,7 @@ import Testing
         var draining = gate(open: 0, of: 10)
         draining.drain()
         #expect(choose([draining, gate(open: 9, of: 10)]) == 1)
+        #expect(choose([gate(open: 9, of: 10)], isUrgent: false) == nil)
+        #expect(choose([gate(open: 9, of: 10), gate(open: 10, of: 20)], isUrgent: false) == 1)
     }
 }

@@ -24,6 +24,29 @@ import Testing
         #expect(rig.apns.requests.map(\.number) == [0, 5, 6, 8, 3, 4, 1, 2, 7])
     }
 
+    /// APNs answers what was sent together at about the same time: whoever came between would wait for all of it.
+    @Test func whatIsLessUrgentLeavesStreamsFree() throws {
+        let rig = try PoolRig { $0.streamsMax = 20 }
+        rig.send(1, priority: 1)
+        #expect(rig.runUntilEnded(1))
+        rig.apns.onRequest = { _, _ in }
+        rig.send(50, priority: 1)
+        rig.pass(.milliseconds(10))
+        #expect(rig.apns.requests.count == 1 + 18)
+        rig.send(3)
+        rig.pass(.milliseconds(10))
+        #expect(rig.apns.requests.dropFirst(1 + 18).map(\.number) == [51, 52])
+        rig.loop.enter { rig.apns.connections[0].accept(rig.apns.connections[0].open[0]) }
+        rig.pass(.milliseconds(10))
+        #expect(rig.apns.requests.dropFirst(1 + 20).map(\.number) == [53])
+        rig.loop.enter { rig.apns.connections[0].open.prefix(3).forEach(rig.apns.connections[0].accept) }
+        rig.pass(.milliseconds(10))
+        #expect(rig.apns.requests.count == 1 + 21 + 1, "18 of those that may wait")
+        rig.apns.onRequest = { connection, stream in connection.accept(stream) }
+        rig.loop.enter { rig.apns.connections[0].open.forEach(rig.apns.connections[0].accept) }
+        #expect(rig.runUntilEnded(54))
+    }
+
     @Test func whatExpiresWhileItWaitsIsNotSent() throws {
         let rig = try PoolRig { $0.streamsMax = 1 }
         rig.apns.onRequest = { _, _ in }

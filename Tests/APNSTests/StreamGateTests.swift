@@ -37,6 +37,22 @@ import Testing
         #expect(gate.free == 100, "our own limit remains")
     }
 
+    @Test func whatIsNotUrgentLeavesATenthFree() {
+        var gate = StreamGate(streamsMax: 100)
+        gate.settingsReceived(streamsMax: nil)
+        #expect(gate.free(isUrgent: false) == 1, "there is but one")
+        gate.streamBegan()
+        gate.streamEnded(.authenticated)
+        for _ in 0..<89 { gate.streamBegan() }
+        #expect(gate.free(isUrgent: false) == 1 && gate.free(isUrgent: true) == 11)
+        for _ in 0..<3 { gate.streamBegan() }
+        #expect(gate.free(isUrgent: false) == 0 && gate.free(isUrgent: true) == 8)
+        gate.settingsReceived(streamsMax: 3)
+        #expect(gate.free(isUrgent: true) == 0)
+        for _ in 0..<90 { gate.streamEnded(.authenticated) }
+        #expect(gate.free(isUrgent: false) == 1, "too few to leave any")
+    }
+
     @Test func aRefusedStreamSlowsDownUntilTheNextAnswer() {
         var gate = open(peer: 10)
         for _ in 0..<3 { gate.streamBegan() }

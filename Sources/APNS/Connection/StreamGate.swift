@@ -38,13 +38,19 @@ public struct StreamGate: Sendable {
     }
 
     /// Requests that may be sent now.
-    public var free: Int {
+    public var free: Int { free(isUrgent: true) }
+
+    /// The same of requests that are urgent or not: those that are not leave a tenth of the streams to those that are.
+    /// What was sent together is answered together, so that else an urgent one would wait for all of that.
+    public func free(isUrgent: Bool) -> Int {
         switch phase {
         case .connecting, .draining, .closed: 0
         case .probing: max(0, min(1, limit) - inFlight)
-        case .open: max(0, limit - inFlight)
+        case .open: max(0, limit - (isUrgent ? 0 : limit / Self.urgentShare) - inFlight)
         }
     }
+
+    private static let urgentShare = 10
 
     private var limit: Int { min(streamsMax, peerStreamsMax ?? .max) }
 

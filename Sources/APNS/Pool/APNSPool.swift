@@ -52,7 +52,8 @@ public final class APNSPool {
     /// Sends a push and waits for what becomes of it. Does not heed cancellation: a push that was sent has an outcome.
     ///
     /// - Parameters:
-    ///   - priority: from 0, which goes first among those that wait for a stream, to below ``prioritiesMax``.
+    ///   - priority: from 0, which goes first among those that wait for a stream, and for which the others leave some
+    ///     free, to below ``prioritiesMax``.
     ///   - onFreshConnection: send it as the first push of a connection that is opened for it, since APNs binds a
     ///     connection to the topics that were allowed at its first push. If it is accepted, the connections from before
     ///     are left; if not, the new one is.
@@ -130,7 +131,7 @@ public final class APNSPool {
 
     /// Gives the push to a connection; false when none has a stream free.
     private func start(_ push: Push) -> Bool {
-        while let slot = machine.choose() {
+        while let slot = machine.choose(priority: push.priority) {
             if start(push, on: slot) { return true }
         }
         return false
@@ -190,7 +191,9 @@ public final class APNSPool {
     /// Gives what waits to the connections as far as they take it.
     private func sendWaiting() {
         guard !waiting.isEmpty else { return }
-        while machine.choose() != nil, let push = waiting.popShared() {
+        while let priority = waiting.priority, machine.choose(priority: priority) != nil,
+            let push = waiting.popShared()
+        {
             if !start(push) { wait(push) }
         }
         openConnections()

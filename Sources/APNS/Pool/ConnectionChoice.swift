@@ -2,11 +2,17 @@
 /// the load spreads and a slow connection gets less of it. Pure; considers one connection at a time, so that choosing
 /// allocates nothing.
 struct ConnectionChoice {
+    /// Whether the push is of those that go first.
+    let isUrgent: Bool
     private(set) var index: Int?
     private var inFlight = Int.max
 
+    init(isUrgent: Bool) {
+        self.isUrgent = isUrgent
+    }
+
     mutating func consider(index: Int, _ gate: StreamGate) {
-        guard gate.free > 0, gate.inFlight < inFlight else { return }
+        guard gate.free(isUrgent: isUrgent) > 0, gate.inFlight < inFlight else { return }
         self.index = index
         inFlight = gate.inFlight
     }

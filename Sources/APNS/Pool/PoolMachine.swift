@@ -46,9 +46,9 @@ struct PoolMachine: Sendable {
 
     subscript(slot: Int) -> PoolMember? { members[slot] }
 
-    /// The connection with the fewest requests open among those that have a stream free.
-    func choose() -> Int? {
-        var choice = ConnectionChoice()
+    /// The connection with the fewest requests open among those that have a stream free for a push of this priority.
+    func choose(priority: UInt8 = 0) -> Int? {
+        var choice = ConnectionChoice(isUrgent: priority == 0)
         for slot in members.indices {
             if let member = members[slot], !member.isReserved { choice.consider(index: slot, member.gate) }
         }

@@ -29,6 +29,9 @@ struct WaitingPushes {
         }
     }
 
+    /// Of the push that `popShared` takes.
+    var priority: UInt8? { hasShared ? shared.firstIndex { !$0.isEmpty }.map { UInt8($0) } : nil }
+
     /// The first of the lowest priority, among those that take any stream.
     mutating func popShared() -> Push? {
         for index in shared.indices {
