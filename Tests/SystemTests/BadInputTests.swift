@@ -7,13 +7,14 @@ extension SystemTests {
     /// Whatever a producer sends, it ends as a dead letter that says why, with the bytes that came; and the worker lives.
     @Suite struct BadInput {
         private static let seed: UInt64 = 3
+        private static let count = LongForm.pick(10_000, short: 2000)
 
         @Test func everyBadMessageEndsAsADeadLetterThatSaysWhy() async throws {
             let stage = try await Stage("bad")
             try await stage.applyTopology()
             for queue in ["results", "dead"] { await stage.desk.collect(stage.queue(queue)) }
             let worker = try await stage.worker()
-            let messages = try BadMessage.make(10_000, seed: Self.seed)
+            let messages = try BadMessage.make(Self.count, seed: Self.seed)
             try await RawPublisher.publish(
                 messages.enumerated().map { number, message in
                     RawPublisher.Message(

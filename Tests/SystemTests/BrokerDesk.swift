@@ -46,8 +46,17 @@ actor BrokerDesk {
     /// Lets time pass.
     func pass(_ time: Duration) async { await loop.sleep(for: time) }
 
+    /// A publisher does not take any number.
+    private static let publishesAtOnce = 10_000
+
     /// Publishes all and waits for the confirms.
     func publish(_ messages: [OutgoingMessage]) async throws {
+        for first in stride(from: 0, to: messages.count, by: Self.publishesAtOnce) {
+            try await publishAtOnce(messages[first..<min(first + Self.publishesAtOnce, messages.count)])
+        }
+    }
+
+    private func publishAtOnce(_ messages: ArraySlice<OutgoingMessage>) async throws {
         let refused = await withTaskGroup(of: PublishOutcome?.self) { group in
             for message in messages { group.addTask { await self.publish(message) } }
             var refused: [PublishOutcome?] = []

@@ -6,8 +6,9 @@ extension SystemTests {
     @Suite struct BrokerRestarts {
         private static let restarts = LongForm.pick(5, short: 1)
         private static let inFlight = 400
-        private static let answerMilliseconds = 500
-        /// Requests at each restart: enough to have as many in flight as may be.
+        private static let answerMilliseconds = 2000
+        /// Requests at each restart: enough to have as many in flight as may be, though some are done while others are
+        /// still published.
         private static let requests = 1200
 
         @Test func noPushIsMadeTwiceWhoseAnswerHadCome() async throws {

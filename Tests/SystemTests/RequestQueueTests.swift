@@ -5,41 +5,52 @@ import Testing
 extension SystemTests {
     /// A campaign in one queue does not hold up a call in another.
     @Suite struct RequestQueues {
-        private static let bulk = LongForm.pick(100_000, short: 5000)
-        private static let urgent = LongForm.pick(1000, short: 120)
-        private static let urgentPerSecond = LongForm.pick(20, short: 40)
-        /// What single pushes may wait on a busy machine. Behind the others they would wait for a second and more.
-        private static let slack = LongForm.pick(Duration.zero, short: .milliseconds(300))
+        private static let bulk = LongForm.pick(100_000, short: 600)
+        private static let urgent = LongForm.pick(300, short: 12)
+        private static let urgentPerSecond = LongForm.pick(20, short: 4)
+        private static let runs = LongForm.pick(5, short: 3)
+        /// In the short form answers are so slow, and so few come together, that they are what is waited for, and not
+        /// processors that run other tests as well.
+        private static let answerMilliseconds = LongForm.pick(100, short: 400)
+        private static let streams = LongForm.pick(100, short: 20)
 
         @Test func anUrgentPushOvertakesTheBacklogOfAnotherQueue() async throws {
             let stage = try await Stage(
                 "queues",
                 Stage.Options(
-                    simulator: ["--delay-ms", "100", "--streams-max", "100"], connectionsMax: 1,
+                    simulator: ["--delay-ms", "\(Self.answerMilliseconds)", "--streams-max", "\(Self.streams)"],
+                    connectionsMax: 1,
                     requestQueues: ["urgent", "bulk"]))
             try await stage.applyTopology()
             await stage.desk.collect(stage.queue("results"))
-            let worker = try await stage.worker()
-            func p99(from first: Int) async throws -> Duration {
-                let samples = Sample.make(Self.urgent, from: first)
+            var worker = try await stage.worker()
+            /// Of each run; with how many were told by the end of the last.
+            func p99s(from first: Int) async throws -> (p99s: [Duration], told: Int) {
+                let samples = Sample.make(Self.runs * Self.urgent, from: first)
                 let times = try await stage.desk.publish(
                     samples.map { $0.message(to: "queues", routingKey: "urgent") }, perSecond: Self.urgentPerSecond)
+                let told = await stage.desk.collected(stage.queue("results")).count
                 try await stage.told(of: samples).expectAcceptedAtOnce(samples)
-                return try await stage.latencies(of: samples, publishedAt: times).p99
+                let latencies = try await stage.latencies(of: samples, publishedAt: times)
+                let p99s = (0..<Self.runs).map { run in
+                    Array(latencies[run * Self.urgent..<(run + 1) * Self.urgent]).p99
+                }
+                return (p99s, told)
             }
             // The first opens the connection.
-            let first = Sample(0)
+            let first = Sample(1_000_000)
             try await stage.desk.publish([first.message(to: "queues", routingKey: "urgent")])
             _ = try await stage.told(of: [first])
-            let alone = try await p99(from: 1_000_000)
+            let (alone, _) = try await p99s(from: 0)
+            _ = try await worker.stop()
             let bulk = Sample.make(Self.bulk, from: 2_000_000)
             try await stage.desk.publish(bulk.map { $0.message(to: "queues", routingKey: "bulk") })
-            try await stage.desk.collected(stage.queue("results"), atLeast: Self.urgent + 1 + 200)
-            let beside = try await p99(from: 3_000_000)
-            let told = await stage.desk.collected(stage.queue("results")).count
-            #expect(told < bulk.count + 2 * Self.urgent, "the backlog ended first")
+            worker = try await stage.worker()
+            try await stage.desk.collected(stage.queue("results"), atLeast: Self.runs * Self.urgent + 1 + 50)
+            let (beside, told) = try await p99s(from: 3_000_000)
+            #expect(told < bulk.count + Self.runs * Self.urgent, "the backlog ended first")
             print("p99 of urgent pushes: \(alone), beside \(bulk.count) others \(beside)")
-            #expect(beside <= alone * 1.5 + Self.slack)
+            #expect(beside.median <= alone.median * 1.5)
             try await stage.told(of: bulk, within: .seconds(300)).expectAcceptedAtOnce(bulk)
             _ = try await worker.stop()
             try await stage.end()

@@ -90,8 +90,12 @@ struct Stage {
     }
 
     /// Waits until the simulator has so many requests that it has not answered.
-    func untilAsked(_ count: Int) async throws {
-        while try await apns.counters().root["in_flight"]?.int ?? 0 < count {}
+    func untilAsked(_ count: Int, within deadline: Duration = .seconds(30)) async throws {
+        let clock = ContinuousClock()
+        let end = clock.now + deadline
+        while case let open = try await apns.counters().root["in_flight"]?.int ?? 0, open < count {
+            guard clock.now < end else { throw ProcessError("the simulator has \(open) of \(count) requests") }
+        }
     }
 
     /// Ends simulator and connections; what the simulator recorded.

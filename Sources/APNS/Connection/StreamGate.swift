@@ -50,6 +50,7 @@ public struct StreamGate: Sendable {
         }
     }
 
+    /// One in so many.
     private static let urgentShare = 10
 
     private var limit: Int { min(streamsMax, peerStreamsMax ?? .max) }

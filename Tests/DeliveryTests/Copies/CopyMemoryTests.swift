@@ -204,8 +204,8 @@ import Testing
     @Test func aHundredThousandTakeFiveMegabytes() async {
         await #expect(processExitsWith: .success) {
             func bytesInUse() -> Int {
-                let info = mallinfo2()
-                return info.uordblks + info.hblkhd
+                let statistics = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+                return (Int(statistics.split(separator: " ").dropFirst().first ?? "") ?? 0) * Int(getpagesize())
             }
             let before = bytesInUse()
             let memory = CopyMemory()
