@@ -11,6 +11,8 @@ extension SimulationJudge {
         private static let afterHolding = Duration.seconds(360)
         /// What is held up is given up only when it comes back: the longest wait more.
         private static let lastHoldSeconds = 150
+        /// Once no other route is in use, what lies in the queues is taken one by one, when a probe is due.
+        private static let looksSeconds = 1200
         /// One try: the wait for a connection and that for the answer.
         private static let aTry = Duration.seconds(70)
         /// A wait queue's slowest sibling, in hundredths of its delay.
@@ -33,7 +35,7 @@ extension SimulationJudge {
                 if disturbance.holds, disturbance.ends + Self.afterHolding >= publish.at { isHeld = true }
             }
             if message.isForBoundKey, report.settings.isKeyBoundForGood {
-                since = since + .seconds(report.settings.holdSecondsMax + Self.lastHoldSeconds)
+                since = since + .seconds(report.settings.holdSecondsMax + Self.lastHoldSeconds + Self.looksSeconds)
             }
             return since + (isHeld ? Self.afterHolding : Self.usual) + waits(publish, result)
         }
