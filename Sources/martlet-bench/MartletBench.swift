@@ -28,6 +28,9 @@ import TestKit
         soak: has apns-simulator make faults of every kind, which come and go, under load from h2load, and follows its
         memory; fails when that is over 10 % more at the end than after a tenth of the time.
           --minutes N      how long (60)
+          --worker         instead have one worker push many messages from a private RabbitMQ to apns-simulator, and
+                           follow the worker's memory; fails when that is over 10 % more at the end than after a tenth
+          --messages N     of the worker (1000000)
           --quick          some seconds, whatever it holds
 
         instructions: has valgrind count what a message costs a lane between scripted peers on virtual time, which says the same
@@ -74,7 +77,9 @@ import TestKit
             print(bench.options.wantsJSON ? report.json : report.table)
             if !report.failures.isEmpty { fail(report.failures.joined(separator: "; "), code: 1) }
         case "soak":
-            let report = try await Soak(SoakOptions(arguments.dropFirst())).run()
+            let options = try SoakOptions(arguments.dropFirst())
+            if options.isOfWorker { return try await soakWorker(options) }
+            let report = try await Soak(options).run()
             print(report.table)
             if !report.hasLoad { fail("too few pushes were accepted to say anything", code: 1) }
             if !report.isSteady { fail("the memory grew", code: 1) }
@@ -89,6 +94,12 @@ import TestKit
             throw UsageError(
                 message: "which benchmark? There are: end-to-end, simulator, schema, soak, instructions")
         }
+    }
+
+    private static func soakWorker(_ options: SoakOptions) async throws {
+        let growth = try await WorkerSoak(options).run()
+        print(WorkerSoak.table(growth))
+        if options.judges && !growth.isSteady { fail("the memory grew", code: 1) }
     }
 
     /// What happens meanwhile, for whoever waits.

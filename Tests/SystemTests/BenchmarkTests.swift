@@ -27,6 +27,14 @@ extension SystemTests {
             #expect(faults.contains("latency ") && faults.contains("answer ") && faults.contains("reset_stream "))
         }
 
+        @Test func soakFollowsTheMemoryOfAWorker() async throws {
+            let result = try await ChildProcess.run(
+                [Products.executable("martlet-bench"), "soak", "--worker", "--quick"], within: .seconds(120))
+            #expect(result.exit.status == .exited(0), "\(result.errors)")
+            let figures = result.output.compactMap { line in line.split(separator: " ").first.flatMap { Int($0) } }
+            #expect(figures.last == 5000)
+        }
+
         @Test func wrongUseOfBenchmarkIsExplained() async throws {
             let result = try await ChildProcess.run([
                 Products.executable("martlet-bench"), "simulator", "--samples", "0",

@@ -3,6 +3,12 @@ struct SoakOptions {
     var minutes = 60.0
     /// How long the faults of one phase stay in force.
     var phaseSeconds = 10
+    /// Whether it is the worker's memory that is followed, not the simulator's.
+    var isOfWorker = false
+    /// Of the worker.
+    var messages = 1_000_000
+    /// Of the worker, until its memory is looked at again.
+    var messagesPerRound = 25_000
     /// Whether it fails when memory grows; too short a time says nothing.
     var judges = true
 
@@ -11,7 +17,11 @@ struct SoakOptions {
         while let argument = arguments.next() {
             switch argument {
             case "--minutes": minutes = Double(try arguments.number(for: argument, in: 1...10_000))
-            case "--quick": (minutes, phaseSeconds, judges) = (0.2, 1, false)
+            case "--worker": isOfWorker = true
+            case "--messages": messages = try arguments.number(for: argument, in: 250_000...100_000_000)
+            case "--quick":
+                (minutes, phaseSeconds, judges) = (0.2, 1, false)
+                (messages, messagesPerRound) = (5000, 500)
             default: throw UsageError(message: "what is \(argument)?")
             }
         }

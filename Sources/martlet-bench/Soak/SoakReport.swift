@@ -1,4 +1,5 @@
 import JSON
+import TestKit
 
 /// How the memory went.
 struct SoakReport {
@@ -14,8 +15,6 @@ struct SoakReport {
         }
     }
 
-    /// Of what was held early, more at the end.
-    private static let growthMax = 0.1
     /// Of what the load generator is to push at most.
     private static let acceptedShareMin = 0.25
     private static let linesMax = 30
@@ -37,17 +36,14 @@ struct SoakReport {
         MartletBench.note(sample.line)
     }
 
-    /// The first sample after a tenth of the time.
-    private var early: Sample? { samples.first { $0.minute >= options.minutes / 10 } }
-
-    /// The memory at the end in terms of that after a tenth of the time; nil before there are both.
-    private var growth: Double? {
-        guard let early, let last = samples.last, early.megabytes > 0 else { return nil }
-        return last.megabytes / early.megabytes
+    private var growth: MemoryGrowth {
+        var growth = MemoryGrowth(of: options.minutes)
+        for sample in samples { growth.add(done: sample.minute, megabytes: sample.megabytes) }
+        return growth
     }
 
     /// Whether the memory stayed as it should have, or this is not to be judged.
-    var isSteady: Bool { !options.judges || growth.map { $0 <= 1 + Self.growthMax } ?? false }
+    var isSteady: Bool { !options.judges || growth.isSteady }
 
     /// Whether enough was pushed for the memory to say something.
     var hasLoad: Bool {
@@ -64,7 +60,7 @@ struct SoakReport {
             minute   resident MB
             \((rows + last).joined(separator: "\n"))
 
-            At the end \(Figures.decimal(growth ?? 0, places: 2)) times what it held after a tenth of the time.
+            At the end \(Figures.decimal(growth.factor ?? 0, places: 2)) times what it held after a tenth of the time.
             \(samples.count) phases; in \(loadsEnded) of them h2load waited in vain and was ended.
             \(counted)
             """
