@@ -125,6 +125,20 @@ import Testing
         #expect(machine.choose() == 0)
     }
 
+    /// Else no push of its own could be sent as long as both stand.
+    @Test func aFreshPushHasOneLeftWhereThereAreTooMany() {
+        var machine = opened()
+        #expect(machine.nextOpening(fresh, at(1)) == .open(slot: 1))
+        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        machine.release(1)
+        machine.streamBegan(0, at(2))
+        #expect(machine.nextOpening(nothing, at(2)) == .none)
+        #expect(machine.nextOpening(fresh, at(2)) == .leave(slot: 1), "the one with less to do")
+        machine.leave(1)
+        #expect(machine.nextOpening(fresh, at(2)) == .open(slot: 2))
+        #expect(machine.nextOpening(fresh, at(2)) == .none)
+    }
+
     @Test func failuresAreCountedUntilOneStands() {
         var machine = machine()
         var since: [MonotonicTime] = []

@@ -216,6 +216,7 @@ public final class APNSPool {
             switch machine.nextOpening(demand, loop.now.monotonic) {
             case .none: return
             case .later(let time): return openLater(time)
+            case .leave(let slot): connections[slot]?.drain()
             case .open(let slot): open(slot)
             }
         }

@@ -22,6 +22,8 @@ struct PoolMachine: Sendable {
     enum Opening: Sendable, Hashable {
         /// Open a connection, which has this slot from now on.
         case open(slot: Int)
+        /// Leave this connection, then ask again: there are more than may be, and none was opened for the one that waits.
+        case leave(slot: Int)
         /// Ask again at this time.
         case later(MonotonicTime)
         /// Nothing to do until something happens.
@@ -71,6 +73,8 @@ struct PoolMachine: Sendable {
             return .none
         case .at(let time):
             return .later(time)
+        case .room:
+            return leastBusy.map { .leave(slot: $0) } ?? .none
         case .connection(let isReserved):
             let time = reconnect.nextConnect(now)
             guard time <= now else { return .later(time) }
@@ -85,6 +89,7 @@ struct PoolMachine: Sendable {
     private enum Need {
         case none
         case at(MonotonicTime)
+        case room
         case connection(isReserved: Bool)
     }
 
@@ -113,7 +118,8 @@ struct PoolMachine: Sendable {
             if time <= now { isOneStalled = true } else { stallsAt = max(stallsAt ?? time, time) }
         }
         let connectionsMax = max(1, limits.connectionsMax)
-        if demand.hasFresh, !hasReserved, serving <= connectionsMax { return .connection(isReserved: true) }
+        // One more than may be: of a push that wanted its own and was given up, or beside one that had stalled.
+        if demand.hasFresh, !hasReserved { return serving <= connectionsMax ? .connection(isReserved: true) : .room }
         guard !isOneComing else { return .none }
         if demand.hasShared {
             if let stallsAt { return serving <= connectionsMax ? .at(stallsAt) : .none }
@@ -121,6 +127,11 @@ struct PoolMachine: Sendable {
             return serving < connectionsMax + (isOneMore ? 1 : 0) ? .connection(isReserved: false) : .none
         }
         return isProbing && !isOneStanding && serving <= connectionsMax ? .connection(isReserved: false) : .none
+    }
+
+    private var leastBusy: Int? {
+        members.indices.filter { members[$0]?.gate.isServing == true }
+            .min { (members[$0]?.gate.inFlight ?? 0) < (members[$1]?.gate.inFlight ?? 0) }
     }
 
     private mutating func add(_ member: PoolMember) -> Int {
