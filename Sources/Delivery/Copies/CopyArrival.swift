@@ -10,13 +10,14 @@ struct CopyArrival: Hashable {
     /// As the broker says; only then it can be what a lost channel held.
     var isRedelivered = false
 
-    /// Times that it was delivered without an end, as the broker says; 255 and more are one.
+    /// Times that it was delivered without an end, before a move to the quarantine if that was its last trip, as the broker
+    /// says; 255 and more are one.
     var deliveryCount: UInt8 = 0
 
     /// Whether it can be what a lost channel held: nobody else had it since, who might have sent it as well.
     func isAgain(_ held: CopyTable.Held) -> Bool {
-        if waitIDBefore == held.waitID { return true }
-        return isRedelivered && waitID == held.waitID && Int(deliveryCount) <= Int(held.deliveryCount) + 1
+        let isIt = isRedelivered && waitID == held.waitID || waitIDBefore == held.waitID
+        return isIt && Int(deliveryCount) <= Int(held.deliveryCount) + 1
     }
 
     /// Whether it comes from the wait which that one is just being sent to.
@@ -30,9 +31,11 @@ struct CopyArrival: Hashable {
 
 extension CopyArrival {
     init(_ record: DeliveryRecord, on channel: CopyMemory.Channel) {
+        let (delivery, attempts) = (record.delivery, record.attempts)
+        let isMoved = attempts.waitIDBefore != nil && !delivery.isRedelivered
         self.init(
-            channel: channel, waitID: record.attempts.waitID, waitIDBefore: record.attempts.waitIDBefore,
-            isRedelivered: record.delivery.isRedelivered,
-            deliveryCount: UInt8(clamping: record.delivery.deliveryCount))
+            channel: channel, waitID: attempts.waitID, waitIDBefore: attempts.waitIDBefore,
+            isRedelivered: delivery.isRedelivered,
+            deliveryCount: UInt8(clamping: isMoved ? attempts.deliveriesBefore : delivery.deliveryCount))
     }
 }

@@ -65,7 +65,9 @@ struct CopyTable {
     /// - Parameter settledMax: below 65,535.
     init(settledMax: Int) {
         self.settledMax = max(1, min(settledMax, Int(Self.noPlace)))
-        slots = Array(repeating: -1, count: 64)
+        var slotCount = 1
+        while slotCount < self.settledMax * 2 { slotCount *= 2 }
+        slots = Array(repeating: -1, count: slotCount)
         // Arrays that double would take half as much again.
         entries.reserveCapacity(self.settledMax + Self.deliveringReserve)
         order.reserveCapacity(self.settledMax)

@@ -23,6 +23,7 @@ extension Attempts {
         waitID = UInt32(truncatingIfNeeded: properties.header(MessageHeaderName.waitID)?.integerValue ?? 0)
         waitIDBefore = properties.header(MessageHeaderName.waitIDBefore)?.integerValue.map(
             UInt32.init(truncatingIfNeeded:))
+        deliveriesBefore = count(MessageHeaderName.deliveriesBefore)
         holds = count(MessageHeaderName.holds)
         func time(_ name: String) -> Int64? { properties.header(name)?.integerValue.map { min(max($0, 0), now) } }
         heldSinceMilliseconds = time(MessageHeaderName.heldSince)
@@ -37,7 +38,10 @@ extension FieldTable {
         append(MessageHeaderName.rounds, .integer(Int64(attempts.rounds)))
         append(MessageHeaderName.possibleDuplicate, .boolean(attempts.possibleDuplicate))
         if attempts.waitID != 0 { append(MessageHeaderName.waitID, .integer(Int64(attempts.waitID))) }
-        if let id = attempts.waitIDBefore { append(MessageHeaderName.waitIDBefore, .integer(Int64(id))) }
+        if let id = attempts.waitIDBefore {
+            append(MessageHeaderName.waitIDBefore, .integer(Int64(id)))
+            append(MessageHeaderName.deliveriesBefore, .integer(Int64(attempts.deliveriesBefore)))
+        }
         if let time = attempts.firstTriedAtMilliseconds { append(MessageHeaderName.firstTriedAt, .integer(time)) }
         if let time = attempts.heldSinceMilliseconds {
             append(MessageHeaderName.holds, .integer(Int64(attempts.holds)))

@@ -9,6 +9,8 @@ package enum MessageHeaderName {
     package static let waitID = "push-wait-id"
     /// Named the trip before the move to the quarantine.
     package static let waitIDBefore = "push-wait-id-before"
+    /// Deliveries without an end before that move.
+    package static let deliveriesBefore = "push-deliveries-before"
     /// Of those, the last ones in a row that an open breaker was the reason for.
     package static let holds = "push-hold-rounds"
     package static let heldSince = "push-held-since"
@@ -42,7 +44,8 @@ package enum MessageHeaderName {
 
     /// Headers that tell of one try or hold alone.
     package static let ofOneRound: Set<String> = [
-        waitID, waitIDBefore, holds, heldSince, firstTriedAt, reasonClass, reasonCode, reason, errorPath, outcome,
+        waitID, waitIDBefore, deliveriesBefore, holds, heldSince, firstTriedAt, reasonClass, reasonCode, reason,
+        errorPath, outcome,
         apnsStatus,
         apnsTimestamp,
     ]

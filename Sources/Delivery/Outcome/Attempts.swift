@@ -10,6 +10,8 @@ public struct Attempts: Sendable, Hashable {
     public var waitID: UInt32 = 0
     /// What it was before a move to the quarantine; `nil` when the last trip was none.
     public var waitIDBefore: UInt32?
+    /// Deliveries without an end, as the broker had counted them before that move.
+    public var deliveriesBefore = 0
     /// When the first try that counts had failed, in UNIX milliseconds.
     public var firstTriedAtMilliseconds: Int64?
     /// Trips in a row for want of an open way: a breaker was open.
@@ -47,8 +49,9 @@ public struct Attempts: Sendable, Hashable {
     }
 
     /// In the quarantine, the same in all else.
-    func quarantined(waitID: UInt32) -> Attempts {
+    func quarantined(waitID: UInt32, deliveries: Int) -> Attempts {
         var next = self
+        next.deliveriesBefore = deliveries
         next.rounds += 1
         next.waitIDBefore = self.waitID
         next.waitID = waitID
