@@ -61,8 +61,7 @@ extension Lane {
             [
                 .route: .string(name(of: place)), .apnsReason: .string(opening.cause.code),
                 .apps: .string(appsAffected(by: place)),
-                .durationMilliseconds: .integer(
-                    Int(opening.since.duration(to: loop.now.monotonic) / .milliseconds(1))),
+                .durationMilliseconds: .milliseconds(opening.since.duration(to: loop.now.monotonic)),
             ])
     }
 

@@ -34,7 +34,7 @@ extension Lane {
         case .ended(let length):
             log.info(
                 "A queue is consumed again",
-                [.amqpQueue: .string(queue), .durationMilliseconds: .integer(Int(length / .milliseconds(1)))])
+                [.amqpQueue: .string(queue), .durationMilliseconds: .milliseconds(length)])
         }
     }
 
@@ -50,12 +50,12 @@ extension Lane {
                 "The broker is still not at hand",
                 [
                     .amqpConnection: .string(use), .error: .string(error.advice),
-                    .durationMilliseconds: .integer(Int(length / .milliseconds(1))),
+                    .durationMilliseconds: .milliseconds(length),
                 ])
         case .ended(let length):
             log.info(
                 "The broker is at hand again",
-                [.amqpConnection: .string(use), .durationMilliseconds: .integer(Int(length / .milliseconds(1)))])
+                [.amqpConnection: .string(use), .durationMilliseconds: .milliseconds(length)])
         }
     }
 }

@@ -38,9 +38,7 @@ extension Lane {
         cancelLook()
         state.areAllRoutesHeld = false
         wantsChanged()
-        log.info(
-            "Messages are taken again",
-            [.durationMilliseconds: .integer(Int(since.duration(to: now) / .milliseconds(1)))])
+        log.info("Messages are taken again", [.durationMilliseconds: .milliseconds(since.duration(to: now))])
     }
 
     private func scheduleLook() {

@@ -59,24 +59,22 @@ extension Lane {
     }
 
     private func publishingStuck(_ message: OutgoingMessage, _ outcome: PublishOutcome) {
-        backlog.begin(loop.now.monotonic)
+        backlog.begin()
         guard state.publishingFailure == nil else { return }
         state.publishingFailure = "\(message.destination): \(outcome.words)"
         wantsChanged()
     }
 
     private func publishingEnded() {
-        guard let length = backlog.end(loop.now.monotonic) else { return }
+        guard backlog.end() else { return }
         state.publishingFailure = nil
         wantsChanged()
-        guard !isEnding else { return }
-        log.info(
-            "What became of messages is published again",
-            [.durationMilliseconds: .integer(Int(length / .milliseconds(1)))])
+        guard let length = backlog.outage.ends(loop.now.monotonic), !isEnding else { return }
+        log.info("What became of messages is published again", [.durationMilliseconds: .milliseconds(length)])
     }
 
     private func logStuck(_ message: OutgoingMessage, _ outcome: PublishOutcome) {
-        guard backlog.isLogDue(loop.now.monotonic) else { return }
+        guard backlog.outage.lasts(loop.now.monotonic) != nil else { return }
         log.warning(
             "What became of messages cannot be published; no more are taken until it can",
             [

@@ -24,6 +24,6 @@ struct LaneWatchdog {
     }
 
     private static func metadata(_ index: Int, _ silence: Duration) -> KeyValuePairs<LogKey, LogValue> {
-        [.lane: .integer(index), .durationMilliseconds: .integer(Int(silence / .milliseconds(1)))]
+        [.lane: .integer(index), .durationMilliseconds: .milliseconds(silence)]
     }
 }

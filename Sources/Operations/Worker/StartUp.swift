@@ -1,7 +1,6 @@
 import EventLoop
 
-/// What a worker that waits for its broker says meanwhile: one line when something is wrong, at most one a minute while
-/// it lasts, one when it has ended.
+/// What a worker that waits for its broker says meanwhile.
 struct StartUp {
     enum Line: Equatable {
         case unreachable
@@ -11,47 +10,16 @@ struct StartUp {
         case complete(after: Duration)
     }
 
-    static let warningIntervalSeconds = 60
+    private var unreachable = Outage()
+    private var missing = Outage()
 
-    private struct Trouble {
-        var began: MonotonicTime
-        var warned: MonotonicTime
+    mutating func cannotReach(now: MonotonicTime) -> Line? { unreachable.lasts(now).map { _ in .unreachable } }
 
-        init(_ now: MonotonicTime) { (began, warned) = (now, now) }
-
-        mutating func mayWarn(_ now: MonotonicTime) -> Bool {
-            guard warned.duration(to: now) >= .seconds(StartUp.warningIntervalSeconds) else { return false }
-            warned = now
-            return true
-        }
-    }
-
-    private var unreachable: Trouble?
-    private var missing: Trouble?
-
-    mutating func cannotReach(now: MonotonicTime) -> Line? {
-        guard unreachable != nil else {
-            unreachable = Trouble(now)
-            return .unreachable
-        }
-        return unreachable?.mayWarn(now) == true ? .unreachable : nil
-    }
-
-    mutating func reached(now: MonotonicTime) -> Line? {
-        defer { unreachable = nil }
-        return unreachable.map { .reached(after: $0.began.duration(to: now)) }
-    }
+    mutating func reached(now: MonotonicTime) -> Line? { unreachable.ends(now).map { .reached(after: $0) } }
 
     /// - Parameter names: what is missing; none when all is there.
     mutating func checked(missing names: [String], now: MonotonicTime) -> Line? {
-        guard !names.isEmpty else {
-            defer { missing = nil }
-            return missing.map { .complete(after: $0.began.duration(to: now)) }
-        }
-        guard missing != nil else {
-            missing = Trouble(now)
-            return .missing(names)
-        }
-        return missing?.mayWarn(now) == true ? .missing(names) : nil
+        guard names.isEmpty else { return missing.lasts(now).map { _ in .missing(names) } }
+        return missing.ends(now).map { .complete(after: $0) }
     }
 }

@@ -66,17 +66,16 @@ final class TopologyWait {
                 "cannot reach the broker; trying on",
                 [.amqpHost: .string(place), .error: .string(error.map { "\($0)" } ?? "")])
         case .reached(let duration):
-            log.info("the broker is there", [.amqpHost: .string(place), .durationMilliseconds: Self.value(duration)])
+            log.info(
+                "the broker is there", [.amqpHost: .string(place), .durationMilliseconds: .milliseconds(duration)])
         case .missing(let names):
             let verb = names.count == 1 ? "is" : "are"
             log.warning(
                 "the broker lacks what the worker needs; waiting for it",
                 [.error: .string("\(names.joined(separator: ", ")) \(verb) missing: martlet topology apply")])
         case .complete(let duration):
-            log.info("all that the worker needs is there", [.durationMilliseconds: Self.value(duration)])
+            log.info("all that the worker needs is there", [.durationMilliseconds: .milliseconds(duration)])
         case nil: break
         }
     }
-
-    private static func value(_ duration: Duration) -> LogValue { .integer(Int(duration / .milliseconds(1))) }
 }

@@ -7,6 +7,9 @@ public enum LogValue: Sendable, Equatable {
 
     /// Whatever describes itself: an error, an endpoint, a `ShortToken`.
     public static func describing(_ value: some CustomStringConvertible) -> LogValue { .string(value.description) }
+
+    /// Whole ones.
+    public static func milliseconds(_ duration: Duration) -> LogValue { .integer(Int(duration / .milliseconds(1))) }
 }
 
 extension LogValue: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
