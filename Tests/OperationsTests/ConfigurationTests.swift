@@ -252,6 +252,12 @@ import Testing
                 - {name: push.bulk, routing_key: mail}
                 - {name: shop.bulk, prefetch: 0}
             """
+        let others = """
+            url: amqp://rabbit
+              request_queues:
+                - {name: push.dead}
+                - {name: bulk, routing_key: "#.dead"}
+            """
         let lines = mistakes(Self.shortest.replacing("url: amqp://rabbit", with: queues))
         #expect(
             lines.map { $0.prefix(64) } == [
@@ -260,6 +266,12 @@ import Testing
                 "martlet.yaml:7:14: the routing key bulk leads to a queue already",
                 "martlet.yaml:7:35: amqp.request_queues.2.prefetch must be at lea",
             ], "\(lines)")
+        #expect(
+            mistakes(Self.shortest.replacing("url: amqp://rabbit", with: others)) == [
+                "martlet.yaml:4:5: push.dead is the name of a queue that the worker publishes to",
+                "martlet.yaml:5:33: the routing key #.dead matches what dead does; what goes to both queues is pushed "
+                    + "twice",
+            ])
     }
 
     @Test func anAppWhoseKeyDoesNotServeItsEnvironmentIsTold() {

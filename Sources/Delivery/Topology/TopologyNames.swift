@@ -39,6 +39,11 @@ public struct TopologyNames: Sendable, Hashable {
         self.unroutedQueue = "\(prefix).unrouted"
     }
 
+    /// Whether a queue of that name is another than one of requests.
+    public func isTaken(_ queue: String) -> Bool {
+        [quarantineQueue, resultsQueue, deadQueue, unroutedQueue].contains(queue) || queue.hasPrefix("\(prefix).wait.")
+    }
+
     /// Where a message waits for the sibling's time: a queue, and the fanout exchange of the same name that leads to it.
     /// What is published there with a queue's name as routing key comes back to that queue.
     ///

@@ -72,6 +72,11 @@ struct ConfigurationReader {
         broker.requestQueues = readRequestQueues(section)
         broker.names = TopologyNames(
             prefix: prefix ?? broker.names.prefix, requestQueues: broker.requestQueues.map(\.name))
+        for queue in broker.requestQueues where broker.names.isTaken(queue.name) {
+            complain(
+                section["request_queues"] ?? section["requests_queue"] ?? section,
+                "\(queue.name) is the name of a queue that the worker publishes to")
+        }
         broker.heartbeatSeconds = section["heartbeat_seconds"]?.int
         broker.tls = tls
         broker.serverName = serverName
@@ -94,10 +99,11 @@ struct ConfigurationReader {
             }
             let key = value["routing_key"].flatMap { text($0) }
             let effective = key ?? Topology.lastWord(of: name)
-            if keys.contains(effective) {
+            if let taken = keys.first(where: { BindingKey.overlap($0, effective) }) {
+                let words = taken == effective ? "leads to a queue already" : "matches what \(taken) does"
                 complain(
                     value["routing_key"] ?? value["name"] ?? value,
-                    "the routing key \(effective) leads to a queue already; to both, each message would go twice")
+                    "the routing key \(effective) \(words); what goes to both queues is pushed twice")
             }
             keys.append(effective)
             queues.append(.init(name: name, prefetch: value["prefetch"]?.int, routingKey: key))
