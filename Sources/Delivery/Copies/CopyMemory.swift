@@ -63,6 +63,9 @@ public final class CopyMemory: @unchecked Sendable {
 
     public convenience init() { self.init(settledMax: Self.settledMax) }
 
+    /// What it takes.
+    var bytes: Int { stripes.reduce(0) { sum, stripe in sum + stripe.withLock { $0.table.bytes } } }
+
     func key(id: UUIDValue, app: Int, body: [UInt8]) -> CopyKey { mixer.copyKey(id: id, app: app, body: body) }
 
     /// A channel that deliveries will come on.

@@ -6,7 +6,7 @@ import EventLoop
 /// in the order in which it was.
 struct CopyTable {
     enum Found: Equatable {
-        /// Unknown, or it did not end as accepted: deliver it.
+        /// Unknown.
         case nothing
         /// Being delivered.
         case delivering(Held)
@@ -71,6 +71,12 @@ struct CopyTable {
         // Arrays that double would take half as much again.
         entries.reserveCapacity(self.settledMax + Self.deliveringReserve)
         order.reserveCapacity(self.settledMax)
+    }
+
+    /// What its arrays hold.
+    var bytes: Int {
+        entries.capacity * MemoryLayout<Entry>.stride
+            + (free.capacity + order.capacity + slots.capacity) * MemoryLayout<Int32>.stride
     }
 
     mutating func find(_ key: CopyKey) -> Found {

@@ -1,7 +1,7 @@
-package import Glibc
+import Glibc
 
 /// What the kernel knows of a running process.
-package enum ProcessFigures {
+enum ProcessFigures {
     /// User and system time of all threads of a running process; zero when there is none of that id.
     static func processorTime(of pid: pid_t) -> Duration {
         var clock = clockid_t()
@@ -24,7 +24,7 @@ package enum ProcessFigures {
     static func peakResidentBytes(of pid: pid_t) -> Int { memory("VmHWM:", of: pid) }
 
     /// The memory that it holds now, in bytes; zero when it cannot be read.
-    package static func residentBytes(of pid: pid_t) -> Int { memory("VmRSS:", of: pid) }
+    static func residentBytes(of pid: pid_t) -> Int { memory("VmRSS:", of: pid) }
 
     private static func memory(_ name: String, of pid: pid_t) -> Int {
         let line = read("status", of: pid)?.split(separator: "\n").first { $0.hasPrefix(name) }
