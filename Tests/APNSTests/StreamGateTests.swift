@@ -6,35 +6,35 @@ import Testing
     @Test func oneStreamUntilAnAnswerShowsThatTheTokenWasTaken() {
         var gate = StreamGate(streamsMax: 500)
         #expect(gate.phase == .connecting)
-        #expect(gate.free == 0)
+        #expect(gate.free() == 0)
         gate.settingsReceived(streamsMax: 1000)
         #expect(gate.phase == .probing)
-        #expect(gate.free == 1)
+        #expect(gate.free() == 1)
         gate.streamBegan()
-        #expect(gate.free == 0)
+        #expect(gate.free() == 0)
         gate.streamEnded(.other)
         #expect(gate.phase == .probing)
-        #expect(gate.free == 1)
+        #expect(gate.free() == 1)
         gate.streamBegan()
         gate.streamEnded(.authenticated)
         #expect(gate.phase == .open)
-        #expect(gate.free == 500)
+        #expect(gate.free() == 500)
     }
 
     @Test func thePeersLimitHoldsAtOnce() {
         var gate = open(peer: 10)
         for _ in 0..<6 { gate.streamBegan() }
-        #expect(gate.free == 4)
+        #expect(gate.free() == 4)
         gate.settingsReceived(streamsMax: 1)
-        #expect(gate.free == 0)
+        #expect(gate.free() == 0)
         for _ in 0..<5 { gate.streamEnded(.authenticated) }
-        #expect(gate.free == 0)
+        #expect(gate.free() == 0)
         gate.streamEnded(.authenticated)
-        #expect(gate.free == 1)
+        #expect(gate.free() == 1)
         gate.settingsReceived(streamsMax: 0)
-        #expect(gate.free == 0)
+        #expect(gate.free() == 0)
         gate.settingsReceived(streamsMax: nil)
-        #expect(gate.free == 100, "our own limit remains")
+        #expect(gate.free() == 100, "our own limit remains")
     }
 
     @Test func whatIsNotUrgentLeavesATenthFree() {
@@ -58,30 +58,30 @@ import Testing
         for _ in 0..<3 { gate.streamBegan() }
         gate.streamEnded(.refused)
         #expect(gate.phase == .probing)
-        #expect(gate.free == 0)
+        #expect(gate.free() == 0)
         gate.streamEnded(.authenticated)
         #expect(gate.phase == .open)
-        #expect(gate.free == 9)
+        #expect(gate.free() == 9)
     }
 
     @Test func aLimitBelowOneHoldsInProbingToo() {
         var gate = StreamGate(streamsMax: 500)
         gate.settingsReceived(streamsMax: 0)
-        #expect(gate.free == 0)
+        #expect(gate.free() == 0)
         gate.settingsReceived(streamsMax: 1)
-        #expect(gate.free == 1)
+        #expect(gate.free() == 1)
     }
 
     @Test func nothingBeginsWhileItDrains() {
         var gate = open(peer: 10)
         gate.streamBegan()
         gate.drain()
-        #expect(gate.free == 0)
+        #expect(gate.free() == 0)
         #expect(!gate.isServing)
         gate.streamEnded(.authenticated)
         gate.settingsReceived(streamsMax: 1000)
         #expect(gate.phase == .draining)
-        #expect(gate.free == 0)
+        #expect(gate.free() == 0)
         gate.close()
         gate.drain()
         #expect(gate.phase == .closed)

@@ -37,12 +37,9 @@ public struct StreamGate: Sendable {
         self.streamsMax = streamsMax
     }
 
-    /// Requests that may be sent now.
-    public var free: Int { free(isUrgent: true) }
-
-    /// The same of requests that are urgent or not: those that are not leave a tenth of the streams to those that are.
-    /// What was sent together is answered together, so that else an urgent one would wait for all of that.
-    public func free(isUrgent: Bool) -> Int {
+    /// Requests that may be sent now. Those that are not urgent leave a tenth of the streams to those that are: what was
+    /// sent together is answered together, so that else an urgent one would wait for all of that.
+    public func free(isUrgent: Bool = true) -> Int {
         switch phase {
         case .connecting, .draining, .closed: 0
         case .probing: max(0, min(1, limit) - inFlight)

@@ -34,13 +34,9 @@ struct WaitingPushes {
 
     /// The first of the lowest priority, among those that take any stream.
     mutating func popShared() -> Push? {
-        for index in shared.indices {
-            if let push = shared[index].popFirst() {
-                count -= 1
-                return push
-            }
-        }
-        return nil
+        guard let priority else { return nil }
+        count -= 1
+        return shared[Int(priority)].popFirst()
     }
 
     mutating func popFresh() -> Push? {

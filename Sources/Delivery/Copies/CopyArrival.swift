@@ -9,7 +9,6 @@ struct CopyArrival: Hashable {
     var waitIDBefore: UInt32?
     /// As the broker says; only then it can be what a lost channel held.
     var isRedelivered = false
-
     /// Times that it was delivered without an end, before a move to the quarantine if that was its last trip, as the broker
     /// says; 255 and more are one.
     var deliveryCount: UInt8 = 0
@@ -32,10 +31,10 @@ struct CopyArrival: Hashable {
 extension CopyArrival {
     init(_ record: DeliveryRecord, on channel: CopyMemory.Channel) {
         let (delivery, attempts) = (record.delivery, record.attempts)
-        let isMoved = attempts.waitIDBefore != nil && !delivery.isRedelivered
+        let deliveriesBefore = delivery.isRedelivered ? nil : attempts.beforeQuarantine?.deliveries
         self.init(
-            channel: channel, waitID: attempts.waitID, waitIDBefore: attempts.waitIDBefore,
+            channel: channel, waitID: attempts.waitID, waitIDBefore: attempts.beforeQuarantine?.waitID,
             isRedelivered: delivery.isRedelivered,
-            deliveryCount: UInt8(clamping: isMoved ? attempts.deliveriesBefore : delivery.deliveryCount))
+            deliveryCount: UInt8(clamping: deliveriesBefore ?? delivery.deliveryCount))
     }
 }

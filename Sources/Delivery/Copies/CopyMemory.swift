@@ -14,12 +14,11 @@ public final class CopyMemory: @unchecked Sendable {
     public struct Channel: Sendable, Hashable {
         /// Comes again after 65,536: too late to be taken for the other.
         let number: UInt16
-        static let none = Channel(number: 0)
     }
 
     /// What becomes of a delivery.
     enum Admission: Equatable {
-        /// Nothing stands against delivering it. It ends with `settled` or `forget`.
+        /// Nothing stands against delivering it. It ends with `settle` or `forget`.
         case first
         /// The same is on its way: ask for that one's ending.
         case busy

@@ -49,12 +49,12 @@ struct CopyTable {
         var seconds: Int32 = 0
     }
 
+    /// Entries that are not settled, for which there is room at once.
+    private static let deliveringReserve = 128
     private static let nanosecondsOfSecond: Int64 = 1_000_000_000
 
     let settledMax: Int
     private var entries: [Entry] = []
-    /// Entries that are not settled, for which there is room at once.
-    private static let deliveringReserve = 128
     private var free: [Int32] = []
     /// Settled entries, as a ring.
     private var order: [Int32] = []

@@ -28,8 +28,7 @@ extension Lane {
     private func moveToQuarantine(_ record: DeliveryRecord) async {
         let message = QuarantineMessage.make(
             for: record, waitID: drawWaitID(), movedAtMilliseconds: loop.now.unixMilliseconds,
-            names: configuration.names,
-            worker: configuration.worker)
+            names: configuration.names, worker: configuration.worker)
         guard acknowledge(record, await publish(message)) else { return }
         counters.quarantined.add()
         log.warning(

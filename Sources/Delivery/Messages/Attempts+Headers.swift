@@ -20,10 +20,13 @@ extension Attempts {
         rounds = count(MessageHeaderName.rounds)
         // Most messages come for the first time.
         guard rounds > 0 else { return }
-        waitID = UInt32(truncatingIfNeeded: properties.header(MessageHeaderName.waitID)?.integerValue ?? 0)
-        waitIDBefore = properties.header(MessageHeaderName.waitIDBefore)?.integerValue.map(
-            UInt32.init(truncatingIfNeeded:))
-        deliveriesBefore = count(MessageHeaderName.deliveriesBefore)
+        func id(_ name: String) -> UInt32? {
+            properties.header(name)?.integerValue.map(UInt32.init(truncatingIfNeeded:))
+        }
+        waitID = id(MessageHeaderName.waitID) ?? 0
+        beforeQuarantine = id(MessageHeaderName.waitIDBefore).map {
+            BeforeQuarantine(waitID: $0, deliveries: count(MessageHeaderName.deliveriesBefore))
+        }
         holds = count(MessageHeaderName.holds)
         func time(_ name: String) -> Int64? { properties.header(name)?.integerValue.map { min(max($0, 0), now) } }
         heldSinceMilliseconds = time(MessageHeaderName.heldSince)
@@ -38,9 +41,9 @@ extension FieldTable {
         append(MessageHeaderName.rounds, .integer(Int64(attempts.rounds)))
         append(MessageHeaderName.possibleDuplicate, .boolean(attempts.possibleDuplicate))
         if attempts.waitID != 0 { append(MessageHeaderName.waitID, .integer(Int64(attempts.waitID))) }
-        if let id = attempts.waitIDBefore {
-            append(MessageHeaderName.waitIDBefore, .integer(Int64(id)))
-            append(MessageHeaderName.deliveriesBefore, .integer(Int64(attempts.deliveriesBefore)))
+        if let before = attempts.beforeQuarantine {
+            append(MessageHeaderName.waitIDBefore, .integer(Int64(before.waitID)))
+            append(MessageHeaderName.deliveriesBefore, .integer(Int64(before.deliveries)))
         }
         if let time = attempts.firstTriedAtMilliseconds { append(MessageHeaderName.firstTriedAt, .integer(time)) }
         if let time = attempts.heldSinceMilliseconds {

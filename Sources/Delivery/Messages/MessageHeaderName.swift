@@ -45,9 +45,7 @@ package enum MessageHeaderName {
     /// Headers that tell of one try or hold alone.
     package static let ofOneRound: Set<String> = [
         waitID, waitIDBefore, deliveriesBefore, holds, heldSince, firstTriedAt, reasonClass, reasonCode, reason,
-        errorPath, outcome,
-        apnsStatus,
-        apnsTimestamp,
+        errorPath, outcome, apnsStatus, apnsTimestamp,
     ]
 
     /// Longest text of `push-reason` and `push-error-path`, in bytes of UTF-8.

@@ -8,16 +8,20 @@ public struct Attempts: Sendable, Hashable {
     public var rounds = 0
     /// Drawn for the last of them, 0 before the first: two messages with the same were one, whose publish was repeated.
     public var waitID: UInt32 = 0
-    /// What it was before a move to the quarantine; `nil` when the last trip was none.
-    public var waitIDBefore: UInt32?
-    /// Deliveries without an end, as the broker had counted them before that move.
-    public var deliveriesBefore = 0
+    /// What was known before that trip, when it led to the quarantine.
+    public var beforeQuarantine: BeforeQuarantine?
     /// When the first try that counts had failed, in UNIX milliseconds.
     public var firstTriedAtMilliseconds: Int64?
     /// Trips in a row for want of an open way: a breaker was open.
     public var holds = 0
     /// When the first of them began, in UNIX milliseconds.
     public var heldSinceMilliseconds: Int64?
+
+    public struct BeforeQuarantine: Sendable, Hashable {
+        public var waitID: UInt32
+        /// Deliveries without an end, as the broker had counted them.
+        public var deliveries: Int
+    }
 
     public init(before: Int = 0, possibleDuplicate: Bool = false, rounds: Int = 0) {
         self.before = before
@@ -32,7 +36,7 @@ public struct Attempts: Sendable, Hashable {
         next.rounds += 1
         next.possibleDuplicate = possibleDuplicate || wasUnknown
         next.firstTriedAtMilliseconds = firstTriedAtMilliseconds ?? now
-        next.waitIDBefore = nil
+        next.beforeQuarantine = nil
         next.holds = 0
         next.heldSinceMilliseconds = nil
         return next
@@ -42,7 +46,7 @@ public struct Attempts: Sendable, Hashable {
     func held(atMilliseconds now: Int64) -> Attempts {
         var next = self
         next.rounds += 1
-        next.waitIDBefore = nil
+        next.beforeQuarantine = nil
         next.holds += 1
         next.heldSinceMilliseconds = heldSinceMilliseconds ?? now
         return next
@@ -51,9 +55,8 @@ public struct Attempts: Sendable, Hashable {
     /// In the quarantine, the same in all else.
     func quarantined(waitID: UInt32, deliveries: Int) -> Attempts {
         var next = self
-        next.deliveriesBefore = deliveries
         next.rounds += 1
-        next.waitIDBefore = self.waitID
+        next.beforeQuarantine = BeforeQuarantine(waitID: self.waitID, deliveries: deliveries)
         next.waitID = waitID
         return next
     }

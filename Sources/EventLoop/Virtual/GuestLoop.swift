@@ -1,5 +1,7 @@
 /// A loop with turns of its own on the thread, time and network of a virtual loop, so that what it runs can be told from
 /// what its peers do on the virtual loop.
+///
+/// `@unchecked Sendable`, as every loop: it is used on the thread that runs its host.
 public final class GuestLoop: EventLoop, @unchecked Sendable {
     private unowned let host: VirtualLoop
     /// Called with `true` before something of this loop runs, and with `false` after it and for as long as it is in a

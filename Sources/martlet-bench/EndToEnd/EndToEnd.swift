@@ -3,8 +3,6 @@ import TestKit
 
 /// Fills a queue and has it emptied by the floor and by a worker in turns.
 struct EndToEnd {
-    private static let requests = "push.requests"
-    private static let results = "push.results"
     /// How long one sample may take.
     private static let sampleSecondsMax = 600
 
@@ -19,19 +17,11 @@ struct EndToEnd {
             throw ProcessError("the message has not \(BenchMessage.bytes) bytes")
         }
         MartletBench.note("Starting a private broker and the simulator")
-        let directory = try TemporaryDirectory("bench")
-        let broker = try await PrivateBroker()
-        let simulator = try await SimulatorProcess(in: directory)
-        let configuration = try simulator.writeConfiguration(
-            amqpURL: broker.url,
+        let stage = try await WorkerStage(
             more: """
                 limits: {in_flight_max: \(options.inFlight)}
                 lanes: 1
                 """)
-        try await MartletProcess.run("topology", "apply", "--config", configuration)
-        let stage = Stage(
-            broker: broker, simulator: simulator.process, session: try await BrokerSession(broker.url),
-            configuration: configuration)
 
         var floor: [Measurement] = []
         var worker: [Measurement] = []
@@ -41,36 +31,23 @@ struct EndToEnd {
             worker.append(try await measureWorker(stage, round: 2 * sample + 1))
             MartletBench.note("\(sample)/\(options.samples)  \(EndToEndReport.line("martlet", worker[sample - 1]))")
         }
-        await stage.session.close()
-        try await simulator.process.terminate()
-        try await broker.end()
+        try await stage.end()
         return EndToEndReport(options: options, floor: floor, worker: worker)
     }
 
-    private struct Stage {
-        let broker: PrivateBroker
-        let simulator: ChildProcess
-        let session: BrokerSession
-        let configuration: String
-    }
-
     /// Empties both queues, then fills that of the requests.
-    private func fill(_ stage: Stage, _ count: Int, round: Int) async throws {
-        try await stage.session.administer { admin in
-            _ = try await admin.purge(Self.requests)
-            _ = try await admin.purge(Self.results)
-        }
-        let template = BenchMessage(round: round)
-        try await stage.session.publish(count) { template.message($0, queue: Self.requests) }
+    private func fill(_ stage: WorkerStage, _ count: Int, round: Int) async throws {
+        for queue in [WorkerStage.requests, WorkerStage.results] { try await stage.purge(queue) }
+        try await stage.fill(count, round: round)
     }
 
     /// It measures its own rate, from the first message on; what it cost is the kernel's count of the whole process.
-    private func measureFloor(_ stage: Stage, round: Int) async throws -> Measurement {
+    private func measureFloor(_ stage: WorkerStage, round: Int) async throws -> Measurement {
         try await fill(stage, options.messages, round: round)
         let brokerBefore = await stage.broker.processorTime()
         let relay = try await ChildProcess([
             Products.executable("floor-relay"), "\(options.messages)", "--port", "\(stage.broker.port)", "--prefetch",
-            "\(options.inFlight)", "--in", Self.requests, "--out", Self.results,
+            "\(options.inFlight)", "--in", WorkerStage.requests, "--out", WorkerStage.results,
         ])
         var peakBytes = 0
         while relay.isRunning {
@@ -95,18 +72,15 @@ struct EndToEnd {
     }
 
     /// Looked at from outside: from the moment when the warm-up's results were there until all were.
-    private func measureWorker(_ stage: Stage, round: Int) async throws -> Measurement {
+    private func measureWorker(_ stage: WorkerStage, round: Int) async throws -> Measurement {
         try await fill(stage, options.warmUp + options.messages, round: round)
-        let worker = try await MartletProcess.worker(configuration: stage.configuration)
+        let worker = try await stage.worker()
         let start = try await look(stage, worker, until: options.warmUp)
         let end = try await look(stage, worker, until: options.warmUp + options.messages)
         let peakBytes = worker.peakResidentBytes
-        let exit = try await worker.terminate()
-        guard exit.status == .exited(0) else {
-            throw ProcessError("the worker ended with \(exit.status): \(worker.errors.linesSoFar.suffix(5))")
-        }
-        let left = try await stage.session.count(in: Self.requests)
-        let told = try await stage.session.count(in: Self.results)
+        try await stage.end(worker)
+        let left = try await stage.session.count(in: WorkerStage.requests)
+        let told = try await stage.session.count(in: WorkerStage.results)
         guard left == 0, told == options.warmUp + options.messages else {
             throw ProcessError("\(left) requests are left, and \(told) results were told")
         }
@@ -135,10 +109,10 @@ struct EndToEnd {
     }
 
     /// Looks often until there are so many results.
-    private func look(_ stage: Stage, _ worker: ChildProcess, until count: Int) async throws -> Look {
+    private func look(_ stage: WorkerStage, _ worker: ChildProcess, until count: Int) async throws -> Look {
         let deadline = ContinuousClock.now + .seconds(Self.sampleSecondsMax)
         while true {
-            let results = try await stage.session.count(in: Self.results)
+            let results = try await stage.session.count(in: WorkerStage.results)
             let look = Look(
                 time: .now, results: results, workerTime: worker.processorTime,
                 worker: worker.splitProcessorTime, brokerTime: await stage.broker.processorTime(),

@@ -1,8 +1,8 @@
 /// What the command line asks for.
 struct InstructionOptions {
-    var messages = 2000
-    var warmUp = 3000
-    var inFlight = 100
+    let messages = 2000
+    let warmUp = 3000
+    let inFlight = 100
     /// What is counted becomes what is accepted.
     var accepts = false
     /// Is what is to be counted, in callgrind.

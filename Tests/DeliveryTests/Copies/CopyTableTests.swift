@@ -10,7 +10,7 @@ import Testing
         var table = CopyTable(settledMax: 20)
         var model: [CopyKey: Bool?] = [:]
         var order: [CopyKey] = []
-        let arrival = CopyArrival(channel: .none)
+        let arrival = CopyArrival(channel: CopyMemory.Channel(number: 0))
         // Few homes, so that they collide.
         let keys = (0..<60).map { CopyKey(high: UInt64($0), low: UInt64($0 % 7)) }
         for _ in 0..<3000 {
@@ -52,7 +52,7 @@ import Testing
         var table = CopyTable(settledMax: 20)
         for number in 0..<1000 as Range<UInt64> {
             let key = CopyKey(high: number, low: number &* 0x9e37_79b9_7f4a_7c15)
-            table.begin(key, CopyArrival(channel: .none))
+            table.begin(key, CopyArrival(channel: CopyMemory.Channel(number: 0)))
             table.settle(key, isAccepted: true, now: MonotonicTime(nanoseconds: 0))
             for other in 0...number {
                 let found = table.find(CopyKey(high: other, low: other &* 0x9e37_79b9_7f4a_7c15))
