@@ -23,6 +23,11 @@ STATEMENT = (
 )
 
 
+# What room is kept changes only what something costs; and a limit that lies one further is named in tests by its name.
+COSTS_ONLY = re.compile(r"[cC]apacity")
+LIMIT = re.compile(r"\b(?:let|var) \w+(?:Max|Min|Seconds|Milliseconds|Bytes|Bits|Percent|Count)\w*(?:: \w+)? = [^{]*$")
+
+
 def operator(n):
     """An operator of its own for a mutant of one."""
     return "".join(chr(0x2200 + int(digit, 16)) for digit in f"{n:04x}")
@@ -105,11 +110,20 @@ class Source:
             is_value = re.match(r" {,4}}", following) and (
                 match and match[1].startswith("return ") or index and re.search(r"(->|\bvar\b).*\{$", lines[index - 1]))
             goes_on = re.match(r"\s*[-.?:&|+=*/<>]", following) or re.search(r"[=?:,]$", line)
-            if match and not is_value and not goes_on and depths[index][-1] == "{":
+            is_empty = match and match[1] == "break" and re.match(r"\s*(?:case |default:)", line)
+            if match and not is_value and not goes_on and not is_empty and depths[index][-1] == "{":
                 yield offset + match.start(1), offset + sum(len(text) + 1 for text in lines[index : last + 1]) - 1
             offset += len(line) + 1
 
     def mutants(self):
+        """Those that something could notice."""
+        for begin, end, around, changed in self.all_mutants():
+            _, line, _ = self.line(begin)
+            is_number = self.text[begin:end].isdigit()
+            if not COSTS_ONLY.search(line) and not (is_number and LIMIT.search(line)):
+                yield begin, end, around, changed
+
+    def all_mutants(self):
         """Where each begins and ends, what is written around it, and what is changed: twice for a condition."""
         for begin, end in self.conditions():
             yield begin, end, ("condition({n}, ", ")"), ["→ true", "→ false"]
@@ -173,10 +187,12 @@ class Source:
     def blame(self, line, column, text):
         """The mutants that an error of the compiler is about: mostly the nearest one."""
         places, begins = self.places, {n: self.text[edits[0][0] :] for n, edits in self.edits.items()}
-        statements = {n for n in places if self.edits[n][0][3].startswith("if !") and places[n][0][0] <= line}
+        # A class's own initializer ends, without a word, with its superclass's: the error stands where it begins.
+        end = line + 60 if "implicitly generated" in text else line
+        statements = {n for n in places if self.edits[n][0][3].startswith("if !") and places[n][0][0] <= end}
         name = re.search(r"'(?:self\.)?(\w+)' (?:used before|not initialized|.*before being initialized)", text)
         if name:
-            return {n for n in statements if line - 60 < places[n][0][0]
+            return {n for n in statements if end - 60 < places[n][0][0]
                     and re.match(rf"(self\.)?{name[1]}\b|return", begins[n])}  # fmt: skip
         if re.search("missing return|on all paths|without initializing", text):
             before = self.text.split("\n")[:line]  # a function begins as far to the right as it ends

@@ -24,10 +24,10 @@ simulation_build() { # FOLDER LABEL
   step "$2" "$1/build.log" swift build --package-path "$1" -c release --build-tests -Xswiftc -enable-testing
 }
 
-# Seeds, one after the other; the lines that name those that fail.
+# Seeds, one after the other; the lines that name those that fail. Takes the place of the shell that it is called in.
 simulation_run() { # FOLDER FIRST COUNT
   local runner
   runner=("$1"/.build/release/*PackageTests.xctest)
-  MARTLET_SEED_FIRST=$2 MARTLET_SEEDS=$3 "${runner[0]}" --testing-library swift-testing \
+  exec env MARTLET_SEED_FIRST="$2" MARTLET_SEEDS="$3" "${runner[0]}" --testing-library swift-testing \
     --filter '^DeliveryTests\.SimulationTests/whatIsPromised' 2>&1
 }

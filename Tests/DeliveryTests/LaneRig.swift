@@ -13,7 +13,7 @@ final class LaneRig {
     let loop = VirtualLoop(seed: 1)
     let broker: ScriptedBroker
     let counters = LaneCounters(MetricsRegistry())
-    private let lane: Lane
+    private let lanes: [Lane]
     let names = TopologyNames()
     private let state = State()
 
@@ -22,7 +22,7 @@ final class LaneRig {
         var isReady = false
         /// How often it was ready and then no longer.
         var stops = 0
-        var unfinished: Int?
+        var unfinished: [Int] = []
 
         func changed(_ state: LaneState) {
             if isReady, !state.isReady { stops += 1 }
@@ -30,8 +30,10 @@ final class LaneRig {
         }
     }
 
+    /// - Parameter lanes: of one process, with its memory of copies.
     init(
-        log: Log = .silent, apps: [AppDirectory.App] = [], payloadSchemas: PayloadSchemas = PayloadSchemas(),
+        lanes count: Int = 1, log: Log = .silent, apps: [AppDirectory.App] = [],
+        payloadSchemas: PayloadSchemas = PayloadSchemas(),
         pools: [PoolConfiguration] = [], apns: (VirtualLoop) -> [ByteConnector] = { _ in [] }
     ) throws {
         let endpoint = Endpoint(host: "broker", port: 5672)
@@ -40,31 +42,35 @@ final class LaneRig {
             broker: ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest")),
             inFlightMax: Self.inFlightMax, apps: AppDirectory(apps), pools: pools, worker: "tested")
         configuration.payloadSchemas = payloadSchemas
-        let apns = apns(loop)
-        lane = try loop.enter { [loop, broker, counters, state, configuration] in
+        lanes = try loop.enter { [loop, broker, counters, state, configuration] in
             Topology().declare(at: broker)
             try broker.start()
-            let connector = ByteConnector(loop: loop, endpoint: endpoint)
-            return Lane(
-                loop: loop, configuration: configuration,
-                connectors: Lane.Connectors(consumer: [connector], publisher: [connector], apns: apns),
-                counters: counters, copies: CopyMemory(), log: log, onStateChange: { state.changed($0) })
+            let copies = CopyMemory()
+            return (0..<count).map { _ in
+                let connector = ByteConnector(loop: loop, endpoint: endpoint)
+                return Lane(
+                    loop: loop, configuration: configuration,
+                    connectors: Lane.Connectors(consumer: [connector], publisher: [connector], apns: apns(loop)),
+                    counters: counters, copies: copies, log: log, onStateChange: { state.changed($0) })
+            }
         }
-        loop.enter { [loop, lane] in _ = Task(executorPreference: loop) { await lane.start() } }
+        for lane in lanes { loop.enter { [loop] in _ = Task(executorPreference: loop) { await lane.start() } } }
     }
 
     /// Ends everything, so that the leak sanitizer finds nothing left.
     deinit {
-        if state.unfinished == nil { drain(deadlineSeconds: 1) }
-        _ = run { state.unfinished != nil }
+        for lane in state.unfinished.count..<lanes.count { drain(lane, deadlineSeconds: 1) }
+        _ = run { unfinished != nil }
         loop.enter { broker.crash() }
         _ = loop.run(limit: .seconds(60), until: { false })
     }
 
     var isReady: Bool { state.isReady }
     var stops: Int { state.stops }
-    /// How many deliveries the drain has left; nil before its end.
-    var unfinished: Int? { state.unfinished }
+    /// How many deliveries the drains have left; nil before the end of the last.
+    var unfinished: Int? { state.unfinished.count >= lanes.count ? state.unfinished.reduce(0, +) : nil }
+    /// Lanes that have ended.
+    var ended: Int { state.unfinished.count }
 
     func onLoop(_ body: () -> Void) { loop.enter(body) }
 
@@ -82,15 +88,16 @@ final class LaneRig {
     }
 
     func replace(_ payloadSchemas: PayloadSchemas) {
-        loop.enter { [loop, lane] in
-            _ = Task(executorPreference: loop) { await lane.replace(payloadSchemas) }
+        for lane in lanes {
+            loop.enter { [loop] in _ = Task(executorPreference: loop) { await lane.replace(payloadSchemas) } }
         }
     }
 
-    func drain(deadlineSeconds: Int) {
-        loop.enter { [loop, lane, state] in
+    /// Lanes end in their order.
+    func drain(_ lane: Int = 0, deadlineSeconds: Int) {
+        loop.enter { [loop, state, lane = lanes[lane]] in
             _ = Task(executorPreference: loop) {
-                state.unfinished = await lane.drain(deadlineSeconds: deadlineSeconds).unfinished
+                state.unfinished.append(await lane.drain(deadlineSeconds: deadlineSeconds).unfinished)
             }
         }
     }

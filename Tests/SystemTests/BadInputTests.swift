@@ -7,7 +7,7 @@ extension SystemTests {
     /// Whatever a producer sends, it ends as a dead letter that says why, with the bytes that came; and the worker lives.
     @Suite struct BadInput {
         private static let seed: UInt64 = 3
-        private static let count = LongForm.pick(10_000, short: 2000)
+        private static let count = LongForm.pick(10_000, short: 800)
 
         @Test func everyBadMessageEndsAsADeadLetterThatSaysWhy() async throws {
             let stage = try await Stage("bad")

@@ -12,7 +12,7 @@ extension SystemTests {
                 "away", broker: broker.url,
                 Stage.Options(url: broker.tlsURL, brokerAuthority: TroubledBroker.authority))
             try await stage.applyTopology()
-            let samples = Sample.make(3000)
+            var samples = Sample.make(LongForm.pick(3000, short: 1000))
             try await stage.publish(samples)
             // RabbitMQ 3.10 writes the names of new quorum queues to disk late: killed before, it comes back with queues
             // that never answer. A stop in order writes them.
@@ -31,6 +31,10 @@ extension SystemTests {
             try await worker.said("ready")
 
             // A result whose confirm was lost, or a delivery to this test, comes again: with the same message id.
+            try await stage.desk.collected(stage.queue("results"), ids: samples.count)
+            // Behind all that comes again.
+            samples.append(Sample(samples.count))
+            try await stage.publish([samples[samples.count - 1]])
             try await stage.desk.collected(stage.queue("results"), ids: samples.count)
             let results = await stage.desk.collected(stage.queue("results"))
             let told = try Set(results.map { try $0.json.root["id"]?.string })

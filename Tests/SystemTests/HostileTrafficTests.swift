@@ -4,11 +4,11 @@ import TLS
 import TestKit
 import Testing
 
-extension SystemTests {
+extension ToolTests {
     /// Clients that mean no good, beside one that does.
     @Suite struct HostileTraffic {
         private static let requestsBefore = 5000
-        private static let requests = 60_000
+        private static let requests = LongForm.pick(60_000, short: 20_000)
         /// What a push may cost beside the crowd in terms of what it costs alone. 1.2 to 1.7 times were seen, and 0.58 to
         /// 0.87 of the rate by the clock; other work on the same processors takes its part of either.
         private static let costMax = 3

@@ -3,3 +3,7 @@ import Testing
 /// The whole way on real parts: RabbitMQ, the worker as a process, the simulator over TLS. One test at a time, because
 /// they share a broker and would only slow each other down.
 @Suite(.serialized, .timeLimit(.minutes(LongForm.pick(60, short: 5)))) enum SystemTests {}
+
+/// What stands beside the worker: the simulator with its page, the benchmark, the validator. One test at a time too, but
+/// beside those of the worker, which wait much.
+@Suite(.serialized, .timeLimit(.minutes(5))) enum ToolTests {}

@@ -8,7 +8,7 @@ extension SystemTests {
     /// Workers under load, and what may happen to them and to their broker: every message is told, and none lost.
     @Suite struct UnderLoad {
         private static let inFlightMax = 50
-        private static let requestsOfAWorker = LongForm.pick(30_000, short: 3000)
+        private static let requestsOfAWorker = LongForm.pick(30_000, short: 2000)
 
         @Test func workersThatAreKilled() async throws {
             var workers: [ChildProcess] = []

@@ -2,7 +2,7 @@ import JSON
 import TestKit
 import Testing
 
-extension SystemTests {
+extension ToolTests {
     /// Clients that know nothing of this project, against the simulator as a process.
     @Suite struct ForeignClients {
         /// Gate off: aioapns overlooks RST_STREAM, so that a push whose stream is refused waits for ever; and told of one

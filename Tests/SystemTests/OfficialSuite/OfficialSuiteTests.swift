@@ -2,7 +2,7 @@ import JSON
 import TestKit
 import Testing
 
-extension SystemTests {
+extension ToolTests {
     /// The official JSON Schema test suite, newer than the distribution's, through the command that users run.
     @Suite struct OfficialSuite {
         @Test(arguments: [("2020-12", "draft2020-12", 1257), ("draft-07", "draft7", 913)])

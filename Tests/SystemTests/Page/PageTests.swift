@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-extension SystemTests {
+extension ToolTests {
     /// The simulator's page, as people see and use it.
     @Suite struct Page {
         @Test func `shows a push as a lock screen would`() async throws {

@@ -2,7 +2,7 @@ import JSON
 import TestKit
 import Testing
 
-extension SystemTests {
+extension ToolTests {
     /// The page for those who use the simulator without Martlet: its commands do what it says.
     @Suite struct SimulatorGuide {
         private static let ports: [(option: String, documented: String)] = [
