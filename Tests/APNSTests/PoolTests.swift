@@ -322,8 +322,10 @@ import Testing
         rig.loop.enter { rig.apns.stop() }
         let mute = Mute()
         try rig.loop.enter { _ = try rig.loop.listen(on: FakeAPNS.endpoint) { $0.handler = mute } }
-        rig.send(3)
-        #expect(rig.runUntilEnded(3))
+        for count in [3, 5] {
+            rig.send(count - rig.outcomes.count)
+            #expect(rig.runUntilEnded(count))
+        }
         #expect(rig.outcomes.values.allSatisfy { $0 == .notSent(.noConnection) })
         #expect(mute.connections > 1)
     }

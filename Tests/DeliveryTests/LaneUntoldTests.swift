@@ -20,5 +20,6 @@ import Testing
 
         scene.rig.onLoop { scene.rig.broker.behaviour.nackPercent = 0 }
         #expect(scene.rig.run { scene.results == count })
+        #expect(scene.rig.run { scene.rig.counters.requeued.value == LaneRig.inFlightMax })
     }
 }
