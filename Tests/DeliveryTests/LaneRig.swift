@@ -32,15 +32,15 @@ final class LaneRig {
 
     /// - Parameter lanes: of one process, with its memory of copies.
     init(
-        lanes count: Int = 1, log: Log = .silent, apps: [AppDirectory.App] = [],
-        payloadSchemas: PayloadSchemas = PayloadSchemas(),
+        lanes count: Int = 1, inFlightMax: Int = LaneRig.inFlightMax, log: Log = .silent,
+        apps: [AppDirectory.App] = [], payloadSchemas: PayloadSchemas = PayloadSchemas(),
         pools: [PoolConfiguration] = [], apns: (VirtualLoop) -> [ByteConnector] = { _ in [] }
     ) throws {
         let endpoint = Endpoint(host: "broker", port: 5672)
         broker = loop.enter { [loop] in ScriptedBroker(loop: loop, endpoint: endpoint) }
         var configuration = LaneConfiguration(
             broker: ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest")),
-            inFlightMax: Self.inFlightMax, apps: AppDirectory(apps), pools: pools, worker: "tested")
+            inFlightMax: inFlightMax, apps: AppDirectory(apps), pools: pools, worker: "tested")
         configuration.payloadSchemas = payloadSchemas
         lanes = try loop.enter { [loop, broker, counters, state, configuration] in
             Topology().declare(at: broker)
@@ -80,11 +80,14 @@ final class LaneRig {
     }
 
     func request(_ text: String, headers: FieldTable = FieldTable()) {
-        loop.enter {
-            _ = broker.publish(
-                exchange: names.requestsExchange, routingKey: "-", messageID: text, headers: headers,
-                body: Array(text.utf8))
-        }
+        loop.enter { publish(text, headers: headers) }
+    }
+
+    /// The same, to be called on the loop.
+    func publish(_ text: String, headers: FieldTable = FieldTable()) {
+        _ = broker.publish(
+            exchange: names.requestsExchange, routingKey: "-", messageID: text, headers: headers,
+            body: Array(text.utf8))
     }
 
     func replace(_ payloadSchemas: PayloadSchemas) {

@@ -14,7 +14,8 @@ import Testing
 final class LaneScene {
     let rig: LaneRig
     let network = SimulatedNetwork()
-    private let apns: SimulatorServer
+    let apns: SimulatorServer
+    private let publicKey: ES256PublicKey
     private let seen = Seen()
     private static let endpoint = SimulatedNetwork.apns(.sandbox, worker: 0)
 
@@ -22,24 +23,39 @@ final class LaneScene {
         var pushes: [LoggedRequest] = []
     }
 
-    init(lanes: Int = 1, connectionsMax: Int = 1) throws {
+    /// Apps take the keys in turn.
+    init(
+        lanes: Int = 1, inFlightMax: Int = LaneRig.inFlightMax, connectionsMax: Int = 1, keys: Int = 1, apps: Int = 1
+    ) throws {
         let privateKey = try #require(SimulatedApps.privateKey)
-        let key = try ProviderKey(
-            privateKey: privateKey, keyID: SimulatedApps.keyID(0), teamID: SimulatedApps.teamID(0))
-        var pool = PoolConfiguration(environment: .sandbox, key: key)
-        pool.connectionsMax = connectionsMax
-        let app = AppDirectory.App(
-            bundleID: SimulatedApps.bundleID(0), defaultEnvironment: .sandbox, sandboxPool: 0)
-        rig = try LaneRig(lanes: lanes, apps: [app], pools: [pool]) { [network] loop in
-            [
+        publicKey = try privateKey.publicKey()
+        let pools = try (0..<keys).map { key in
+            let key = try ProviderKey(
+                privateKey: privateKey, keyID: SimulatedApps.keyID(key), teamID: SimulatedApps.teamID(key))
+            var pool = PoolConfiguration(environment: .sandbox, key: key)
+            pool.connectionsMax = connectionsMax
+            return pool
+        }
+        let directory = (0..<apps).map { app in
+            AppDirectory.App(
+                bundleID: SimulatedApps.bundleID(app), defaultEnvironment: .sandbox, sandboxPool: app % keys)
+        }
+        rig = try LaneRig(lanes: lanes, inFlightMax: inFlightMax, apps: directory, pools: pools) { [network] loop in
+            pools.map { _ in
                 SimulatedConnector(loop: loop, endpoint: Self.endpoint, host: SimulatedHost()) {
                     network.way(to: .sandbox)
                 }
-            ]
+            }
         }
         var configuration = SimulatorConfiguration()
         configuration.answerDelay = .milliseconds(100)
-        let state = SimulatorState.simulated(publicKey: try privateKey.publicKey())
+        configuration.requestsLoggedMax = 0
+        var state = SimulatorState()
+        state.unknownDevices = .active
+        for key in 0..<keys { state.add(.simulated(key, publicKey, isBound: false)) }
+        for app in 0..<apps {
+            state.addApp(bundleID: SimulatedApps.bundleID(app), teamID: SimulatedApps.teamID(app % keys))
+        }
         let loop = rig.loop
         apns = try loop.enter {
             let apns = SimulatorServer(loop: loop, configuration: configuration, state: state)
@@ -59,16 +75,24 @@ final class LaneScene {
     var connections: Int { rig.loop.network.connections.count { $0.endpoint == Self.endpoint } }
 
     func request(_ count: Int, from first: Int = 0) {
-        for number in first..<first + count {
-            let digits = String(number, radix: 16)
-            let id = "6f1c7c1e-3c52-4a53-9c1b-" + String(repeating: "0", count: 12 - digits.count) + digits
-            rig.request(
-                #"""
-                {"id":"\#(id)","app":"\#(SimulatedApps.bundleID(0))","device_token":"aabb","push_type":"alert",
-                 "payload":{"aps":{"alert":"x"}}}
-                """#)
-        }
+        for number in first..<first + count { rig.request(Self.message(number, app: 0)) }
     }
+
+    static func id(_ number: Int) -> String {
+        let digits = String(number, radix: 16)
+        return "6f1c7c1e-3c52-4a53-9c1b-" + String(repeating: "0", count: 12 - digits.count) + digits
+    }
+
+    static func message(_ number: Int, app: Int) -> String {
+        #"""
+        {"id":"\#(id(number))","app":"\#(SimulatedApps.bundleID(app))","device_token":"aabb","push_type":"alert",
+         "payload":{"aps":{"alert":"x"}}}
+        """#
+    }
+
+    func revoke(_ key: Int) { apns.state.revokeKey(id: SimulatedApps.keyID(key)) }
+
+    func restore(_ key: Int) { apns.state.add(.simulated(key, publicKey, isBound: false)) }
 
     func end(_ ending: LaneOutageTests.Ending) {
         rig.onLoop {

@@ -15,10 +15,3 @@ extension Stage {
         return zip(samples, times).compactMap { sample, time in told[sample.id].map { time.duration(to: $0) } }
     }
 }
-
-extension [Duration] {
-    /// The time within which 99 of a hundred are.
-    var p99: Duration { sorted().dropLast(count / 100).last ?? .zero }
-
-    var median: Duration { isEmpty ? .zero : sorted()[count / 2] }
-}

@@ -1,3 +1,4 @@
+import TestKit
 import Testing
 
 /// The whole way on real parts: RabbitMQ, the worker as a process, the simulator over TLS. One test at a time, because

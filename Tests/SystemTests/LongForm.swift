@@ -1,8 +1,0 @@
-import Glibc
-
-/// With MARTLET_LONG set, tests have the figures that the product was asked for; without, such as take seconds.
-enum LongForm {
-    static let isOn = getenv("MARTLET_LONG") != nil
-
-    static func pick<Value>(_ long: Value, short: Value) -> Value { isOn ? long : short }
-}
