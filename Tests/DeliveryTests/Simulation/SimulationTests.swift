@@ -10,7 +10,7 @@ import Testing
     private static var seeds: [UInt64] {
         if let seed = environment("MARTLET_SEED") { return [seed] }
         let first = environment("MARTLET_SEED_FIRST") ?? 1
-        return Array(first..<(first + (environment("MARTLET_SEEDS") ?? 8)))
+        return Array(first..<(first + (environment("MARTLET_SEEDS") ?? 3)))
     }
 
     private static func environment(_ name: String) -> UInt64? {
