@@ -32,7 +32,7 @@ final class LaneRig {
 
     /// - Parameter lanes: of one process, with its memory of copies.
     init(
-        lanes count: Int = 1, inFlightMax: Int = LaneRig.inFlightMax, log: Log = .silent,
+        lanes count: Int = 1, inFlightMax: Int = LaneRig.inFlightMax, bodyBytesMax: Int? = nil, log: Log = .silent,
         apps: [AppDirectory.App] = [], payloadSchemas: PayloadSchemas = PayloadSchemas(),
         pools: [PoolConfiguration] = [], apns: (VirtualLoop) -> [ByteConnector] = { _ in [] }
     ) throws {
@@ -42,6 +42,10 @@ final class LaneRig {
             broker: ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest")),
             inFlightMax: inFlightMax, apps: AppDirectory(apps), pools: pools, worker: "tested")
         configuration.payloadSchemas = payloadSchemas
+        if let bodyBytesMax {
+            (configuration.consumer.messageBytesMax, configuration.consumer.bodyBytesInFlightMax) =
+                (bodyBytesMax, bodyBytesMax)
+        }
         lanes = try loop.enter { [loop, broker, counters, state, configuration] in
             Topology().declare(at: broker)
             try broker.start()
@@ -72,7 +76,7 @@ final class LaneRig {
     /// Lanes that have ended.
     var ended: Int { state.unfinished.count }
 
-    func onLoop(_ body: () -> Void) { loop.enter(body) }
+    func onLoop(_ body: () throws -> Void) rethrows { try loop.enter(body) }
 
     /// Runs for at most two hours.
     func run(until isDone: () -> Bool) -> Bool {

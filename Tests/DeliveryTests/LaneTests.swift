@@ -35,6 +35,21 @@ import Testing
         #expect(51...61 ~= log.lines().count { $0.contains("cannot be published") }, "one a minute")
     }
 
+    /// A lane that kept counting it would take no more in the end.
+    @Test func whatALostChannelDeliveredIsNoLongerInFlight() throws {
+        let rig = try LaneRig(bodyBytesMax: 20_000)
+        try #require(rig.run { rig.isReady })
+        var results = 0
+        for _ in 0..<50 {
+            rig.onLoop {
+                for _ in 0..<10 { rig.publish(String(repeating: "x", count: 1000)) }
+                rig.broker.closeChannels(541, "INTERNAL_ERROR")
+            }
+            results += 10
+            try #require(rig.run { rig.broker.queue(rig.names.resultsQueue)?.published ?? 0 >= results })
+        }
+    }
+
     @Test func aDeadLetterSaysWhenItFirstFailedAndThatItMayHaveBeenSent() throws {
         let rig = try LaneRig()
         try #require(rig.run { rig.isReady })

@@ -32,7 +32,7 @@ public final class CopyMemory: @unchecked Sendable {
     enum Ending: Equatable {
         /// This one is a copy of it, and goes by its verdict.
         case shared(Verdict)
-        /// This one is the same, whose channel was lost or which came back early, and has ended with it.
+        /// This one is the same, whose channel was lost or which was published twice, and has ended with it.
         case same
     }
 
@@ -119,23 +119,23 @@ public final class CopyMemory: @unchecked Sendable {
     }
 
     /// Waits until the delivery that is on its way is settled. `nil`: begin anew, since that one was given back undecided,
-    /// or has ended already.
+    /// or has ended already, or went to the wait from which this one is back.
     func ending(of key: CopyKey, _ arrival: CopyArrival) async -> Ending? {
-        var isSame = false
+        var (isSame, isEarly) = (false, false)
         let verdict = await withUnsafeContinuation { waiter in
             let isWaiting = stripe(of: key).withLock { stripe in
                 guard case .delivering(let held) = stripe.table.find(key) else { return false }
-                // What came back early stands for nothing: the wait that will be confirmed is still to come.
-                let isEarly = arrival.isBack(held)
-                let isFoundAgain = arrival.isAgain(held) && lossTime(of: held.channel) != nil
-                isSame = isEarly || isFoundAgain || arrival.isRepeated(held)
-                if !isSame { stripe.table.noteCopy(key) } else if !isEarly { stripe.table.move(key, to: arrival) }
+                isSame = arrival.isRepeated(held) || arrival.isAgain(held) && lossTime(of: held.channel) != nil
+                isEarly = !isSame && arrival.isBack(held)
+                if isSame { stripe.table.move(key, to: arrival) } else if !isEarly { stripe.table.noteCopy(key) }
                 stripe.wait(for: key, waiter)
                 return true
             }
             if !isWaiting { waiter.resume(returning: nil) }
         }
-        return verdict.map { isSame ? .same : .shared($0) }
+        // There may be no other: if its publish was repeated, that one will be known by its name.
+        guard let verdict, !isEarly else { return nil }
+        return isSame ? .same : .shared(verdict)
     }
 
     /// It is about to be sent to a wait, which it may come back from before the broker has confirmed that.

@@ -6,9 +6,11 @@ import Telemetry
 extension Lane {
     /// The way of one message: read it, send it, publish what became of it, acknowledge it.
     func deliver(_ delivery: IncomingMessage, from source: Int) async {
-        if backlog.count > 0 || state.isDraining { await mayBegin(delivery, source) }
-        // Its channel may have been lost since it came: then it comes again.
-        guard consumers[source].holds(delivery.tag) else { return }
+        if backlog.count > 0 { await waitToBegin(delivery, source) }
+        // Its channel may have been lost since it came: then it comes again, and this only gives back its bytes.
+        guard !state.isDraining, consumers[source].holds(delivery.tag) else {
+            return consumers[source].requeue(delivery.tag)
+        }
         began()
         defer { ended() }
         let record = DeliveryRecord(of: delivery, from: source, receivedAtMilliseconds: loop.now.unixMilliseconds)

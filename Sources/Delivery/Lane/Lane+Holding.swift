@@ -93,14 +93,4 @@ extension Lane {
             if isWanted { consumer.resume() } else { consumer.pause() }
         }
     }
-
-    /// Deliveries that came before the broker was told to send no more wait here while nothing could be published of
-    /// them; those that come while the lane drains go back.
-    func mayBegin(_ delivery: IncomingMessage, _ source: Int) async {
-        while backlog.count > 0, !state.isDraining, consumers[source].holds(delivery.tag) {
-            await withUnsafeContinuation { backlog.hold($0) }
-        }
-        // One whose channel was lost meanwhile only gives back its bytes.
-        if state.isDraining || !consumers[source].holds(delivery.tag) { consumers[source].requeue(delivery.tag) }
-    }
 }

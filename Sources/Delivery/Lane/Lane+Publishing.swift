@@ -58,6 +58,13 @@ extension Lane {
         return .ended
     }
 
+    /// Deliveries that came before the broker was told to send no more wait here while nothing could be published of them.
+    func waitToBegin(_ delivery: IncomingMessage, _ source: Int) async {
+        while backlog.count > 0, !state.isDraining, consumers[source].holds(delivery.tag) {
+            await withUnsafeContinuation { backlog.hold($0) }
+        }
+    }
+
     private func publishingStuck(_ message: OutgoingMessage, _ outcome: PublishOutcome) {
         backlog.begin()
         guard state.publishingFailure == nil else { return }

@@ -17,7 +17,8 @@ struct SimulatedSettings {
         streamsMax = 20 + random.below(100)
         answerDelay = .milliseconds(random.below(200))
         var behaviour = ScriptedBrokerBehaviour()
-        behaviour.confirmDelayMilliseconds = 0...random.below(30)
+        // Now and then longer than the shortest wait: what was sent there is back before its confirm.
+        behaviour.confirmDelayMilliseconds = 0...random.below(random.chance(percent: 10) ? 8000 : 30)
         behaviour.nackPercent = random.below(3)
         behaviour.returnPercent = random.below(2)
         broker = behaviour
