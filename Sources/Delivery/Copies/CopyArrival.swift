@@ -15,7 +15,7 @@ struct CopyArrival: Hashable {
 
     /// Whether it can be what a lost channel held: nobody else had it since, who might have sent it as well.
     func isAgain(_ held: CopyTable.Held) -> Bool {
-        let isIt = isRedelivered && waitID == held.waitID || waitIDBefore == held.waitID
+        let isIt = (isRedelivered && waitID == held.waitID) || waitIDBefore == held.waitID
         return isIt && Int(deliveryCount) <= Int(held.deliveryCount) + 1
     }
 
@@ -24,8 +24,9 @@ struct CopyArrival: Hashable {
         held.next != 0 && held.next == UInt16(truncatingIfNeeded: waitID)
     }
 
-    /// Whether it is a repeated publish of what is known already.
-    func isRepeated(_ held: CopyTable.Held) -> Bool { waitID != 0 && waitID == held.waitID }
+    /// Whether it is a repeated publish of what is known already. When the broker delivers it again, another process may
+    /// have had it.
+    func isRepeated(_ held: CopyTable.Held) -> Bool { !isRedelivered && waitID != 0 && waitID == held.waitID }
 }
 
 extension CopyArrival {

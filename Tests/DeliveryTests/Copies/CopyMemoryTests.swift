@@ -151,15 +151,17 @@ import Testing
         #expect(begin(key(), next, isRedelivered: true) == .accepted)
     }
 
-    @Test func whatAnotherProcessHadMeanwhileIsInDoubt() async {
+    @Test(arguments: [0, 7] as [UInt32]) func whatAnotherProcessHadMeanwhileIsInDoubt(waitID: UInt32) async {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
-        for number in 1...2 as ClosedRange<UInt64> { #expect(begin(key(number), lost, count: 1) == .first) }
+        for number in 1...2 as ClosedRange<UInt64> {
+            #expect(begin(key(number), lost, waitID: waitID, count: 1) == .first)
+        }
         memory.settle(key(), accepted, now: seconds(1))
         memory.lose(lost, now: seconds(1))
-        let coming = arrival(next, isRedelivered: true, count: 3)
+        let coming = arrival(next, waitID: waitID, isRedelivered: true, count: 3)
         #expect(memory.begin(key(), coming) == .accepted, "it may have been pushed there and not told")
         let shared = ending(key(2), coming)
-        let same = ending(key(2), arrival(next, isRedelivered: true, count: 2))
+        let same = ending(key(2), arrival(next, waitID: waitID, isRedelivered: true, count: 2))
         memory.settle(key(2), accepted, now: seconds(2))
         #expect(await shared.value == .shared(accepted))
         #expect(await same.value == .same)
