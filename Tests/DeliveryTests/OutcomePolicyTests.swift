@@ -154,6 +154,13 @@ import Testing
         #expect(wait?.attempts.rounds == 1 && wait?.attempts.holds == 1)
     }
 
+    @Test(arguments: [
+        (NotSentReason.noConnection, "no-connection"), (.overloaded, "overloaded"), (.refused, "refused-stream"),
+        (.noToken, "token"),
+    ]) func whyItIsHeldIsOneWordForQueuesAndTools(_ reason: NotSentReason, _ code: String) {
+        #expect(wait(policy.verdict(on: .notSent(reason), of: subject()))?.reason == "held-\(code)")
+    }
+
     @Test func heldMessagesWaitLongerFromTheThirdRoundAndEndAfterAll() {
         let cause = BreakerCause("InvalidProviderToken", "It was revoked.")
         var attempts = Attempts(before: 2)

@@ -29,7 +29,8 @@ public struct LaneConfiguration: Sendable {
     public var number = 0
     package var defects = LaneDefects()
 
-    /// Of each request queue, then of the quarantine. They share the bytes that may be in flight.
+    /// Of each request queue, then of the quarantine. Request queues share the bytes that may be in flight; the quarantine
+    /// may have as many as one of them.
     var consumers: [ConsumerConfiguration] {
         let quarantine = RequestQueue(name: names.quarantineQueue, prefetch: Self.quarantinePrefetch)
         return (requestQueues + [quarantine]).map { queue in

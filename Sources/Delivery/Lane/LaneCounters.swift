@@ -6,7 +6,7 @@ public final class LaneCounters: Sendable {
     public let outcomes: [Outcome: Counter]
     public let deadLetters: Counter
     public let retries: Counter
-    /// Messages sent to a wait queue because a breaker was open.
+    /// Deliveries that an open breaker did not let through.
     public let held: Counter
     /// Messages that moved to the quarantine, or ended there.
     public let quarantined: Counter

@@ -3,7 +3,7 @@
 package enum MessageHeaderName {
     /// Tries that APNs has, or may have, processed.
     package static let attempt = "push-attempt"
-    /// Trips through a wait queue.
+    /// Trips through a wait queue or to the quarantine.
     package static let rounds = "push-retry-rounds"
     /// Names the last of those trips.
     package static let waitID = "push-wait-id"
@@ -11,7 +11,7 @@ package enum MessageHeaderName {
     package static let waitIDBefore = "push-wait-id-before"
     /// Deliveries without an end before that move.
     package static let deliveriesBefore = "push-deliveries-before"
-    /// Of those, the last ones in a row that an open breaker was the reason for.
+    /// Of all trips, the last ones in a row that an open breaker was the reason for.
     package static let holds = "push-hold-rounds"
     package static let heldSince = "push-held-since"
     package static let firstTriedAt = "push-first-tried-at"

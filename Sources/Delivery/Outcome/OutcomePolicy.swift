@@ -131,8 +131,14 @@ public struct OutcomePolicy: Sendable {
             return .conclude(
                 Conclusion(
                     invalid: Refusal(.limit, "header", "A value of the message cannot stand in an HTTP header.")))
-        case .noConnection, .overloaded, .refused, .noToken:
-            return hold(BreakerCause("not-sent-\(reason)", "It could not be sent: \(reason)."), of: subject)
+        case .noConnection:
+            return hold(BreakerCause("no-connection", "No connection to APNs could take it in time."), of: subject)
+        case .overloaded:
+            return hold(BreakerCause("overloaded", "Too many pushes waited for a connection."), of: subject)
+        case .refused:
+            return hold(BreakerCause("refused-stream", "APNs refused its stream several times."), of: subject)
+        case .noToken:
+            return hold(BreakerCause("token", "No provider token could be made."), of: subject)
         }
     }
 
