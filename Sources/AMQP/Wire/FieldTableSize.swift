@@ -1,3 +1,8 @@
+extension FieldTable {
+    /// Bytes of the table on the wire, its length in front included.
+    var wireBytes: Int { entries.reduce(4) { $0 + $1.wireBytes } }
+}
+
 extension FieldTable.Entry {
     /// Bytes of the entry on the wire: a name, a type, and the value.
     package var wireBytes: Int { 1 + name.utf8.count + 1 + value.contentBytes }
@@ -12,8 +17,8 @@ extension FieldValue {
         case .integer, .timestamp, .double: 8
         case .string(let text): 4 + text.utf8.count
         case .bytes(let bytes): 4 + bytes.count
-        case .table(let table): 4 + table.entries.reduce(0) { $0 + $1.wireBytes }
-        case .array(let values): 4 + values.reduce(0) { $0 + 1 + $1.contentBytes }
+        case .table(let table): table.wireBytes
+        case .array(let values): values.reduce(4) { $0 + 1 + $1.contentBytes }
         }
     }
 }

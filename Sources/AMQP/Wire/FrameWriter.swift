@@ -139,7 +139,7 @@ extension OutgoingMessage {
     /// At least the bytes of the property list.
     fileprivate var propertyBytesMax: Int {
         func count(_ string: String?) -> Int { string.map { 1 + $0.utf8.count } ?? 0 }
-        return 2 + 1 + 8 + headers.encodedBytes + count(messageID) + count(correlationID) + count(contentType)
+        return 2 + 1 + 8 + headers.wireBytes + count(messageID) + count(correlationID) + count(contentType)
             + count(contentEncoding) + count(type) + count(replyTo) + count(appID)
     }
 

@@ -105,25 +105,3 @@ final class MemoryPool {
         return amqp_array_t(num_entries: Int32(values.count), entries: entries)
     }
 }
-
-extension FieldTable {
-    /// The bytes of the table on the wire, its length in front included.
-    var encodedBytes: Int {
-        entries.reduce(4) { $0 + 1 + $1.name.utf8.count + $1.value.encodedBytes }
-    }
-}
-
-extension FieldValue {
-    /// The bytes of the value with its type in front.
-    fileprivate var encodedBytes: Int {
-        switch self {
-        case .boolean: 2
-        case .integer, .timestamp, .double: 9
-        case .string(let string): 5 + string.utf8.count
-        case .bytes(let bytes): 5 + bytes.count
-        case .table(let table): 1 + table.encodedBytes
-        case .array(let values): values.reduce(5) { $0 + $1.encodedBytes }
-        case .void, .unreadable: 1
-        }
-    }
-}
