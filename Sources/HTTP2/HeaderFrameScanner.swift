@@ -53,7 +53,7 @@ struct HeaderFrameScanner {
     /// Reads a piece of what arrived.
     mutating func scan(_ bytes: UnsafeRawBufferPointer) {
         var position = 0
-        while position < bytes.count || left == 0 {
+        while position < bytes.count {
             switch state {
             case .broken: return
             case .frameHeader, .framePrefix:

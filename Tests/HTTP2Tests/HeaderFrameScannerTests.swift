@@ -57,6 +57,30 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         #expect(read(frame(1, 0x2C, stream: 1, [5, 0x82]), streams: [1]) == [""], "no room for a priority")
     }
 
+    /// nghttp2 reports a block from its prefix on, or when a later piece has completed that.
+    @Test(arguments: [true, false]) func aBlockGoesOnInTheNextPiece(isReportedAtOnce: Bool) {
+        let first = preface + frame(1, 0x5, stream: 1, [0x83, 0x83])
+        let headers = frame(1, 0x24, stream: 3, [0, 0, 0, 0, 16] + Self.block)
+        for cut in 9..<headers.count {
+            var scanner = HeaderFrameScanner()
+            var said: [String] = []
+            scan(&scanner, first + headers[..<cut]) { scanner in
+                scanner.blockBegan(streamID: 1)
+                while scanner.next() != nil {}
+                guard isReportedAtOnce else { return }
+                scanner.blockBegan(streamID: 3)
+                while let field = scanner.next() { said.append(words(field)) }
+            }
+            scan(&scanner, headers[cut...] + frame(1, 0x5, stream: 5, [0x82])) { scanner in
+                if !isReportedAtOnce { scanner.blockBegan(streamID: 3) }
+                while said.count < 3, let field = scanner.next() { said.append(words(field)) }
+                scanner.blockBegan(streamID: 5)
+                while let field = scanner.next() { said.append(words(field)) }
+            }
+            #expect(said.joined(separator: ", ") == Self.says + ", indexed name", "cut at \(cut)")
+        }
+    }
+
     @Test func keepsNoMoreThanSoManyFieldsOfABlock() {
         var scanner = HeaderFrameScanner()
         var reported = 0
@@ -96,7 +120,7 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         }
     }
 
-    /// What is said of the blocks of these streams, in one piece and byte by byte.
+    /// What is said of the blocks of these streams.
     private func read(_ frames: [UInt8], streams: [Int32]) -> [String] {
         var scanner = HeaderFrameScanner()
         var said: [String] = []

@@ -141,8 +141,6 @@ package struct AckWindow {
 
     /// All slots are taken: leaves the oldest open ones behind.
     private mutating func makeRoom() {
-        acknowledgeFromHead()
-        guard next - head > mask else { return }
         acknowledgeOneByOne()
         // A quarter at once, so that this is rare.
         let target = head + UInt64(slots.count / 4)

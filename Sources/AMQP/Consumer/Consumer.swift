@@ -284,7 +284,6 @@ public final class Consumer: BrokerChannel {
         if hadDeliveries { onChannelLost() }
         consumptionStopped()
         fetched(nil)
-        answered()
     }
 
     override func methodReceived(_ method: ServerMethod) -> Bool {
