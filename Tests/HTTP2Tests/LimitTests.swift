@@ -23,6 +23,38 @@ import Testing
         }
     }
 
+    /// So many at once are too many for nghttp2's own limit, which knows the time of no virtual loop.
+    @Test func whoGivesUpWaitingIsNotHeldForAFlood() throws {
+        let rig = try Rig(onRequest: { _, _ in })
+        #expect(rig.open())
+        for _ in 0..<3 {
+            let streams = (0..<500).compactMap { _ in rig.request() }
+            rig.loop.enter { _ = rig.loop.schedule(after: .seconds(2)) {} }
+            rig.settle()
+            rig.loop.enter { for stream in streams { rig.client.client.reset(stream, .cancel) } }
+            rig.settle()
+        }
+        #expect(rig.server.requests.count == 1500)
+        #expect(rig.server.closes.isEmpty)
+    }
+
+    @Test func anAnswerThatIsBrokenOffPaysForNothing() throws {
+        let rig = try Rig(
+            serverLimits: HTTP2Limits(idleFramesMax: 100, idleFramesPerSecondMax: 1),
+            onRequest: { server, stream in
+                server.server.respond(stream, status: 200, body: [UInt8](repeating: 1, count: 200_000))
+            })
+        #expect(rig.open())
+        for _ in 0..<10 {
+            guard let stream = rig.request() else { break }
+            _ = rig.run(until: { rig.client.responses[stream.id]?.status == 200 })
+            rig.loop.enter { rig.client.client.reset(stream, .cancel) }
+            _ = rig.run(until: { rig.server.requests[stream.id]?.closed != nil })
+        }
+        rig.settle()
+        #expect(rig.client.goAways.map(\.code) == [.enhanceYourCalm])
+    }
+
     /// What an answer pays for is no idle traffic, however much of it comes at once.
     @Test func answersPayForTheirRequests() throws {
         let rig = try Rig(serverLimits: HTTP2Limits(idleFramesMax: 60, idleFramesPerSecondMax: 1))
@@ -34,9 +66,9 @@ import Testing
         #expect(rig.client.responses.values.allSatisfy { $0.end == .complete })
     }
 
-    @Test func aResponseBodyIsKeptUpToItsLimit() throws {
+    @Test(arguments: [1, 100]) func aResponseBodyIsKeptUpToItsLimit(limit: Int) throws {
         let rig = try Rig(
-            clientLimits: HTTP2Limits(responseBodyBytesMax: 100),
+            clientLimits: HTTP2Limits(responseBodyBytesMax: limit),
             onRequest: { server, stream in
                 server.server.respond(stream, status: 500, body: [UInt8](repeating: 9, count: 200_000))
             })
@@ -45,12 +77,12 @@ import Testing
         #expect(rig.run(until: { rig.client.ended == 1 }) == .done)
         #expect(
             rig.client.responses[stream.id]
-                == RecordingClient.Response(status: 500, body: [UInt8](repeating: 9, count: 100), end: .complete))
+                == RecordingClient.Response(status: 500, body: [UInt8](repeating: 9, count: limit), end: .complete))
     }
 
     @Test func aResponsesHeadersAreKeptUpToTheirLimit() throws {
         let rig = try Rig(
-            clientLimits: HTTP2Limits(headerBytesMax: 1000),
+            clientLimits: HTTP2Limits(headerBytesMax: 9 * 105),
             onRequest: { server, stream in
                 var headers = HeaderBlock()
                 for number in 0..<20 {
@@ -66,13 +98,22 @@ import Testing
     }
 
     @Test func aRequestWithTooManyHeaderBytesIsReset() throws {
-        let rig = try Rig(serverLimits: HTTP2Limits(headerBytesMax: 1000))
+        var asked: [Int32] = []
+        let rig = try Rig(
+            serverLimits: HTTP2Limits(headerBytesMax: 1000),
+            onRequest: { server, stream in
+                asked.append(stream.id)
+                server.server.respond(stream, status: 200)
+            })
         #expect(rig.open())
-        rig.request("/" + String(repeating: "a", count: 2000))
-        rig.request("/ok")
+        // All other names and values take 47 bytes.
+        let longest = "/" + String(repeating: "a", count: 1000 - 47 - ":path".utf8.count - 1)
+        rig.request(longest + "a")
+        rig.request(longest)
         #expect(rig.run(until: { rig.client.ended == 2 }) == .done)
         #expect(rig.client.responses[1]?.end == .reset(.enhanceYourCalm))
         #expect(rig.client.responses[3]?.end == .complete)
+        #expect(asked == [3])
     }
 
     /// nghttp2 makes no header block above 64 KiB: the request fails without having been sent.

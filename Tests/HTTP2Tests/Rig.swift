@@ -75,6 +75,7 @@ final class RecordingClient: HTTP2ClientDelegate {
 
     var client: HTTP2Client!
     var responses: [Int32: Response] = [:]
+    var connections = 0
     var settings: [HTTP2Settings] = []
     var goAways: [(last: Int32, code: HTTP2ErrorCode, debug: String)] = []
     var pings: [UInt64] = []
@@ -92,6 +93,7 @@ final class RecordingClient: HTTP2ClientDelegate {
         return client.request(headers, body: body, range: range)
     }
 
+    override func connected() { connections += 1 }
     override func settingsReceived(_ settings: HTTP2Settings) { self.settings.append(settings) }
     override func responseStatus(_ stream: HTTP2Stream, _ status: Int) {
         responses[stream.id, default: Response()].status = status

@@ -74,6 +74,7 @@ import Testing
         #expect(rig.request() == nil, "not connected yet")
         #expect(rig.run(until: { rig.client.client.isOpen }) == .done)
         #expect(rig.client.settings.isEmpty)
+        #expect(rig.client.connections == 1)
         #expect(rig.request() != nil)
         #expect(rig.request() == nil)
         #expect(rig.run(until: { !rig.client.settings.isEmpty }) == .done)
@@ -214,6 +215,26 @@ import Testing
         rig.loop.enter { peer.transport?.close() }
         settle()
         #expect(server.closes.count == 1)
+    }
+
+    @Test func aConnectionThatLingersEndsWhenThePeerBreaksTheRules() throws {
+        let rig = BareRig()
+        let server = ScriptedServer { _, _ in }
+        let request: [UInt8] = [0, 0, 6, 1, 5, 0, 0, 0, 1, 0x82, 0x87, 0x84, 0x41, 1, 0x61]
+        let peer = RawPeer(
+            Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 0, 4, 0, 0, 0, 0, 0] + request)
+        try rig.connect(peer, to: server)
+        func settle() { _ = rig.loop.run(limit: .seconds(60), until: { false }) }
+        settle()
+        #expect(server.requests.count == 1)
+        rig.loop.enter { server.server.goAway(lingers: true) }
+        settle()
+        #expect(!peer.hasClosed)
+        let dataOfNoStream: [UInt8] = [0, 0, 1, 0, 0, 0, 0, 0, 0, 7]
+        rig.loop.enter { _ = dataOfNoStream.withUnsafeBytes { peer.transport?.write($0) } }
+        settle()
+        #expect(peer.hasClosed)
+        #expect(server.closes.map { $0?.code } == [.protocolViolation])
     }
 
     @Test func aServerReadsWhenItLikes() throws {
