@@ -11,6 +11,7 @@ import Testing
             url.endpoints == [Endpoint(host: "one.example", port: 5673), Endpoint(host: "two.example", port: 5671)])
         #expect(url.credentials.user == "us@er")
         #expect(url.credentials.password == "p/ss:")
+        #expect(url.namesUser)
         #expect(url.virtualHost == "my/host")
         #expect(url.heartbeatSeconds == 7)
         #expect(url.connectionTimeoutMilliseconds == 2500)
@@ -25,6 +26,7 @@ import Testing
         #expect(url.endpoints == [Endpoint(host: "localhost", port: 5672)])
         #expect(url.credentials.user == "guest")
         #expect(url.credentials.password == "guest")
+        #expect(url.namesUser == text.contains("@"))
         #expect(url.virtualHost == "/")
         #expect(url.heartbeatSeconds == nil)
     }
@@ -36,7 +38,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "http://localhost", "amqp:localhost", "amqp://", "amqp://:5672", "amqp://a:0", "amqp://a:65536", "amqp://a:x",
+        "localhost", "http://localhost", "amqp:localhost", "amqp://", "amqp://:5672", "amqp://a:0", "amqp://a:65536",
+        "amqp://a:x",
         "amqp://[::1", "amqp://[::1]x", "amqp://[zz]", "amqp://a,", "amqp://a/b/c", "amqp://a/%zz", "amqp://a/%2",
         "amqp://a/%ff", "amqp://a/%00", "amqp://a?heartbeat=x", "amqp://a?heartbeat=65536", "amqp://a?unknown=1",
         "amqp://a?heartbeat", "amqp://a?heartbeat=-1", "amqp://u:p#x@a/",

@@ -25,6 +25,7 @@ import Testing
             #expect(try await admin.purge("q") == 1)
             scene.broker.publish(routingKey: "q", body: [4])
             #expect(try await admin.deleteQueue("q") == 1)
+            #expect(scene.broker.logins == 1)
             await admin.close()
         }
     }
@@ -73,6 +74,20 @@ import Testing
             let error = await #expect(throws: AMQPError.self) { try await admin.status(ofQueue: "q") }
             #expect(error?.code == .timedOut)
             #expect(start.duration(to: scene.loop.now.monotonic) < .seconds(16))
+            await admin.close()
+        }
+    }
+
+    @Test func aFetchThatIsCutShortHarmsNoneAfterIt() {
+        Scene.play { scene in
+            try scene.broker.start()
+            let admin = scene.makeAdmin()
+            try await admin.declareQueue("q")
+            for _ in 0..<2 { scene.broker.publish(routingKey: "q", body: .init(repeating: 1, count: 50_000)) }
+            scene.loop.network.connections[0].cut(after: 20_000, .toClient)
+            let error = await #expect(throws: AMQPError.self) { try await admin.get(from: "q") }
+            #expect(error?.code == .connectionLost)
+            #expect(try await admin.get(from: "q")?.body.count == 50_000)
             await admin.close()
         }
     }

@@ -93,6 +93,7 @@ import Testing
                 await scene.wait("deliveries") { scene.deliveries.count == count + 2 }
                 await consumer.close()
                 #expect(consumer.state == .closed)
+                await consumer.close()
                 #expect(losses.count == 1, "round \(round)")
                 #expect(scene.texts(in: "in") == ["a", "b"])
             }
@@ -121,6 +122,120 @@ import Testing
             scene.broker.behaviour.unansweredQueues = []
             await scene.wait("ready") { stuck.state == .ready }
             #expect(scene.broker.logins == 1)
+            await connection.close()
+        }
+    }
+
+    @Test func closeEndsEvenWhenTheBrokerDoesNotAnswer() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            let connection = scene.makeConnection()
+            let consumer = scene.makeConsumer("in", on: connection)
+            await scene.wait("ready") { consumer.state == .ready }
+            scene.broker.setSilent(true)
+            let start = scene.loop.now.monotonic
+            await consumer.close(deadlineSeconds: 3)
+            #expect(start.duration(to: scene.loop.now.monotonic) <= .seconds(4))
+            #expect(consumer.state == .closed)
+            #expect(connection.state == .ready)
+            await connection.close()
+        }
+    }
+
+    @Test func aNewConnectionHasItsWholeTimeToOpenTheChannel() {
+        Scene.play { scene in
+            scene.loop.network.latencyMicroseconds = 200_000...200_000
+            try scene.broker.start()
+            let connection = scene.makeConnection()
+            let consumer = scene.makeConsumer("in", on: connection)
+            for login in 1...2 {
+                await scene.wait("login") { scene.broker.logins == login }
+                // Its answer is on the way, that to the channel's opening never comes.
+                await scene.pass(.milliseconds(100))
+                scene.broker.setSilent(true)
+                await scene.wait("the opening") { if case .connecting = consumer.state { true } else { false } }
+                guard login == 1 else { break }
+                await scene.pass(.seconds(10))
+                scene.loop.network.connections[0].cut()
+            }
+            let start = scene.loop.now.monotonic
+            await scene.wait("time-out") { if case .waiting = consumer.state { true } else { false } }
+            #expect(start.duration(to: scene.loop.now.monotonic) >= .seconds(14))
+            await connection.close()
+        }
+    }
+
+    @Test func aChannelThatIsSlowToCloseIsOpenedAgainOnceItHas() {
+        Scene.play { scene in
+            scene.loop.network.latencyMicroseconds = 1_000_000...1_000_000
+            try scene.broker.start()
+            scene.broker.declareQueue("stuck")
+            scene.broker.behaviour.unansweredQueues = ["stuck"]
+            let connection = scene.makeConnection()
+            let stuck = scene.makeConsumer("stuck", on: connection)
+            await scene.wait("time-out") { if case .waiting = stuck.state { true } else { false } }
+            scene.broker.behaviour.unansweredQueues = []
+            await scene.wait("ready") { stuck.state == .ready }
+            #expect(scene.broker.logins == 1)
+            await connection.close()
+        }
+    }
+
+    @Test func noChannelIsOpenedWhileTheConnectionCloses() {
+        Scene.play { scene in
+            scene.loop.network.latencyMicroseconds = 1_000_000...1_000_000
+            try scene.broker.start()
+            scene.broker.declareQueue("stuck")
+            scene.broker.behaviour.unansweredQueues = ["stuck"]
+            let connection = scene.makeConnection()
+            let stuck = scene.makeConsumer("stuck", on: connection)
+            await scene.wait("connecting") { if case .connecting = stuck.state { true } else { false } }
+            scene.note("stuck", stuck)
+            await scene.wait("time-out") { if case .waiting = stuck.state { true } else { false } }
+            // The answer to the channel's close comes before that to the connection's.
+            await connection.close()
+            #expect(scene.states == ["stuck waiting: timedOut", "stuck closed"])
+        }
+    }
+
+    @Test func whatIsStillDeliveredToAChannelThatClosesIsIgnored() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.broker.declareQueue("other")
+            scene.fill((0..<20).map { "\($0)" })
+            let connection = scene.makeConnection()
+            let consumer = scene.makeConsumer("in", prefetch: 5, on: connection)
+            let other = scene.makeConsumer("other", on: connection)
+            await scene.wait("deliveries") { scene.deliveries.count == 5 }
+            // They make room for as many more, which the broker sends before it reads of the close.
+            for delivery in scene.deliveries { consumer.acknowledge(delivery.tag) }
+            await consumer.close()
+            #expect(scene.texts(in: "in") == (5..<20).map { "\($0)" })
+            #expect(scene.deliveries.count == 5)
+            #expect(other.state == .ready)
+            #expect(scene.broker.logins == 1)
+            await connection.close()
+        }
+    }
+
+    @Test(arguments: 1...5) func theBrokersOfAClusterAreTriedOneAfterTheOther(seed: UInt64) {
+        Scene.play(seed: seed) { scene in
+            try scene.broker.start()
+            let hosts = ["one", "two", "broker"]
+            let tried = Scene.Notes()
+            let connection = scene.makeConnection(to: hosts) { state in
+                if case .connecting(let endpoint) = state { tried.texts.append(endpoint.host) }
+            }
+            await scene.wait("ready") { connection.state == .ready }
+            #expect(tried.texts.count <= hosts.count)
+            #expect(tried.texts.last == "broker")
+            scene.broker.crash()
+            await scene.wait("tries") { tried.texts.count >= 3 * hosts.count }
+            for first in 0...(2 * hosts.count) {
+                #expect(Set(tried.texts[first..<(first + hosts.count)]) == Set(hosts))
+            }
             await connection.close()
         }
     }
@@ -244,8 +359,10 @@ import Testing
             let connection = scene.makeConnection()
             let first = scene.makeConsumer("in", on: connection)
             let second = scene.makeConsumer("in", on: connection)
+            let start = scene.loop.now.monotonic
             let error = await #expect(throws: AMQPError.self) { try await second.waitUntilReady(deadlineSeconds: 600) }
             #expect(error?.message == "the broker allows 1 channels only")
+            #expect(start.duration(to: scene.loop.now.monotonic) < .seconds(1), "waiting does not help")
             await scene.wait("ready") { first.state == .ready }
             await connection.close()
         }

@@ -56,6 +56,24 @@ import Testing
         }
     }
 
+    @Test func whatIsDoneBehindAnOpenDeliveryLeavesAfterItsTime() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.fill(["open", "b", "c"])
+            let consumer = scene.makeConsumer(prefetch: 100)
+            await scene.wait("deliveries") { scene.deliveries.count == 3 }
+            for (delivery, left) in [(scene.deliveries[1], 2), (scene.deliveries[2], 1)] {
+                let start = scene.loop.now.monotonic
+                consumer.acknowledge(delivery.tag)
+                await scene.wait("ack") { scene.broker.queue("in")?.unsettled == left }
+                let waited = start.duration(to: scene.loop.now.monotonic)
+                #expect(waited >= .milliseconds(250) && waited < .milliseconds(300))
+            }
+            await consumer.close()
+        }
+    }
+
     @Test func thePrefetchHolds() {
         Scene.play { scene in
             try scene.broker.start()
@@ -172,7 +190,9 @@ import Testing
             try scene.broker.start()
             scene.broker.declareQueue("in")
             let consumer = scene.makeConsumer()
+            let start = scene.loop.now.monotonic
             await #expect(throws: AMQPError.self) { try await consumer.waitUntilReady(deadlineSeconds: 600) }
+            #expect(start.duration(to: scene.loop.now.monotonic) < .seconds(1))
             guard case .waiting(let error, let delay) = consumer.connection.state else { return fail("not waiting") }
             #expect(error.code == .accessRefused)
             #expect(!error.isRetriable)
@@ -194,6 +214,21 @@ import Testing
             guard case .waiting(let error, _) = consumer.connection.state else { return fail("not waiting") }
             #expect(error.replyCode == 530)
             #expect(error.message.contains("elsewhere"))
+            await consumer.close()
+        }
+    }
+
+    @Test func aVirtualHostThatNoBrokerCanHaveIsSaidAtOnce() {
+        Scene.play { scene in
+            scene.connection.virtualHost = String(repeating: "v", count: 256)
+            try scene.broker.start()
+            let consumer = scene.makeConsumer()
+            let start = scene.loop.now.monotonic
+            let error = await #expect(throws: AMQPError.self) {
+                try await consumer.waitUntilReady(deadlineSeconds: 600)
+            }
+            #expect(error?.code == .invalidURL)
+            #expect(start.duration(to: scene.loop.now.monotonic) < .seconds(1))
             await consumer.close()
         }
     }
@@ -250,6 +285,34 @@ import Testing
         }
     }
 
+    @Test func whoHoldsTooMuchIsGivenNoMoreForSettlingLittle() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            for number in 0..<120 {
+                let size = number < 20 ? 10 : 10_000
+                scene.broker.publish(routingKey: "in", messageID: "\(number)", body: .init(repeating: 7, count: size))
+            }
+            let consumer = scene.makeConsumer(prefetch: 120) { $0.bodyBytesInFlightMax = 50_000 }
+            await scene.pass(.seconds(10))
+            let held = scene.deliveries
+            #expect(consumer.bodyBytesInFlight >= 50_000)
+            for delivery in held[..<20] {
+                consumer.acknowledge(delivery.tag)
+                await scene.pass(.milliseconds(100))
+            }
+            #expect(scene.deliveries.count == held.count)
+            for delivery in held[20...] { consumer.acknowledge(delivery.tag) }
+            await scene.wait("more") { scene.deliveries.count > held.count }
+            // Held up again, it still hears the answer to its goodbye.
+            await scene.pass(.seconds(10))
+            #expect(consumer.bodyBytesInFlight >= 50_000)
+            let start = scene.loop.now.monotonic
+            await consumer.close()
+            #expect(start.duration(to: scene.loop.now.monotonic) < .seconds(1))
+        }
+    }
+
     @Test func stoppedItTakesNoMoreAndSettlesWhatItHas() {
         Scene.play { scene in
             try scene.broker.start()
@@ -297,7 +360,11 @@ import Testing
             scene.broker.deleteQueue("in")
             await scene.wait("cancel") { scene.states.contains("consumer waiting: consumerCancelled") }
             await consumer.stopConsuming()
+            scene.broker.declareQueue("in")
+            scene.fill(["a"])
             await scene.wait("ready") { consumer.state == .ready }
+            await scene.pass(.seconds(60))
+            #expect(scene.deliveries.isEmpty)
             await consumer.close()
         }
     }

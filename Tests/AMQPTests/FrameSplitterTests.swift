@@ -51,6 +51,7 @@ import Testing
         #expect(throws: AMQPError.self) { try Self.split([Self.frame(4, 0, [])]) }
         #expect(throws: AMQPError.self) { try Self.split([Self.frame(1, 0, [1], end: 0xCD)]) }
         // What a broker answers that speaks another version.
-        #expect(throws: AMQPError.self) { try Self.split([Array("AMQP".utf8) + [0, 1, 0, 0]]) }
+        let error = #expect(throws: AMQPError.self) { try Self.split([Array("AMQP".utf8) + [0, 1, 0, 0]]) }
+        #expect(error?.isRetriable == false, "it will not learn another soon")
     }
 }

@@ -5,22 +5,35 @@ import Testing
 
 /// What a broker sends is not trusted: wrong bytes end the connection with an error, and nothing else happens.
 @Suite struct HostilePeerTests {
-    /// Plays the bytes of a whole session to a consumer and a publisher, one piece for each piece that it hears.
+    /// Plays the bytes of a whole session to a client, some of them a second later, and notes what it hears.
     private final class Player: ByteStreamHandler {
-        private let bytes: [UInt8]
+        private let heard: Heard?
+        private var bytes: [UInt8]
+        private let later: [UInt8]
         private var transport: ByteTransport?
 
-        init(_ bytes: [UInt8]) {
+        init(_ bytes: [UInt8], later: [UInt8] = [], heard: Heard? = nil) {
             self.bytes = bytes
+            self.later = later
+            self.heard = heard
         }
 
         override func connected(_ transport: ByteTransport) {
             self.transport = transport
             transport.loop.flushAtEndOfTurn(self)
+            guard !later.isEmpty else { return }
+            transport.loop.schedule(after: .seconds(1)) { [self] in
+                bytes = later
+                transport.loop.flushAtEndOfTurn(self)
+            }
         }
 
         override func flush() {
             _ = bytes.withUnsafeBytes { transport?.write($0) }
+        }
+
+        override func received(_ bytes: UnsafeRawBufferPointer) {
+            heard?.bytes += bytes
         }
 
         override func peerFinished() {
@@ -93,12 +106,12 @@ import Testing
     ]
 
     /// Connects a consumer to a broker that sends `bytes`; returns its deliveries and what it says of its state.
-    private static func play(_ bytes: [UInt8], seed: UInt64 = 1) -> (deliveries: [String], states: [String]) {
+    private static func play(_ bytes: [UInt8], seed: UInt64 = 1) -> Heard {
         let heard = Heard()
         Scene.play(seed: seed) { scene in
             scene.loop.network.latencyMicroseconds = 1...5
             let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
-                $0.handler = Player(bytes)
+                $0.handler = Player(bytes, heard: heard)
             }
             let consumer = scene.makeConsumer()
             await scene.pass(.milliseconds(50))
@@ -108,10 +121,12 @@ import Testing
             heard.states = scene.states
             await consumer.close(deadlineSeconds: 1)
         }
-        return (heard.deliveries, heard.states)
+        return heard
     }
 
     private final class Heard: @unchecked Sendable {
+        /// What the client sent.
+        var bytes: [UInt8] = []
         var deliveries: [String] = []
         var states: [String] = []
     }
@@ -120,6 +135,85 @@ import Testing
         let heard = Self.play(Self.session.flatMap { $0 })
         #expect(heard.deliveries == ["helloworld"])
         #expect(heard.states == ["consumer connecting", "consumer ready"])
+        #expect(heard.bytes == Self.answers.flatMap { $0 })
+    }
+
+    /// All that the consumer says to it, from its first byte until it has closed the connection.
+    private static let answers: [[UInt8]] = [
+        Array("AMQP".utf8) + [0, 0, 9, 1],
+        method(0, 10, 11) { writer in
+            writer.table([
+                "product": "Martlet", "platform": "Swift", "connection_name": "martlet",
+                "capabilities": .table([
+                    "consumer_cancel_notify": true, "connection.blocked": true, "publisher_confirms": true,
+                    "basic.nack": true, "exchange_exchange_bindings": true, "authentication_failure_close": true,
+                    "per_consumer_qos": true,
+                ]),
+            ])
+            writer.shortString("PLAIN")
+            writer.longString(Array("\0guest\0guest".utf8))
+            writer.shortString("en_US")
+        },
+        method(0, 10, 31) { writer in
+            writer.short(UInt16(BrokerConnection.channelsMax))
+            writer.long(8192)
+            writer.short(30)
+        },
+        method(0, 10, 40) { writer in
+            writer.shortString("/")
+            writer.shortString("")
+            writer.octet(0)
+        },
+        method(1, 20, 10) { $0.shortString("") },
+        method(1, 60, 10) { writer in
+            writer.long(0)
+            writer.short(10)
+            writer.octet(0)
+        },
+        method(1, 60, 20) { writer in
+            writer.short(0)
+            writer.shortString("in")
+            writer.shortString("martlet")
+            writer.octet(0)
+            writer.table([:])
+        },
+        method(1, 60, 80) { writer in
+            writer.longLong(1)
+            writer.octet(0)
+        },
+        method(0, 10, 50) { writer in
+            writer.short(200)
+            writer.shortString("")
+            writer.short(0)
+            writer.short(0)
+        },
+    ]
+
+    @Test func anotherAnswerThanAskedForEndsTheConnection() {
+        Scene.play { scene in
+            let login = Self.session[..<4].flatMap { $0 }
+            let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
+                $0.handler = Player(login, later: Self.method(1, 60, 80) { $0.raw([0, 0, 0, 0, 0, 0, 0, 1, 0]) })
+            }
+            let admin = scene.makeAdmin()
+            let error = await #expect(throws: AMQPError.self) { try await admin.status(ofQueue: "q") }
+            #expect(error?.code == .protocolViolation)
+            listener.close()
+            await admin.close(deadlineSeconds: 1)
+        }
+    }
+
+    @Test func aBrokerThatLeavesWithoutAWordIsLeft() {
+        Scene.play { scene in
+            let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) { transport in
+                transport.handler = Player(Self.session.flatMap { $0 })
+                transport.loop.schedule(after: .seconds(1)) { transport.close() }
+            }
+            let consumer = scene.makeConsumer()
+            await scene.wait("loss") { scene.states.contains("consumer waiting: connectionLost") }
+            listener.close()
+            await consumer.close()
+        }
     }
 
     @Test func aSessionCutAtAnyByteIsHarmless() {

@@ -16,6 +16,7 @@ import Testing
                 headers: [
                     "push-attempt": 3, "push-reason": "grüße", "yes": true, "at": .timestamp(seconds: 99),
                     "nested": .table(["list": .array([1, "two", .void]), "d": .double(0.5), "b": .bytes([1, 0])]),
+                    "no table": .table([:]), "no list": .array([]), "no bytes": .bytes([]), "no text": "",
                 ])
             message.correlationID = "corr"
             message.contentEncoding = "identity"
@@ -135,6 +136,21 @@ import Testing
             #expect(await publisher.publish(Scene.message("b")) == .confirmed)
             #expect(scene.loop.network.connections.count == 1)
             #expect(scene.texts(in: "out") == ["b"])
+            await publisher.close()
+        }
+    }
+
+    @Test func whatIsRefusedIsNoSignOfLifeToTheBroker() {
+        Scene.play { scene in
+            try scene.broker.start()
+            let publisher = scene.makePublisher()
+            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            for _ in 0..<60 {
+                let message = Scene.message("a", key: String(repeating: "x", count: 256))
+                #expect(await publisher.publish(message) == .refused(.shortStringTooLong))
+                await scene.pass(.seconds(5))
+            }
+            #expect(scene.broker.logins == 1, "heartbeats were sent all the same")
             await publisher.close()
         }
     }
@@ -319,6 +335,21 @@ import Testing
             #expect(await publisher.publish(Scene.message("b")) == .confirmed)
             #expect(scene.broker.logins == 1)
             await publisher.close()
+        }
+    }
+
+    @Test func whatComesDuringTheCloseIsNotSent() {
+        Scene.play { scene in
+            try scene.broker.start()
+            let publisher = scene.makePublisher()
+            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            scene.broker.setSilent(true)
+            scene.closeWithoutWaiting(publisher)
+            await scene.pass(.seconds(1))
+            guard case .notSent(let error) = await publisher.publish(Scene.message("late")) else {
+                return fail("sent")
+            }
+            #expect(error.code == .closed)
         }
     }
 

@@ -53,8 +53,10 @@ actor Scene {
 
     private var opened: [BrokerConnection] = []
 
-    private var connectors: [ByteConnector] {
-        [ByteConnector(loop: loop, endpoint: Endpoint(host: "broker", port: 5672))]
+    private var connectors: [ByteConnector] { connectors(["broker"]) }
+
+    private func connectors(_ hosts: [String]) -> [ByteConnector] {
+        hosts.map { ByteConnector(loop: loop, endpoint: Endpoint(host: $0, port: 5672)) }
     }
 
     func makeConsumer(
@@ -71,8 +73,11 @@ actor Scene {
         return consumer
     }
 
-    func makeConnection() -> BrokerConnection {
-        let connection = BrokerConnection(loop: loop, connectors: connectors, configuration: connection)
+    func makeConnection(
+        to hosts: [String] = ["broker"], onStateChange: @escaping (BrokerState) -> Void = { _ in }
+    ) -> BrokerConnection {
+        let connection = BrokerConnection(loop: loop, connectors: connectors(hosts), configuration: connection)
+        connection.onStateChange = onStateChange
         opened.append(connection)
         connection.start()
         return connection
@@ -207,12 +212,12 @@ actor Scene {
         OutgoingMessage(exchange: exchange, routingKey: key, body: Array(text.utf8), messageID: text)
     }
 
-    func closeWithoutWaiting(_ consumer: Consumer) {
-        closing = consumer
+    func closeWithoutWaiting(_ channel: BrokerChannel) {
+        closing = channel
         Task(executorPreference: loop) { await self.closeNoted() }
     }
 
-    private var closing: Consumer?
+    private var closing: BrokerChannel?
 
     private func closeNoted() async {
         await closing?.close()
