@@ -147,6 +147,19 @@ import Testing
         #expect(transcript.window.oldestAwaitedSentAt() == nil)
     }
 
+    @Test func theOldestIsFoundHoweverManyCameBefore() {
+        var transcript = Transcript(countMax: 4)
+        for number in 1...6 {
+            if number == 5 { expect(transcript.confirm(2, multiple: true)) }
+            transcript.now = MonotonicTime(nanoseconds: Int64(number))
+            _ = transcript.send("\(number)")
+        }
+        #expect(transcript.window.oldestAwaitedSentAt() == MonotonicTime(nanoseconds: 3))
+        var late: [String] = []
+        transcript.window.giveUpWaiting(sentUntil: MonotonicTime(nanoseconds: 4)) { late.append($0) }
+        #expect(late == ["3", "4"])
+    }
+
     @Test func theEndOfTheChannelEndsAllAndCountsFromOneAgain() {
         var transcript = Transcript()
         _ = transcript.send("a")

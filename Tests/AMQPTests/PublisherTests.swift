@@ -301,6 +301,22 @@ import Testing
         }
     }
 
+    @Test func anAlarmEndsWithTheConnection() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            let publisher = scene.makePublisher()
+            scene.broker.raiseAlarm("low on memory")
+            _ = await publisher.publish(Scene.message("a"))
+            await scene.wait("blocked") { publisher.state == .blocked(reason: "low on memory") }
+            scene.loop.network.connections[0].cut()
+            scene.broker.clearAlarm()
+            #expect(await publisher.publish(Scene.message("b")) == .confirmed)
+            #expect(publisher.state == .ready)
+            await publisher.close()
+        }
+    }
+
     @Test func anAlarmThatLastsIsTheReasonWhy() {
         Scene.play { scene in
             try scene.broker.start()

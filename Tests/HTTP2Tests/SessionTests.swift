@@ -140,6 +140,21 @@ import Testing
         #expect(rig.client.closes.isEmpty)
     }
 
+    @Test func whatIsRefusedAfterAnAnswerBeganMayHaveBeenProcessed() throws {
+        var asked: HTTP2Stream?
+        let rig = try Rig { server, stream in
+            asked = stream
+            server.server.respond(stream, status: 200, body: [UInt8](repeating: 1, count: 200_000))
+        }
+        #expect(rig.open())
+        let stream = try #require(rig.request())
+        #expect(rig.run(until: { rig.client.responses[stream.id]?.status == 200 }) == .done)
+        let answered = try #require(asked)
+        rig.loop.enter { rig.server.server.reset(answered, .refusedStream) }
+        #expect(rig.run(until: { rig.client.ended == 1 }) == .done)
+        #expect(rig.client.responses[stream.id]?.end == .reset(.refusedStream))
+    }
+
     @Test func goAwaySplitsTheStreamsAtItsLastID() throws {
         let rig = try Rig(onRequest: { _, _ in })
         #expect(rig.open())
