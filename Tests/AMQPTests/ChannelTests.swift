@@ -415,8 +415,12 @@ import Testing
             let first = scene.makeConsumer("in", on: connection)
             let second = scene.makeConsumer("in", on: connection)
             let start = scene.loop.now.monotonic
-            let error = await #expect(throws: AMQPError.self) { try await second.waitUntilReady(deadlineSeconds: 600) }
-            #expect(error?.message == "the broker allows 1 channels only")
+            for _ in 0..<2 {
+                let error = await #expect(throws: AMQPError.self) {
+                    try await second.waitUntilReady(deadlineSeconds: 600)
+                }
+                #expect(error?.message == "the broker allows 1 channels only")
+            }
             #expect(start.duration(to: scene.loop.now.monotonic) < .seconds(1), "waiting does not help")
             await scene.wait("ready") { first.state == .ready }
             await connection.close()

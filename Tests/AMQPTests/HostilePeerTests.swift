@@ -203,6 +203,35 @@ import Testing
         }
     }
 
+    /// One that was returned would count as confirmed if another were taken for it.
+    @Test(arguments: [nil, "other"] as [String?]) func aReturnOfWhatWasNotSentEndsTheConnection(messageID: String?) {
+        Scene.play { scene in
+            let returned =
+                Self.method(1, 60, 50) { writer in
+                    writer.short(312)
+                    writer.shortString("NO_ROUTE")
+                    writer.shortString("")
+                    writer.shortString("out")
+                }
+                + Self.frame(2, 1) { writer in
+                    writer.raw([0, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
+                    writer.short(messageID == nil ? 0 : 0x80)
+                    if let messageID { writer.shortString(messageID) }
+                }
+            let confirm = Self.method(1, 60, 80) { $0.raw([0, 0, 0, 0, 0, 0, 0, 1, 0]) }
+            let login = Self.session[..<4].flatMap { $0 } + Self.method(1, 85, 11)
+            let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
+                $0.handler = Player(login, later: returned + confirm)
+            }
+            let publisher = scene.makePublisher()
+            let outcome = await publisher.publish(Scene.message("mine"))
+            guard case .unknown(let error) = outcome else { return fail("\(outcome)") }
+            #expect(error.code == .protocolViolation)
+            listener.close()
+            await publisher.close(deadlineSeconds: 1)
+        }
+    }
+
     @Test func aBrokerThatLeavesWithoutAWordIsLeft() {
         Scene.play { scene in
             let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) { transport in

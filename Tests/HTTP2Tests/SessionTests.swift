@@ -301,6 +301,26 @@ import Testing
         #expect(rig.request() != nil)
     }
 
+    @Test func anAnswerToAStreamThatHasEndedReachesNoOther() throws {
+        var asked: [HTTP2Stream] = []
+        let rig = try Rig { _, stream in asked.append(stream) }
+        #expect(rig.open())
+        let first = try #require(rig.request())
+        #expect(rig.run(until: { asked.count == 1 }) == .done)
+        rig.loop.enter { rig.client.client.reset(first, .cancel) }
+        #expect(rig.run(until: { rig.server.requests[first.id]?.closed != nil }) == .done)
+        let second = try #require(rig.request())
+        #expect(rig.run(until: { asked.count == 2 }) == .done)
+        #expect(asked[0].slot == asked[1].slot)
+        rig.loop.enter {
+            rig.server.server.respond(asked[1], status: 200, body: [2])
+            rig.server.server.respond(asked[0], status: 500, body: [1])
+        }
+        #expect(rig.run(until: { rig.client.ended == 2 }) == .done)
+        #expect(
+            rig.client.responses[second.id] == RecordingClient.Response(status: 200, body: [2], end: .complete))
+    }
+
     @Test func aRequestBrokenOffBeforeItWasWrittenIsUnprocessed() throws {
         let rig = try Rig()
         #expect(rig.open())
