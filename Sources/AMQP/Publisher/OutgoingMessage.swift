@@ -1,5 +1,5 @@
 /// A message to publish. It is always persistent and mandatory.
-public struct OutgoingMessage: Sendable {
+public struct OutgoingMessage: Sendable, Hashable {
     /// At most 255 bytes, as are the routing key and all properties that are strings.
     public var exchange: String
     public var routingKey: String

@@ -267,7 +267,7 @@ final class APNSConnection: HTTP2ClientDelegate {
             self.pool?.answeredTooLate()
             return
         }
-        if hasStatus, end != .complete, (400..<429).contains(flight.status) {
+        if end != .complete, (400..<429).contains(flight.status) {
             return pool.refusedUnprocessed(push, by: self)
         }
         guard !hasStatus else {

@@ -17,7 +17,7 @@ extension Lane {
             state.isCutOff = true
             wantsChanged()
         }
-        for route in routes where !pools[route.pool].isConnected { pools[route.pool].probe() }
+        for route in routes { pools[route.pool].probe() }
     }
 
     private func endCutOff() {

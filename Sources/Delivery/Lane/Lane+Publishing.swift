@@ -101,13 +101,10 @@ extension OutgoingMessage {
     /// The producer's properties and headers; false when there are none to leave out.
     fileprivate mutating func leaveOutWhatIsNotNeeded(for refusal: PublishRefusal) -> Bool {
         guard refusal != .bodyTooLarge else { return false }
-        let bare = FieldTable(headers.entries.filter { MessageHeaderName.all.contains($0.name) })
-        guard bare != headers || replyTo != nil || correlationID != nil || type != nil || appID != nil else {
-            return false
-        }
-        headers = bare
+        let whole = self
+        headers.entries.removeAll { !MessageHeaderName.all.contains($0.name) }
         (replyTo, correlationID, type, appID) = (nil, nil, nil, nil)
-        return true
+        return self != whole
     }
 
     /// Of a request that is to come back and may be at the broker already: two workers may get one of the two each.
