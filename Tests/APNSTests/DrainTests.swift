@@ -56,6 +56,14 @@ import Testing
         #expect(rig.apns.connections[0].hasClosed)
     }
 
+    @Test func anIdleConnectionIsClosedInOrder() throws {
+        let rig = try rig(open: 0)
+        rig.withPool { $0.close() }
+        rig.pass(.seconds(1))
+        #expect(rig.apns.connections[0].openAtGoAway == 0)
+        #expect(rig.apns.connections[0].hasClosed)
+    }
+
     @Test func afterTheGraceItIsLeftAllTheSame() throws {
         let rig = try rig(open: 3) { $0.requestTimeoutSeconds = 10 }
         rig.pass(.seconds(5))

@@ -86,9 +86,9 @@ final class FakeConnection: HTTP2ServerDelegate {
         _ stream: HTTP2Stream, _ status: Int, _ body: String = "", uniqueID: String? = nil, retryAfter: String? = nil
     ) {
         var headers = HeaderBlock()
-        if let id = request(stream)?["apns-id"] { headers.append(name: "apns-id", value: id) }
         if let uniqueID { headers.append(name: "apns-unique-id", value: uniqueID) }
         if let retryAfter { headers.append(name: "retry-after", value: retryAfter) }
+        if let id = request(stream)?["apns-id"] { headers.append(name: "apns-id", value: id) }
         server.respond(stream, status: status, headers: headers, body: Array(body.utf8))
     }
 

@@ -102,6 +102,30 @@ import Testing
         #expect(rig.apns.connections[1].requests.count == 1)
     }
 
+    enum Ending: CaseIterable {
+        case refused, reset
+    }
+
+    @Test(arguments: Ending.allCases) func aFreshPushWhoseStreamIsResetLeavesTheOthersAlone(_ ending: Ending) throws {
+        let rig = try PoolRig()
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        var resets = 0
+        rig.apns.onRequest = { connection, stream in
+            resets += 1
+            guard resets == 1 else { return connection.accept(stream) }
+            connection.server.reset(stream, ending == .refused ? .refusedStream : .internalError)
+        }
+        rig.send(1, onFreshConnection: true)
+        #expect(rig.run(until: { rig.apns.connections.last?.hasClosed == true }))
+        #expect(rig.apns.connections.count == 2 && !rig.apns.connections[0].hasClosed)
+        #expect(rig.runUntilEnded(2))
+        switch ending {
+        case .refused: #expect(rig.answer(1)?.connection == 3)
+        case .reset: #expect(rig.outcomes[1] == .unknown(.streamReset(.internalError)))
+        }
+    }
+
     @Test func aFreshPushWhoseConnectionDiesBeforeItIsWrittenGetsAnother() throws {
         let rig = try PoolRig()
         var cuts = 0

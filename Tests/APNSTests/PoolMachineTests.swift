@@ -174,6 +174,7 @@ import Testing
         #expect(machine.closed(1, refused, at(2), random: { 0 }) == nil)
         #expect(machine.nextOpening(shared, at(20)) == .open(slot: 1))
         #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        #expect(machine.goAwayCame(1) == nil)
         #expect(machine.closed(1, refused, at(21), random: { 0 }) == nil)
         #expect(machine.closed(0, refused, at(22), random: { 0 }) == .lost)
     }

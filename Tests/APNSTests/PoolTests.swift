@@ -205,9 +205,11 @@ import Testing
         #expect(rig.runUntilEnded(101))
         #expect((1...100).allSatisfy { rig.outcomes[$0] == .unknown(.connectionLost) })
         rig.apns.onRequest = { connection, stream in connection.accept(stream) }
+        let lost = rig.loop.now.monotonic
         rig.send()
         #expect(rig.runUntilEnded(102))
         #expect(rig.isAccepted(101), "a new connection is opened on demand")
+        #expect(lost.duration(to: rig.loop.now.monotonic) < .seconds(1), "at once: the first had proved itself")
     }
 
     @Test func refusedStreamsAreSentAgainAndNotForEver() throws {
@@ -248,6 +250,21 @@ import Testing
         #expect((6...7).allSatisfy(rig.isAccepted))
         rig.pass(.seconds(1))
         #expect(first.hasClosed)
+    }
+
+    /// Nothing was processed, and which refusal it was is not known.
+    @Test func aRefusalThatWasCutOffIsAskedForAgain() throws {
+        let rig = try PoolRig()
+        let body = String(repeating: " ", count: 2000) + #"{"reason":"BadTopic"}"#
+        rig.apns.onRequest = { [unowned rig] connection, stream in
+            guard connection === rig.apns.connections[0] else { return connection.accept(stream) }
+            rig.loop.network.connections[0].cut(after: 1000, .toClient)
+            connection.answer(stream, 400, body)
+        }
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        #expect(rig.isAccepted(0))
+        #expect(rig.statistics.resent == 1)
     }
 
     @Test func otherResetsLeaveTheOutcomeUnknown() throws {
@@ -327,6 +344,7 @@ import Testing
             #expect(rig.runUntilEnded(count))
         }
         #expect(rig.outcomes.values.allSatisfy { $0 == .notSent(.noConnection) })
+        #expect(rig.withPool { $0.waitingCount } == 0)
         #expect(mute.connections > 1)
     }
 

@@ -30,6 +30,8 @@ import Testing
         }
         policy.succeeded()
         #expect(wait(policy, at: now) == 0)
+        policy.failed(now, begunAt: now, random: .max)
+        #expect(1...1.5 ~= wait(policy, at: now), "from the beginning")
     }
 
     @Test(arguments: [0, 1, 999, 1_000_000, UInt64.max]) func noWaitIsShorterThanTheShortest(random: UInt64) {

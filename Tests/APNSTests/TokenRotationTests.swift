@@ -99,6 +99,24 @@ import Testing
         #expect(rig.statistics.resent == 5)
     }
 
+    @Test func aPushThatLeftAConnectionIsStillSentAgainWithANewToken() throws {
+        let rig = try PoolRig()
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        rig.pass(.seconds(25 * 60))
+        rig.apns.onRequest = { [unowned rig] connection, stream in
+            switch rig.apns.connections.count {
+            case 1: connection.answer(stream, 403, #"{"reason":"UnrelatedKeyIdInToken"}"#)
+            case 2: connection.answer(stream, 403, #"{"reason":"ExpiredProviderToken"}"#)
+            default: connection.accept(stream)
+            }
+        }
+        rig.send()
+        #expect(rig.runUntilEnded(2))
+        #expect(rig.isAccepted(1))
+        #expect(rig.statistics.resent == 2)
+    }
+
     @Test func aYoungTokenThatIsCalledExpiredIsNotReplaced() throws {
         let rig = try PoolRig()
         let uses = observe(rig) { connection, stream in

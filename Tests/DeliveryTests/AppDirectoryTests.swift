@@ -14,4 +14,14 @@ import Testing
         }
         #expect(AppDirectory([]).find([]) == nil)
     }
+
+    @Test func theAppsThatAPoolServesAreNamed() {
+        let apps = AppDirectory([
+            AppDirectory.App(bundleID: "both", defaultEnvironment: .sandbox, productionPool: 0, sandboxPool: 1),
+            AppDirectory.App(bundleID: "sandbox", defaultEnvironment: .sandbox, sandboxPool: 1),
+            AppDirectory.App(bundleID: "another", defaultEnvironment: .sandbox, sandboxPool: 2),
+        ])
+        #expect(apps.bundleIDs(servedBy: [0]) == ["both"])
+        #expect(apps.bundleIDs(servedBy: [0, 1]) == ["both", "sandbox"])
+    }
 }

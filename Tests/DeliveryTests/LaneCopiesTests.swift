@@ -1,3 +1,5 @@
+import APNSSimulator
+import EventLoop
 import JSON
 import Telemetry
 import TestKit
@@ -17,7 +19,27 @@ import Testing
         #expect(scene.pushes.count == 1)
         #expect(scene.rig.counters.duplicates.value == 2)
         let results = try #require(scene.rig.broker.queue(scene.rig.names.resultsQueue)).ready
-        let told = try results.map { try JSONDocument($0.body).root["duplicate"]?.bool ?? false }
-        #expect(told == [false, true, true])
+        let told = try results.map { try JSONDocument($0.body).root }
+        #expect(told.map { $0["duplicate"]?.bool ?? false } == [false, true, true])
+        #expect(told.first?["attempts"]?.int == 1)
+        #expect(told.map { $0["sent_at"] != nil } == [true, false, false])
+    }
+
+    /// A connection to the broker, that for publishing or the other, is lost while one of them is on its way and the
+    /// other waits for it.
+    @Test(arguments: [0, 1]) func eachIsToldOnceThoughItComesAgain(_ connection: Int) throws {
+        let scene = try LaneScene()
+        // APNs takes long enough that what the lost channel held comes again before its answer.
+        try scene.rig.loop.enter {
+            try scene.apns.faults.put(Fault(id: "slow", action: .latency(.constant(3000))))
+        }
+        scene.request(1)
+        scene.request(1)
+        try #require(scene.rig.run { scene.pushes.count == 1 })
+        scene.rig.onLoop { scene.rig.connections[connection].cut() }
+        #expect(scene.rig.run { scene.results == 2 && scene.rig.queue()?.unsettled == 0 })
+        scene.rig.pass(seconds: 60)
+        #expect(scene.results == 2)
+        #expect(scene.pushes.count == 1)
     }
 }

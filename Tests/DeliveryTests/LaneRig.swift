@@ -14,12 +14,13 @@ final class LaneRig {
     let broker: ScriptedBroker
     let counters = LaneCounters(MetricsRegistry())
     private let lanes: [Lane]
-    let names = TopologyNames()
+    let names: TopologyNames
     private let state = State()
 
     /// `@unchecked Sendable`: touched on the one thread that runs the loop.
     private final class State: @unchecked Sendable {
         var isReady = false
+        var publishingFailure: String?
         /// How often it was ready and then no longer.
         var stops = 0
         var unfinished: [Int] = []
@@ -27,18 +28,21 @@ final class LaneRig {
         func changed(_ state: LaneState) {
             if isReady, !state.isReady { stops += 1 }
             isReady = state.isReady
+            publishingFailure = state.publishingFailure
         }
     }
 
     /// - Parameter lanes: of one process, with its memory of copies.
     init(
         lanes count: Int = 1, inFlightMax: Int = LaneRig.inFlightMax, bodyBytesMax: Int? = nil, log: Log = .silent,
-        apps: [AppDirectory.App] = [], payloadSchemas: PayloadSchemas = PayloadSchemas(),
+        requestQueues: [String] = [], apps: [AppDirectory.App] = [], payloadSchemas: PayloadSchemas = PayloadSchemas(),
         pools: [PoolConfiguration] = [], apns: (VirtualLoop) -> [ByteConnector] = { _ in [] }
     ) throws {
         let endpoint = Endpoint(host: "broker", port: 5672)
+        names = TopologyNames(requestQueues: requestQueues)
         broker = loop.enter { [loop] in ScriptedBroker(loop: loop, endpoint: endpoint) }
         var configuration = LaneConfiguration(
+            names: names,
             broker: ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest")),
             inFlightMax: inFlightMax, apps: AppDirectory(apps), pools: pools, worker: "tested")
         configuration.payloadSchemas = payloadSchemas
@@ -46,8 +50,8 @@ final class LaneRig {
             (configuration.consumer.messageBytesMax, configuration.consumer.bodyBytesInFlightMax) =
                 (bodyBytesMax, bodyBytesMax)
         }
-        lanes = try loop.enter { [loop, broker, counters, state, configuration] in
-            Topology().declare(at: broker)
+        lanes = try loop.enter { [loop, broker, counters, names, state, configuration] in
+            Topology(names: names).declare(at: broker)
             try broker.start()
             let copies = CopyMemory()
             return (0..<count).map { _ in
@@ -71,10 +75,19 @@ final class LaneRig {
 
     var isReady: Bool { state.isReady }
     var stops: Int { state.stops }
+    var publishingFailure: String? { state.publishingFailure }
     /// How many deliveries the drains have left; nil before the end of the last.
     var unfinished: Int? { state.unfinished.count >= lanes.count ? state.unfinished.reduce(0, +) : nil }
     /// Lanes that have ended.
     var ended: Int { state.unfinished.count }
+
+    /// All that there were: one over which the lane publishes, one over which it takes messages, in no order.
+    var connections: [VirtualConnection] { loop.network.connections.filter { $0.endpoint == broker.endpoint } }
+
+    /// Declares what is missing at the broker.
+    func mendTopology() {
+        loop.enter { Topology(names: names).declare(at: broker) }
+    }
 
     func onLoop(_ body: () throws -> Void) rethrows { try loop.enter(body) }
 
@@ -83,14 +96,15 @@ final class LaneRig {
         loop.run(limit: .seconds(7200), until: isDone) == .done
     }
 
-    func request(_ text: String, headers: FieldTable = FieldTable()) {
-        loop.enter { publish(text, headers: headers) }
+    /// - Parameter key: which of several queues of requests it is for.
+    func request(_ text: String, headers: FieldTable = FieldTable(), key: String = "-") {
+        loop.enter { publish(text, headers: headers, key: key) }
     }
 
     /// The same, to be called on the loop.
-    func publish(_ text: String, headers: FieldTable = FieldTable()) {
+    func publish(_ text: String, headers: FieldTable = FieldTable(), key: String = "-") {
         _ = broker.publish(
-            exchange: names.requestsExchange, routingKey: "-", messageID: text, headers: headers,
+            exchange: names.requestsExchange, routingKey: key, messageID: text, headers: headers,
             body: Array(text.utf8))
     }
 
@@ -109,5 +123,13 @@ final class LaneRig {
         }
     }
 
+    /// Lets so much time pass.
+    func pass(seconds: Int64) {
+        let end = loop.now.monotonic + .seconds(seconds)
+        _ = run { loop.now.monotonic >= end }
+    }
+
+    /// Of those that the lanes take requests from.
+    func queue(_ name: String? = nil) -> ScriptedQueue? { broker.queue(name ?? names.requestQueues[0]) }
     var deadLetters: [ScriptedMessage] { Array(broker.queue(names.deadQueue)?.ready ?? []) }
 }

@@ -25,7 +25,8 @@ final class LaneScene {
 
     /// Apps take the keys in turn.
     init(
-        lanes: Int = 1, inFlightMax: Int = LaneRig.inFlightMax, connectionsMax: Int = 1, keys: Int = 1, apps: Int = 1
+        lanes: Int = 1, inFlightMax: Int = LaneRig.inFlightMax, connectionsMax: Int = 1, keys: Int = 1, apps: Int = 1,
+        requestQueues: [String] = []
     ) throws {
         let privateKey = try #require(SimulatedApps.privateKey)
         publicKey = try privateKey.publicKey()
@@ -40,7 +41,9 @@ final class LaneScene {
             AppDirectory.App(
                 bundleID: SimulatedApps.bundleID(app), defaultEnvironment: .sandbox, sandboxPool: app % keys)
         }
-        rig = try LaneRig(lanes: lanes, inFlightMax: inFlightMax, apps: directory, pools: pools) { [network] loop in
+        rig = try LaneRig(
+            lanes: lanes, inFlightMax: inFlightMax, requestQueues: requestQueues, apps: directory, pools: pools
+        ) { [network] loop in
             pools.map { _ in
                 SimulatedConnector(loop: loop, endpoint: Self.endpoint, host: SimulatedHost()) {
                     network.way(to: .sandbox)
@@ -74,8 +77,8 @@ final class LaneScene {
     var waits: Int { rig.counters.retries.value }
     var connections: Int { rig.loop.network.connections.count { $0.endpoint == Self.endpoint } }
 
-    func request(_ count: Int, from first: Int = 0) {
-        for number in first..<first + count { rig.request(Self.message(number, app: 0)) }
+    func request(_ count: Int, from first: Int = 0, app: Int = 0, key: String = "-") {
+        for number in first..<first + count { rig.request(Self.message(number, app: app), key: key) }
     }
 
     static func id(_ number: Int) -> String {

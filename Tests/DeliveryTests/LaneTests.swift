@@ -55,9 +55,30 @@ import Testing
         try #require(rig.run { rig.isReady })
         rig.request("not JSON")
         rig.request("nor this", headers: ["push-first-failed-at": 7, "push-possible-duplicate": true])
-        #expect(rig.run { rig.deadLetters.count == 2 })
-        #expect(rig.deadLetters.map { $0.properties.header("push-possible-duplicate") } == [false, true])
-        #expect(rig.deadLetters.map { $0.properties.header("push-first-failed-at") } == [nil, 7])
+        rig.request("nor that", headers: ["push-first-failed-at": "yesterday"])
+        #expect(rig.run { rig.deadLetters.count == 3 })
+        #expect(rig.deadLetters.map { $0.properties.header("push-possible-duplicate") } == [false, true, false])
+        #expect(rig.deadLetters.map { $0.properties.header("push-first-failed-at") } == [nil, 7, nil])
+    }
+
+    @Test(arguments: [
+        (#""collapse_id":"\#(String(repeating: "ü", count: 33))","payload":{"aps":{"alert":"x"}}"#, "collapse_id"),
+        (#""payload":{"aps":{"alert":"\#(String(repeating: "x", count: 4096))"}}"#, "payload"),
+    ])
+    func whatApnsWouldNotTakeForItsBytesIsRefused(_ members: String, _ name: String) throws {
+        let app = AppDirectory.App(bundleID: "com.example.shop", defaultEnvironment: .sandbox, sandboxPool: 0)
+        let rig = try LaneRig(apps: [app])
+        try #require(rig.run { rig.isReady })
+        rig.request(
+            #"""
+            {"id":"6f1c7c1e-3c52-4a53-9c1b-0d6c0a4be1aa","app":"com.example.shop","device_token":"aabb",
+             "push_type":"alert",\#(members)}
+            """#)
+        #expect(rig.run { rig.deadLetters.count == 1 })
+        let headers = try #require(rig.deadLetters.first?.properties)
+        #expect(headers.header("push-reason-class") == "limit")
+        #expect(headers.header("push-reason-code") == .string(name))
+        #expect(headers.header("push-error-path") == .string("/\(name)"))
     }
 
     @Test(arguments: [

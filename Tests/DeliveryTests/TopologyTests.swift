@@ -38,6 +38,13 @@ import Testing
         }
     }
 
+    /// A result that nobody is bound for must not hold up its request.
+    @Test func resultsThatNoQueueTakesAreUnrouted() throws {
+        let results = try #require(topology.exchanges.first { $0.name == "push.results" })
+        #expect(
+            results.arguments.map { "\($0.name)=\($0.value)" } == [#"alternate-exchange=text("push.unrouted")"#])
+    }
+
     @Test func aSingleQueueOfRequestsGetsAllOfThem() {
         let topology = Topology(names: TopologyNames(requestQueues: ["orders"]), routingKeys: ["orders": "order"])
         #expect(keys(of: topology) == ["orders #"])

@@ -48,6 +48,16 @@ import Testing
         }
     }
 
+    @Test func moreMayBeOnTheirWayThanAreRemembered() {
+        var table = CopyTable(settledMax: 20)
+        let keys = (0..<2000 as Range<UInt64>).map { CopyKey(high: $0, low: $0 &* 0x9e37_79b9_7f4a_7c15) }
+        let arrival = CopyArrival(channel: CopyMemory.Channel(number: 0))
+        for key in keys { table.begin(key, arrival) }
+        #expect(keys.allSatisfy { table.find($0) != .nothing })
+        for key in keys { table.forget(key) }
+        #expect(keys.allSatisfy { table.find($0) == .nothing })
+    }
+
     @Test func theLastSoManyAreRemembered() {
         var table = CopyTable(settledMax: 20)
         for number in 0..<1000 as Range<UInt64> {

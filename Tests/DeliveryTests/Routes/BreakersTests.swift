@@ -61,6 +61,16 @@ import Testing
         #expect(scene.takeChanges() == [.opened(.credential(pool: 0), cause)])
     }
 
+    @Test func pushesThatWereRefusedTogetherOpenItOnce() {
+        let scene = Scene()
+        let together = [scene.admit(first), scene.admit(first)].compactMap { $0 }
+        for pass in together { scene.record(scene.answer(403, .invalidProviderToken), pass) }
+        #expect(scene.takeChanges().count == 1)
+        scene.wait(5)
+        #expect(scene.push(first, 200) == .judge)
+        #expect(scene.breakers.areAllClosed)
+    }
+
     @Test func oneMessageProbesAfterGrowingWaits() {
         let scene = Scene()
         _ = scene.push(first, 403, .invalidProviderToken)
@@ -107,6 +117,26 @@ import Testing
         #expect(scene.admit(first)?.isProbe == true)
     }
 
+    @Test func whatWasSentBeforeSaysNothingOfTheProbe() {
+        let scene = Scene()
+        guard let before = scene.admit(first) else { return #expect(Bool(false)) }
+        scene.wait(1)
+        _ = scene.push(first, 403, .invalidProviderToken)
+        scene.wait(5)
+        #expect(scene.admit(first)?.isProbe == true)
+        scene.record(.unknown(.timedOut), before)
+        #expect(scene.admit(first) == nil, "one at a time")
+    }
+
+    @Test func aTopicThatAFreshConnectionTakesIsHeldNoLonger() {
+        let scene = Scene()
+        guard case .sendAgain(let again)? = scene.push(first, 400, .topicDisallowed) else {
+            return #expect(Bool(false), "not tried again")
+        }
+        #expect(scene.record(scene.answer(200), again) == .judge)
+        #expect(scene.breakers.areAllClosed)
+    }
+
     @Test func aTopicIsTriedOnceOnAFreshConnectionAndThenHeldByItself() {
         let scene = Scene()
         guard case .sendAgain(let again)? = scene.push(first, 400, .topicDisallowed) else {
@@ -150,9 +180,10 @@ import Testing
         for connection in [0, 1, 0, 1] {
             #expect(scene.push(first, 500, .internalServerError, connection: connection) == .judge)
         }
-        guard case .hold? = scene.push(first, 500, .internalServerError, connection: 0) else {
+        guard case .hold(let cause)? = scene.push(first, 500, .internalServerError, connection: 0) else {
             return #expect(Bool(false), "not held")
         }
+        #expect(cause.code == "failing")
         #expect(scene.admit(second) == nil, "the same endpoint")
         #expect(scene.admit(third) != nil)
         scene.wait(5)

@@ -1,0 +1,45 @@
+import EventLoop
+import TestKit
+import Testing
+
+@testable import Delivery
+
+/// What a lane says of its broker, on virtual time.
+@Suite struct LaneBrokerTests {
+    private let log: CapturedLog
+    private let rig: LaneRig
+
+    init() throws {
+        log = try CapturedLog()
+        rig = try LaneRig(log: log.log)
+        let rig = rig
+        try #require(rig.run { rig.isReady })
+        _ = log.lines()
+    }
+
+    private func isSaid(_ words: String...) -> Bool {
+        rig.run { log.lines().contains { line in words.allSatisfy { line.contains($0) } } }
+    }
+
+    @Test func aQueueThatIsMissingIsSaidAndThatItIsBack() {
+        rig.onLoop { rig.broker.deleteQueue("push.requests") }
+        #expect(isSaid("A queue is not consumed", "push.requests", "martlet topology apply"))
+        #expect(!rig.isReady)
+        rig.mendTopology()
+        #expect(isSaid("A queue is consumed again", "push.requests"))
+        #expect(rig.run { rig.isReady })
+    }
+
+    /// One of them is for publishing, one for taking messages.
+    @Test(arguments: [0, 1]) func aConnectionThatIsLostAloneIsSaidAndThatItIsBack(_ number: Int) {
+        rig.onLoop {
+            rig.loop.network.onConnect = { $0.cut(after: 10, .toServer) }
+            rig.connections[number].cut()
+        }
+        #expect(isSaid("The broker is not at hand"))
+        #expect(!rig.isReady)
+        rig.loop.network.onConnect = { _ in }
+        #expect(isSaid("The broker is at hand again"))
+        #expect(rig.run { rig.isReady })
+    }
+}

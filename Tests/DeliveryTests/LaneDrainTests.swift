@@ -1,0 +1,22 @@
+import EventLoop
+import TestKit
+import Testing
+
+@testable import Delivery
+
+/// How a lane ends, on virtual time.
+@Suite struct LaneDrainTests {
+    @Test func whatIsNotSentYetGoesBackAtOnceAndTheRestIsWaitedFor() throws {
+        let scene = try LaneScene()
+        scene.request(LaneRig.inFlightMax)
+        // The others wait for the answer to the first of the connection.
+        try #require(scene.rig.run { scene.pushes.count == 1 })
+        let began = scene.now
+        scene.rig.drain(deadlineSeconds: 30)
+        #expect(scene.rig.run { scene.rig.queue()?.ready.count == LaneRig.inFlightMax - 1 })
+        #expect(scene.rig.unfinished == nil)
+        #expect(scene.rig.run { scene.rig.unfinished == 0 })
+        #expect(scene.results == 1 && scene.pushes.count == 1)
+        #expect(began.duration(to: scene.now) <= .seconds(3))
+    }
+}

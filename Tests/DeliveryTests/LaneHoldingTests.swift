@@ -1,0 +1,49 @@
+import EventLoop
+import TestKit
+import Testing
+
+@testable import Delivery
+
+/// A lane all of whose routes are held up, since their keys were revoked; on virtual time.
+@Suite struct LaneHoldingTests {
+    @Test func theBacklogStaysInItsQueue() throws {
+        let scene = try LaneScene()
+        scene.rig.onLoop { scene.revoke(0) }
+        scene.request(300)
+        try #require(scene.rig.run { !scene.rig.isReady })
+        scene.rig.pass(seconds: 20)
+        // Besides what was in flight, one message at a time is looked at, after 5 s and growing waits.
+        #expect(scene.waits <= LaneRig.inFlightMax + 3)
+        #expect(scene.rig.queue()?.ready.count ?? 0 >= 300 - LaneRig.inFlightMax - 3)
+        scene.rig.onLoop { scene.restore(0) }
+        #expect(scene.rig.run { scene.results == 300 })
+        #expect(scene.rig.stops == 1)
+    }
+
+    @Test func oneLookTakesAHundredMessagesAtMost() throws {
+        let scene = try LaneScene(keys: 2, apps: 2)
+        scene.rig.onLoop { for key in 0..<2 { scene.revoke(key) } }
+        for app in 0..<2 { scene.request(1, from: app, app: app) }
+        try #require(scene.rig.run { scene.waits == 2 && !scene.rig.isReady })
+        scene.rig.pass(seconds: 1)
+        // Both keys are to be probed soon, and all that there is is for one of them.
+        scene.request(300, from: 2, app: 1)
+        let probes = scene.pushes.count
+        #expect(scene.rig.run { scene.waits > 2 + 1 })
+        scene.rig.pass(seconds: 3)
+        #expect(scene.pushes.count == probes + 1)
+        #expect(scene.waits == 2 + 1 + Holding.looksMax)
+    }
+
+    @Test func eachOfSeveralQueuesIsLookedAt() throws {
+        let scene = try LaneScene(requestQueues: ["push.requests.urgent", "push.requests.bulk"])
+        scene.rig.onLoop { scene.revoke(0) }
+        scene.request(1, key: "urgent")
+        try #require(scene.rig.run { !scene.rig.isReady })
+        scene.request(20, from: 1, key: "bulk")
+        scene.rig.pass(seconds: 20)
+        #expect(scene.waits > 2)
+        scene.rig.onLoop { scene.restore(0) }
+        #expect(scene.rig.run { scene.results == 21 })
+    }
+}

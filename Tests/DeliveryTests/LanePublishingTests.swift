@@ -1,0 +1,69 @@
+import AMQP
+import EventLoop
+import Telemetry
+import TestKit
+import Testing
+
+@testable import Delivery
+
+/// A lane that cannot publish what became of its messages, on virtual time.
+@Suite struct LanePublishingTests {
+    @Test func itTakesNoMoreAfterTheFourthTryAndSaysWhy() throws {
+        let log = try CapturedLog()
+        let rig = try LaneRig(log: log.log)
+        try #require(rig.run { rig.isReady })
+        rig.onLoop { rig.broker.behaviour.nackPercent = 100 }
+        rig.request("not JSON")
+        #expect(rig.run { rig.counters.publishRepeats.value == 3 })
+        #expect(rig.isReady)
+        #expect(log.lines().count { $0.contains("cannot be published") } == 0)
+        #expect(rig.run { rig.counters.publishRepeats.value == 4 })
+        #expect(!rig.isReady)
+        #expect(rig.publishingFailure == "exchange push.dead: a queue is full, or refuses it")
+        rig.onLoop { rig.broker.behaviour.nackPercent = 0 }
+        #expect(rig.run { rig.isReady && rig.counters.outcomes[.invalid]?.value == 1 })
+        #expect(rig.publishingFailure == nil && rig.deadLetters.count == 1)
+        #expect(log.lines().count { $0.contains("published") } == 2, "that it cannot be, and that it is again")
+    }
+
+    @Test func itTakesNoMoreUntilTheLastOfThemIsOut() throws {
+        let scene = try LaneScene()
+        let (rig, names) = (scene.rig, scene.rig.names)
+        rig.onLoop {
+            rig.broker.behaviour.nackPercent = 100
+            rig.broker.deleteQueue(names.deadQueue)
+        }
+        scene.request(1)
+        rig.request("not JSON")
+        try #require(rig.run { rig.counters.publishRepeats.value >= 12 })
+        rig.onLoop { rig.broker.behaviour.nackPercent = 0 }
+        #expect(rig.run { scene.results == 1 })
+        rig.pass(seconds: 60)
+        #expect(!rig.isReady)
+        rig.mendTopology()
+        #expect(rig.run { rig.isReady })
+        #expect(rig.deadLetters.count == 1)
+    }
+
+    /// The producer's headers and the worker's together are more than a frame holds.
+    @Test func headersThatDoNotFitAreLeftOut() throws {
+        let rig = try LaneRig()
+        rig.broker.behaviour.frameBytesMax = 4096
+        try #require(rig.run { rig.isReady })
+        rig.request("not JSON", headers: ["note": .string(String(repeating: "x", count: 3800))])
+        #expect(rig.run { rig.counters.outcomes[.invalid]?.value == 1 })
+        let dead = try #require(rig.deadLetters.first?.properties)
+        #expect(dead.header("note") == nil && dead.header("push-reason-class") == "json")
+    }
+
+    @Test func whatWasNotPublishedIsNotCounted() throws {
+        let rig = try LaneRig()
+        try #require(rig.run { rig.isReady })
+        rig.onLoop { rig.broker.behaviour.nackPercent = 100 }
+        rig.request("not JSON")
+        #expect(rig.run { rig.counters.publishRepeats.value >= 1 })
+        rig.drain(deadlineSeconds: 1)
+        #expect(rig.run { rig.unfinished == 1 && rig.counters.requeued.value == 1 })
+        #expect(rig.counters.deadLetters.value == 0 && rig.counters.outcomes[.invalid]?.value == 0)
+    }
+}

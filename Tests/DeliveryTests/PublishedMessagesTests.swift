@@ -1,0 +1,124 @@
+import AMQP
+import Crypto
+import TestKit
+import Testing
+
+@testable import Delivery
+
+/// What is published of a request, word for word: other programs and workers of other versions read it.
+@Suite struct PublishedMessagesTests {
+    private static let id = "6f1c7c1e-3c52-4a53-9c1b-0d6c0a4be1aa"
+    private static let origin: FieldTable = [
+        "push-origin-queue": "push.requests.urgent", "push-origin-exchange": "push.requests",
+        "push-origin-routing-key": "urgent", "push-original-message-id": .string(id),
+        "push-original-timestamp": .timestamp(seconds: 1_700_000_000), "push-worker": "tested",
+    ]
+
+    /// With all properties that a producer may set.
+    private func record(_ headers: FieldTable = FieldTable(), isRedelivered: Bool = false) -> DeliveryRecord {
+        var envelope = WireWriter()
+        envelope.raw("push.requests".utf8)
+        envelope.raw("urgent".utf8)
+        envelope.short([15, 14, 13, 12, 10, 9, 7, 6, 5, 3].reduce(0) { $0 | 1 << $1 })
+        for text in ["application/json", "utf-8"] { envelope.shortString(text) }
+        envelope.table(headers)
+        envelope.octet(2)
+        for text in ["correlation", "answers", Self.id] { envelope.shortString(text) }
+        envelope.longLong(1_700_000_000)
+        for text in ["push", "shop"] { envelope.shortString(text) }
+        let body = Array("{}".utf8)
+        let record = DeliveryRecord(
+            of: IncomingMessage(
+                tag: DeliveryTag(number: 1, generation: 1, bytes: 0), queue: "push.requests.urgent",
+                isRedelivered: isRedelivered, body: body, bodySize: UInt64(body.count), isOversized: false,
+                envelope: envelope.bytes, exchangeEnd: 13, routingKeyEnd: 19),
+            from: 0, receivedAtMilliseconds: 1_800_000_000_000)
+        record.id = UUIDValue(Self.id)
+        return record
+    }
+
+    private func expect(_ message: OutgoingMessage, to exchange: String, _ key: String, _ headers: FieldTable) {
+        #expect(message.exchange == exchange && message.routingKey == key && message.messageID == Self.id)
+        #expect(message.contentType == "application/json" && message.contentEncoding == "utf-8")
+        #expect(message.correlationID == "correlation" && message.replyTo == "answers")
+        #expect(message.type == "push" && message.appID == "shop" && message.timestampSeconds == 1_700_000_000)
+        #expect(message.body == Array("{}".utf8))
+        #expect(message.headers == headers)
+    }
+
+    /// As another worker reads it.
+    private func attempts(of message: OutgoingMessage) -> Attempts { record(message.headers).attempts }
+
+    @Test func aDeadLetterSaysWhyAndWhereItCameFrom() {
+        let reason = DeadLetterReason("apns", "BadTopic", path: "/app", "APNs has refused it.")
+        let answer = Conclusion.Answer(status: 400, reason: "BadTopic", timestampMilliseconds: 7)
+        let message = DeadLetterMessage.make(
+            for: record(["CC": "push.requests", "BCC": "push.requests", "x-note": "broker's", "note": "producer's"]),
+            Conclusion(outcome: .rejected, answer: answer, deadLetter: reason),
+            because: reason, AppDirectory([]), failedAtMilliseconds: 9, exchange: "push.dead", worker: "tested")
+        expect(
+            message, to: "push.dead", "dead.apns.BadTopic.-",
+            [
+                "push-outcome": "rejected", "push-reason-class": "apns", "push-reason-code": "BadTopic",
+                "push-reason": "APNs has refused it.", "push-error-path": "/app", "push-apns-status": 400,
+                "push-apns-timestamp": 7, "push-apns-id": .string(Self.id), "push-attempt": 0,
+                "push-possible-duplicate": false, "push-failed-at": 9,
+            ] + Self.origin + ["note": "producer's"])
+    }
+
+    @Test func whatWaitsIsReadAsItWasWritten() {
+        var waiting = Attempts(before: 2, possibleDuplicate: true, rounds: 5)
+        waiting.waitID = 77
+        waiting.beforeQuarantine = Attempts.BeforeQuarantine(waitID: 66, deliveries: 3)
+        waiting.firstTriedAtMilliseconds = 1000
+        waiting.holds = 2
+        waiting.heldSinceMilliseconds = 2000
+        let message = WaitMessage.make(
+            for: record(), Wait(delay: WaitDelay(seconds: 30), attempts: waiting, reason: "held-unreachable"),
+            sibling: 1, failedAtMilliseconds: 9, names: TopologyNames(), worker: "tested")
+        expect(
+            message, to: "push.wait.30s.2", "push.requests.urgent",
+            [
+                "push-attempt": 2, "push-retry-rounds": 5, "push-possible-duplicate": true, "push-wait-id": 77,
+                "push-wait-id-before": 66, "push-deliveries-before": 3, "push-first-tried-at": 1000,
+                "push-hold-rounds": 2, "push-held-since": 2000, "push-reason-code": "held-unreachable",
+                "push-first-failed-at": 9, "push-failed-at": 9,
+            ] + Self.origin)
+        #expect(attempts(of: message) == waiting)
+    }
+
+    @Test func whatMovesToTheQuarantineIsReadAsItWasWritten() {
+        let record = record(
+            [
+                "push-attempt": 1, "push-retry-rounds": 4, "push-wait-id": 66, "push-first-failed-at": 5,
+                "x-delivery-count": 3,
+            ], isRedelivered: true)
+        let message = QuarantineMessage.make(
+            for: record, waitID: 77, movedAtMilliseconds: 9, names: TopologyNames(), worker: "tested")
+        expect(
+            message, to: "push.quarantine", "push.requests.urgent",
+            [
+                "push-attempt": 1, "push-retry-rounds": 5, "push-possible-duplicate": true, "push-wait-id": 77,
+                "push-wait-id-before": 66, "push-deliveries-before": 3,
+                "push-reason": "Delivered 3 times without an end.", "push-failed-at": 9,
+            ] + Self.origin + ["push-first-failed-at": 5])
+        #expect(attempts(of: message) == record.attempts.quarantined(waitID: 77, deliveries: 3))
+    }
+
+    @Test func aResultIsNamedByItsRequestAndItsKind() {
+        let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        let message = ResultMessage.make(
+            for: record(["traceparent": .string(trace), "note": "producer's"]), Conclusion(outcome: .expired),
+            AppDirectory([]), finishedAtMilliseconds: 9, exchange: "push.results")
+        #expect(message.exchange == "push.results" && message.routingKey == "result.expired.-")
+        #expect(message.messageID == Self.id && message.correlationID == Self.id)
+        #expect(message.type == "push.result.v1" && message.contentType == "application/json")
+        #expect(message.headers == ["traceparent": .string(trace)])
+    }
+}
+
+extension FieldTable {
+    fileprivate static func + (one: FieldTable, other: FieldTable) -> FieldTable {
+        FieldTable(one.entries + other.entries)
+    }
+}
