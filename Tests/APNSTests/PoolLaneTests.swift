@@ -122,7 +122,7 @@ import Testing
         #expect(rig.runUntilEnded(2))
         switch ending {
         case .refused: #expect(rig.answer(1)?.connection == 3)
-        case .reset: #expect(rig.outcomes[1] == .unknown(.streamReset(.internalError)))
+        case .reset: #expect(rig.outcomes[1] == .unknown(.streamReset(.internalError), silentConnection: 2))
         }
     }
 

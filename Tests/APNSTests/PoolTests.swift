@@ -191,7 +191,7 @@ import Testing
         rig.pass(.seconds(4))
         #expect(rig.outcomes.isEmpty)
         rig.pass(.seconds(2))
-        #expect(rig.outcomes == [0: .unknown(.connectionLost)])
+        #expect(rig.outcomes == [0: .unknown(.connectionLost, silentConnection: 1)])
     }
 
     @Test func aConnectionLostInMidFlightLeavesTheOutcomeUnknown() throws {
@@ -272,7 +272,7 @@ import Testing
         rig.apns.onRequest = { connection, stream in connection.server.reset(stream, .internalError) }
         rig.send()
         #expect(rig.runUntilEnded(1))
-        #expect(rig.outcomes[0] == .unknown(.streamReset(.internalError)))
+        #expect(rig.outcomes[0] == .unknown(.streamReset(.internalError), silentConnection: 1))
     }
 
     @Test func aRequestWithoutAnAnswerTimesOutAndItsLateAnswerIsIgnored() throws {
@@ -429,7 +429,7 @@ import Testing
         rig.pass(.seconds(1))
         rig.withPool { $0.close() }
         #expect(rig.runUntilEnded(3))
-        #expect(rig.outcomes[0] == .unknown(.connectionLost))
+        #expect(rig.outcomes[0] == .unknown(.connectionLost, silentConnection: 1))
         #expect(rig.outcomes[1] == .notSent(.draining))
         #expect(rig.withPool { $0.connectionCount } == 0)
     }

@@ -322,7 +322,8 @@ public final class APNSPool {
     func outcomeUnknown(_ push: Push, _ reason: UnknownReason, by connection: APNSConnection) {
         if push.wantsFreshConnection { freshEnded(on: connection, isAccepted: false) }
         statistics.unknown += 1
-        push.finish(.unknown(reason))
+        let isSilent = machine[connection.slot]?.hasProvedItself == false
+        push.finish(.unknown(reason, silentConnection: isSilent ? connection.number : nil))
     }
 
     func answeredTooLate() {

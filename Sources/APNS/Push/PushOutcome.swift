@@ -6,8 +6,9 @@ public enum PushOutcome: Sendable, Hashable {
     case answered(PushAnswer)
     /// APNs did not process it: it can be sent again, and no attempt counts.
     case notSent(NotSentReason)
-    /// It was sent and no answer came: APNs may have processed it or not.
-    case unknown(UnknownReason)
+    /// It was sent and no answer came: APNs may have processed it or not. With the number of its connection within the
+    /// pool when nothing was ever accepted on that, as far as authentication goes.
+    case unknown(UnknownReason, silentConnection: Int? = nil)
 }
 
 /// Why a push was not sent, or was refused unprocessed.

@@ -32,7 +32,7 @@ public struct OutcomePolicy: Sendable {
     func verdict(on outcome: PushOutcome, of subject: Subject) -> Verdict {
         switch outcome {
         case .answered(let answer): verdict(on: answer, of: subject)
-        case .unknown(let reason): unknown("\(reason)", of: subject)
+        case .unknown(let reason, _): unknown("\(reason)", of: subject)
         case .notSent(let reason): notSent(reason, of: subject)
         }
     }

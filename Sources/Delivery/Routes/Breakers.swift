@@ -126,6 +126,8 @@ struct Breakers {
             beginProbe(&again)
             return .sendAgain(again)
         }
+        // What may have been sent counts as a try.
+        if case .unknown = outcome { return .judge }
         return cause.map { .hold($0) } ?? .judge
     }
 

@@ -1,6 +1,7 @@
 import Crypto
 
-/// What speaks against an endpoint that can be reached: answers that say the service fails, or that are not APNs' own.
+/// What speaks against an endpoint that can be reached: answers that say the service fails, or that are not APNs' own; and
+/// connections on which none ever comes.
 /// One message or one connection can be bad by itself, so it takes several of both.
 struct EndpointEvidence: Sendable, Hashable {
     static let messagesMin = 5

@@ -13,7 +13,7 @@ struct RouteFindings: Sendable, Hashable {
     var endpoint = Finding.nothing
     var credential = Finding.nothing
     var topic = Finding.nothing
-    /// Which connection of the pool answered.
+    /// Which connection of the pool answered, or did not.
     var connection = 0
 
     static let allGood = RouteFindings(endpoint: .good, credential: .good, topic: .good)
@@ -26,6 +26,9 @@ struct RouteFindings: Sendable, Hashable {
             let cause = BreakerCause(
                 "token", "No provider token can be signed with this key: is the machine's clock right?")
             self.init(endpoint: .nothing, credential: .bad(cause), topic: .nothing)
+        case .unknown(_, let connection?):
+            self.init(endpoint: .bad(.unanswered), credential: .nothing, topic: .nothing)
+            self.connection = connection
         case .notSent, .unknown:
             self.init(endpoint: .nothing, credential: .nothing, topic: .nothing)
         }
@@ -71,6 +74,11 @@ extension AnswerVerdict {
 }
 
 extension BreakerCause {
+    fileprivate static let unanswered = BreakerCause(
+        "unanswered",
+        "Connections stand, but end or stay silent before the first push on them is answered: is it APNs that is there?"
+    )
+
     fileprivate init(_ answer: PushAnswer) {
         let sentence =
             switch answer.reason {

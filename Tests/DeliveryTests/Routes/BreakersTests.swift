@@ -219,6 +219,24 @@ import Testing
         #expect(opening.since.duration(to: scene.now) == .seconds(3600))
     }
 
+    /// A server that takes connections, and ends them or says nothing.
+    @Test func anEndpointThatNeverAnswersIsHeldThoughItsConnectionsStand() {
+        let scene = Scene()
+        for number in 1...EndpointEvidence.messagesMin {
+            guard let pass = scene.admit(first) else { return #expect(Bool(false), "held after \(number - 1)") }
+            let outcome = PushOutcome.unknown(.connectionLost, silentConnection: number)
+            #expect(scene.record(outcome, pass) == .judge, "it may have been sent")
+        }
+        #expect(scene.admit(first) == nil)
+        scene.wait(5)
+        guard let probe = scene.admit(first) else { return #expect(Bool(false), "no message probes it") }
+        scene.record(.unknown(.timedOut, silentConnection: 9), probe)
+        #expect(scene.admit(first) == nil)
+        scene.wait(10)
+        #expect(scene.push(first, 200) == .judge)
+        #expect(scene.breakers.areAllClosed)
+    }
+
     @Test func anOutcomeThatNobodyKnowsSaysNothing() {
         let scene = Scene()
         for reason in [UnknownReason.timedOut, .connectionLost] {

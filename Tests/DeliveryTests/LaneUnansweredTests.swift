@@ -1,0 +1,27 @@
+import APNSSimulator
+import EventLoop
+import Telemetry
+import TestKit
+import Testing
+
+@testable import Delivery
+
+/// A server that takes connections in APNs' place and never answers a push, on virtual time.
+@Suite struct LaneUnansweredTests {
+    /// Else all that is queued would be tried in turn, and given up as unknown in the end.
+    @Test(arguments: [FaultAction.silence, .closeConnection, .resetConnection])
+    func itCostsAFewTriesAndNoMore(_ action: FaultAction) throws {
+        let scene = try LaneScene(connectionsMax: 2)
+        try scene.rig.onLoop { try scene.apns.faults.put(Fault(id: "mute", action: action)) }
+        scene.request(200)
+        let mended = scene.now + .seconds(600)
+        #expect(scene.rig.run { scene.now >= mended })
+        // What the breaker needs to see, and then one for each of its probes.
+        #expect(scene.pushes.count <= EndpointEvidence.messagesMin + 20)
+        #expect(scene.results == 0)
+
+        scene.rig.onLoop { scene.apns.faults.remove(id: "mute") }
+        #expect(scene.rig.run { scene.rig.counters.outcomes[.accepted]?.value == 200 })
+        #expect(mended.duration(to: scene.now) <= .seconds(360))
+    }
+}
