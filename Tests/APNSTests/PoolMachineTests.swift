@@ -114,11 +114,19 @@ import Testing
         #expect(machine.nextOpening(fresh, at(2)) == .open(slot: 2), "for the next one")
     }
 
-    @Test func aConnectionThatNobodyWantsForHimselfIsForAll() {
+    /// Many refused topics want connections of their own again and again, and connects have a limit a minute.
+    @Test func whatManyMayGoByComesBeforeAConnectionForOne() {
         var machine = machine()
         #expect(machine.nextOpening(both, at(0)) == .open(slot: 0))
+        #expect(machine[0]?.isReserved == false)
         #expect(machine.nextOpening(both, at(0)) == .open(slot: 1))
+        #expect(machine[1]?.isReserved == true)
         #expect(machine.nextOpening(both, at(0)) == .none)
+    }
+
+    @Test func aConnectionThatNobodyWantsForHimselfIsForAll() {
+        var machine = machine()
+        #expect(machine.nextOpening(fresh, at(0)) == .open(slot: 0))
         #expect(machine.settingsCame(0, streamsMax: nil) == true)
         #expect(machine.choose() == nil)
         machine.release(0)

@@ -118,8 +118,12 @@ struct PoolMachine: Sendable {
             if time <= now { isOneStalled = true } else { stallsAt = max(stallsAt ?? time, time) }
         }
         let connectionsMax = max(1, limits.connectionsMax)
+        // Connects have a limit a minute: what many may go by comes first.
+        let isSharedServed = serving > (hasReserved ? 1 : 0) || !demand.hasShared
         // One more than may be: of a push that wanted its own and was given up, or beside one that had stalled.
-        if demand.hasFresh, !hasReserved { return serving <= connectionsMax ? .connection(isReserved: true) : .room }
+        if demand.hasFresh, !hasReserved, isSharedServed {
+            return serving <= connectionsMax ? .connection(isReserved: true) : .room
+        }
         guard !isOneComing else { return .none }
         if demand.hasShared {
             if let stallsAt { return serving <= connectionsMax ? .at(stallsAt) : .none }
