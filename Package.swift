@@ -63,6 +63,7 @@ let package = Package(
         clibrary("CPCRE2", pkgConfig: "libpcre2-8", apt: "libpcre2-dev"),
         clibrary("CYAML", pkgConfig: "yaml-0.1", apt: "libyaml-dev"),
         clibrary("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
+        clibrary("CCURL", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
         clibrary("CValgrind"),
 
         library("EventLoop", ["CLinux"]),
@@ -74,6 +75,7 @@ let package = Package(
         library("AMQP", ["EventLoop", "CRabbitMQ"]),
         library("HTTP2", ["EventLoop", "CNGHTTP2"]),
         library("AdminHTTP", ["EventLoop", "CMicroHTTPD"]),
+        library("HTTPClient", ["CCURL"]),
 
         library("JSON", []),
         library("JSONSchema", ["JSON", "CPCRE2"], resources: metaSchemas),
@@ -92,7 +94,7 @@ let package = Package(
             "Operations",
             [
                 "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "YAML", "TLS", "Crypto",
-                "Telemetry", "CLinux",
+                "Telemetry", "AdminHTTP", "HTTPClient", "CLinux",
             ],
             resources: [.embedInCode("Schemas/config.schema.json")]),
         command("martlet", ["Operations"]),
@@ -149,8 +151,8 @@ let package = Package(
         tests(
             "OperationsTests",
             [
-                "Operations", "Delivery", "EventLoop", "AMQP", "APNSProtocol", "Crypto", "JSON", "JSONSchema", "YAML",
-                "Telemetry", "TestKit", "CLinux",
+                "Operations", "Delivery", "EventLoop", "AMQP", "APNSProtocol", "Crypto", "HTTPClient", "JSON",
+                "JSONSchema", "YAML", "Telemetry", "TestKit", "CLinux",
             ]),
         tests("TestKitTests", ["TestKit", "EventLoop", "COpenSSL"]),
         tests(

@@ -44,6 +44,10 @@ public enum MartletCommand {
             return ValidateCommand(options: options).run()
         case .configCheck(let paths):
             return ConfigCheckCommand(paths: paths).run()
+        case .status(let options):
+            return StatusCommand(options: options).run()
+        case .pause(let isPaused, let scope, let worker):
+            return PauseCommand(isPaused: isPaused, scope: scope, worker: worker).run()
         case .watch(let options):
             let access = try options.broker.access()
             return CommandLoop.run { await WatchCommand(loop: $0, access: access, options: options).run() }

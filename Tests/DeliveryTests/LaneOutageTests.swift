@@ -39,7 +39,7 @@ import Testing
         let pushes = scene.pushes.count
         #expect(scene.rig.run { scene.pushes.count > pushes })
         #expect(scene.now <= back + .seconds(10))
-        #expect(scene.rig.run { scene.rig.counters.outcomes[.accepted]?.value == 300 })
+        #expect(scene.rig.run { scene.rig.counters.count(of: .accepted) == 300 })
         #expect(scene.results == 300)
     }
 

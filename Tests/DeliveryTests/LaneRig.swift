@@ -24,6 +24,9 @@ final class LaneRig {
         /// How often it was ready and then no longer.
         var stops = 0
         var unfinished: [Int] = []
+        var status: LaneStatus?
+        var isKnown: Bool?
+        var spans: [Span] = []
 
         func changed(_ state: LaneState) {
             if isReady, !state.isReady { stops += 1 }
@@ -36,7 +39,7 @@ final class LaneRig {
     init(
         lanes count: Int = 1, inFlightMax: Int = LaneRig.inFlightMax, bodyBytesMax: Int? = nil, log: Log = .silent,
         requestQueues: [String] = [], apps: [AppDirectory.App] = [], payloadSchemas: PayloadSchemas = PayloadSchemas(),
-        pools: [PoolConfiguration] = [], apns: (VirtualLoop) -> [ByteConnector] = { _ in [] }
+        pools: [PoolConfiguration] = [], traces: Bool = false, apns: (VirtualLoop) -> [ByteConnector] = { _ in [] }
     ) throws {
         let endpoint = Endpoint(host: "broker", port: 5672)
         names = TopologyNames(requestQueues: requestQueues)
@@ -54,12 +57,14 @@ final class LaneRig {
             Topology(names: names).declare(at: broker)
             try broker.start()
             let copies = CopyMemory()
+            let onSpans: (@Sendable ([Span]) -> Void)? = traces ? { @Sendable in state.spans += $0 } : nil
             return (0..<count).map { _ in
                 let connector = ByteConnector(loop: loop, endpoint: endpoint)
                 return Lane(
                     loop: loop, configuration: configuration,
                     connectors: Lane.Connectors(consumer: [connector], publisher: [connector], apns: apns(loop)),
-                    counters: counters, copies: copies, log: log, onStateChange: { state.changed($0) })
+                    counters: counters, copies: copies, log: log, onSpans: onSpans,
+                    onStateChange: { state.changed($0) })
             }
         }
         for lane in lanes { loop.enter { [loop] in _ = Task(executorPreference: loop) { await lane.start() } } }
@@ -113,6 +118,31 @@ final class LaneRig {
             loop.enter { [loop] in _ = Task(executorPreference: loop) { await lane.replace(payloadSchemas) } }
         }
     }
+
+    /// How the first lane stands.
+    func status() -> LaneStatus? {
+        state.status = nil
+        loop.enter { [loop, state, lane = lanes[0]] in
+            _ = Task(executorPreference: loop) { state.status = await lane.status() }
+        }
+        _ = run { state.status != nil }
+        return state.status
+    }
+
+    /// Whether all lanes know what is meant.
+    func pause(_ scope: PauseScope, _ isPaused: Bool = true) -> Bool {
+        lanes.allSatisfy { lane in
+            state.isKnown = nil
+            loop.enter { [loop, state] in
+                _ = Task(executorPreference: loop) { state.isKnown = await lane.pause(scope, isPaused) }
+            }
+            _ = run { state.isKnown != nil }
+            return state.isKnown == true
+        }
+    }
+
+    /// What was handed over, where `traces` was wanted.
+    var spans: [Span] { state.spans }
 
     /// Lanes end in their order.
     func drain(_ lane: Int = 0, deadlineSeconds: Int) {

@@ -26,7 +26,7 @@ final class LaneScene {
     /// Apps take the keys in turn.
     init(
         lanes: Int = 1, inFlightMax: Int = LaneRig.inFlightMax, connectionsMax: Int = 1, keys: Int = 1, apps: Int = 1,
-        requestQueues: [String] = []
+        requestQueues: [String] = [], traces: Bool = false
     ) throws {
         let privateKey = try #require(SimulatedApps.privateKey)
         publicKey = try privateKey.publicKey()
@@ -42,7 +42,8 @@ final class LaneScene {
                 bundleID: SimulatedApps.bundleID(app), defaultEnvironment: .sandbox, sandboxPool: app % keys)
         }
         rig = try LaneRig(
-            lanes: lanes, inFlightMax: inFlightMax, requestQueues: requestQueues, apps: directory, pools: pools
+            lanes: lanes, inFlightMax: inFlightMax, requestQueues: requestQueues, apps: directory, pools: pools,
+            traces: traces
         ) { [network] loop in
             pools.map { _ in
                 SimulatedConnector(loop: loop, endpoint: Self.endpoint, host: SimulatedHost()) {
@@ -74,7 +75,7 @@ final class LaneScene {
     var pushes: [LoggedRequest] { seen.pushes }
     var results: Int { rig.broker.queue(rig.names.resultsQueue)?.published ?? 0 }
     /// What was published to wait.
-    var waits: Int { rig.counters.retries.value }
+    var waits: Int { rig.counters.registry.count(of: "martlet_retry_total") }
     var connections: Int { rig.loop.network.connections.count { $0.endpoint == Self.endpoint } }
 
     func request(_ count: Int, from first: Int = 0, app: Int = 0, key: String = "-") {

@@ -21,7 +21,7 @@ import Testing
         #expect(scene.results == 0)
 
         scene.rig.onLoop { scene.apns.faults.remove(id: "mute") }
-        #expect(scene.rig.run { scene.rig.counters.outcomes[.accepted]?.value == 200 })
+        #expect(scene.rig.run { scene.rig.counters.count(of: .accepted) == 200 })
         #expect(mended.duration(to: scene.now) <= .seconds(360))
     }
 }

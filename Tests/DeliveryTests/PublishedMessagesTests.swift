@@ -1,5 +1,6 @@
 import AMQP
 import Crypto
+import EventLoop
 import TestKit
 import Testing
 
@@ -32,7 +33,8 @@ import Testing
                 tag: DeliveryTag(number: 1, generation: 1, bytes: 0), queue: "push.requests.urgent",
                 isRedelivered: isRedelivered, body: body, bodySize: UInt64(body.count), isOversized: false,
                 envelope: envelope.bytes, exchangeEnd: 13, routingKeyEnd: 19),
-            from: 0, receivedAtMilliseconds: 1_800_000_000_000)
+            from: 0,
+            Now(monotonic: MonotonicTime(nanoseconds: 0), unixNanoseconds: 1_800_000_000_000_000_000))
         record.id = UUIDValue(Self.id)
         return record
     }

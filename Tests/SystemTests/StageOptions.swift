@@ -25,6 +25,8 @@ extension Stage {
         var hasSandbox = false
         /// Last words of the names of several request queues; none: there is one.
         var requestQueues: [String] = []
+        /// The section of the configuration, in YAML's flow style.
+        var admin = "{enabled: false}"
     }
 }
 
@@ -52,7 +54,7 @@ extension Stage.Options {
         lines += [
             "limits: {in_flight_max: \(inFlightMax), drain_deadline_seconds: \(drainDeadlineSeconds)}",
             "retry: {resend_unknown: \(resendsUnknown), delays: [\(delays.joined(separator: ","))]}",
-            "lanes: \(lanes)",
+            "lanes: \(lanes)", "admin: \(admin)",
         ]
         return lines.joined(separator: "\n") + "\n"
     }

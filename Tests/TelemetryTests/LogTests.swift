@@ -8,7 +8,7 @@ import Testing
         let pipe = try Pipe()
         let log = Log(level: .info, descriptor: pipe.writing)
         log.info(
-            "ready",
+            .workerReady,
             [
                 .lanes: 2, .amqpQueue: "com.example.app", .accepted: .integer(-7), .memoryBytes: .number(0.5),
                 .unknown: true,
@@ -18,7 +18,7 @@ import Testing
         let line = pipe.read()
         #expect(
             line.hasSuffix(
-                #"","level":"info","message":"ready","lanes":2,"amqp.queue":"com.example.app","message.accepted":-7,"#
+                #"","level":"info","event":"worker.ready","message":"ready","lanes":2,"amqp.queue":"com.example.app","message.accepted":-7,"#
                     + #""process.memory_bytes":0.5,"message.unknown":true}"# + "\n"))
         let time = try #require(
             line.wholeMatch(of: /\{"time":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"[^\n]*\n/)?.output.1)
@@ -28,8 +28,8 @@ import Testing
     @Test func `Whatever a peer said stays within its string`() throws {
         let pipe = try Pipe()
         let log = Log(level: .debug, descriptor: pipe.writing)
-        log.error("peer", [.error: "a\"b\\c\nd\te\u{0}f\u{1B}[31mg\u{7F}h\u{9B}iüj\u{1F426}"])
-        log.error("not a number", [.memoryBytes: .number(.infinity)])
+        log.error(.brokerLost, [.error: "a\"b\\c\nd\te\u{0}f\u{1B}[31mg\u{7F}h\u{9B}iüj\u{1F426}"])
+        log.error(.workerStopped, [.memoryBytes: .number(.infinity)])
         log.flush()
         let text = pipe.read()
         #expect(text.contains(#""error":"a\"b\\c\nd\te\u0000f\u001b[31mg\u007fh\u009biüj🐦"}"#))
@@ -40,7 +40,7 @@ import Testing
     @Test func `A long value is cut`() throws {
         let pipe = try Pipe()
         let log = Log(level: .debug, descriptor: pipe.writing)
-        log.error("long", [.error: .string(String(repeating: "ü", count: 50_000))])
+        log.error(.brokerLost, [.error: .string(String(repeating: "ü", count: 50_000))])
         log.flush()
         let line = pipe.read()
         #expect(line.hasSuffix("ü…\"}\n") && line.utf8.count < 4300)
@@ -53,25 +53,25 @@ import Testing
             Issue.record("evaluated")
             return 1
         }
-        log.debug("no", [.lanes: touched()])
-        log.info("no", [.lanes: touched()])
-        Log.silent.error("no", [.lanes: touched()])
-        log.warning("yes")
+        log.debug(.workerReady, [.lanes: touched()])
+        log.info(.workerReady, [.lanes: touched()])
+        Log.silent.error(.workerReady, [.lanes: touched()])
+        log.warning(.workerNotReady, [.lane: 1, .error: nil])
         log.flush()
-        #expect(pipe.read().hasSuffix(#""message":"yes"}"# + "\n"))
+        #expect(pipe.read().hasSuffix(#""message":"not ready","lane":1}"# + "\n"))
     }
 
     @Test func `A stalled reader costs lines, not time, and hears how many`() throws {
         let pipe = try Pipe()
         pipe.fill()
         let log = Log(level: .info, descriptor: pipe.writing, queueBytesMax: 10_000)
-        for number in 0..<5_000 { log.info("line", [.lanes: .integer(number)]) }
+        for number in 0..<5_000 { log.info(.workerSummary, [.lanes: .integer(number)]) }
         #expect(log.droppedCount > 0)
         #expect(!log.flush(withinMilliseconds: 20))
 
         // Every line is either there or counted, in one line or several as the writer came to it.
         var text = ""
-        func written() -> Int { text.split(separator: "\n").count { $0.contains(#""message":"line""#) } }
+        func written() -> Int { text.split(separator: "\n").count { $0.contains(#""event":"worker.summary""#) } }
         func told() -> Int {
             text.matches(of: /"level":"warning"[^\n]*"log\.dropped":(\d+)/).reduce(0) { $0 + (Int($1.output.1) ?? 0) }
         }
@@ -85,7 +85,7 @@ import Testing
         pipe.closeReading()
         for descriptor in [pipe.writing, -1] {
             let log = Log(level: .info, descriptor: descriptor)
-            for _ in 0..<100 { log.info("into the void") }
+            for _ in 0..<100 { log.info(.workerSummary) }
             #expect(log.flush())
         }
     }
@@ -96,7 +96,9 @@ import Testing
         await withTaskGroup { group in
             for writer in 0..<8 {
                 group.addTask {
-                    for number in 0..<50 { log.info("line", [.lane: .integer(writer), .lanes: .integer(number)]) }
+                    for number in 0..<50 {
+                        log.info(.workerSummary, [.lane: .integer(writer), .lanes: .integer(number)])
+                    }
                 }
             }
         }
@@ -115,6 +117,14 @@ import Testing
     ])
     func `No whole token is told`(token: String, shown: String) {
         #expect(ShortToken(token).description == shown)
+    }
+
+    /// They are alerted on, and looked up in the documentation.
+    @Test func `Codes of events have one form, and no two events one code or sentence`() {
+        let codes = LogEvent.allCases.map(\.rawValue)
+        #expect(Set(codes).count == codes.count)
+        #expect(Set(LogEvent.allCases.map { "\($0.message)" }).count == codes.count)
+        for code in codes { #expect(code.wholeMatch(of: /[a-z]+(_[a-z]+)*\.[a-z]+(_[a-z]+)*/) != nil, "\(code)") }
     }
 
     @Test func `Levels have words`() {

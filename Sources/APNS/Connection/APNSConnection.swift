@@ -12,6 +12,7 @@ final class APNSConnection: HTTP2ClientDelegate {
         /// nil once its outcome is known; the stream may live on for a moment.
         var push: Push?
         var tokenGeneration: Int
+        var sentAt: MonotonicTime
         /// 0 before the answer.
         var status = 0
         var body: [UInt8] = []
@@ -102,7 +103,8 @@ final class APNSConnection: HTTP2ClientDelegate {
             return false
         }
         while flights.count <= stream.slot { flights.append(nil) }
-        flights[stream.slot] = Flight(stream: stream, push: push, tokenGeneration: token.generation)
+        flights[stream.slot] = Flight(
+            stream: stream, push: push, tokenGeneration: token.generation, sentAt: loop.now.monotonic)
         deadlines.add(slot: stream.slot, deadline: loop.now.monotonic + .seconds(configuration.requestTimeoutSeconds))
         if requestTimer == nil { armRequestTimer() }
         return true
@@ -272,7 +274,8 @@ final class APNSConnection: HTTP2ClientDelegate {
         }
         guard !hasStatus else {
             let answer = answer(of: flight, pool)
-            pool.answered(push, answer, tokenGeneration: flight.tokenGeneration, by: self)
+            pool.answered(
+                push, answer, tokenGeneration: flight.tokenGeneration, sentAt: flight.sentAt, by: self)
             return count(answer)
         }
         switch end {

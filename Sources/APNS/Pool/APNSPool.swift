@@ -21,6 +21,7 @@ public final class APNSPool {
     private let loop: EventLoop
     private let connector: ByteConnector
     private let log: Log
+    private let times: PoolTimes
     private let resends: ResendPolicy
     private var tokens: TokenSource
     private(set) var machine: PoolMachine
@@ -35,11 +36,15 @@ public final class APNSPool {
 
     /// - Parameter connector: opens a connection to the endpoint, over TLS with `h2` agreed; resolves its name anew each
     ///   time.
-    public init(loop: EventLoop, connector: ByteConnector, configuration: PoolConfiguration, log: Log = .silent) {
+    public init(
+        loop: EventLoop, connector: ByteConnector, configuration: PoolConfiguration, times: PoolTimes = PoolTimes(),
+        log: Log = .silent
+    ) {
         self.loop = loop
         self.connector = connector
         self.configuration = configuration
         self.log = log
+        self.times = times
         tokens = TokenSource(key: configuration.key, configuration: configuration.token)
         resends = ResendPolicy(resendsMax: configuration.resendsMax)
         machine = PoolMachine(
@@ -57,13 +62,17 @@ public final class APNSPool {
     ///   - onFreshConnection: send it as the first push of a connection that is opened for it, since APNs binds a
     ///     connection to the topics that were allowed at its first push. If it is accepted, the connections from before
     ///     are left; if not, the new one is.
+    ///   - timing: is told when the push left and was answered.
     public func send(
-        _ request: APNSRequest, priority: Int = 0, onFreshConnection: Bool = false
+        _ request: APNSRequest, priority: Int = 0, onFreshConnection: Bool = false, timing: PushTiming? = nil
     ) async -> PushOutcome {
         loop.assertOnLoop()
         let priority = UInt8(min(max(0, priority), Self.prioritiesMax - 1))
         return await withUnsafeContinuation {
-            submit(Push(request, priority: priority, wantsFreshConnection: onFreshConnection, $0))
+            submit(
+                Push(
+                    request, priority: priority, wantsFreshConnection: onFreshConnection, givenAt: loop.now.monotonic,
+                    timing: timing, $0))
         }
     }
 
@@ -118,6 +127,10 @@ public final class APNSPool {
     /// Whether a connection stands that takes pushes.
     public var isConnected: Bool { machine.isConnected }
 
+    var tokenAgeSeconds: Int? {
+        tokens.newest.map { Int($0.mintedAt.sinceBoot.duration(to: loop.now.sinceBoot).components.seconds) }
+    }
+
     /// Connections that have not ended.
     public var connectionCount: Int { connections.reduce(0) { $1 == nil ? $0 : $0 + 1 } }
 
@@ -154,6 +167,8 @@ public final class APNSPool {
         guard connection.start(push, newest: token, block: &block) else { return false }
         machine.streamBegan(slot, loop.now.monotonic)
         statistics.sent += 1
+        times.stream.observe(push.givenAt, loop.now.monotonic)
+        push.timing?.sentAt = loop.now.unixNanoseconds
         return true
     }
 
@@ -162,7 +177,7 @@ public final class APNSPool {
         guard !isTokenMissing else { return }
         isTokenMissing = true
         log.error(
-            "No provider token can be made",
+            .tokenMissing,
             [
                 .apnsKeyID: .string(configuration.key.keyID), .apnsTeamID: .string(configuration.key.teamID),
                 .error: .string(tokens.error?.message ?? "the last one is too old, and the next may not be made yet"),
@@ -243,10 +258,10 @@ public final class APNSPool {
     func settingsCame(_ connection: APNSConnection, streamsMax: Int?) {
         let isNew = machine.settingsCame(connection.slot, streamsMax: streamsMax)
         log.debug(
-            "APNs announced its settings",
+            .connectionOpened,
             [
                 .apnsHost: .string(configuration.authority), .apnsConnection: .integer(connection.number),
-                .apnsStreamsMax: .integer(streamsMax ?? -1),
+                .apnsStreamsMax: streamsMax.map { .integer($0) },
             ])
         if isNew { onEvent(.connected) }
         sendFresh(on: connection.slot)
@@ -267,10 +282,10 @@ public final class APNSPool {
     func connectionClosed(_ connection: APNSConnection, _ error: TransportError?, goAwayReason: String?) {
         connections[connection.slot] = nil
         log.debug(
-            "The connection to APNs has ended",
+            .connectionEnded,
             [
                 .apnsHost: .string(configuration.authority), .apnsConnection: .integer(connection.number),
-                .apnsReason: .string(goAwayReason ?? "none"), .error: .string(error?.message ?? "none"),
+                .apnsReason: goAwayReason.map { .string($0) }, .error: error.map { .string($0.message) },
             ])
         let error = error ?? TransportError(.reset, goAwayReason ?? "the connection ended before it stood")
         let event = machine.closed(connection.slot, error, loop.now.monotonic, random: loop.nextRandom)
@@ -288,8 +303,12 @@ public final class APNSPool {
         sendWaiting()
     }
 
-    func answered(_ push: Push, _ answer: PushAnswer, tokenGeneration: Int, by connection: APNSConnection) {
+    func answered(
+        _ push: Push, _ answer: PushAnswer, tokenGeneration: Int, sentAt: MonotonicTime, by connection: APNSConnection
+    ) {
         statistics.answered += 1
+        times.answer.observe(sentAt, loop.now.monotonic)
+        push.timing?.answeredAt = loop.now.unixNanoseconds
         if push.wantsFreshConnection { freshEnded(on: connection, isAccepted: answer.status == 200) }
         guard answer.status != 200 else { return push.finish(.answered(answer)) }
         let verdict = AnswerVerdict(status: answer.status, reason: answer.reason, isFromAPNS: answer.isFromAPNS)

@@ -46,6 +46,9 @@ struct PoolMachine: Sendable {
         self.reconnect = ReconnectPolicy(reconnect)
     }
 
+    /// Requests without an answer.
+    var streamCount: Int { members.reduce(0) { $0 + ($1?.gate.inFlight ?? 0) } }
+
     subscript(slot: Int) -> PoolMember? { members[slot] }
 
     /// The connection with the fewest requests open among those that have a stream free for a push of this priority.

@@ -1,3 +1,5 @@
+import EventLoop
+
 /// A push on its way through the pool, with whoever waits for its outcome.
 struct Push {
     let request: APNSRequest
@@ -6,15 +8,22 @@ struct Push {
     let priority: UInt8
     /// It has to be the first on its connection.
     let wantsFreshConnection: Bool
+    /// When it was given to the pool.
+    let givenAt: MonotonicTime
+    /// Told of what happens, where somebody wants to know.
+    let timing: PushTiming?
     var tries = ResendPolicy.Tries()
 
     init(
-        _ request: APNSRequest, priority: UInt8, wantsFreshConnection: Bool,
+        _ request: APNSRequest, priority: UInt8, wantsFreshConnection: Bool, givenAt: MonotonicTime,
+        timing: PushTiming?,
         _ continuation: UnsafeContinuation<PushOutcome, Never>
     ) {
         self.request = request
         self.priority = priority
         self.wantsFreshConnection = wantsFreshConnection
+        self.givenAt = givenAt
+        self.timing = timing
         self.continuation = continuation
     }
 

@@ -185,11 +185,8 @@ struct Option: Sendable {
     }
 
     private static func endpoint(_ name: String, _ value: String) throws(SimulatorError) -> Endpoint {
-        guard let colon = value.lastIndex(of: ":"), let port = UInt16(value[value.index(after: colon)...]),
-            colon > value.startIndex
-        else { throw bad(name, value, "HOST:PORT") }
-        let host = value[..<colon].drop { $0 == "[" }
-        return Endpoint(host: String(host.last == "]" ? host.dropLast() : host), port: port)
+        guard let endpoint = Endpoint(value) else { throw bad(name, value, "HOST:PORT") }
+        return endpoint
     }
 
     private static func bad(_ name: String, _ value: String, _ wanted: String) -> SimulatorError {

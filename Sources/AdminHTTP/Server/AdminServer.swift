@@ -33,19 +33,42 @@ public final class AdminServer {
     ///
     /// - Parameter handler: gets every whole request of a client that may ask, and has it answered now or later.
     /// - Throws: when the address cannot be had, or the process is out of memory or descriptors.
-    public init(
+    public convenience init(
         loop: EpollLoop, endpoint: Endpoint, configuration: AdminConfiguration = AdminConfiguration(),
         handler: @escaping (AdminExchange) -> Void
+    ) throws(TransportError) {
+        try self.init(loop, endpoint.host, configuration, handler) { accept throws(TransportError) in
+            try loop.listen(on: endpoint, acceptDescriptor: accept)
+        }
+    }
+
+    /// Listens on a Unix socket, which only this user may connect to.
+    ///
+    /// - Parameter handler: as above.
+    /// - Throws: when the path cannot be had, or the process is out of memory or descriptors.
+    public convenience init(
+        loop: EpollLoop, socketPath: String, configuration: AdminConfiguration = AdminConfiguration(),
+        handler: @escaping (AdminExchange) -> Void
+    ) throws(TransportError) {
+        try self.init(loop, "localhost", configuration, handler) { accept throws(TransportError) in
+            try loop.listen(onSocketAt: socketPath, acceptDescriptor: accept)
+        }
+    }
+
+    private init(
+        _ loop: EpollLoop, _ host: String, _ configuration: AdminConfiguration,
+        _ handler: @escaping (AdminExchange) -> Void,
+        _ listen: (@escaping (Int32) -> Void) throws(TransportError) -> ByteListener
     ) throws(TransportError) {
         loop.assertOnLoop()
         self.loop = loop
         self.configuration = configuration
-        self.endpoint = endpoint
         self.handler = handler
-        hosts = TrustedHosts(listening: endpoint.host, names: configuration.hostNames)
-        let listener = try loop.listen(on: endpoint, acceptDescriptor: { [unowned self] in accept($0) })
+        endpoint = Endpoint(host: host, port: 0)
+        hosts = TrustedHosts(listening: host, names: configuration.hostNames)
+        let listener = try listen { [unowned self] in accept($0) }
         self.listener = listener
-        self.endpoint = listener.endpoint
+        endpoint = listener.endpoint
         daemon = startDaemon()
         watch = daemon.flatMap { daemon in
             DescriptorWatch(

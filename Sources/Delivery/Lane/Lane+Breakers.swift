@@ -36,7 +36,7 @@ extension Lane {
         for change in changes {
             switch change {
             case .opened(let place, let cause): opened(place, cause)
-            case .probing(let place): log.info("A push is let through to see", [.route: .string(name(of: place))])
+            case .probing(let place): log.info(.breakerProbing, [.route: .string(name(of: place))])
             case .closed(let place, let opening): closed(place, opening)
             }
         }
@@ -45,7 +45,7 @@ extension Lane {
 
     private func opened(_ place: Breakers.Place, _ cause: BreakerCause) {
         log.warning(
-            "Pushes are held up",
+            .breakerOpened,
             [
                 .route: .string(name(of: place)), .apnsReason: .string(cause.code), .error: .string(cause.sentence),
                 .apps: .string(appsAffected(by: place)),
@@ -57,7 +57,7 @@ extension Lane {
     private func closed(_ place: Breakers.Place, _ opening: Breaker.Opening) {
         if case .endpoint = place { for index in poolsAffected(by: place) { pools[index].stopProbing() } }
         log.info(
-            "Pushes go on",
+            .breakerClosed,
             [
                 .route: .string(name(of: place)), .apnsReason: .string(opening.cause.code),
                 .apps: .string(appsAffected(by: place)),
@@ -73,7 +73,7 @@ extension Lane {
         }
     }
 
-    private func name(of place: Breakers.Place) -> String {
+    func name(of place: Breakers.Place) -> String {
         guard let pool = poolsAffected(by: place).first.map({ pools[$0].configuration }) else { return "" }
         return switch place {
         case .endpoint: pool.authority

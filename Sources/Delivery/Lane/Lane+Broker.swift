@@ -14,6 +14,8 @@ extension Lane {
     func brokerChanged() {
         state.isConsuming = consumers.allSatisfy { $0.state == .ready }
         state.isPublishing = publisher.state == .ready
+        state.consumingFailure = consuming.state.failure ?? consumers.lazy.compactMap(\.state.failure).first
+        state.brokerFailure = publishing.state.failure ?? publisher.state.failure
         stateChanged()
         let now = loop.now.monotonic
         log(outages.consuming.changed(to: consuming.state, now: now), of: "consume")
@@ -30,10 +32,10 @@ extension Lane {
         switch line {
         case nil: break
         case .began(let error), .lasts(let error, _):
-            log.warning("A queue is not consumed", [.amqpQueue: .string(queue), .error: .string(error.advice)])
+            log.warning(.queueLost, [.amqpQueue: .string(queue), .error: .string(error.advice)])
         case .ended(let length):
             log.info(
-                "A queue is consumed again",
+                .queueBack,
                 [.amqpQueue: .string(queue), .durationMilliseconds: .milliseconds(length)])
         }
     }
@@ -44,18 +46,30 @@ extension Lane {
         case nil: break
         case .began(let error):
             log.warning(
-                "The broker is not at hand", [.amqpConnection: .string(use), .error: .string(error.advice)])
+                .brokerLost, [.amqpConnection: .string(use), .error: .string(error.advice)])
         case .lasts(let error, let length):
             log.warning(
-                "The broker is still not at hand",
+                .brokerStillLost,
                 [
                     .amqpConnection: .string(use), .error: .string(error.advice),
                     .durationMilliseconds: .milliseconds(length),
                 ])
         case .ended(let length):
             log.info(
-                "The broker is at hand again",
+                .brokerBack,
                 [.amqpConnection: .string(use), .durationMilliseconds: .milliseconds(length)])
+        }
+    }
+}
+
+extension BrokerState {
+    /// What keeps it from being used; nil where it is, or is only being begun.
+    fileprivate var failure: String? {
+        switch self {
+        case .idle, .connecting, .ready, .disconnected: nil
+        case .blocked(let reason): "the broker takes no publishes: \(reason)"
+        case .waiting(let error, _): error.advice
+        case .closed: "closed"
         }
     }
 }

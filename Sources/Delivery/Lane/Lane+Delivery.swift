@@ -11,11 +11,13 @@ extension Lane {
         guard !state.isDraining, consumers[source].holds(delivery.tag) else {
             return consumers[source].requeue(delivery.tag)
         }
-        began()
-        defer { ended() }
-        let record = DeliveryRecord(of: delivery, from: source, receivedAtMilliseconds: loop.now.unixMilliseconds)
+        let record = DeliveryRecord(of: delivery, from: source, loop.now)
+        began(record)
+        defer { ended(record) }
         if isPoison(delivery, source) { return await isolate(record) }
-        switch reader.read(record) {
+        let read = reader.read(record)
+        record.trace?.validated(loop.now)
+        switch read {
         case .failure(let refusal):
             _ = await settle(.conclude(Conclusion(invalid: refusal)), record)
         case .success(let notification):
@@ -76,6 +78,7 @@ extension Lane {
 
     private func acknowledgeCopy(_ record: DeliveryRecord) {
         counters.duplicates.add()
+        counters.acknowledged.add()
         consumers[record.source].acknowledge(record.delivery.tag)
     }
 }

@@ -20,6 +20,7 @@ extension Lane {
         if inFlight > 0, !isEnding { await withUnsafeContinuation { whenIdle = $0 } }
         loop.cancel(timer)
         isEnding = true
+        handOverSpans()
         let report = DrainReport(unfinished: inFlight)
         for pool in pools {
             pool.close()

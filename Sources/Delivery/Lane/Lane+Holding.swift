@@ -28,7 +28,7 @@ extension Lane {
         holding.since = now
         state.areAllRoutesHeld = true
         wantsChanged()
-        log.warning("Every route in use is held up; messages are left in their queues")
+        log.warning(.allRoutesHeld)
         scheduleLook()
     }
 
@@ -38,11 +38,11 @@ extension Lane {
         cancelLook()
         state.areAllRoutesHeld = false
         wantsChanged()
-        log.info("Messages are taken again", [.durationMilliseconds: .milliseconds(since.duration(to: now))])
+        log.info(.routesOpen, [.durationMilliseconds: .milliseconds(since.duration(to: now))])
     }
 
     private func scheduleLook() {
-        guard holding.since != nil, !holding.isLooking, !state.isDraining else { return }
+        guard holding.since != nil, !holding.isLooking, !state.isDraining, !state.isPaused else { return }
         cancelLook()
         let time = holding.nextLook(probeDue: breakers.nextProbeDue, loop.now.monotonic)
         holding.timer = loop.schedule(at: time) {
@@ -63,7 +63,7 @@ extension Lane {
         guard !holding.isLooking else { return }
         holding.lookBegan()
         var left = Holding.looksMax
-        while left > 0, holding.since != nil, state.publishingFailure == nil, !state.isDraining, !holding.wasAdmitted {
+        while left > 0, holding.since != nil, !holding.wasAdmitted, state.wantsQuarantine {
             left -= 1
             guard let (delivery, source) = await takeOne() else { break }
             await deliver(delivery, from: source)

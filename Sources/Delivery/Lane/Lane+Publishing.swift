@@ -24,7 +24,7 @@ extension Lane {
     /// When that takes long, because a queue is missing or full or the broker is away, the lane takes no more messages:
     /// it could not publish what becomes of them.
     func publish(_ original: OutgoingMessage) async -> PublishEnd {
-        let outcome = await publisher.publish(original)
+        let outcome = await publishOnce(original)
         if case .confirmed = outcome { return .confirmed }
         return await publishAgain(original, after: outcome)
     }
@@ -53,9 +53,19 @@ extension Lane {
                 delay = min(delay * 2, Self.repeatDelayMillisecondsMax)
                 if isEnding { return .ended }
             }
-            outcome = await publisher.publish(message)
+            outcome = await publishOnce(message)
         }
         return .ended
+    }
+
+    private func publishOnce(_ message: OutgoingMessage) async -> PublishOutcome {
+        let begunAt = loop.now.monotonic
+        let outcome = await publisher.publish(message)
+        labels.published(outcome)
+        if case .confirmed = outcome {
+            counters.confirms.observe(Int(loop.now.monotonic.nanoseconds - begunAt.nanoseconds))
+        }
+        return outcome
     }
 
     /// Deliveries that came before the broker was told to send no more wait here while nothing could be published of them.
@@ -77,13 +87,13 @@ extension Lane {
         state.publishingFailure = nil
         wantsChanged()
         guard let length = backlog.outage.ends(loop.now.monotonic), !isEnding else { return }
-        log.info("What became of messages is published again", [.durationMilliseconds: .milliseconds(length)])
+        log.info(.publishResumed, [.durationMilliseconds: .milliseconds(length)])
     }
 
     private func logStuck(_ message: OutgoingMessage, _ outcome: PublishOutcome) {
         guard backlog.outage.lasts(loop.now.monotonic) != nil else { return }
         log.warning(
-            "What became of messages cannot be published; no more are taken until it can",
+            .publishStuck,
             [
                 .error: .string("\(message.destination): \(outcome.words)"),
                 .publishRepeats: .integer(counters.publishRepeats.value),
@@ -92,7 +102,7 @@ extension Lane {
 
     private func logImpossible(_ message: OutgoingMessage, _ refusal: PublishRefusal) {
         log.error(
-            "A message cannot be published at all; its request goes to the broker's dead letters",
+            .publishImpossible,
             [.amqpExchange: .string(message.exchange), .error: .string(refusal.rawValue)])
     }
 }

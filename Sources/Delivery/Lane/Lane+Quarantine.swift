@@ -32,7 +32,7 @@ extension Lane {
         guard acknowledge(record, await publish(message)) else { return }
         counters.quarantined.add()
         log.warning(
-            "A message that was delivered again and again moves to the quarantine",
+            .quarantineEntered,
             [.amqpQueue: .string(record.delivery.queue), .deliveries: .integer(record.delivery.deliveryCount)])
     }
 
@@ -43,7 +43,7 @@ extension Lane {
         guard await settle(.conclude(Conclusion(outcome: .unknown, deadLetter: reason)), record) else { return }
         counters.quarantined.add()
         log.error(
-            "A message in quarantine has no end",
+            .quarantineEnded,
             [.amqpQueue: .string(record.delivery.queue), .deliveries: .integer(record.delivery.deliveryCount)])
     }
 }

@@ -24,7 +24,10 @@ extension Lane {
             admitted(pass)
             let sentAt = loop.now.unixMilliseconds
             let outcome = await pools[pass.route.pool].send(
-                notification.push, priority: record.source, onFreshConnection: pass.needsFreshConnection)
+                notification.push, priority: record.source, onFreshConnection: pass.needsFreshConnection,
+                timing: record.trace?.push)
+            record.trace?.pushEnded(loop.now)
+            if case .answered(let answer) = outcome { labels.answered(answer, record) }
             let consequence = breakers.record(
                 outcome, of: notification.push.id, pass, loop.now.monotonic, random: loop.nextRandom())
             breakersChanged()

@@ -20,9 +20,11 @@ extension Lane {
         let consumer = consumers[record.source]
         switch published {
         case .confirmed where !record.delivery.isOversized:
+            counters.acknowledged.add()
             consumer.acknowledge(record.delivery.tag)
         case .confirmed, .impossible:
             // Its body is not here, or cannot be published: the broker itself moves it to the dead letters.
+            counters.rejected.add()
             consumer.reject(record.delivery.tag, requeue: false)
         case .ended:
             counters.requeued.add()
@@ -42,13 +44,15 @@ extension Lane {
                     for: record, conclusion, because: reason, configuration.apps, failedAtMilliseconds: now,
                     exchange: configuration.names.deadExchange, worker: configuration.worker))
             guard end != .ended else { return .ended }
-            counters.deadLetters.add()
+            labels.deadLetter(reason)
         }
         let result = ResultMessage.make(
             for: record, conclusion, configuration.apps, finishedAtMilliseconds: now,
             exchange: configuration.names.resultsExchange)
         guard await publish(result) != .ended else { return .ended }
-        counters.count(conclusion.outcome)
+        labels.ended(record, conclusion.outcome)
+        record.trace?.ended(conclusion)
+        log(conclusion, of: record)
         return end
     }
 
@@ -59,7 +63,7 @@ extension Lane {
             WaitMessage.make(
                 for: record, wait, sibling: sibling, failedAtMilliseconds: loop.now.unixMilliseconds,
                 names: configuration.names, worker: configuration.worker))
-        if end == .confirmed { counters.retries.add() }
+        if end == .confirmed { labels.retry(wait) }
         return end
     }
 }

@@ -22,6 +22,7 @@ public actor Lane {
     let publisher: Publisher
     let pools: [APNSPool]
     let counters: LaneCounters
+    var labels: LaneLabels
     let log: Log
     let copies: CopyMemory
     /// By consumer: what its deliveries come on.
@@ -38,6 +39,9 @@ public actor Lane {
     var backlog = PublishBacklog()
     /// Set once nothing more will be published: whoever still waits to gives up.
     var isEnding = false
+    var spans = SpanBuffer()
+    /// nil: nobody wants spans.
+    let onSpans: (@Sendable ([Span]) -> Void)?
     private let onStateChange: @Sendable (LaneState) -> Void
 
     /// How the lane reaches the world.
@@ -60,19 +64,23 @@ public actor Lane {
     ///
     /// - Parameters:
     ///   - copies: the same for all lanes of a process.
+    ///   - onSpans: called on the loop, at most once a second, with what has ended of traces that are kept.
     ///   - onStateChange: called on the loop whenever the lane's state changes.
     public init(
         loop: EventLoop, configuration: LaneConfiguration, connectors: Connectors, counters: LaneCounters,
-        copies: CopyMemory, log: Log, onStateChange: @escaping @Sendable (LaneState) -> Void = { _ in }
+        copies: CopyMemory, log: Log, onSpans: (@Sendable ([Span]) -> Void)? = nil,
+        onStateChange: @escaping @Sendable (LaneState) -> Void = { _ in }
     ) {
         loop.assertOnLoop()
         precondition(configuration.pools.count == connectors.apns.count, "each pool has a connector")
         self.loop = loop
         self.configuration = configuration
         self.counters = counters
+        labels = LaneLabels(configuration, counters.registry)
         self.copies = copies
         let log = log.with(.lane, .integer(configuration.number))
         self.log = log
+        self.onSpans = onSpans
         self.onStateChange = onStateChange
         reader = NotificationReader(
             apps: configuration.apps, payloadSchemas: configuration.payloadSchemas,
@@ -87,7 +95,7 @@ public actor Lane {
         outages = BrokerOutages(consumers: consumers.map { _ in OutageLog() })
         publisher = Publisher(on: publishing, configuration: configuration.publisher)
         pools = zip(configuration.pools, connectors.apns).map { pool, connector in
-            APNSPool(loop: loop, connector: connector, configuration: pool, log: log)
+            APNSPool(loop: loop, connector: connector, configuration: pool, times: counters.pools, log: log)
         }
         breakers = Breakers(endpointOfPool: configuration.pools.map { $0.environment == .production ? 0 : 1 })
         routeUse = RouteUse(routeCount: configuration.apps.routeCount)
@@ -123,15 +131,19 @@ public actor Lane {
         onStateChange(state)
     }
 
-    func began() {
+    func began(_ record: DeliveryRecord) {
         inFlight += 1
-        counters.deliveries.add()
         counters.inFlight.add(1)
+        labels.delivered(from: record.source, isRedelivered: record.delivery.isRedelivered)
+        beginTrace(record)
+        if let age = record.ageNanoseconds { counters.age.observe(age) }
     }
 
-    func ended() {
+    func ended(_ record: DeliveryRecord) {
         inFlight -= 1
         counters.inFlight.add(-1)
+        endTrace(record)
+        counters.whole.observe(Int(loop.now.monotonic.nanoseconds - record.receivedAt.nanoseconds))
         if inFlight == 0 { idle() }
     }
 }

@@ -69,3 +69,14 @@ public struct LaneConfiguration: Sendable {
             pools: pools, worker: worker)
     }
 }
+
+extension LaneConfiguration {
+    /// Whether there is such a key or topic.
+    public func knows(_ scope: PauseScope) -> Bool {
+        switch scope {
+        case .everything: true
+        case .key(let keyID): pools.contains { $0.key.keyID == keyID }
+        case .topic(let topic): !apps.routes(of: topic).isEmpty
+        }
+    }
+}

@@ -1,15 +1,17 @@
+import APNS
 public import Telemetry
 
-/// What a lane counts; the same for all lanes of a process, so that they add up.
+/// What a lane counts, in cells of its own.
 public final class LaneCounters: Sendable {
-    public let deliveries: Counter
-    public let outcomes: [Outcome: Counter]
-    public let deadLetters: Counter
-    public let retries: Counter
-    /// Deliveries that an open breaker did not let through.
+    /// Where the cells are told of, summed over all lanes.
+    public let registry: MetricsRegistry
+    /// Deliveries that an open breaker or a pause did not let through.
     public let held: Counter
     /// Messages that moved to the quarantine, or ended there.
     public let quarantined: Counter
+    public let acknowledged: Counter
+    /// Deliveries that the broker itself was to move to its dead letters.
+    public let rejected: Counter
     /// Deliveries given back to the broker undecided.
     public let requeued: Counter
     /// Copies of a message that was delivered already, or is being.
@@ -19,29 +21,45 @@ public final class LaneCounters: Sendable {
     /// Publishes that had to be repeated.
     public let publishRepeats: Counter
     public let inFlight: Gauge
+    /// From the publish of a request to its first delivery, where the producer said when it was.
+    public let age: Histogram
+    public let confirms: Histogram
+    /// From a delivery to its settlement.
+    public let whole: Histogram
+    let pools: PoolTimes
 
-    public init(_ metrics: MetricsRegistry) {
-        deliveries = metrics.counter("martlet_deliveries_total", help: "Messages taken from the queue.")
-        var outcomes: [Outcome: Counter] = [:]
-        for outcome in Outcome.allCases {
-            outcomes[outcome] = metrics.counter(
-                "martlet_results_total", help: "Deliveries that ended, by outcome.",
-                labels: ["outcome": outcome.rawValue])
+    public init(_ registry: MetricsRegistry) {
+        self.registry = registry
+        func counter(_ name: String, _ help: String, _ labels: MetricsRegistry.Labels = [:]) -> Counter {
+            registry.counter("martlet_\(name)", help: help, labels: labels)
         }
-        self.outcomes = outcomes
-        deadLetters = metrics.counter("martlet_dead_letters_total", help: "Dead letters published.")
-        retries = metrics.counter("martlet_retries_total", help: "Messages sent to a wait queue.")
-        held = metrics.counter("martlet_held_total", help: "Messages held up by an open breaker.")
-        quarantined = metrics.counter(
-            "martlet_quarantined_total", help: "Messages delivered again and again that were set apart.")
-        requeued = metrics.counter("martlet_requeued_total", help: "Messages given back to the queue undecided.")
-        duplicates = metrics.counter("martlet_duplicates_total", help: "Copies that were not sent again.")
-        unknownOutcomes = metrics.counter(
-            "martlet_unknown_outcomes_total", help: "Pushes whose answer never came.")
-        publishRepeats = metrics.counter(
-            "martlet_publish_repeats_total", help: "Publishes repeated for want of a confirm.")
-        inFlight = metrics.gauge("martlet_in_flight", help: "Deliveries on their way.")
+        held = counter("held_total", "Deliveries that an open breaker or a pause did not let through.")
+        quarantined = counter("quarantined_total", "Messages delivered again and again that were set apart.")
+        let settled = "Deliveries settled at the broker, by kind."
+        acknowledged = counter("acks_total", settled, ["kind": "ack"])
+        rejected = counter("acks_total", settled, ["kind": "reject"])
+        requeued = counter("acks_total", settled, ["kind": "requeue"])
+        duplicates = counter("duplicates_total", "Copies that were not sent again.")
+        unknownOutcomes = counter("unknown_outcomes_total", "Pushes whose answer never came.")
+        publishRepeats = counter("publish_repeats_total", "Publishes repeated for want of a confirm.")
+        inFlight = registry.gauge("martlet_inflight", help: "Deliveries on their way.")
+        age = registry.histogram(
+            "martlet_message_age_seconds", help: "From a request's timestamp to its first delivery.",
+            bounds: Histogram.waitNanoseconds)
+        confirms = registry.histogram(
+            "martlet_publish_confirm_seconds", help: "From a publish to the broker's confirm.")
+        func stage(_ name: String) -> Histogram {
+            registry.histogram(
+                "martlet_process_seconds",
+                help: "How long deliveries took: waiting for a stream, for the answer of APNs, and in total.",
+                labels: ["stage": name])
+        }
+        pools = PoolTimes(stream: stage("stream"), answer: stage("apns"))
+        whole = stage("total")
     }
 
-    public func count(_ outcome: Outcome) { outcomes[outcome]?.add() }
+    /// Deliveries that ended so, of all lanes.
+    public func count(of outcome: Outcome) -> Int {
+        registry.count(of: "martlet_messages_total", with: ("outcome", outcome.rawValue))
+    }
 }

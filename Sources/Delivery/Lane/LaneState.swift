@@ -1,6 +1,8 @@
 /// Whether a lane takes messages, and why not. What holds it up ends by itself when its cause is gone.
 public struct LaneState: Sendable, Hashable {
     public private(set) var isDraining = false
+    /// An operator has paused all of it.
+    public internal(set) var isPaused = false
     /// Why what becomes of messages cannot be published; nil when it can.
     public internal(set) var publishingFailure: String?
     /// Every route in use is held up by an open breaker.
@@ -8,19 +10,35 @@ public struct LaneState: Sendable, Hashable {
     /// No route in use has a connection. One may stand again in a moment; else breakers open.
     public internal(set) var isCutOff = false
     public internal(set) var isConsuming = false
+    /// What keeps it from consuming; nil while that is only being begun.
+    public internal(set) var consumingFailure: String?
     public internal(set) var isPublishing = false
+    /// What keeps the connection for publishing from being used.
+    public internal(set) var brokerFailure: String?
 
     /// Whether messages are taken and what becomes of them can be published.
     public var isReady: Bool { isWell && isConsuming && isPublishing }
 
-    private var isWell: Bool { !isDraining && publishingFailure == nil && !areAllRoutesHeld }
+    private var isWell: Bool { !isDraining && !isPaused && publishingFailure == nil && !areAllRoutesHeld }
+
+    /// Why it is not ready, a sentence each.
+    public var reasons: [String] {
+        var reasons: [String] = []
+        if isDraining { reasons.append("it drains: it takes no more messages and settles those that it holds") }
+        if isPaused { reasons.append("an operator has paused it: martlet resume") }
+        if let publishingFailure { reasons.append("what became of messages cannot be published: \(publishingFailure)") }
+        if areAllRoutesHeld { reasons.append("every route in use is held up, see breakers in its status") }
+        if !isConsuming { reasons.append(consumingFailure ?? "it is not consuming yet") }
+        if !isPublishing { reasons.append(brokerFailure ?? "it is not connected for publishing yet") }
+        return reasons
+    }
 
     /// Whether the broker is asked for messages.
     public var wantsMessages: Bool { isWell && !isCutOff }
 
     /// Whether messages of the quarantine are: while all routes are held, too. They come one at a time, and none can be
     /// fetched from there when one is needed to probe by.
-    var wantsQuarantine: Bool { !isDraining && publishingFailure == nil }
+    var wantsQuarantine: Bool { !isDraining && !isPaused && publishingFailure == nil }
 
     /// Returns whether this is news.
     mutating func drain() -> Bool {

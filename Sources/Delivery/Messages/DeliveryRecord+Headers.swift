@@ -1,5 +1,6 @@
 import AMQP
 import Crypto
+import Telemetry
 
 extension DeliveryRecord {
     /// Namespace of the ids that are made from a message's text or bytes; drawn at random once, for this project.
@@ -39,7 +40,14 @@ extension DeliveryRecord {
         headers.append(MessageHeaderName.worker, .string(worker.cut(to: MessageHeaderName.copyBytesMax)))
     }
 
+    /// What comes of a delivery belongs below it in the trace, where that is kept.
     func copyTraceContext(to headers: inout FieldTable) {
+        if let trace {
+            headers.append(MessageHeaderName.traceParent, .string(trace.context.traceParent))
+            guard let state = delivery.properties.header(MessageHeaderName.traceState)?.stringValue else { return }
+            return headers.append(
+                MessageHeaderName.traceState, .string(state.cut(to: MessageHeaderName.copyBytesMax)))
+        }
         for name in [MessageHeaderName.traceParent, MessageHeaderName.traceState] {
             guard let value = delivery.properties.header(name)?.stringValue else { continue }
             headers.append(name, .string(value.cut(to: MessageHeaderName.copyBytesMax)))

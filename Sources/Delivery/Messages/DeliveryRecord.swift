@@ -1,6 +1,7 @@
 import AMQP
 import APNSProtocol
 import Crypto
+import EventLoop
 
 /// What is known of one delivery, gathered on its way, for the messages that tell how it ended.
 ///
@@ -9,6 +10,7 @@ final class DeliveryRecord {
     let delivery: IncomingMessage
     /// Which of the lane's consumers it came from.
     let source: Int
+    let receivedAt: MonotonicTime
     let receivedAtMilliseconds: Int64
     /// `nil` while, and when, it cannot be read.
     var id: UUIDValue?
@@ -18,6 +20,8 @@ final class DeliveryRecord {
     let attempts: Attempts
     /// Tries so far, this one included once it was sent.
     private(set) var attemptsMade: Int
+    /// nil unless its trace is kept.
+    var trace: DeliveryTrace?
     /// A copy of another delivery, whose outcome it shares.
     var isDuplicate = false
     private(set) var sentAtMilliseconds: Int64?
@@ -44,11 +48,12 @@ final class DeliveryRecord {
         attemptsMade = attempts.before + 1
     }
 
-    init(of delivery: IncomingMessage, from source: Int, receivedAtMilliseconds: Int64) {
+    init(of delivery: IncomingMessage, from source: Int, _ now: Now) {
         self.delivery = delivery
         self.source = source
+        receivedAt = now.monotonic
+        receivedAtMilliseconds = now.unixMilliseconds
         attempts = Attempts(of: delivery, nowMilliseconds: receivedAtMilliseconds)
         attemptsMade = attempts.before
-        self.receivedAtMilliseconds = receivedAtMilliseconds
     }
 }

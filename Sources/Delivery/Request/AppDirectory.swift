@@ -76,6 +76,17 @@ public struct AppDirectory: Sendable {
         topic * APNSEnvironment.allCases.count + (environment == .production ? 0 : 1)
     }
 
+    /// All routes to a topic, in every environment that has a pool for it.
+    func routes(of topic: String) -> [Route] {
+        topics.indices.filter { topics[$0].elementsEqual(topic.utf8) }.flatMap { index in
+            APNSEnvironment.allCases.compactMap { environment in
+                apps[index / PushType.allCases.count].pool(in: environment).map {
+                    Route(pool: $0, number: Self.routeNumber(topic: index, environment))
+                }
+            }
+        }
+    }
+
     /// The topic of a route, for operators.
     func topic(of route: Route) -> String {
         String(decoding: topics[route.number / APNSEnvironment.allCases.count], as: UTF8.self)

@@ -49,6 +49,8 @@ struct Breakers {
     private var endpoints: [Breaker]
     private var evidence: [EndpointEvidence]
     private var credentials: [Breaker]
+    /// What an operator holds up.
+    private(set) var pauses: [Place] = []
     /// Those that are open; few, so they are searched one by one.
     private var topics: [(route: Route, breaker: Breaker)] = []
     private var openCount = 0
@@ -65,11 +67,27 @@ struct Breakers {
         credentials = Array(repeating: Breaker(), count: endpointOfPool.count)
     }
 
-    var areAllClosed: Bool { openCount == 0 }
+    /// And nothing is paused.
+    var areAllClosed: Bool { openCount == 0 && pauses.isEmpty }
 
-    /// Whether a breaker on the route is open.
+    /// Whether a breaker on the route is open, or it is paused.
     func isHeld(_ route: Route) -> Bool {
-        !areAllClosed && places(of: route).contains { self[$0].opening != nil }
+        !areAllClosed && places(of: route).contains { self[$0].opening != nil || pauses.contains($0) }
+    }
+
+    /// All that are open, with what for.
+    var openings: [(place: Place, opening: Breaker.Opening)] {
+        let places = endpoints.indices.map { Place.endpoint($0) } + credentials.indices.map { .credential(pool: $0) }
+        return (places + topics.map { .topic($0.route) }).compactMap { place in
+            self[place].opening.map { (place, $0) }
+        }
+    }
+
+    /// Holds up what belongs to the place, or no longer. Returns whether it was otherwise.
+    mutating func pause(_ place: Place, _ isPaused: Bool = true) -> Bool {
+        guard pauses.contains(place) != isPaused else { return false }
+        if isPaused { pauses.append(place) } else { pauses.removeAll { $0 == place } }
+        return true
     }
 
     func endpoint(ofPool pool: Int) -> Int { endpointOfPool[pool] }
@@ -86,6 +104,7 @@ struct Breakers {
         var pass = Pass(route: route, begunAt: now)
         if areAllClosed { return .go(pass) }
         for place in places(of: route) {
+            if pauses.contains(place) { return .hold(.paused) }
             switch self[place].admission(now) {
             case .go: break
             case .probe: pass.isProbe = true

@@ -114,7 +114,8 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         write(wakeUp, &one, 8)
     }
 
-    static func readClocks() -> Now {
+    /// All clocks as they are; to be called from any thread.
+    package static func readClocks() -> Now {
         Now(
             monotonic: MonotonicTime(nanoseconds: nanoseconds(CLOCK_MONOTONIC)),
             sinceBoot: MonotonicTime(nanoseconds: nanoseconds(CLOCK_BOOTTIME)),
@@ -176,7 +177,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     ) throws(TransportError) -> ByteListener {
         assertOnLoop()
         let place = "a client of \(endpoint)"
-        return try TCPListener(loop: self, endpoint: endpoint, backlog: backlog) { [unowned self] descriptor in
+        return try SocketListener(loop: self, .tcp(endpoint, backlog: backlog)) { [unowned self] descriptor in
             let transport = TCPTransport(loop: self, handler: nil)
             transport.adopt(descriptor, from: place)
             accept(transport)
@@ -191,6 +192,17 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         on endpoint: Endpoint, backlog: Int = 512, acceptDescriptor accept: @escaping (Int32) -> Void
     ) throws(TransportError) -> ByteListener {
         assertOnLoop()
-        return try TCPListener(loop: self, endpoint: endpoint, backlog: backlog, accept: accept)
+        return try SocketListener(loop: self, .tcp(endpoint, backlog: backlog), accept: accept)
+    }
+
+    /// Accepts connections on a Unix socket at `path`, which only this user may connect to, and hands over each one's
+    /// descriptor.
+    ///
+    /// Throws when the path is too long, or is taken by something else than a socket that nobody listens on.
+    public func listen(
+        onSocketAt path: String, backlog: Int = 512, acceptDescriptor accept: @escaping (Int32) -> Void
+    ) throws(TransportError) -> ByteListener {
+        assertOnLoop()
+        return try SocketListener(loop: self, .unix(path, backlog: backlog), accept: accept)
     }
 }

@@ -1,6 +1,7 @@
 import CLinux
+import Glibc
 
-/// An IPv4 or IPv6 address with a port, as the kernel wants it.
+/// An IPv4 or IPv6 address with a port, or the path of a Unix socket, as the kernel wants it.
 struct SocketAddress: Sendable {
     private var storage = sockaddr_storage()
     private let length: socklen_t
@@ -10,6 +11,19 @@ struct SocketAddress: Sendable {
         self.length = length
         withUnsafeMutableBytes(of: &storage) {
             $0.copyMemory(from: UnsafeRawBufferPointer(start: address, count: Int(length)))
+        }
+    }
+
+    /// nil when the path is too long: 107 bytes (unix(7)).
+    init?(unix path: String) {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        guard !bytes.isEmpty, bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        withUnsafeBytes(of: address) { source in
+            withUnsafeMutableBytes(of: &storage) { $0.copyMemory(from: source) }
         }
     }
 

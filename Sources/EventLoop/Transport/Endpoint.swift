@@ -8,6 +8,17 @@ public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
+    /// `HOST:PORT`, an IPv6 address in brackets; nil for anything else.
+    public init?(_ text: String) {
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            return nil
+        }
+        let isBracketed = text.hasPrefix("[") && text[..<colon].hasSuffix("]")
+        let host = isBracketed ? text[..<colon].dropFirst().dropLast() : text[..<colon]
+        guard !host.isEmpty, isBracketed || !host.contains(":") else { return nil }
+        self.init(host: String(host), port: port)
+    }
+
     public var description: String {
         host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
     }

@@ -54,6 +54,9 @@ extension Invocation {
                 start with them, 1: one has mistakes, which are told on standard error, all of them.
                 """,
             operands: "FILE…"),
+        .status,
+        .pause,
+        .resume,
         CommandSyntax(
             path: ["publish"],
             summary: "Publish files as requests, each file's bytes as they are.",

@@ -1,3 +1,4 @@
+import Delivery
 import JSONSchema
 
 /// What a command line asks for, fully parsed: everything that can be wrong with it has been found.
@@ -12,6 +13,8 @@ enum Invocation: Equatable, Sendable {
     case watch(WatchOptions)
     case validate(ValidateOptions)
     case configCheck(paths: [String])
+    case status(StatusCommand.Options)
+    case pause(Bool, PauseScope, WorkerAddress?)
 
     /// Where the broker is, for commands that work without a configuration file too.
     struct Broker: Equatable, Sendable {
@@ -98,6 +101,13 @@ enum Invocation: Equatable, Sendable {
             self = .validate(try ValidateOptions(parsed))
         case "config check":
             self = .configCheck(paths: parsed.operands)
+        case "status":
+            self = .status(
+                StatusCommand.Options(
+                    worker: try parsed.workerAddress(), watches: options["watch"] != nil,
+                    intervalSeconds: try parsed.integer("interval", upTo: 3600) ?? 1, isJSON: options["json"] != nil))
+        case "pause", "resume":
+            self = .pause(parsed.command == "pause", try parsed.pauseScope(), try parsed.workerAddress())
         case let other:
             throw UsageError(message: "unknown command '\(other)'")
         }
@@ -151,6 +161,25 @@ extension Invocation.ValidateOptions {
 }
 
 extension ParsedArguments {
+    fileprivate func workerAddress() throws(UsageError) -> WorkerAddress? {
+        switch (options["socket"], options["url"]) {
+        case (nil, nil): return nil
+        case (let path?, nil): return .socket(path)
+        case (nil, let url?): return .url(url)
+        case (.some, .some):
+            throw UsageError(message: "options --socket and --url exclude each other", command: command)
+        }
+    }
+
+    fileprivate func pauseScope() throws(UsageError) -> PauseScope {
+        switch (options["key"], options["topic"]) {
+        case (nil, nil): return .everything
+        case (let key?, nil): return .key(key)
+        case (nil, let topic?): return .topic(topic)
+        case (.some, .some): throw UsageError(message: "options --key and --topic exclude each other", command: command)
+        }
+    }
+
     fileprivate func integer(_ option: String, upTo limit: Int) throws(UsageError) -> Int? {
         guard let text = options[option] else { return nil }
         guard let number = Int(text), number > 0, number <= limit else {

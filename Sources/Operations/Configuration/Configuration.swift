@@ -3,6 +3,7 @@ import APNSProtocol
 import Crypto
 import Delivery
 import EventLoop
+import HTTPClient
 import TLS
 import Telemetry
 
@@ -19,6 +20,9 @@ struct Configuration: Sendable {
     /// nil: one for each processor.
     var lanes: Int?
     var logLevel = LogLevel.info
+    var admin = Admin()
+    /// nil: none is exported.
+    var tracing: Tracing?
 
     struct Broker: Sendable {
         var url: AMQPURL
@@ -86,6 +90,24 @@ struct Configuration: Sendable {
         var messageBytesMax = 1 << 20
         var bodiesInFlightBytesMax = 64 << 20
         var drainDeadlineSeconds = 25
+    }
+
+    /// Where a worker can be asked how it stands.
+    struct Admin: Sendable, Equatable {
+        static let defaultEndpoint = Endpoint(host: "127.0.0.1", port: 9780)
+
+        var isEnabled = true
+        /// nil: ``defaultEndpoint``, or any free port where that is taken.
+        var listen: Endpoint?
+        /// nil: in the user's own folder for such things.
+        var socketPath: String?
+    }
+
+    /// Where spans go.
+    struct Tracing: Sendable, Equatable {
+        /// Of a collector that takes OTLP/JSON.
+        var endpoint: HTTPURL
+        var serviceName = "martlet"
     }
 
     struct Retry: Sendable, Equatable {

@@ -3,6 +3,7 @@ import APNSProtocol
 import Crypto
 import Delivery
 import EventLoop
+import HTTPClient
 import JSON
 import JSONSchema
 import TLS
@@ -37,6 +38,8 @@ struct ConfigurationReader {
         configuration.limits = readLimits(root["limits"])
         configuration.retry = readRetry(root["retry"])
         configuration.lanes = root["lanes"]?.int
+        configuration.admin = readAdmin(root["admin"])
+        configuration.tracing = readTracing(root["tracing"])
         configuration.logLevel = root["log"]?["level"]?.string.flatMap { LogLevel($0) } ?? configuration.logLevel
         return configuration
     }
@@ -258,6 +261,31 @@ struct ConfigurationReader {
             }
         }
         return files
+    }
+
+    private mutating func readAdmin(_ section: JSONValue?) -> Configuration.Admin {
+        var admin = Configuration.Admin()
+        guard let section else { return admin }
+        admin.isEnabled = section["enabled"]?.bool ?? admin.isEnabled
+        if let value = section["listen"], let text = text(value) {
+            admin.listen = Endpoint(text)
+            if admin.listen == nil { complain(value, "it must be an address and a port, such as 127.0.0.1:9780") }
+        }
+        if let value = section["socket"], let path = text(value) {
+            admin.socketPath = FileReader.path(path, relativeTo: self.path)
+        }
+        return admin
+    }
+
+    private mutating func readTracing(_ section: JSONValue?) -> Configuration.Tracing? {
+        guard let value = section?["endpoint"], let text = text(value) else { return nil }
+        do {
+            let name = section?["service_name"].flatMap { self.text($0) }
+            return Configuration.Tracing(endpoint: try HTTPURL(text), serviceName: name ?? "martlet")
+        } catch {
+            complain(value, error.message)
+            return nil
+        }
     }
 
     private func readLimits(_ section: JSONValue?) -> Configuration.Limits {

@@ -38,12 +38,12 @@ struct PayloadSchemaReloader: Sendable {
         let path = current.files[index].path
         do throws(SchemaFileProblem) {
             try current.files[index].readAgain()
-            log.info("a payload schema is read again", [.file: .string(path)])
+            log.info(.payloadSchemaRead, [.file: .string(path)])
             warn(current.files[index])
             return true
         } catch {
             log.error(
-                "a payload schema is broken: the version before stays in force",
+                .payloadSchemaBroken,
                 [.file: .string(path), .error: .string("\(error)")])
             return false
         }
@@ -52,7 +52,7 @@ struct PayloadSchemaReloader: Sendable {
     private func warn(_ file: PayloadSchemaFiles.File) {
         for warning in file.schema.warnings {
             log.warning(
-                "a payload schema may not mean what it says", [.file: .string(file.path), .error: .string(warning)])
+                .payloadSchemaDoubtful, [.file: .string(file.path), .error: .string(warning)])
         }
     }
 }

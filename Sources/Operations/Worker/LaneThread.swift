@@ -22,7 +22,8 @@ final class LaneThread: @unchecked Sendable {
     /// - Throws: when the system gives no more threads; nothing is called then.
     func start(
         _ configuration: LaneConfiguration, access: LaneAccess, counters: LaneCounters, copies: CopyMemory, log: Log,
-        onStateChange: @escaping @Sendable (LaneState) -> Void, ended: @escaping @Sendable () -> Void
+        onSpans: (@Sendable ([Span]) -> Void)?, onStateChange: @escaping @Sendable (LaneState) -> Void,
+        ended: @escaping @Sendable () -> Void
     ) throws(TransportError) {
         try DetachedThread.start { [self] in
             loop.run()
@@ -31,7 +32,7 @@ final class LaneThread: @unchecked Sendable {
         loop.post { [self] in
             let lane = Lane(
                 loop: loop, configuration: configuration, connectors: access.connectors(on: loop), counters: counters,
-                copies: copies, log: log, onStateChange: onStateChange)
+                copies: copies, log: log, onSpans: onSpans, onStateChange: onStateChange)
             self.lane = lane
             Task(executorPreference: loop) { await lane.start() }
         }
@@ -41,6 +42,22 @@ final class LaneThread: @unchecked Sendable {
         loop.post { [self] in
             guard let lane else { return }
             Task(executorPreference: loop) { await lane.replace(payloadSchemas) }
+        }
+    }
+
+    /// - Parameter answer: called on the lane's thread; not at all before the lane has begun.
+    func status(_ answer: @escaping @Sendable (LaneStatus) -> Void) {
+        loop.post { [self] in
+            guard let lane else { return }
+            Task(executorPreference: loop) { answer(await lane.status()) }
+        }
+    }
+
+    /// - Parameter answer: called on the lane's thread with whether the lane knows what is meant.
+    func pause(_ scope: PauseScope, _ isPaused: Bool, _ answer: @escaping @Sendable (Bool) -> Void) {
+        loop.post { [self] in
+            guard let lane else { return }
+            Task(executorPreference: loop) { answer(await lane.pause(scope, isPaused)) }
         }
     }
 

@@ -6,6 +6,9 @@ struct LaneWatchdog {
     private let log: Log
     private var detectors: [StallDetector] = []
 
+    /// Numbers of the lanes that do not turn.
+    var stalled: [Int] { detectors.indices.filter { detectors[$0].isStalled } }
+
     init(log: Log) { self.log = log }
 
     mutating func check(_ lanes: [LaneThread], now: MonotonicTime) {
@@ -15,15 +18,15 @@ struct LaneWatchdog {
             case .none: break
             case .ping: lanes[index].loop.post {}
             case .stalled(let silence):
-                log.error("a lane has stopped turning", Self.metadata(index, silence))
+                log.error(.laneStalled, Self.metadata(index, silence))
             case .recovered(let silence):
-                log.warning("a lane turns again", Self.metadata(index, silence))
+                log.warning(.laneRecovered, Self.metadata(index, silence))
                 lanes[index].loop.post {}
             }
         }
     }
 
-    private static func metadata(_ index: Int, _ silence: Duration) -> KeyValuePairs<LogKey, LogValue> {
+    private static func metadata(_ index: Int, _ silence: Duration) -> KeyValuePairs<LogKey, LogValue?> {
         [.lane: .integer(index), .durationMilliseconds: .milliseconds(silence)]
     }
 }

@@ -20,7 +20,7 @@ struct StallDetector {
 
     private var turns: UInt64?
     private var pinged: MonotonicTime?
-    private var isStalled = false
+    private(set) var isStalled = false
 
     mutating func check(turns: UInt64, now: MonotonicTime) -> Action {
         guard let pinged, turns == self.turns else {

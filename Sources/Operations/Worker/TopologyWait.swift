@@ -17,6 +17,8 @@ final class TopologyWait {
     private let log: Log
     private var startUp = StartUp()
     private var isClosed = false
+    /// What it waits for.
+    private(set) var reason: String?
 
     init(loop: EventLoop, access: BrokerAccess, topology: Topology, log: Log) {
         self.loop = loop
@@ -38,6 +40,7 @@ final class TopologyWait {
                 try await admin.waitUntilReady(deadlineSeconds: Self.checkIntervalSeconds)
                 say(startUp.reached(now: loop.now.monotonic))
                 let missing = try await check.missing(at: admin)
+                if !missing.isEmpty { reason = Self.sentence(missing) }
                 say(startUp.checked(missing: missing, now: loop.now.monotonic))
                 if missing.isEmpty { break }
             } catch {
@@ -56,25 +59,27 @@ final class TopologyWait {
 
     private func failed(_ error: AMQPError) {
         guard !isClosed else { return }
+        reason = "the broker at \(place) cannot be reached: \(error)"
         say(startUp.cannotReach(now: loop.now.monotonic), error)
+    }
+
+    private static func sentence(_ missing: [String]) -> String {
+        "\(missing.joined(separator: ", ")) \(missing.count == 1 ? "is" : "are") missing: martlet topology apply"
     }
 
     private func say(_ line: StartUp.Line?, _ error: AMQPError? = nil) {
         switch line {
         case .unreachable:
             log.warning(
-                "cannot reach the broker; trying on",
-                [.amqpHost: .string(place), .error: .string(error.map { "\($0)" } ?? "")])
+                .brokerUnreachable,
+                [.amqpHost: .string(place), .error: error.map { .describing($0) }])
         case .reached(let duration):
             log.info(
-                "the broker is there", [.amqpHost: .string(place), .durationMilliseconds: .milliseconds(duration)])
+                .brokerReached, [.amqpHost: .string(place), .durationMilliseconds: .milliseconds(duration)])
         case .missing(let names):
-            let verb = names.count == 1 ? "is" : "are"
-            log.warning(
-                "the broker lacks what the worker needs; waiting for it",
-                [.error: .string("\(names.joined(separator: ", ")) \(verb) missing: martlet topology apply")])
+            log.warning(.topologyIncomplete, [.error: .string(Self.sentence(names))])
         case .complete(let duration):
-            log.info("all that the worker needs is there", [.durationMilliseconds: .milliseconds(duration)])
+            log.info(.topologyComplete, [.durationMilliseconds: .milliseconds(duration)])
         case nil: break
         }
     }

@@ -16,22 +16,30 @@ final class WorkerProcess: @unchecked Sendable {
 
     private static let signals = [SIGTERM, SIGINT, SIGHUP]
 
-    private let loop: EpollLoop
-    private let log: Log
-    private let plan: WorkerPlan
+    let loop: EpollLoop
+    let log: Log
+    let plan: WorkerPlan
     private let deadlineSeconds: Int
     private let access: [LaneAccess]
-    private let brokerAccess: BrokerAccess
+    let brokerAccess: BrokerAccess
     /// While the lanes are not started.
-    private var topologyWait: TopologyWait?
+    var topologyWait: TopologyWait?
     private var payloadSchemas: PayloadSchemas
-    private let counters: LaneCounters
+    let metrics = MetricsRegistry()
+    private var minute: MinuteReport
+    private let adminConfiguration: Configuration.Admin
+    private var admin: WorkerAdmin?
+    private let spans: SpanExporter?
+    var queueDepths: QueueDepths?
+    /// What an operator has paused.
+    var pauses: [PauseScope] = []
+    let startedAt: MonotonicTime
     private let copies = CopyMemory()
-    private var lanes: [LaneThread] = []
-    private var life: WorkerLife
-    private var readiness: Readiness
-    private var watchdog: LaneWatchdog
-    private var isStarted = false
+    var lanes: [LaneThread] = []
+    var life: WorkerLife
+    var readiness: Readiness
+    var watchdog: LaneWatchdog
+    var isStarted = false
     private var running = 0
     private var code = ExitCode.failed
 
@@ -52,7 +60,7 @@ final class WorkerProcess: @unchecked Sendable {
     }
 
     private static func cannotStart(_ reason: String, _ log: Log) -> ExitCode {
-        log.error("the worker cannot start", [.error: .string(reason)])
+        log.error(.workerCannotStart, [.error: .string(reason)])
         return .failed
     }
 
@@ -65,12 +73,17 @@ final class WorkerProcess: @unchecked Sendable {
         brokerAccess = try plan.brokerAccess()
         payloadSchemas = plan.lane.payloadSchemas
         deadlineSeconds = configuration.limits.drainDeadlineSeconds
-        counters = LaneCounters(MetricsRegistry())
+        minute = MinuteReport(metrics)
+        adminConfiguration = configuration.admin
+        spans = configuration.tracing.map { [plan] in
+            SpanExporter($0, worker: plan.lane.worker, version: MartletCommand.version, log: log)
+        }
+        startedAt = loop.now.monotonic
         life = WorkerLife(lanes: plan.lanes)
         readiness = Readiness(lanes: plan.lanes)
         watchdog = LaneWatchdog(log: log)
         log.info(
-            "starting",
+            .workerStarting,
             [
                 .processVersion: .string(MartletCommand.version), .processID: .integer(Int(getpid())),
                 .lanes: .integer(plan.lanes), .amqpQueue: .string(plan.lane.names.requestQueues[0]),
@@ -82,18 +95,22 @@ final class WorkerProcess: @unchecked Sendable {
         try PayloadSchemaWatcher.start(plan.payloadSchemaFiles, log: log) { [self] files in
             loop.post { self.replace(files) }
         }
+        try spans?.start()
         let signals = SignalBox()
         loop.post { [self] in
             do throws(TransportError) {
                 signals.source = try SignalSource(loop: loop, signals: Self.signals) { self.signalled($0) }
             } catch {
-                log.error("the worker cannot start", [.error: .string(error.message)])
+                log.error(.workerCannotStart, [.error: .string(error.message)])
                 return loop.stop()
             }
+            openAdmin()
             Task(executorPreference: loop) { await self.begin() }
         }
         loop.run()
         signals.source?.close()
+        admin?.close()
+        spans?.queue.close()
         report()
         return code
     }
@@ -113,6 +130,19 @@ final class WorkerProcess: @unchecked Sendable {
         isStarted = true
         for index in lanes.indices { start(index) }
         watch()
+        reportMinutes()
+        let depths = QueueDepths(loop: loop, access: brokerAccess, topology: plan.topology)
+        queueDepths = depths
+        await depths.watch()
+    }
+
+    private func openAdmin() {
+        do throws(TransportError) {
+            admin = try WorkerAdmin(loop: loop, adminConfiguration, routes, log: log)
+        } catch {
+            log.error(.workerCannotStart, [.error: .string("the admin endpoint: \(error.message)")])
+            loop.stop()
+        }
     }
 
     private func start(_ index: Int) {
@@ -121,7 +151,8 @@ final class WorkerProcess: @unchecked Sendable {
         configuration.number = index
         do throws(TransportError) {
             try lanes[index].start(
-                configuration, access: access[index], counters: counters, copies: copies, log: log,
+                configuration, access: access[index], counters: LaneCounters(metrics), copies: copies, log: log,
+                onSpans: spanReceiver,
                 onStateChange: { [self] state in
                     loop.post { self.laneChanged(index, state) }
                 },
@@ -129,10 +160,16 @@ final class WorkerProcess: @unchecked Sendable {
                     loop.post { self.laneEnded() }
                 })
             running += 1
+            for scope in pauses { lanes[index].pause(scope, true) { _ in } }
         } catch {
-            log.error("A lane has no thread", [.lane: .integer(index), .error: .string(error.message)])
+            log.error(.laneWithoutThread, [.lane: .integer(index), .error: .string(error.message)])
             act(on: .abort(.failed))
         }
+    }
+
+    private var spanReceiver: (@Sendable ([Span]) -> Void)? {
+        guard let queue = spans?.queue else { return nil }
+        return { queue.add($0) }
     }
 
     private func replace(_ files: PayloadSchemaFiles) {
@@ -141,11 +178,13 @@ final class WorkerProcess: @unchecked Sendable {
     }
 
     private func laneChanged(_ index: Int, _ state: LaneState) {
-        guard readiness.lane(index, isReady: state.isReady), life.isRunning else { return }
+        guard readiness.lane(index, state), life.isRunning else { return }
         if readiness.isReady {
-            log.info("ready", [.lanes: .integer(plan.lanes), .amqpQueue: .string(plan.lane.names.requestQueues[0])])
+            log.info(
+                .workerReady, [.lanes: .integer(plan.lanes), .amqpQueue: .string(plan.lane.names.requestQueues[0])])
         } else {
-            log.warning("not ready", [.lane: .integer(index)])
+            log.warning(
+                .workerNotReady, [.lane: .integer(index), .error: .string(readiness.reasons.joined(separator: "; "))])
         }
     }
 
@@ -156,9 +195,9 @@ final class WorkerProcess: @unchecked Sendable {
 
     private func signalled(_ signal: Int32) {
         guard signal != SIGHUP else {
-            return log.warning("SIGHUP is not supported yet, restart to change the configuration")
+            return log.warning(.signalUnsupported)
         }
-        log.info("signal received", [.processSignal: .string(signal == SIGINT ? "SIGINT" : "SIGTERM")])
+        log.info(.workerSignalled, [.processSignal: .string(signal == SIGINT ? "SIGINT" : "SIGTERM")])
         act(on: life.signalled(signal))
     }
 
@@ -178,7 +217,8 @@ final class WorkerProcess: @unchecked Sendable {
 
     private func drain() {
         guard isStarted else { return endUnstarted() }
-        log.info("draining", [.inFlight: .integer(Int(counters.inFlight.value))])
+        log.info(.workerDraining, [.inFlight: .integer(metrics.level(of: "martlet_inflight"))])
+        Task(executorPreference: loop) { await self.queueDepths?.close() }
         for lane in lanes {
             lane.drain(deadlineSeconds: deadlineSeconds) { [self] unfinished in
                 loop.post { self.act(on: self.life.laneDrained(unfinished: unfinished)) }
@@ -199,20 +239,21 @@ final class WorkerProcess: @unchecked Sendable {
     }
 
     private func report() {
-        func count(_ outcome: Outcome) -> LogValue { .integer(counters.outcomes[outcome]?.value ?? 0) }
+        let totals = WorkerTotals(metrics)
+        func count(_ outcome: Outcome) -> LogValue { .integer(totals.ended(outcome)) }
         log.info(
-            "stopped",
+            .workerStopped,
             [
                 .processExitCode: .integer(Int(code.rawValue)),
-                .delivered: .integer(counters.deliveries.value),
+                .delivered: .integer(totals.taken),
                 .accepted: count(.accepted), .rejected: count(.rejected), .expired: count(.expired),
                 .invalid: count(.invalid), .unknown: count(.unknown),
-                .retried: .integer(counters.retries.value), .held: .integer(counters.held.value),
-                .quarantined: .integer(counters.quarantined.value), .deadLetters: .integer(counters.deadLetters.value),
-                .requeued: .integer(counters.requeued.value), .duplicates: .integer(counters.duplicates.value),
-                .publishRepeats: .integer(counters.publishRepeats.value),
-                .unknownOutcomes: .integer(counters.unknownOutcomes.value),
-                .inFlight: .integer(Int(counters.inFlight.value)), .memoryBytes: .integer(peakMemoryBytes),
+                .retried: .integer(totals.retried), .held: .integer(totals.held),
+                .quarantined: .integer(totals.quarantined), .deadLetters: .integer(totals.deadLetters),
+                .requeued: .integer(totals.requeued), .duplicates: .integer(totals.duplicates),
+                .publishRepeats: .integer(totals.publishRepeats),
+                .unknownOutcomes: .integer(totals.unknownOutcomes),
+                .inFlight: .integer(metrics.level(of: "martlet_inflight")), .memoryBytes: .integer(peakMemoryBytes),
             ])
     }
 
@@ -225,5 +266,12 @@ final class WorkerProcess: @unchecked Sendable {
     private func watch() {
         watchdog.check(lanes, now: loop.now.monotonic)
         loop.schedule(after: .seconds(StallDetector.checkIntervalSeconds)) { [self] in watch() }
+    }
+
+    private func reportMinutes() {
+        loop.schedule(after: .seconds(MinuteReport.intervalSeconds)) { [self] in
+            minute.write(to: log)
+            reportMinutes()
+        }
     }
 }

@@ -1,9 +1,10 @@
 /// Lines of JSON on standard error, for an operator. Usable from every thread; never waits for a reader.
 ///
 /// ```swift
-/// log.warning("APNs connection lost", [.apnsHost: .describing(endpoint), .error: .describing(error)])
+/// log.warning(.brokerLost, [.amqpHost: .describing(endpoint), .error: .describing(error)])
 /// ```
-/// The message is constant, so that it can be searched for and counted; what varies stands beside it under a `LogKey`.
+/// The event is one of a fixed list, so that it can be searched for and counted; what varies stands beside it under a
+/// `LogKey`, and is left out where it is nil.
 public final class Log: Sendable {
     /// Bytes of lines that wait for the writer; at it, further lines are dropped, counted, and told of later.
     public static let queueBytesMax = 256 * 1024
@@ -52,30 +53,30 @@ public final class Log: Sendable {
 
     /// Writes one line; `metadata` is not evaluated when `level` is not written.
     public func write(
-        _ level: LogLevel, _ message: StaticString, _ metadata: @autoclosure () -> KeyValuePairs<LogKey, LogValue> = [:]
+        _ level: LogLevel, _ event: LogEvent, _ metadata: @autoclosure () -> KeyValuePairs<LogKey, LogValue?> = [:]
     ) {
         guard isEnabled(level) else { return }
-        var line = LogLine(level: level, message: message)
-        for (key, value) in metadata() { line.append(key, value) }
+        var line = LogLine(level: level, event: event)
+        for case (let key, let value?) in metadata() { line.append(key, value) }
         if let context { line.append(context.0, context.1) }
         line.end()
         queue.append(line.bytes)
     }
 
-    public func debug(_ message: StaticString, _ metadata: @autoclosure () -> KeyValuePairs<LogKey, LogValue> = [:]) {
-        write(.debug, message, metadata())
+    public func debug(_ event: LogEvent, _ metadata: @autoclosure () -> KeyValuePairs<LogKey, LogValue?> = [:]) {
+        write(.debug, event, metadata())
     }
 
-    public func info(_ message: StaticString, _ metadata: @autoclosure () -> KeyValuePairs<LogKey, LogValue> = [:]) {
-        write(.info, message, metadata())
+    public func info(_ event: LogEvent, _ metadata: @autoclosure () -> KeyValuePairs<LogKey, LogValue?> = [:]) {
+        write(.info, event, metadata())
     }
 
-    public func warning(_ message: StaticString, _ metadata: @autoclosure () -> KeyValuePairs<LogKey, LogValue> = [:]) {
-        write(.warning, message, metadata())
+    public func warning(_ event: LogEvent, _ metadata: @autoclosure () -> KeyValuePairs<LogKey, LogValue?> = [:]) {
+        write(.warning, event, metadata())
     }
 
-    public func error(_ message: StaticString, _ metadata: @autoclosure () -> KeyValuePairs<LogKey, LogValue> = [:]) {
-        write(.error, message, metadata())
+    public func error(_ event: LogEvent, _ metadata: @autoclosure () -> KeyValuePairs<LogKey, LogValue?> = [:]) {
+        write(.error, event, metadata())
     }
 
     /// Waits until all lines are written, for the end of the process; blocks the calling thread.

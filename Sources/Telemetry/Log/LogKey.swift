@@ -13,6 +13,12 @@ public enum LogKey: String, Sendable {
     case processExitCode = "process.exit_code"
     case memoryBytes = "process.memory_bytes"
 
+    case messageID = "message.id"
+    case outcome = "message.outcome"
+    case app = "message.app"
+    case attempts = "message.attempts"
+    case deadLetter = "message.dead_letter"
+    case count = "message.count"
     case inFlight = "message.in_flight"
     case delivered = "message.delivered"
     case accepted = "message.accepted"
@@ -36,6 +42,7 @@ public enum LogKey: String, Sendable {
     case amqpConnection = "amqp.connection"
 
     case apnsHost = "apns.host"
+    case apnsStatus = "apns.status"
     case apnsReason = "apns.reason"
     case apnsKeyID = "apns.key_id"
     case apnsTeamID = "apns.team_id"
@@ -44,5 +51,9 @@ public enum LogKey: String, Sendable {
     case apps = "apns.apps"
     case apnsStreamsMax = "apns.streams_max"
 
-    case retryAfterMilliseconds = "retry.after_ms"
+    case adminAddress = "admin.address"
+    case adminSocket = "admin.socket"
+    case pauseScope = "pause.scope"
+    case latencyP50 = "latency.p50_ms"
+    case latencyP99 = "latency.p99_ms"
 }

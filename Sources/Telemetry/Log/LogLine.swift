@@ -7,15 +7,17 @@ struct LogLine {
 
     private(set) var bytes: [UInt8] = []
 
-    /// Begins with the time, the level and the message.
-    init(level: LogLevel, message: StaticString) {
+    /// Begins with the time, the level, the event's code and its sentence.
+    init(level: LogLevel, event: LogEvent) {
         bytes.reserveCapacity(256)
         append(#"{"time":""#)
         appendTime()
         append(#"","level":""#)
         append(level.description)
+        append(#"","event":""#)
+        append(event.rawValue)
         append(#"","message":"#)
-        appendQuoted(message.description)
+        appendQuoted(event.message.description)
     }
 
     mutating func append(_ key: LogKey, _ value: LogValue) {

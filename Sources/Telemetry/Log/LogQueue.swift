@@ -96,8 +96,7 @@ final class LogQueue: @unchecked Sendable {
             batch.removeAll(keepingCapacity: true)
             swap(&batch, &waiting)
             if dropped > 0 {
-                var line = LogLine(
-                    level: .warning, message: "log lines were dropped, since they were not taken in time")
+                var line = LogLine(level: .warning, event: .logDropped)
                 line.append(.logDropped, .integer(dropped))
                 line.end()
                 batch.append(contentsOf: line.bytes)

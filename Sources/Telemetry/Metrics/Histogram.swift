@@ -2,7 +2,7 @@
 /// its sum.
 public final class Histogram: Sendable {
     /// What a value counts.
-    public enum Unit: Sendable {
+    public enum Unit: Sendable, Hashable {
         /// Nanoseconds, told in seconds as Prometheus wants them.
         case nanoseconds
         case plain
@@ -13,6 +13,11 @@ public final class Histogram: Sendable {
         100_000, 250_000, 500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000, 100_000_000,
         250_000_000, 500_000_000, 1_000_000_000, 2_500_000_000, 5_000_000_000, 10_000_000_000,
     ]
+
+    /// From a second to a day, for what may wait in queues.
+    public static let waitNanoseconds = [
+        1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 21_600, 86_400,
+    ].map { $0 * 1_000_000_000 }
 
     public let unit: Unit
     /// The largest value of each bucket, ascending; one more bucket takes the rest.
@@ -27,7 +32,8 @@ public final class Histogram: Sendable {
     }
 
     public func observe(_ value: Int) {
-        let bucket = bounds.firstIndex { value <= $0 } ?? bounds.count
+        var bucket = 0
+        while bucket < bounds.count, value > bounds[bucket] { bucket += 1 }
         buckets[bucket].add()
         total.add(value)
     }
@@ -43,24 +49,8 @@ public final class Histogram: Sendable {
         total.add(sum)
     }
 
-    /// Observations in each bucket, the rest last.
-    public var counts: [Int] { buckets.map(\.value) }
-
-    /// All values together.
-    public var sum: Int { total.value }
-
-    /// The bound below or at which this part of the observations lies: an upper estimate of a quantile.
-    ///
-    /// - Returns: nil when nothing was observed or it lies beyond the last bound.
-    public func bound(ofQuantile quantile: Double) -> Int? {
-        let counts = counts
-        let all = counts.reduce(0, &+)
-        guard all > 0 else { return nil }
-        var below = 0
-        for (bound, count) in zip(bounds, counts) {
-            below &+= count
-            if Double(below) >= quantile * Double(all) { return bound }
-        }
-        return nil
+    /// What it stands at.
+    public var reading: HistogramReading {
+        HistogramReading(unit: unit, bounds: bounds, counts: buckets.map(\.value), sum: total.value)
     }
 }

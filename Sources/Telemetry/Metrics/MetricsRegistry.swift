@@ -1,131 +1,107 @@
 /// The metrics of a process by name and labels, and their text for Prometheus.
 ///
-/// Asking for a metric takes a lock and is done once, at the start; counting touches the metric alone.
+/// Every call for a metric makes a cell of its own, so that each lane counts in memory that no other writes to; what is
+/// told of a name and labels is the sum of its cells. Asking takes a lock and is done once for each; counting touches
+/// the cell alone.
 ///
 /// `@unchecked Sendable`: the lock guards the families.
 public final class MetricsRegistry: @unchecked Sendable {
     /// Combinations of labels of one name; further ones are counted together under `overflow="true"`.
     public static let seriesPerFamilyMax = 1000
 
-    private static let overflow = #"overflow="true""#
-
-    private enum Metric {
-        case counter(Counter)
-        case gauge(Gauge)
-        case histogram(Histogram)
-    }
-
-    private struct Family {
-        let name: String
-        let help: String
-        let type: String
-        /// By their rendered labels, in the order of asking.
-        private(set) var series: [(labels: String, metric: Metric)] = []
-
-        init(name: String, help: String, type: String) {
-            (self.name, self.help, self.type) = (name, help, type)
-        }
-
-        mutating func metric(_ labels: String, _ make: () -> Metric) -> Metric {
-            if let known = series.first(where: { $0.labels == labels }) { return known.metric }
-            let isFull = series.count >= seriesPerFamilyMax && labels != overflow
-            if isFull { return metric(overflow, make) }
-            let metric = make()
-            series.append((labels, metric))
-            return metric
-        }
-    }
+    public typealias Labels = KeyValuePairs<String, String>
 
     private let lock = ThreadCondition()
-    private var families: [Family] = []
+    private var families: [MetricFamily] = []
 
     public init() {}
 
-    /// The counter of that name and those labels, made when there is none yet. `name` ends in `_total`.
-    public func counter(_ name: String, help: String, labels: KeyValuePairs<String, String> = [:]) -> Counter {
-        let metric = metric(name, help, "counter", labels) { .counter(Counter()) }
-        guard case .counter(let counter) = metric else { preconditionFailure("\(name) is no counter") }
+    /// A cell of the counter of that name and those labels. `name` ends in `_total`.
+    public func counter(_ name: String, help: String, labels: Labels = [:]) -> Counter {
+        let counter = Counter()
+        add(.counter(counter), to: name, help, "counter", labels)
         return counter
     }
 
-    /// The gauge of that name and those labels, made when there is none yet.
-    public func gauge(_ name: String, help: String, labels: KeyValuePairs<String, String> = [:]) -> Gauge {
-        let metric = metric(name, help, "gauge", labels) { .gauge(Gauge()) }
-        guard case .gauge(let gauge) = metric else { preconditionFailure("\(name) is no gauge") }
+    /// A cell of the gauge of that name and those labels.
+    public func gauge(_ name: String, help: String, labels: Labels = [:]) -> Gauge {
+        let gauge = Gauge()
+        add(.gauge(gauge), to: name, help, "gauge", labels)
         return gauge
     }
 
-    /// The histogram of that name and those labels, made when there is none yet. `name` ends in its unit, `_seconds`.
+    /// A cell of the histogram of that name and those labels. `name` ends in its unit, `_seconds`; all cells of a name have
+    /// the same bounds.
     public func histogram(
-        _ name: String, help: String, labels: KeyValuePairs<String, String> = [:],
-        unit: Histogram.Unit = .nanoseconds, bounds: [Int] = Histogram.networkNanoseconds
+        _ name: String, help: String, labels: Labels = [:], unit: Histogram.Unit = .nanoseconds,
+        bounds: [Int] = Histogram.networkNanoseconds
     ) -> Histogram {
-        let metric = metric(name, help, "histogram", labels) { .histogram(Histogram(unit: unit, bounds: bounds)) }
-        guard case .histogram(let histogram) = metric else { preconditionFailure("\(name) is no histogram") }
+        let histogram = Histogram(unit: unit, bounds: bounds)
+        add(.histogram(histogram), to: name, help, "histogram", labels)
         return histogram
     }
 
-    private func metric(
-        _ name: String, _ help: String, _ type: String, _ labels: KeyValuePairs<String, String>, _ make: () -> Metric
-    ) -> Metric {
-        let text = Self.text(labels)
-        return lock.locked {
-            let index = families.firstIndex { $0.name == name } ?? families.endIndex
-            if index == families.endIndex { families.append(Family(name: name, help: help, type: type)) }
-            return families[index].metric(text, make)
+    /// Takes the place of all gauges of that name: what comes and goes is told as it is now.
+    public func replaceGauges(_ name: String, help: String, _ values: [(labels: Labels, value: Double)]) {
+        lock.locked {
+            let index = index(of: name, help, "gauge")
+            families[index].removeAll()
+            for (labels, value) in values { families[index].add(.value(value), labels) }
         }
     }
 
-    private static func text(_ labels: KeyValuePairs<String, String>) -> String {
-        labels.map { "\($0.key)=\"\(escaped($0.value))\"" }.joined(separator: ",")
+    private func add(_ cell: MetricCell, to name: String, _ help: String, _ type: String, _ labels: Labels) {
+        lock.locked {
+            let index = index(of: name, help, type)
+            precondition(families[index].type == type, "\(name) is of another type")
+            families[index].add(cell, labels)
+        }
     }
 
-    /// Prometheus' text format 0.0.4: backslash, quote and line feed of a label value are escaped.
-    private static func escaped(_ text: String) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\\": result += #"\\"#
-            case "\"": result += #"\""#
-            case "\n": result += #"\n"#
-            default: result.unicodeScalars.append(scalar)
+    private func index(of name: String, _ help: String, _ type: String) -> Int {
+        if let known = families.firstIndex(where: { $0.name == name }) { return known }
+        families.append(MetricFamily(name: name, help: help, type: type))
+        return families.endIndex - 1
+    }
+
+    private func family(_ name: String) -> MetricFamily? { lock.locked { families.first { $0.name == name } } }
+
+    /// What the counters of a name stand at, by their labels in the order of asking.
+    public func counts(of name: String) -> [(labels: Labels, count: Int)] {
+        family(name)?.series.map { series in
+            (
+                series.labels,
+                series.cells.reduce(0) { if case .counter(let counter) = $1 { $0 &+ counter.value } else { $0 } }
+            )
+        } ?? []
+    }
+
+    /// All counters of a name together; with `label`, those of them that have it.
+    public func count(of name: String, with label: (name: String, value: String)? = nil) -> Int {
+        counts(of: name).reduce(0) { sum, series in
+            let counts = label.map { label in series.labels.contains { $0.key == label.name && $0.value == label.value }
             }
+            return counts ?? true ? sum &+ series.count : sum
         }
-        return result
+    }
+
+    /// All gauge cells of a name together.
+    public func level(of name: String) -> Int {
+        family(name)?.series.flatMap(\.cells).reduce(0) {
+            if case .gauge(let gauge) = $1 { $0 &+ gauge.value } else { $0 }
+        } ?? 0
+    }
+
+    /// What the histogram of a name and those labels stands at; nil when there is none.
+    public func reading(of name: String, labels: Labels = [:]) -> HistogramReading? {
+        family(name)?.reading(MetricFamily.text(labels))
     }
 
     /// All metrics in Prometheus' text format 0.0.4.
     public func render() -> String {
         let families = lock.locked { self.families }
         var text = ""
-        for family in families {
-            text += "# HELP \(family.name) \(family.help)\n# TYPE \(family.name) \(family.type)\n"
-            for (labels, metric) in family.series { Self.render(metric, family.name, labels, to: &text) }
-        }
+        for family in families where !family.series.isEmpty { family.render(to: &text) }
         return text
-    }
-
-    private static func render(_ metric: Metric, _ name: String, _ labels: String, to text: inout String) {
-        let braced = labels.isEmpty ? "" : "{\(labels)}"
-        switch metric {
-        case .counter(let counter): text += "\(name)\(braced) \(counter.value)\n"
-        case .gauge(let gauge): text += "\(name)\(braced) \(gauge.value)\n"
-        case .histogram(let histogram):
-            let prefix = labels.isEmpty ? "" : labels + ","
-            var below = 0
-            for (index, count) in histogram.counts.enumerated() {
-                below &+= count
-                let bound = index < histogram.bounds.count ? told(histogram.bounds[index], histogram.unit) : "+Inf"
-                text += "\(name)_bucket{\(prefix)le=\"\(bound)\"} \(below)\n"
-            }
-            text += "\(name)_sum\(braced) \(told(histogram.sum, histogram.unit))\n\(name)_count\(braced) \(below)\n"
-        }
-    }
-
-    private static func told(_ value: Int, _ unit: Histogram.Unit) -> String {
-        switch unit {
-        case .nanoseconds: String(Double(value) / 1_000_000_000)
-        case .plain: String(value)
-        }
     }
 }

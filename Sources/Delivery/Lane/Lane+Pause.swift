@@ -1,0 +1,51 @@
+import APNS
+import EventLoop
+import Telemetry
+
+/// What an operator wants paused.
+public enum PauseScope: Sendable, Hashable, CustomStringConvertible {
+    /// No message is taken.
+    case everything
+    /// What is pushed with the key of this key ID waits, as behind an open breaker.
+    case key(String)
+    /// What is pushed to this topic does.
+    case topic(String)
+
+    public var description: String {
+        switch self {
+        case .everything: "everything"
+        case .key(let keyID): "key \(keyID)"
+        case .topic(let topic): "topic \(topic)"
+        }
+    }
+}
+
+extension Lane {
+    /// Pauses or resumes; what is on its way to APNs is settled as ever. Lasts until the other is asked for, or the end of
+    /// the process.
+    ///
+    /// - Returns: false when the lane knows no such key or topic.
+    public func pause(_ scope: PauseScope, _ isPaused: Bool = true) -> Bool {
+        switch scope {
+        case .everything:
+            guard state.isPaused != isPaused else { return true }
+            state.isPaused = isPaused
+            wantsChanged()
+            if isPaused { cancelLook() } else { reviewHolding() }
+            return true
+        case .key, .topic:
+            let places = places(of: scope)
+            for place in places where breakers.pause(place, isPaused) { reviewHolding() }
+            return !places.isEmpty
+        }
+    }
+
+    private func places(of scope: PauseScope) -> [Breakers.Place] {
+        switch scope {
+        case .everything: []
+        case .key(let keyID):
+            pools.indices.filter { pools[$0].configuration.key.keyID == keyID }.map { .credential(pool: $0) }
+        case .topic(let topic): configuration.apps.routes(of: topic).map { .topic($0) }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import AMQP
+public import APNS
+import EventLoop
+
+/// How a lane stands, for operators.
+public struct LaneStatus: Sendable {
+    public var number: Int
+    public var state: LaneState
+    /// Deliveries on their way.
+    public var inFlight: Int
+    public var queues: [Queue]
+    /// Messages that were published and are not confirmed.
+    public var unconfirmed: Int
+    /// Messages that wait to be published.
+    public var unpublished: Int
+    public var pools: [PoolStatus]
+    public var breakers: [OpenBreaker]
+    /// Keys and topics that an operator has paused, as breakers are named.
+    public var pauses: [String]
+
+    /// What the lane takes messages from.
+    public struct Queue: Sendable, Hashable {
+        public var name: String
+        public var isConsumed: Bool
+        /// Deliveries that are not settled.
+        public var unsettled: Int
+    }
+
+    /// What is held up, and why.
+    public struct OpenBreaker: Sendable, Hashable {
+        /// Host, key and topic, as far as it reaches.
+        public var route: String
+        /// One word, as in dead letters.
+        public var code: String
+        /// What was seen and what may mend it.
+        public var sentence: String
+        public var secondsOpen: Int
+    }
+}
+
+extension Lane {
+    public func status() -> LaneStatus {
+        LaneStatus(
+            number: configuration.number, state: state, inFlight: inFlight,
+            queues: zip(configuration.consumers, consumers).map { configuration, consumer in
+                LaneStatus.Queue(
+                    name: configuration.queue, isConsumed: consumer.state == .ready,
+                    unsettled: consumer.unsettledCount)
+            },
+            unconfirmed: publisher.unconfirmedCount, unpublished: publisher.waitingCount,
+            pools: pools.map(\.status), breakers: openBreakers,
+            pauses: breakers.pauses.map(name(of:)))
+    }
+
+    private var openBreakers: [LaneStatus.OpenBreaker] {
+        breakers.openings.map { place, opening in
+            LaneStatus.OpenBreaker(
+                route: name(of: place), code: opening.cause.code, sentence: opening.cause.sentence,
+                secondsOpen: Int(opening.since.duration(to: loop.now.monotonic).components.seconds))
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import CLinux
+import Glibc
+
+/// A socket that is bound and listens.
+struct ListeningSocket {
+    let descriptor: Int32
+    /// The host of a Unix socket is its path.
+    let endpoint: Endpoint
+    /// Of a Unix socket: the file that goes with it.
+    private let path: String?
+
+    /// At an address and port, 0 being any free one.
+    static func tcp(_ endpoint: Endpoint, backlog: Int) throws(TransportError) -> ListeningSocket {
+        let address = try Resolver.lookUp(endpoint, flags: AI_NUMERICHOST | AI_PASSIVE).get()[0]
+        let descriptor = try open(address.family, endpoint)
+        var one: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+        guard address.withPointer({ bind(descriptor, $0, $1) }) == 0,
+            Glibc.listen(descriptor, Int32(clamping: backlog)) == 0,
+            let port = SocketAddress.local(of: descriptor)?.port
+        else { throw failure(descriptor, endpoint) }
+        return ListeningSocket(descriptor: descriptor, endpoint: Endpoint(host: endpoint.host, port: port), path: nil)
+    }
+
+    /// In the file system, for this user alone. A file that nobody listens on any more is replaced.
+    static func unix(_ path: String, backlog: Int) throws(TransportError) -> ListeningSocket {
+        let endpoint = Endpoint(host: path, port: 0)
+        guard let address = SocketAddress(unix: path) else {
+            throw TransportError(.resources, "\(path): longer than the path of a Unix socket may be")
+        }
+        let descriptor = try open(AF_UNIX, endpoint)
+        if isAbandoned(address) { unlink(path) }
+        // Nobody can connect before it listens, so that nobody does before its mode is set.
+        guard address.withPointer({ bind(descriptor, $0, $1) }) == 0, chmod(path, 0o600) == 0,
+            Glibc.listen(descriptor, Int32(clamping: backlog)) == 0
+        else { throw failure(descriptor, endpoint) }
+        return ListeningSocket(descriptor: descriptor, endpoint: endpoint, path: path)
+    }
+
+    /// Whether there is a socket whose process has gone.
+    private static func isAbandoned(_ address: SocketAddress) -> Bool {
+        let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard probe >= 0 else { return false }
+        defer { Glibc.close(probe) }
+        return address.withPointer { connect(probe, $0, $1) } != 0 && errno == ECONNREFUSED
+    }
+
+    private static func open(_ family: Int32, _ endpoint: Endpoint) throws(TransportError) -> Int32 {
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(family, kind, 0)
+        guard descriptor >= 0 else { throw TransportError(errno: errno, endpoint.description) }
+        return descriptor
+    }
+
+    private static func failure(_ descriptor: Int32, _ endpoint: Endpoint) -> TransportError {
+        let error = TransportError(errno: errno, endpoint.description)
+        Glibc.close(descriptor)
+        return error
+    }
+
+    func close() {
+        Glibc.close(descriptor)
+        if let path { unlink(path) }
+    }
+}

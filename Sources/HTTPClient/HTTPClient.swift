@@ -1,0 +1,106 @@
+import CCURL
+import Glibc
+
+/// Asks HTTP/1.1 servers, one request after the other, and keeps the connection for the next.
+///
+///     let client = HTTPClient()
+///     let response = try client.send(HTTPRequest(.get, try HTTPURL("http://127.0.0.1:9090/status")))
+///
+/// It blocks, for at most ``HTTPLimits/wholeMillisecondsMax``, so it belongs on a command's thread or on a helper's, never
+/// on a lane. Used by one thread at a time. It follows no redirect, asks no proxy, and keeps no cookie: where a request goes
+/// is what the configuration says and nothing else.
+public final class HTTPClient {
+    private let handle: UnsafeMutableRawPointer?
+    private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+
+    /// libcurl wants to be started once, before any use of it. It leaves a broken pipe to us, since it may be on any thread.
+    private static let isStarted: Bool = {
+        signal(SIGPIPE, SIG_IGN)
+        return curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+    }()
+
+    /// `7.88.1`; what it is called with, not what this program was built with.
+    public static var libraryVersion: String {
+        curl_version_info(CURLVERSION_FIRST).flatMap { $0.pointee.version }.map { String(cString: $0) } ?? "-"
+    }
+
+    public init() {
+        handle = Self.isStarted ? curl_easy_init() : nil
+    }
+
+    deinit {
+        if let handle { curl_easy_cleanup(handle) }
+        errorText.deallocate()
+    }
+
+    /// Sends a request and waits for the whole answer.
+    ///
+    /// - Throws: why there is none. An answer that says no, such as 404, is an answer.
+    public func send(_ request: HTTPRequest) throws(HTTPError) -> HTTPResponse {
+        try request.check()
+        guard let handle else { throw HTTPError(.unavailable, "libcurl cannot be started") }
+        curl_easy_reset(handle)
+        let transfer = HTTPTransfer(request.limits)
+        var options = CurlOptions(handle)
+        options.apply(request, errorText)
+        options.receive(into: transfer)
+        // Without an address libcurl would read the body from standard input.
+        let body = request.body.isEmpty ? [0] : request.body
+        let code = body.withUnsafeBytes { bytes in
+            options.body(UnsafeRawBufferPointer(rebasing: bytes[..<request.body.count]), request.method)
+            return withExtendedLifetime(transfer) { options.isComplete ? curl_easy_perform(handle) : options.code }
+        }
+        options.end()
+        guard code == CURLE_OK else { throw failure(code, request, transfer) }
+        guard transfer.isHeadComplete else { throw cut(request) }
+        return HTTPResponse(
+            status: martlet_curl_get_long(handle, CURLINFO_RESPONSE_CODE), headers: transfer.headers,
+            body: transfer.body)
+    }
+
+    private func failure(_ code: CURLcode, _ request: HTTPRequest, _ transfer: HTTPTransfer) -> HTTPError {
+        let place = request.place
+        if transfer.isTooLarge || code == CURLE_FILESIZE_EXCEEDED {
+            let limits = request.limits
+            return HTTPError(
+                .tooLarge,
+                "\(place): the answer has more than \(limits.headerBytesMax) bytes of header "
+                    + "or \(limits.bodyBytesMax) of body")
+        }
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST:
+            return HTTPError(.cannotResolve, "\(place): there is no address for this name")
+        case CURLE_COULDNT_CONNECT:
+            let number = Int32(truncatingIfNeeded: handle.map { martlet_curl_get_long($0, CURLINFO_OS_ERRNO) } ?? 0)
+            let reason = number == 0 ? "no connection" : strerror(number).map { String(cString: $0) } ?? "error \(number)"
+            return HTTPError(.cannotConnect, "\(place): \(reason)")
+        case CURLE_OPERATION_TIMEDOUT:
+            return HTTPError(.timedOut, "\(place): no whole answer in time (\(request.limits.text))")
+        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM,
+            CURLE_SSL_ISSUER_ERROR, CURLE_SSL_CIPHER:
+            return HTTPError(.tls, "\(place): TLS failed: \(detail(code))")
+        case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_PARTIAL_FILE:
+            return cut(request)
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_BAD_CONTENT_ENCODING:
+            return HTTPError(.notHTTP, "\(place): what answers there does not speak HTTP/1.1")
+        default:
+            return HTTPError(.unavailable, "\(place): \(String(cString: curl_easy_strerror(code)))")
+        }
+    }
+
+    private func cut(_ request: HTTPRequest) -> HTTPError {
+        HTTPError(.connectionLost, "\(request.place): the connection ended before the answer was whole")
+    }
+
+    /// libcurl's own words on what it could not verify, or its generic ones.
+    private func detail(_ code: CURLcode) -> String {
+        let text = errorText.pointee == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: errorText)
+        return String(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })
+    }
+}
+
+extension HTTPLimits {
+    fileprivate var text: String {
+        "\(connectMillisecondsMax) ms to connect, \(wholeMillisecondsMax) ms for all"
+    }
+}

@@ -1,0 +1,51 @@
+/// What has come of an answer so far. libcurl calls it on the thread of the request.
+final class HTTPTransfer {
+    private let limits: HTTPLimits
+    private(set) var headers: [(name: String, value: String)] = []
+    private(set) var body: [UInt8] = []
+    private var headerBytes = 0
+    /// Whether the head came to its end, which libcurl does not insist upon.
+    private(set) var isHeadComplete = false
+    /// Whether more came than may.
+    private(set) var isTooLarge = false
+
+    init(_ limits: HTTPLimits) { self.limits = limits }
+
+    /// One line of the head, or of what follows a chunked body; false to end the transfer.
+    func received(headerLine line: UnsafeRawBufferPointer) -> Bool {
+        headerBytes += line.count
+        guard headerBytes <= limits.headerBytesMax else { return refuse() }
+        let text = String(decoding: line, as: UTF8.self)
+        if text.hasPrefix("HTTP/") {
+            // An interim answer's fields are not those of the answer.
+            headers = []
+            isHeadComplete = false
+        } else if text == "\r\n" || text == "\n" {
+            isHeadComplete = true
+        }
+        guard let colon = text.firstIndex(of: ":") else { return true }
+        let value = text[text.index(after: colon)...]
+        headers.append((text[..<colon].lowercased(), String(value.trimmingSpace)))
+        return true
+    }
+
+    func received(bodyPart part: UnsafeRawBufferPointer) -> Bool {
+        guard body.count + part.count <= limits.bodyBytesMax else { return refuse() }
+        body += part
+        return true
+    }
+
+    private func refuse() -> Bool {
+        isTooLarge = true
+        return false
+    }
+}
+
+extension Substring {
+    /// Without spaces, tabs and ends of line around it.
+    fileprivate var trimmingSpace: Substring {
+        var rest = self
+        while let last = rest.last, last.isWhitespace { rest.removeLast() }
+        return rest.drop { $0.isWhitespace }
+    }
+}

@@ -1,0 +1,99 @@
+import CCURL
+
+/// An `http` or `https` URL, as a base that paths are appended to or as the target of a request. What it shows of itself
+/// holds neither a user nor a password.
+public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
+    /// User and password of HTTP's basic scheme (RFC 7617).
+    public struct Credentials: Sendable, Hashable {
+        public var user: String
+        public var password: String
+
+        public init(user: String, password: String) {
+            self.user = user
+            self.password = password
+        }
+    }
+
+    public let usesTLS: Bool
+    /// As it is written; an IPv6 address in brackets.
+    public let host: String
+    public let port: UInt16
+    /// Percent-encoded, from its first slash on.
+    public private(set) var path: String
+    /// Without its question mark.
+    public var query: String?
+    /// Those that stood in the text; they go along with each request.
+    public var credentials: Credentials?
+
+    public static let bytesMax = 8192
+
+    /// - Throws: what is wrong, without quoting the text, which may hold a password.
+    public init(_ text: String) throws(HTTPError) {
+        guard text.utf8.count <= Self.bytesMax, !text.utf8.contains(0), let parts = curl_url() else {
+            throw Self.invalid
+        }
+        defer { curl_url_cleanup(parts) }
+        let code = curl_url_set(parts, CURLUPART_URL, text, 0)
+        guard code == CURLUE_OK, let scheme = Self.part(CURLUPART_SCHEME, of: parts),
+            let host = Self.part(CURLUPART_HOST, of: parts), !host.isEmpty,
+            let port = Self.part(CURLUPART_PORT, of: parts, UInt32(CURLU_DEFAULT_PORT)).flatMap({ UInt16($0) }),
+            port > 0
+        else { throw Self.invalid }
+        switch scheme {
+        case "http": usesTLS = false
+        case "https": usesTLS = true
+        default: throw Self.invalid
+        }
+        self.host = host
+        self.port = port
+        path = Self.part(CURLUPART_PATH, of: parts) ?? "/"
+        query = Self.part(CURLUPART_QUERY, of: parts)
+        if let user = Self.part(CURLUPART_USER, of: parts, UInt32(CURLU_URLDECODE)) {
+            let password = Self.part(CURLUPART_PASSWORD, of: parts, UInt32(CURLU_URLDECODE))
+            credentials = Credentials(user: user, password: password ?? "")
+        }
+    }
+
+    private static let invalid = HTTPError(
+        .invalidRequest, "the URL is none of HTTP: it is written http://host:port/path, or https")
+
+    private static func part(_ part: CURLUPart, of parts: OpaquePointer, _ flags: UInt32 = 0) -> String? {
+        var text: UnsafeMutablePointer<CChar>?
+        guard curl_url_get(parts, part, &text, flags) == CURLUE_OK, let text else { return nil }
+        defer { curl_free(text) }
+        return String(cString: text)
+    }
+
+    /// The same with more segments at the end of its path, which are encoded: a `/` in one does not part it.
+    public func appending(_ segments: String...) -> HTTPURL { appending(segments) }
+
+    public func appending(_ segments: [String]) -> HTTPURL {
+        var url = self
+        while url.path.last == "/" { url.path.removeLast() }
+        for segment in segments { url.path += "/" + Self.encoded(segment) }
+        return url
+    }
+
+    /// With all but RFC 3986's unreserved characters percent-encoded.
+    public static func encoded(_ segment: String) -> String {
+        var encoded = ""
+        for byte in segment.utf8 {
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                encoded += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
+            }
+        }
+        return encoded
+    }
+
+    /// Scheme, host and port, for messages.
+    public var place: String { "\(usesTLS ? "https" : "http")://\(host):\(port)" }
+
+    /// All but user and password.
+    public var description: String { place + path + (query.map { "?\($0)" } ?? "") }
+}

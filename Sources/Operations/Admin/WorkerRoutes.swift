@@ -1,0 +1,78 @@
+import AdminHTTP
+import Delivery
+
+/// What can be asked of a worker over HTTP.
+struct WorkerRoutes {
+    /// Has the lanes say how they stand, and answers once they have or their time is up.
+    let status: (@escaping (WorkerStatus) -> Void) -> Void
+    /// Numbers of the lanes that have stopped turning.
+    let stalledLanes: () -> [Int]
+    /// All metrics as text, with what the status says.
+    let metrics: (WorkerStatus) -> String
+    /// Answers with a sentence, or says that there is nothing of that name.
+    let pause: (PauseScope, Bool, @escaping (AdminResponse) -> Void) -> Void
+
+    /// What anybody may see.
+    var views: [AdminRoute] {
+        [
+            AdminRoute(.get, "/livez", "whether every lane turns") { _ throws(AdminError) in live() },
+            AdminRoute(
+                .get, "/readyz", "whether messages are taken, and why not",
+                later: { exchange throws(AdminError) in
+                    status { exchange.answer(Self.ready($0)) }
+                }),
+            AdminRoute(
+                .get, "/status", "how the worker stands",
+                later: { exchange throws(AdminError) in
+                    status { exchange.answer(.json($0.json)) }
+                }),
+            AdminRoute(
+                .get, "/metrics", "for Prometheus",
+                later: { exchange throws(AdminError) in
+                    status { exchange.answer(.metrics(metrics($0))) }
+                }),
+        ]
+    }
+
+    /// What only this user may do.
+    var controls: [AdminRoute] {
+        [("/pause", true), ("/resume", false)].map { path, isPaused in
+            AdminRoute(
+                .post, path, query: ["key", "topic"], "\(path.dropFirst()) all, a key or a topic",
+                later: { exchange throws(AdminError) in
+                    let scope = try Self.scope(of: exchange.request)
+                    pause(scope, isPaused) { exchange.answer($0) }
+                })
+        }
+    }
+
+    private func live() -> AdminResponse {
+        let stalled = stalledLanes()
+        guard !stalled.isEmpty else { return .text(200, "ok\n") }
+        return .text(503, stalled.map { "lane \($0) has stopped turning\n" }.joined())
+    }
+
+    private static func ready(_ status: WorkerStatus) -> AdminResponse {
+        status.isReady ? .text(200, "ok\n") : .text(503, status.reasons.map { $0 + "\n" }.joined())
+    }
+
+    private static func scope(of request: AdminRequest) throws(AdminError) -> PauseScope {
+        switch (request.query("key"), request.query("topic")) {
+        case (nil, nil): return .everything
+        case (let key?, nil): return .key(key)
+        case (nil, let topic?): return .topic(topic)
+        case (.some, .some): throw AdminError(400, "a key or a topic, not both")
+        }
+    }
+}
+
+extension AdminResponse {
+    static func text(_ status: Int, _ text: String) -> AdminResponse {
+        AdminResponse(status: status, contentType: "text/plain; charset=utf-8", body: Array(text.utf8))
+    }
+
+    /// Prometheus' text format (https://prometheus.io/docs/instrumenting/exposition_formats).
+    fileprivate static func metrics(_ text: String) -> AdminResponse {
+        AdminResponse(contentType: "text/plain; version=0.0.4; charset=utf-8", body: Array(text.utf8))
+    }
+}

@@ -1,0 +1,58 @@
+import AMQP
+import Delivery
+
+/// How a worker stands, for operators.
+struct WorkerStatus: Sendable {
+    enum Phase: String, Sendable {
+        /// Until the broker is there with all that the worker needs.
+        case starting
+        case running
+        case draining
+    }
+
+    struct Lane: Sendable {
+        var number: Int
+        var isTurning: Bool
+        /// nil when it has not answered in time.
+        var status: LaneStatus?
+    }
+
+    /// Host, process and version.
+    var worker: String
+    var version: String
+    var processID: Int
+    var uptimeSeconds: Int
+    var phase: Phase
+    /// Why it is not ready; none when it is.
+    var reasons: [String]
+    var lanes: [Lane]
+    /// As the broker said last; none before it has.
+    var queues: [QueueStatus]
+    var totals: WorkerTotals
+    var inFlight: Int
+    var logLinesDropped: Int
+
+    var isReady: Bool { reasons.isEmpty }
+
+    /// Those of all lanes, each route once: the one that is open longest.
+    var breakers: [LaneStatus.OpenBreaker] {
+        var breakers: [LaneStatus.OpenBreaker] = []
+        for breaker in lanes.flatMap({ $0.status?.breakers ?? [] }) {
+            let known = breakers.firstIndex { $0.route == breaker.route }
+            guard let known else {
+                breakers.append(breaker)
+                continue
+            }
+            if breakers[known].secondsOpen < breaker.secondsOpen { breakers[known] = breaker }
+        }
+        return breakers
+    }
+
+    /// What an operator has paused.
+    var pauses: [String] {
+        let whole = lanes.contains { $0.status?.state.isPaused == true } ? ["everything"] : []
+        return lanes.flatMap { $0.status?.pauses ?? [] }.reduce(into: whole) {
+            if !$0.contains($1) { $0.append($1) }
+        }
+    }
+}

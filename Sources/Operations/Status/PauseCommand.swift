@@ -1,0 +1,46 @@
+import Delivery
+import HTTPClient
+
+/// Pauses or resumes workers.
+struct PauseCommand {
+    let isPaused: Bool
+    let scope: PauseScope
+    /// nil: all of this user's on this machine.
+    let worker: WorkerAddress?
+
+    func run() -> ExitCode {
+        let client = HTTPClient()
+        var reached = 0
+        var isDone = true
+        for address in WorkerAddress.all(named: worker) {
+            do {
+                let answer = try address.ask(client, .post, isPaused ? "pause" : "resume", query)
+                reached += 1
+                isDone = say(answer, of: address) && isDone
+            } catch {
+                // Without a process behind it a socket means nothing.
+                if worker == nil, error.code == .cannotConnect { continue }
+                Terminal.error.line("martlet: \(error.message)".printable)
+                isDone = false
+            }
+        }
+        guard reached > 0 else {
+            Terminal.error.line("martlet: no worker of this user can be reached on this machine; --socket names one")
+            return .unreachable
+        }
+        return isDone ? .success : .failed
+    }
+
+    private var query: [(String, String)] {
+        switch scope {
+        case .everything: []
+        case .key(let keyID): [("key", keyID)]
+        case .topic(let topic): [("topic", topic)]
+        }
+    }
+
+    private func say(_ answer: HTTPResponse, of address: WorkerAddress) -> Bool {
+        let text = "\(address.text): \(answer.text.filter { $0 != "\n" })".printable
+        return answer.isSuccess ? Terminal.output.line(text) : Terminal.error.line("martlet: \(text)") && false
+    }
+}

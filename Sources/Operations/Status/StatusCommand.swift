@@ -1,0 +1,103 @@
+import EventLoop
+import Glibc
+import HTTPClient
+
+/// Shows how workers stand.
+struct StatusCommand {
+    struct Options: Equatable, Sendable {
+        /// nil: all of this user's on this machine.
+        var worker: WorkerAddress?
+        var watches = false
+        var intervalSeconds = 1
+        var isJSON = false
+    }
+
+    let options: Options
+    private let client = HTTPClient()
+
+    init(options: Options) { self.options = options }
+
+    func run() -> ExitCode {
+        guard !WorkerAddress.all(named: options.worker).isEmpty else {
+            Terminal.error.line(
+                "martlet: no worker of this user runs on this machine (\(ControlSocket.folder) has no socket); "
+                    + "one elsewhere is asked with --url http://HOST:9780")
+            return .unreachable
+        }
+        if options.isJSON { return printJSON() }
+        var before = look()
+        repeat {
+            sleep(UInt32(options.intervalSeconds))
+            let now = look()
+            guard draw(now, since: before) else { return .failed }
+            before = now
+        } while options.watches
+        return Self.code(before.workers.map(\.report))
+    }
+
+    private struct Look {
+        var at: ContinuousClock.Instant
+        var workers: [(address: WorkerAddress, report: Result<WorkerReport, WorkerReportError>)]
+    }
+
+    private func look() -> Look {
+        Look(
+            at: ContinuousClock.now,
+            workers: WorkerAddress.all(named: options.worker).compactMap { address in
+                report(of: address).map { (address, $0) }
+            })
+    }
+
+    /// nil for a socket that its process has left behind.
+    private func report(of address: WorkerAddress) -> Result<WorkerReport, WorkerReportError>? {
+        let answer: HTTPResponse
+        do {
+            answer = try address.ask(client, .get, "status")
+        } catch {
+            if options.worker == nil, error.code == .cannotConnect { return nil }
+            return .failure(WorkerReportError(message: error.message))
+        }
+        do {
+            return .success(try WorkerReport(answer))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func draw(_ now: Look, since before: Look) -> Bool {
+        let lines = now.workers.map { worker in
+            let earlier = before.workers.first { $0.address == worker.address }.flatMap { try? $0.report.get() }
+            let report = try? worker.report.get()
+            let difference = earlier.flatMap { earlier in report?.totals.since(earlier.totals) }
+            return StatusTable.Line(address: worker.address.text, report: worker.report, difference: difference)
+        }
+        let table = StatusTable(
+            lines: lines, seconds: (now.at - before.at) / .seconds(1), hasColors: Terminal.output.hasColors)
+        let home = options.watches && Terminal.output.isTerminal ? "\u{1B}[H\u{1B}[J" : ""
+        return Terminal.output.write(home + (now.workers.isEmpty ? "no worker\n" : table.text))
+    }
+
+    private func printJSON() -> ExitCode {
+        repeat {
+            var reports: [Result<WorkerReport, WorkerReportError>] = []
+            for address in WorkerAddress.all(named: options.worker) {
+                guard let report = report(of: address) else { continue }
+                reports.append(report)
+                switch report {
+                case .success(let report):
+                    guard Terminal.output.line(report.json) else { return .failed }
+                case .failure(let error):
+                    Terminal.error.line("martlet: \(address.text): \(error.message)".printable)
+                }
+            }
+            guard options.watches else { return Self.code(reports) }
+            sleep(UInt32(options.intervalSeconds))
+        } while true
+    }
+
+    private static func code(_ reports: [Result<WorkerReport, WorkerReportError>]) -> ExitCode {
+        let known = reports.compactMap { try? $0.get() }
+        guard !known.isEmpty, known.count == reports.count else { return .unreachable }
+        return known.allSatisfy(\.isReady) ? .success : .failed
+    }
+}

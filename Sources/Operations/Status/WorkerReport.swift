@@ -1,0 +1,90 @@
+import Delivery
+import HTTPClient
+import JSON
+import Telemetry
+
+/// What a worker answered to `/status`, as far as people look at it.
+struct WorkerReport: Sendable {
+    struct HeldUp: Sendable, Hashable {
+        var route: String
+        var code: String
+        var sentence: String
+        var seconds: Int
+    }
+
+    struct Queue: Sendable, Hashable {
+        var name: String
+        var messages: Int
+        var consumers: Int
+    }
+
+    /// As it was answered, on one line.
+    let json: String
+    var worker = "-"
+    var phase = "-"
+    var isReady = false
+    var reasons: [String] = []
+    var uptimeSeconds = 0
+    var lanes = 0
+    var inFlight = 0
+    var totals = WorkerTotals()
+    var heldUp: [HeldUp] = []
+    var paused: [String] = []
+    var queues: [Queue] = []
+
+    /// - Throws: what is wrong with the answer.
+    init(_ answer: HTTPResponse) throws(WorkerReportError) {
+        guard answer.isSuccess, let document = try? JSONDocument(answer.body), document.root["worker"] != nil else {
+            throw WorkerReportError(message: "what answers there (\(answer.status)) is no worker's admin endpoint")
+        }
+        json = answer.text.filter { $0 != "\n" }
+        let root = document.root
+        worker = root["worker"]?.string ?? worker
+        phase = root["phase"]?.string ?? phase
+        isReady = root["ready"]?.bool ?? isReady
+        reasons = root["reasons"]?.elements.compactMap(\.string) ?? []
+        uptimeSeconds = root["uptime_seconds"]?.int ?? 0
+        lanes = root["lanes"]?.count ?? 0
+        inFlight = root["in_flight"]?.int ?? 0
+        totals = root["totals"].map { WorkerTotals($0) } ?? totals
+        paused = root["paused"]?.elements.compactMap(\.string) ?? []
+        heldUp =
+            root["breakers"]?.elements.map {
+                HeldUp(
+                    route: $0["route"]?.string ?? "-", code: $0["code"]?.string ?? "-",
+                    sentence: $0["sentence"]?.string ?? "", seconds: $0["seconds_open"]?.int ?? 0)
+            } ?? []
+        queues =
+            root["queues"]?.elements.map {
+                Queue(
+                    name: $0["name"]?.string ?? "-", messages: $0["messages"]?.int ?? 0,
+                    consumers: $0["consumers"]?.int ?? 0)
+            } ?? []
+    }
+}
+
+struct WorkerReportError: Error {
+    var message: String
+}
+
+extension WorkerTotals {
+    init(_ json: JSONValue) {
+        self.init()
+        func count(_ name: String) -> Int { json[key: name]?.int ?? 0 }
+        taken = count("taken")
+        ended = Outcome.allCases.map { count($0.rawValue) }
+        deadLetters = count("dead_letters")
+        retried = count("retried")
+        held = count("held")
+        quarantined = count("quarantined")
+        requeued = count("requeued")
+        duplicates = count("duplicates")
+        unknownOutcomes = count("unknown_outcomes")
+        publishRepeats = count("publish_repeats")
+        guard let latency = json["latency"], let bounds = latency["bounds_nanoseconds"]?.elements.compactMap(\.int),
+            let counts = latency["counts"]?.elements.compactMap(\.int), counts.count == bounds.count + 1
+        else { return }
+        self.latency = HistogramReading(
+            unit: .nanoseconds, bounds: bounds, counts: counts, sum: latency["sum_nanoseconds"]?.int ?? 0)
+    }
+}

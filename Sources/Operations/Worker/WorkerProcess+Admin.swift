@@ -1,0 +1,103 @@
+import AdminHTTP
+import Delivery
+import EventLoop
+import Glibc
+import Telemetry
+
+/// What operators may ask of a worker and want of it.
+extension WorkerProcess {
+    /// How long lanes may take to say how they stand, or to pause.
+    private static let answerMillisecondsMax = 1000
+
+    var routes: WorkerRoutes {
+        WorkerRoutes(
+            status: { [self] in gatherStatus($0) }, stalledLanes: { [self] in watchdog.stalled },
+            metrics: { [self] status in
+                status.write(to: metrics)
+                return metrics.render()
+            },
+            pause: { [self] in pause($0, $1, $2) })
+    }
+
+    private func gatherStatus(_ answer: @escaping (WorkerStatus) -> Void) {
+        ask({ $0.status($1) }) { [self] in answer(status($0)) }
+    }
+
+    /// - Parameter lanes: what each has said; nil where it has not in time.
+    private func status(_ lanes: [LaneStatus?]) -> WorkerStatus {
+        WorkerStatus(
+            worker: plan.lane.worker, version: MartletCommand.version, processID: Int(getpid()),
+            uptimeSeconds: Int(startedAt.duration(to: loop.now.monotonic).components.seconds),
+            phase: !life.isRunning ? .draining : isStarted ? .running : .starting, reasons: reasons,
+            lanes: lanes.enumerated().map { index, status in
+                WorkerStatus.Lane(number: index, isTurning: !watchdog.stalled.contains(index), status: status)
+            },
+            queues: queueDepths?.latest ?? [], totals: WorkerTotals(metrics),
+            inFlight: metrics.level(of: "martlet_inflight"), logLinesDropped: log.droppedCount)
+    }
+
+    private var reasons: [String] {
+        guard isStarted else { return [topologyWait?.reason ?? "it looks whether the broker has all that it needs"] }
+        return watchdog.stalled.map { "lane \($0) has stopped turning" } + readiness.reasons
+    }
+
+    /// Known to the lanes that run, and to those that have yet to start.
+    private func pause(_ scope: PauseScope, _ isPaused: Bool, _ answer: @escaping (AdminResponse) -> Void) {
+        guard plan.lane.knows(scope) else {
+            return answer(.error(404, "there is no \(scope) in the configuration"))
+        }
+        let isNews = pauses.contains(scope) != isPaused
+        pauses.removeAll { $0 == scope }
+        if isPaused { pauses.append(scope) }
+        if isNews { log.info(isPaused ? .paused : .resumed, [.pauseScope: .describing(scope)]) }
+        ask({ $0.pause(scope, isPaused, $1) }) { (done: [Bool?]) in
+            let verb = isPaused ? "paused" : "resumed"
+            guard done.allSatisfy({ $0 != nil }) else {
+                return answer(.error(503, "\(scope) will be \(verb) as soon as lanes turn that do not now"))
+            }
+            answer(.text(200, isNews ? "\(verb) \(scope)\n" : "\(scope) was \(verb) already\n"))
+        }
+    }
+
+    /// Asks every lane, and answers once all have or the time is up; lanes that have not begun say nothing.
+    private func ask<Answer: Sendable>(
+        _ question: (LaneThread, @escaping @Sendable (Answer) -> Void) -> Void,
+        _ answer: @escaping ([Answer?]) -> Void
+    ) {
+        let inquiry = LaneInquiry<Answer>(lanes: lanes.count, answer)
+        guard isStarted else { return inquiry.end() }
+        let timer = loop.schedule(after: .milliseconds(Self.answerMillisecondsMax)) { inquiry.end() }
+        inquiry.onEnd = { [self] in loop.cancel(timer) }
+        for (index, lane) in lanes.enumerated() {
+            question(lane) { [self] said in loop.post { inquiry.said(said, by: index) } }
+        }
+    }
+}
+
+/// `@unchecked Sendable`: touched on the control loop's thread only.
+private final class LaneInquiry<Answer: Sendable>: @unchecked Sendable {
+    private var answers: [Answer?]
+    private var waiting: Int
+    private var answer: (([Answer?]) -> Void)?
+    var onEnd: () -> Void = {}
+
+    init(lanes: Int, _ answer: @escaping ([Answer?]) -> Void) {
+        answers = Array(repeating: nil, count: lanes)
+        waiting = lanes
+        self.answer = answer
+    }
+
+    func said(_ said: Answer, by lane: Int) {
+        guard answer != nil, answers[lane] == nil else { return }
+        answers[lane] = said
+        waiting -= 1
+        if waiting == 0 { end() }
+    }
+
+    func end() {
+        guard let answer = answer.take() else { return }
+        onEnd()
+        onEnd = {}
+        answer(answers)
+    }
+}

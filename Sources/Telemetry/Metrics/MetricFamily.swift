@@ -1,0 +1,109 @@
+/// What one thread counts in.
+enum MetricCell {
+    case counter(Counter)
+    case gauge(Gauge)
+    case histogram(Histogram)
+    /// As it was found when it was last looked at.
+    case value(Double)
+}
+
+/// All metrics of one name, and their text.
+struct MetricFamily {
+    struct Series {
+        let labels: MetricsRegistry.Labels
+        let text: String
+        var cells: [MetricCell]
+    }
+
+    /// Of what is beyond the most that are told apart.
+    static let overflow: MetricsRegistry.Labels = ["overflow": "true"]
+
+    let name: String
+    let help: String
+    let type: String
+    /// In the order of asking.
+    private(set) var series: [Series] = []
+    private var indices: [String: Int] = [:]
+
+    init(name: String, help: String, type: String) {
+        (self.name, self.help, self.type) = (name, help, type)
+    }
+
+    mutating func add(_ cell: MetricCell, _ labels: MetricsRegistry.Labels) {
+        let text = Self.text(labels)
+        if let index = indices[text] {
+            series[index].cells.append(cell)
+        } else if series.count < MetricsRegistry.seriesPerFamilyMax || text == Self.text(Self.overflow) {
+            indices[text] = series.count
+            series.append(Series(labels: labels, text: text, cells: [cell]))
+        } else {
+            add(cell, Self.overflow)
+        }
+    }
+
+    mutating func removeAll() {
+        series = []
+        indices = [:]
+    }
+
+    func reading(_ labels: String) -> HistogramReading? {
+        indices[labels].flatMap { Self.reading(series[$0].cells) }
+    }
+
+    private static func reading(_ cells: [MetricCell]) -> HistogramReading? {
+        var sum: HistogramReading?
+        for case .histogram(let histogram) in cells {
+            if sum == nil { sum = histogram.reading } else { sum?.add(histogram.reading) }
+        }
+        return sum
+    }
+
+    func render(to text: inout String) {
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+        for series in series { render(series, to: &text) }
+    }
+
+    private func render(_ series: Series, to text: inout String) {
+        let braced = series.text.isEmpty ? "" : "{\(series.text)}"
+        if let reading = Self.reading(series.cells) {
+            let prefix = series.text.isEmpty ? "" : series.text + ","
+            var below = 0
+            for (index, count) in reading.counts.enumerated() {
+                below &+= count
+                let bound = index < reading.bounds.count ? reading.told(reading.bounds[index]) : "+Inf"
+                text += "\(name)_bucket{\(prefix)le=\"\(bound)\"} \(below)\n"
+            }
+            text += "\(name)_sum\(braced) \(reading.told(reading.sum))\n\(name)_count\(braced) \(below)\n"
+        } else if case .value(let value)? = series.cells.first {
+            text +=
+                "\(name)\(braced) \(value.rounded() == value && abs(value) < 1e15 ? String(Int(value)) : String(value))\n"
+        } else {
+            let sum = series.cells.reduce(0) { sum, cell in
+                switch cell {
+                case .counter(let counter): sum &+ counter.value
+                case .gauge(let gauge): sum &+ gauge.value
+                case .histogram, .value: sum
+                }
+            }
+            text += "\(name)\(braced) \(sum)\n"
+        }
+    }
+
+    static func text(_ labels: MetricsRegistry.Labels) -> String {
+        labels.map { "\($0.key)=\"\(escaped($0.value))\"" }.joined(separator: ",")
+    }
+
+    /// Prometheus' text format 0.0.4: backslash, quote and line feed of a label value are escaped.
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\\": result += #"\\"#
+            case "\"": result += #"\""#
+            case "\n": result += #"\n"#
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}

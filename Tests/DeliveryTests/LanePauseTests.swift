@@ -1,0 +1,72 @@
+import EventLoop
+import TestKit
+import Testing
+
+@testable import Delivery
+
+/// What an operator pauses; on virtual time.
+@Suite struct LanePauseTests {
+    @Test func aPausedLaneTakesNothingAndSettlesWhatItHas() throws {
+        let scene = try LaneScene()
+        scene.request(5)
+        try #require(scene.rig.run { scene.pushes.count == 5 })
+        #expect(scene.rig.pause(.everything))
+        #expect(scene.rig.run { scene.results == 5 })
+        scene.request(20, from: 5)
+        scene.rig.pass(seconds: 600)
+        let status = try #require(scene.rig.status())
+        #expect(!scene.rig.isReady && scene.pushes.count == 5 && scene.rig.queue()?.ready.count == 20)
+        #expect(status.state.reasons == ["an operator has paused it: martlet resume"] && status.inFlight == 0)
+        #expect(scene.rig.pause(.everything, false))
+        #expect(scene.rig.run { scene.rig.isReady && scene.results == 25 })
+        #expect(scene.waits == 0 && scene.pushes.count == 25)
+    }
+
+    @Test func aPausedKeyHoldsUpItsOwnAppsAlone() throws {
+        let scene = try LaneScene(keys: 2, apps: 2)
+        #expect(scene.rig.pause(.key(SimulatedApps.keyID(0))))
+        scene.request(3, app: 0)
+        scene.request(3, from: 3, app: 1)
+        try #require(scene.rig.run { scene.results == 3 && scene.waits == 3 })
+        #expect(scene.pushes.count == 3)
+        let status = try #require(scene.rig.status())
+        #expect(status.pauses.count == 1 && status.pauses[0].hasSuffix("key \(SimulatedApps.keyID(0))"))
+        #expect(status.breakers.isEmpty && status.state.isReady)
+        #expect(scene.rig.pause(.key(SimulatedApps.keyID(0)), false))
+        #expect(scene.rig.run { scene.results == 6 })
+        #expect(scene.rig.status()?.pauses == [] && scene.rig.deadLetters.isEmpty)
+    }
+
+    @Test func aPausedTopicHoldsUpOnlyWhatGoesThere() throws {
+        let scene = try LaneScene(apps: 2)
+        #expect(scene.rig.pause(.topic(SimulatedApps.bundleID(0))))
+        scene.request(3, app: 0)
+        scene.request(3, from: 3, app: 1)
+        try #require(scene.rig.run { scene.results == 3 && scene.waits == 3 })
+        #expect(scene.rig.pause(.topic(SimulatedApps.bundleID(0)), false))
+        #expect(scene.rig.run { scene.results == 6 })
+    }
+
+    @Test func whatIsUnknownCannotBePaused() throws {
+        let scene = try LaneScene()
+        #expect(!scene.rig.pause(.key("NOSUCHKEY0")) && !scene.rig.pause(.topic("com.example.none")))
+        scene.request(1)
+        #expect(scene.rig.run { scene.results == 1 })
+    }
+
+    /// A pause that ends while a breaker is open leaves that as it is, and the other way about.
+    @Test func aPauseAndABreakerDoNotEndEachOther() throws {
+        let scene = try LaneScene()
+        scene.rig.onLoop { scene.revoke(0) }
+        scene.request(1)
+        try #require(scene.rig.run { scene.waits > 0 })
+        #expect(scene.rig.pause(.key(SimulatedApps.keyID(0))))
+        #expect(scene.rig.status()?.breakers.map(\.code) == ["InvalidProviderToken"])
+        scene.rig.onLoop { scene.restore(0) }
+        scene.rig.pass(seconds: 600)
+        #expect(scene.results == 0)
+        #expect(scene.rig.pause(.key(SimulatedApps.keyID(0)), false))
+        #expect(scene.rig.run { scene.results == 1 })
+        #expect(scene.rig.status()?.breakers.isEmpty == true)
+    }
+}

@@ -1,0 +1,81 @@
+import APNS
+import Telemetry
+import TestKit
+import Testing
+
+@testable import Delivery
+
+/// What operators are told of a lane; on virtual time.
+@Suite struct LaneStatusTests {
+    @Test func itSaysWhatIsOnItsWay() throws {
+        let scene = try LaneScene()
+        scene.request(30)
+        try #require(scene.rig.run { scene.pushes.count >= 5 })
+        let status = try #require(scene.rig.status())
+        #expect(status.state.isReady && status.state.reasons.isEmpty && status.breakers.isEmpty)
+        #expect(status.queues.map(\.name) == [scene.rig.names.requestQueues[0], scene.rig.names.quarantineQueue])
+        #expect(status.queues[0].isConsumed && status.queues[0].unsettled == LaneRig.inFlightMax)
+        #expect(status.inFlight == LaneRig.inFlightMax)
+        let pool = try #require(status.pools.first)
+        #expect(pool.isConnected && pool.connections == 1 && pool.streams + pool.waiting <= LaneRig.inFlightMax)
+        #expect(pool.keyID == SimulatedApps.keyID(0) && pool.tokenAgeSeconds != nil)
+        try #require(scene.rig.run { scene.results == 30 })
+        scene.rig.pass(seconds: 1)
+        let idle = try #require(scene.rig.status())
+        #expect(idle.inFlight == 0 && idle.queues[0].unsettled == 0 && idle.unconfirmed == 0)
+        #expect(idle.pools[0].streams == 0 && idle.pools[0].statistics.answered == 30)
+    }
+
+    @Test func itSaysWhatIsHeldUpAndSinceWhen() throws {
+        let scene = try LaneScene()
+        scene.rig.onLoop { scene.revoke(0) }
+        scene.request(1)
+        try #require(scene.rig.run { !scene.rig.isReady })
+        scene.rig.pass(seconds: 90)
+        let status = try #require(scene.rig.status())
+        let breaker = try #require(status.breakers.first)
+        #expect(breaker.code == "InvalidProviderToken" && breaker.route.hasSuffix("key \(SimulatedApps.keyID(0))"))
+        #expect(85...95 ~= breaker.secondsOpen && breaker.sentence.contains("was it revoked"))
+        #expect(status.state.reasons == ["every route in use is held up, see breakers in its status"])
+    }
+
+    @Test func itSaysWhatTheBrokerLacks() throws {
+        let rig = try LaneRig()
+        try #require(rig.run { rig.isReady })
+        rig.onLoop { rig.broker.deleteQueue(rig.names.requestQueues[0]) }
+        try #require(rig.run { !rig.isReady })
+        rig.pass(seconds: 10)
+        let reasons = try #require(rig.status()).state.reasons
+        #expect(reasons.count == 1 && reasons[0].contains("martlet topology apply"), "\(reasons)")
+    }
+
+    /// What the metrics say of messages, by labels of our own.
+    @Test func itCountsByQueueOutcomeAppAndReason() throws {
+        let scene = try LaneScene()
+        scene.request(3)
+        scene.rig.request("{}")
+        try #require(scene.rig.run { scene.results == 4 && scene.rig.counters.inFlight.value == 0 })
+        let metrics = scene.rig.counters.registry
+        func labels(_ name: String) -> [String] {
+            metrics.counts(of: name).map { series in
+                series.labels.map { "\($0.key)=\($0.value)" }.joined(separator: " ") + ": \(series.count)"
+            }
+        }
+        let app = SimulatedApps.bundleID(0)
+        #expect(labels("martlet_deliveries_total") == ["queue=push.requests redelivered=false: 4"])
+        #expect(
+            labels("martlet_messages_total").sorted() == [
+                "outcome=accepted app=\(app): 3", "outcome=invalid app=-: 1",
+            ])
+        #expect(labels("martlet_apns_answers_total") == ["app=\(app) environment=sandbox status=200 reason=: 3"])
+        #expect(labels("martlet_dead_total") == ["class=schema code=required: 1"])
+        #expect(labels("martlet_publish_total") == ["result=confirmed: 5"])
+        #expect(labels("martlet_acks_total") == ["kind=ack: 4", "kind=reject: 0", "kind=requeue: 0"])
+        for stage in ["stream", "apns", "total"] {
+            let reading = try #require(metrics.reading(of: "martlet_process_seconds", labels: ["stage": stage]))
+            #expect(reading.count == (stage == "total" ? 4 : 3))
+        }
+        let answer = try #require(metrics.reading(of: "martlet_process_seconds", labels: ["stage": "apns"]))
+        #expect(answer.sum >= 300_000_000 && answer.sum < 400_000_000)
+    }
+}

@@ -1,0 +1,17 @@
+import Telemetry
+import TestKit
+import Testing
+
+/// What operators read is what the code says.
+@Suite struct OperatorPagesTests {
+    @Test func everyEventIsDocumented() throws {
+        let rows = try Files.lines(of: Products.file("Sources/Delivery/Documentation.docc/Logs.md")).filter {
+            $0.hasPrefix("| `")
+        }
+        let documented = rows.flatMap { row in
+            row.split(separator: "|")[0].matches(of: /`([a-z_.]+)`/).map { String($0.output.1) }
+        }
+        #expect(Set(documented) == Set(LogEvent.allCases.map(\.rawValue)))
+        #expect(documented.count == Set(documented).count)
+    }
+}

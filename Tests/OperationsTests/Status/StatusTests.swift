@@ -1,0 +1,95 @@
+import AMQP
+import HTTPClient
+import JSON
+import Telemetry
+import Testing
+
+@testable import Delivery
+@testable import Operations
+
+/// What `/status` says, as `martlet status` reads and draws it.
+@Suite struct StatusTests {
+    private static func totals(_ accepted: Int, milliseconds: Int) -> WorkerTotals {
+        let metrics = MetricsRegistry()
+        metrics.counter("martlet_deliveries_total", help: "").add(accepted + 3)
+        metrics.counter("martlet_messages_total", help: "", labels: ["outcome": "accepted"]).add(accepted)
+        metrics.counter("martlet_messages_total", help: "", labels: ["outcome": "rejected"]).add(2)
+        metrics.counter("martlet_retry_total", help: "").add(1)
+        let latency = metrics.histogram("martlet_process_seconds", help: "", labels: ["stage": "total"])
+        for _ in 0..<accepted { latency.observe(milliseconds * 1_000_000) }
+        return WorkerTotals(metrics)
+    }
+
+    private static func status(reasons: [String] = [], totals: WorkerTotals = WorkerTotals()) -> WorkerStatus {
+        WorkerStatus(
+            worker: "host/7/0.1.0", version: "0.1.0", processID: 7, uptimeSeconds: 3725, phase: .running,
+            reasons: reasons, lanes: [.init(number: 0, isTurning: true, status: nil)],
+            queues: [QueueStatus(name: "push.requests", messages: 12, consumers: 2)], totals: totals, inFlight: 9,
+            logLinesDropped: 0)
+    }
+
+    private static func report(_ status: WorkerStatus) throws -> WorkerReport {
+        try WorkerReport(HTTPResponse(status: 200, body: status.json))
+    }
+
+    @Test func whatIsAnsweredIsRead() throws {
+        let totals = Self.totals(10, milliseconds: 7)
+        let report = try Self.report(Self.status(reasons: ["a \"reason\"\u{1B}"], totals: totals))
+        #expect(report.totals == totals && report.worker == "host/7/0.1.0" && report.inFlight == 9)
+        #expect(!report.isReady && report.reasons == ["a \"reason\"\u{1B}"] && report.uptimeSeconds == 3725)
+        #expect(report.queues == [.init(name: "push.requests", messages: 12, consumers: 2)] && report.lanes == 1)
+        #expect(!report.json.contains("\n"))
+    }
+
+    @Test(arguments: [(200, "<html>"), (404, #"{"error":"x"}"#), (200, "{}"), (200, "")])
+    func whatIsNoWorkerIsSaidToBeNone(status: Int, body: String) {
+        #expect(throws: WorkerReportError.self) {
+            try WorkerReport(HTTPResponse(status: status, body: Array(body.utf8)))
+        }
+    }
+
+    @Test func ratesAndTimesAreThoseSinceTheLookBefore() throws {
+        let (before, now) = (Self.totals(10, milliseconds: 7), Self.totals(210, milliseconds: 7))
+        let line = StatusTable.Line(
+            address: "x", report: .success(try Self.report(Self.status(totals: now))), difference: now.since(before))
+        let text = StatusTable(lines: [line], seconds: 2, hasColors: false).text
+        let rows = text.split(separator: "\n")
+        #expect(rows[0].hasPrefix("WORKER        STATE  UP     LANES  IN FLIGHT  TAKEN/S  ACCEPTED/S  REFUSED/S"))
+        #expect(
+            rows[1].split(separator: " ") == [
+                "host/7/0.1.0", "ready", "1h", "2m", "1", "9", "100", "100", "0", "0", "0", "7.5", "ms", "9.95", "ms",
+            ])
+        #expect(rows.last?.split(separator: " ") == ["push.requests", "12", "2"])
+    }
+
+    @Test func whyAWorkerIsNotReadyStandsBelowTheTable() throws {
+        let lines = [
+            StatusTable.Line(
+                address: "x", report: .success(try Self.report(Self.status(reasons: ["no\u{1B}[2J queue"]))),
+                difference: nil),
+            StatusTable.Line(address: "/run/y.sock", report: .failure(WorkerReportError(message: "silent"))),
+        ]
+        let text = StatusTable(lines: lines, seconds: 1, hasColors: false).text
+        #expect(text.contains("host/7/0.1.0  not ready") && text.contains("/run/y.sock   unreachable"))
+        #expect(text.contains("host/7/0.1.0: no\u{FFFD}[2J queue\n") && text.contains("/run/y.sock: silent\n"))
+    }
+
+    @Test(arguments: [(0, "0s"), (59, "59s"), (60, "1m 0s"), (3725, "1h 2m"), (90_061, "1d 1h")])
+    func durationsAreShort(seconds: Int, text: String) {
+        #expect(StatusTable.duration(seconds) == text)
+    }
+
+    /// What Prometheus reads: gauges of what stands now, beside what is counted.
+    @Test func theStatusBecomesGauges() {
+        let metrics = MetricsRegistry()
+        Self.status(reasons: ["no"]).write(to: metrics)
+        let text = metrics.render()
+        for line in [
+            "martlet_ready 0", "martlet_lanes 1", "martlet_lanes_stalled 0", "martlet_uptime_seconds 3725",
+            #"martlet_queue_messages{queue="push.requests"} 12"#, #"martlet_amqp_connected{role="consume"} 0"#,
+            #"martlet_build_info{version="0.1.0"} 1"#,
+        ] { #expect(text.contains("\n\(line)\n"), "\(line)") }
+        Self.status().write(to: metrics)
+        #expect(metrics.render().contains("\nmartlet_ready 1\n"))
+    }
+}

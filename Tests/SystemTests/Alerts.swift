@@ -1,0 +1,45 @@
+import TestKit
+
+/// The alerts of `deploy/monitoring`, as Prometheus would judge metrics that stay as they are.
+struct Alerts {
+    /// Longer than any alert waits.
+    private static let minutes = 120
+
+    let directory: TemporaryDirectory
+
+    /// Names of the alerts that fire.
+    ///
+    /// - Parameter metrics: in Prometheus' text format.
+    func firing(metrics: String) async throws -> Set<String> {
+        let rules = Products.file("deploy/monitoring/alerts.yaml")
+        let series = metrics.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { line -> String? in
+            guard let space = line.lastIndex(of: " ") else { return nil }
+            let name = Self.withInstance(String(line[..<space])).replacing("'", with: "''")
+            return "      - {series: '\(name)', values: '\(line[line.index(after: space)...])x\(Self.minutes)'}"
+        }
+        let test = try directory.write(
+            "firing.yaml",
+            """
+            rule_files: ["\(rules)"]
+            evaluation_interval: 1m
+            tests:
+              - interval: 1m
+                input_series:
+            \(series.joined(separator: "\n"))
+                promql_expr_test:
+                  - {expr: 'count by (alertname) (ALERTS{alertstate="firing"})', eval_time: \(Self.minutes)m, exp_samples: []}
+
+            """)
+        // It fails, and says what there is instead of nothing.
+        let (_, output, errors) = try await ChildProcess.run(["promtool", "test", "rules", test])
+        let text = (output + errors).joined(separator: "\n")
+        return Set(text.matches(of: /alertname="(\w+)"/).map { String($0.output.1) })
+    }
+
+    /// As a scrape would label it.
+    private static func withInstance(_ series: String) -> String {
+        let labels = #"instance="127.0.0.1:9780",job="martlet""#
+        guard let brace = series.firstIndex(of: "{") else { return "\(series){\(labels)}" }
+        return series[...brace] + labels + "," + series[series.index(after: brace)...]
+    }
+}

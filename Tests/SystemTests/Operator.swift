@@ -1,0 +1,100 @@
+import JSON
+import TestKit
+import Testing
+
+/// One who looks after a worker, by the commands and addresses that operators have.
+final class Operator {
+    let stage: Stage
+    let broker: PrivateBroker
+    let worker: ChildProcess
+    /// What was published.
+    private(set) var samples: [Sample] = []
+    private let address: String
+
+    /// A worker that is ready, on a broker that may be troubled, and has pushed something.
+    static func with(
+        _ prefix: String, _ options: Stage.Options = Stage.Options(delays: ["1s"]),
+        _ look: (Operator) async throws -> Void
+    ) async throws {
+        var options = options
+        options.admin = "{listen: \"127.0.0.1:0\", socket: worker.sock}"
+        let broker = try await TroubledBroker.shared
+        let stage = try await Stage(prefix, broker: broker.url, options)
+        try await stage.applyTopology()
+        if prefix != "fullresults" { await stage.desk.collect(stage.queue("results")) }
+        let worker = try await stage.worker()
+        let address = try await worker.errors.line { $0.contains(#""admin.address""#) }
+        let port = try #require(JSONDocument(address).root["admin.address"]?.string)
+        let one = Operator(stage, broker, worker, port)
+        for path in ["/livez", "/readyz"] { #expect(try await one.ask(path) == (200, "ok\n")) }
+        try await look(one)
+        // What is on its way may not be told in time; that is for other tests.
+        worker.send(signal: 9)
+        stage.simulator.send(signal: 9)
+        await stage.desk.close()
+    }
+
+    private init(_ stage: Stage, _ broker: PrivateBroker, _ worker: ChildProcess, _ address: String) {
+        (self.stage, self.broker, self.worker, self.address) = (stage, broker, worker, address)
+    }
+
+    var socket: String { stage.directory.file("worker.sock") }
+
+    func publish(_ count: Int) async throws {
+        let new = Sample.make(count, from: samples.count)
+        samples += new
+        try await stage.publish(new)
+    }
+
+    /// Waits for a line of the worker's log.
+    @discardableResult
+    func logs(_ event: String) async throws -> JSONValue {
+        try JSONDocument(await worker.errors.line { $0.contains(#""event":"\#(event)""#) }).root
+    }
+
+    /// Status and body.
+    func ask(_ path: String) async throws -> (Int, String) {
+        let (exit, output, errors) = try await ChildProcess.run([
+            "curl", "--silent", "--show-error", "--max-time", "10", "--write-out", "\n%{http_code}",
+            "http://\(address)\(path)",
+        ])
+        guard exit.status == .exited(0), let status = output.last.flatMap({ Int($0) }) else {
+            throw ProcessError("\(path): \(errors)")
+        }
+        return (status, output.dropLast().map { $0 + "\n" }.joined())
+    }
+
+    /// Its exit code.
+    func martlet(_ arguments: String...) async throws -> Int32? {
+        try await run(arguments).code
+    }
+
+    private func run(_ arguments: [String]) async throws -> (code: Int32?, output: [String]) {
+        let result = try await ChildProcess.run([Products.executable("martlet")] + arguments)
+        if case .exited(let code) = result.exit.status { return (code, result.output) }
+        return (nil, result.output)
+    }
+
+    /// Checks that each of the places where one may look names what is wrong.
+    ///
+    /// - Parameter unready: what `/readyz` says; nil where the worker stays ready.
+    func expect(
+        status words: [String], unready: String?, alert: String, _ sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        var (code, lines) = try await run(["status", "--socket", socket])
+        // A route may be probed again and again before all are held.
+        for _ in 0..<20 where unready != nil && code != 1 {
+            await stage.desk.pass(.milliseconds(200))
+            (code, lines) = try await run(["status", "--socket", socket])
+        }
+        let text = lines.joined(separator: "\n")
+        #expect(code == (unready == nil ? 0 : 1), "\(text)", sourceLocation: sourceLocation)
+        for word in words { #expect(text.contains(word), "\(word) in \(text)", sourceLocation: sourceLocation) }
+        let ready = try await ask("/readyz")
+        #expect(ready.0 == (unready == nil ? 200 : 503), sourceLocation: sourceLocation)
+        #expect(ready.1.contains(unready ?? "ok"), "\(ready.1)", sourceLocation: sourceLocation)
+        #expect(try await ask("/livez").0 == 200, sourceLocation: sourceLocation)
+        let firing = try await Alerts(directory: stage.directory).firing(metrics: ask("/metrics").1)
+        #expect(firing.contains(alert), "\(firing)", sourceLocation: sourceLocation)
+    }
+}

@@ -1,0 +1,104 @@
+import JSON
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// What is wrong is named, with what mends it, wherever an operator may look: in `martlet status`, in `/readyz`, in
+    /// the log and by an alert.
+    @Suite struct Operators {
+        @Test func aRevokedKey() async throws {
+            try await Operator.with("revokedkey") { look in
+                try await look.stage.apns.ask(
+                    "PUT", "/v1/teams/DEMOTEAM01/keys/DEMOKEY001", #"{"revoked":true}"#)
+                try await look.publish(5)
+                let line = try await look.logs("breaker.opened")
+                #expect(line["error"]?.string?.contains("was it revoked") == true)
+                #expect(line["apns.apps"]?.string == "com.example.app")
+                try await look.expect(
+                    status: ["key DEMOKEY001", "InvalidProviderToken", "was it revoked"],
+                    unready: "every route in use is held up", alert: "MartletKeyRefused")
+            }
+        }
+
+        @Test func anAppThatIsNotEnabled() async throws {
+            let key = try StageKey("OTHERKEY01", apps: ["com.example.disabled"])
+            try await Operator.with("disabled", Stage.Options(keys: [key], delays: ["1s"])) { look in
+                try await look.stage.apns.ask("DELETE", "/v1/teams/DEMOTEAM01/apps/com.example.disabled")
+                // Others go on, so that the worker stays ready.
+                try await look.publish(5)
+                try await look.stage.told(of: look.samples).expectAcceptedAtOnce(look.samples)
+                try await look.stage.publish(Sample.make(1, from: 100, app: "com.example.disabled"))
+                let line = try await look.logs("breaker.opened")
+                #expect(line["error"]?.string?.contains("is the app enabled for the team") == true)
+                try await look.expect(
+                    status: ["topic com.example.disabled", "TopicDisallowed", "is the app enabled for the team"],
+                    unready: nil, alert: "MartletTopicRefused")
+            }
+        }
+
+        @Test func anAPNsThatIsAway() async throws {
+            try await Operator.with("apnsaway") { look in
+                look.stage.simulator.send(signal: 9)
+                try await look.publish(5)
+                let line = try await look.logs("breaker.opened")
+                #expect(line["error"]?.string?.contains("Connection refused") == true)
+                try await look.expect(
+                    status: ["127.0.0.1:\(look.stage.port)", "unreachable", "Connection refused"],
+                    unready: "every route in use is held up", alert: "MartletAPNsUnreachable")
+            }
+        }
+
+        @Test func aQueueOfResultsThatIsFull() async throws {
+            try await Operator.with("fullresults") { look in
+                try await look.broker.rabbitmqctl(
+                    "set_policy", "full", #"^fullresults\.results$"#, #"{"max-length":1,"overflow":"reject-publish"}"#,
+                    "--apply-to", "queues")
+                try await look.publish(50)
+                let line = try await look.logs("publish.stuck")
+                #expect(line["error"]?.string?.contains("a queue is full, or refuses it") == true)
+                try await look.expect(
+                    status: ["what became of messages cannot be published", "a queue is full, or refuses it"],
+                    unready: "what became of messages cannot be published: exchange fullresults.results",
+                    alert: "MartletPublishStuck")
+                try await look.broker.rabbitmqctl("clear_policy", "full")
+            }
+        }
+
+        @Test func aBrokerThatIsFrozen() async throws {
+            try await Operator.with("frozenbroker", Stage.Options(heartbeatSeconds: 1)) { look in
+                await look.broker.pause()
+                let line = try await look.logs("broker.lost")
+                #expect(line["error"]?.string?.isEmpty == false)
+                try await look.expect(
+                    status: ["heartbeat"], unready: "heartbeat", alert: "MartletBrokerLost")
+                await look.broker.resume()
+            }
+        }
+
+        @Test func aBrokerThatIsOutOfDisk() async throws {
+            try await Operator.with("fulldisk") { look in
+                try await look.broker.rabbitmqctl("set_disk_free_limit", "1000000GB")
+                let line = try await look.logs("broker.lost")
+                #expect(line["error"]?.string?.contains("disk") == true)
+                try await look.expect(
+                    status: ["the broker takes no publishes", "disk"], unready: "the broker takes no publishes",
+                    alert: "MartletBrokerBlocked")
+                try await look.broker.rabbitmqctl("set_disk_free_limit", "50MB")
+            }
+        }
+
+        @Test func aPausedWorker() async throws {
+            try await Operator.with("paused") { look in
+                #expect(try await look.martlet("pause", "--socket", look.socket) == 0)
+                try await look.logs("worker.paused")
+                try await look.expect(
+                    status: ["paused", "an operator has paused it: martlet resume"],
+                    unready: "an operator has paused it", alert: "MartletPausedLong")
+                #expect(try await look.martlet("resume", "--socket", look.socket) == 0)
+                try await look.publish(5)
+                try await look.stage.told(of: look.samples).expectAcceptedAtOnce(look.samples)
+                #expect(try await look.martlet("pause", "--socket", look.socket, "--key", "NOSUCHKEY0") == 1)
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import Telemetry
+import Testing
+
+@Suite struct TraceContextTests {
+    private static let known = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+    @Test func whatIsReadIsWritten() throws {
+        let context = try #require(TraceContext(traceParent: Self.known))
+        #expect(context.isSampled && context.traceID == "4bf92f3577b34da6a3ce929d0e0e4736")
+        #expect(TraceContext.hex(context.spanID) == "00f067aa0ba902b7" && context.traceParent == Self.known)
+    }
+
+    /// W3C Trace Context, sections 3.2.2 and 4.1.
+    @Test(arguments: [
+        "", "00", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7", known + "-", known + "0",
+        "ff" + known.dropFirst(2),
+        "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+        "00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01",
+        known.uppercased(), "00-4bf92f3577b34da6a3ce929d0e0e473g-00f067aa0ba902b7-01", "00_4bf9" + known.dropFirst(7),
+        "ü" + known,
+    ])
+    func whatIsInvalidIsNone(text: String) {
+        #expect(TraceContext(traceParent: text) == nil)
+    }
+
+    @Test func ofALaterVersionTheKnownPartCounts() {
+        #expect(
+            TraceContext(traceParent: "cc" + Self.known.dropFirst(2) + "-what-the-future-brings")?.isSampled == true)
+        #expect(TraceContext(traceParent: "cc" + Self.known.dropFirst(2) + "x") == nil)
+    }
+
+    @Test func onlyTheSampledFlagCounts() {
+        #expect(TraceContext(traceParent: Self.known.dropLast(2) + "02")?.isSampled == false)
+        #expect(TraceContext(traceParent: Self.known.dropLast(2) + "03")?.isSampled == true)
+    }
+
+    @Test func aBufferIsBounded() {
+        var buffer = SpanBuffer()
+        let context = TraceContext(traceIDHigh: 1, traceIDLow: 2, spanID: 3, isSampled: true)
+        let span = Span("s", .internal, in: context, below: 1, from: 5, to: 4)
+        #expect(span.endUnixNanoseconds == 5)
+        for _ in 0..<SpanBuffer.spansMax { buffer.add([span]) }
+        buffer.add([span, span])
+        #expect(buffer.spans.count == SpanBuffer.spansMax && buffer.dropped == 2)
+        #expect(buffer.take().count == SpanBuffer.spansMax && buffer.take().isEmpty)
+    }
+}
