@@ -48,6 +48,8 @@ public enum MartletCommand {
             return StatusCommand(options: options).run()
         case .pause(let isPaused, let scope, let worker):
             return PauseCommand(isPaused: isPaused, scope: scope, worker: worker).run()
+        case .deadLetters(let options):
+            return try DeadLettersCommand.run(options)
         case .watch(let options):
             let access = try options.broker.access()
             return CommandLoop.run { await WatchCommand(loop: $0, access: access, options: options).run() }

@@ -27,8 +27,11 @@ enum BrokerClients {
         }
     }
 
-    /// Takes so many messages out of a queue, waiting for them.
-    static func take(_ count: Int, from queue: String, at url: String) async throws -> [IncomingMessage] {
+    /// Takes so many messages out of a queue, waiting for them, or only has them delivered and gives them back.
+    @discardableResult
+    static func take(
+        _ count: Int, from queue: String, at url: String, givesBack: Bool = false
+    ) async throws -> [IncomingMessage] {
         try await onLoop(url) { loop, connectors, connection in
             let consumer = Consumer(
                 loop: loop, connectors: connectors, connection: connection,
@@ -37,7 +40,7 @@ enum BrokerClients {
             await withCheckedContinuation { continuation in
                 consumer.onDelivery = { message in
                     messages.append(message)
-                    consumer.acknowledge(message.tag)
+                    if !givesBack { consumer.acknowledge(message.tag) }
                     if messages.count == count { continuation.resume() }
                 }
                 consumer.start()

@@ -209,12 +209,12 @@ public final class BrokerConnection {
     }
 
     /// Reads no more until each channel that asked for it has called `resumeReading`.
-    func pauseReading() {
+    package func pauseReading() {
         pauses += 1
         if pauses == 1 { wire?.pauseReading() }
     }
 
-    func resumeReading() {
+    package func resumeReading() {
         guard pauses > 0 else { return }
         pauses -= 1
         if pauses == 0 { wire?.resumeReading() }

@@ -3,7 +3,7 @@
 package enum MessageHeaderName {
     /// Tries that APNs has, or may have, processed.
     package static let attempt = "push-attempt"
-    /// Trips through a wait queue or to the quarantine.
+    /// Trips through a wait queue or to the quarantine, and out of the dead letters.
     package static let rounds = "push-retry-rounds"
     /// Names the last of those trips.
     package static let waitID = "push-wait-id"
@@ -32,6 +32,10 @@ package enum MessageHeaderName {
     package static let apnsID = "push-apns-id"
     package static let apnsTimestamp = "push-apns-timestamp"
     package static let worker = "push-worker"
+    /// The dead letter that `martlet dead-letters` made this message from; the low half of its last part is the wait ID.
+    package static let redrive = "push-redrive"
+    /// The message-id of the dead letter whose body an operator corrected.
+    package static let editedFrom = "push-edited-from"
     /// Trace context, copied as it came (W3C).
     package static let traceParent = "traceparent"
     package static let traceState = "tracestate"

@@ -4,9 +4,10 @@ public struct Attempts: Sendable, Hashable {
     public var before = 0
     /// Whether one of them had an unknown outcome, or a worker may have sent it without telling.
     public var possibleDuplicate = false
-    /// Trips through a wait queue, whatever for, and to the quarantine.
+    /// Trips through a wait queue, whatever for, to the quarantine, and out of the dead letters.
     public var rounds = 0
-    /// Drawn for the last of them, 0 before the first: two messages with the same were one, whose publish was repeated.
+    /// Names the last of them, 0 before the first: two messages with the same were one, whose publish was repeated. Drawn,
+    /// but for the way out of the dead letters: that one has the dead letter's own name (decision 14).
     public var waitID: UInt32 = 0
     /// What was known before that trip, when it led to the quarantine.
     public var beforeQuarantine: BeforeQuarantine?

@@ -33,6 +33,7 @@ struct ArgumentParser: Sendable {
 
     /// - Parameter arguments: without the program's own name.
     func parse(_ arguments: [String]) throws(UsageError) -> Result {
+        let arguments = Self.spelledOut(arguments)
         let beforeTerminator = arguments.prefix { $0 != "--" }
         let command = commands.first { arguments.starts(with: $0.path) }
         if beforeTerminator.contains(where: { $0 == "--help" || $0 == "-h" }) || arguments.first == "help" {
@@ -87,10 +88,18 @@ struct ArgumentParser: Sendable {
         if let operand = parsed.operands.first, command.operands == nil {
             throw UsageError(message: "unexpected argument '\(operand)'", command: command.name)
         }
-        if parsed.operands.isEmpty, let operands = command.operands {
+        // Brackets mean that none is needed.
+        if parsed.operands.isEmpty, let operands = command.operands, !operands.hasPrefix("[") {
             throw UsageError(message: "\(operands) is missing", command: command.name)
         }
         return parsed
+    }
+
+    /// `dead` is short for `dead-letters`.
+    private static func spelledOut(_ arguments: [String]) -> [String] {
+        let place = arguments.first == "help" ? 1 : 0
+        guard place < arguments.count, arguments[place] == "dead" else { return arguments }
+        return arguments[..<place] + ["dead-letters"] + arguments[(place + 1)...]
     }
 
     private static func split(_ argument: String) -> (name: String, value: String?) {

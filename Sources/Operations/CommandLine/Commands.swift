@@ -85,17 +85,17 @@ extension Invocation {
                 OptionSyntax(name: "timeout", value: "SECONDS", help: "end after so long; exit code 4 with --count"),
                 OptionSyntax(name: "ready-file", value: "FILE", help: "create FILE when it is listening"),
             ]),
-    ]
+    ] + CommandSyntax.deadLetters
 }
 
 extension OptionSyntax {
-    fileprivate static func config(isRequired: Bool = false) -> OptionSyntax {
+    static func config(isRequired: Bool = false) -> OptionSyntax {
         OptionSyntax(name: "config", value: "FILE", help: "the configuration file (YAML)", isRequired: isRequired)
     }
-    fileprivate static let json = OptionSyntax(name: "json", help: "print JSON lines")
-    fileprivate static let url = OptionSyntax(
+    static let json = OptionSyntax(name: "json", help: "print JSON lines")
+    static let url = OptionSyntax(
         name: "url", value: "URL", help: "the broker, without --config; default amqp://127.0.0.1:5672; may hold ${NAME}"
     )
-    fileprivate static let prefix = OptionSyntax(
+    static let prefix = OptionSyntax(
         name: "prefix", value: "WORD", help: "first part of all names at the broker, without --config; default push")
 }

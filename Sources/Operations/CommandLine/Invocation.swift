@@ -15,6 +15,7 @@ enum Invocation: Equatable, Sendable {
     case configCheck(paths: [String])
     case status(StatusCommand.Options)
     case pause(Bool, PauseScope, WorkerAddress?)
+    case deadLetters(DeadLetterOptions)
 
     /// Where the broker is, for commands that work without a configuration file too.
     struct Broker: Equatable, Sendable {
@@ -109,13 +110,16 @@ enum Invocation: Equatable, Sendable {
         case "pause", "resume":
             self = .pause(parsed.command == "pause", try parsed.pauseScope(), try parsed.workerAddress())
         case let other:
-            throw UsageError(message: "unknown command '\(other)'")
+            guard let options = try DeadLetterOptions(parsed) else {
+                throw UsageError(message: "unknown command '\(other)'")
+            }
+            self = .deadLetters(options)
         }
     }
 }
 
 extension Invocation.Broker {
-    fileprivate init(_ parsed: ParsedArguments) throws(UsageError) {
+    init(_ parsed: ParsedArguments) throws(UsageError) {
         self.init()
         configPath = parsed.options["config"]
         for name in ["url", "prefix"] where configPath != nil && parsed.options[name] != nil {
@@ -180,7 +184,7 @@ extension ParsedArguments {
         }
     }
 
-    fileprivate func integer(_ option: String, upTo limit: Int) throws(UsageError) -> Int? {
+    func integer(_ option: String, upTo limit: Int) throws(UsageError) -> Int? {
         guard let text = options[option] else { return nil }
         guard let number = Int(text), number > 0, number <= limit else {
             let range = limit == .max ? "a whole number above 0" : "a whole number from 1 to \(limit)"

@@ -43,7 +43,8 @@ struct PublishReport: Equatable {
         }
     }
 
-    private var reason: String? {
+    /// nil when it was published.
+    var reason: String? {
         switch outcome {
         case .confirmed: nil
         case .returned(_, let text): "no queue takes it (\(text)); run martlet topology apply"

@@ -55,6 +55,21 @@ import Testing
         #expect(begin(key(), channel, waitID: 1) == .first)
     }
 
+    /// Decision 14: a redrive is a trip, named by its dead letter.
+    @Test func aRedriveThatIsRepeatedIsDoneAndThatOfAnotherDeadLetterIsANewTry() {
+        let channel = memory.openChannel()
+        #expect(begin(key(), channel) == .first)
+        memory.settle(key(), rejected, now: seconds(0))
+        for (name, verdict) in [(UInt32(7), rejected), (8, waits), (9, accepted)] {
+            #expect(begin(key(), channel, waitID: name) == .first)
+            memory.settle(key(), verdict, now: seconds(0))
+            #expect(begin(key(), memory.openChannel(), waitID: name) == .done)
+        }
+        // Whoever sends it once more for another reason is told.
+        #expect(begin(key(), channel, waitID: 10) == .accepted)
+        #expect(begin(key(), channel) == .accepted)
+    }
+
     @Test func anotherBodyOrAppIsAnotherMessage() {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)

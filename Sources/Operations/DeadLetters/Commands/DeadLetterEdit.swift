@@ -1,0 +1,126 @@
+import AMQP
+import Delivery
+import EventLoop
+import Glibc
+import JSON
+
+/// Has a person correct the body of a dead letter, and sends it.
+struct DeadLetterEdit {
+    private static let bodyBytesMax = 16 << 20
+
+    let task: DeadLetterTask
+
+    init(_ task: DeadLetterTask) { self.task = task }
+
+    func run(on loop: EpollLoop) async -> ExitCode {
+        let interruption = Interruption(on: loop)
+        defer { interruption.end() }
+        let (first, failure) = await find(loop, interruption)
+        guard let first else { return failure }
+        guard let queue = RedriveTarget(names: task.access.names, queue: task.options.target).queue(for: first.letter)
+        else {
+            let advice = RedriveTarget(names: task.access.names, queue: nil).advice
+            Terminal.error.line("martlet: \(advice)".printable)
+            return .usage
+        }
+        guard let body = await edited(first.copy.body, interruption) else { return interruption.code ?? .failed }
+        guard body != first.copy.body else {
+            Terminal.output.line("unchanged: nothing was sent")
+            return .success
+        }
+        return await replace(first, by: body, to: queue, loop, interruption)
+    }
+
+    /// Looks for it, and gives everything back.
+    private func find(
+        _ loop: EpollLoop, _ interruption: Interruption
+    ) async -> (DeadLetterTask.Found?, failure: ExitCode) {
+        let scan = task.scan(on: loop, interruption)
+        if let failure = await task.open(scan) { return (nil, failure) }
+        let found = await task.next(in: scan, nowUnixMilliseconds: { loop.now.unixMilliseconds })
+        let code = task.end(of: scan)
+        await scan.close()
+        if let found, !found.message.isOversized { return (found, .success) }
+        guard code == .success else { return (nil, code) }
+        if found == nil {
+            _ = task.tellMissing([])
+        } else {
+            Terminal.error.line("martlet: its body is too large to be edited")
+        }
+        return (nil, .failed)
+    }
+
+    /// nil when the person gives up, or an error line says why not.
+    private func edited(_ body: [UInt8], _ interruption: Interruption) async -> [UInt8]? {
+        let file: EditedFile
+        do {
+            file = try EditedFile(body)
+        } catch {
+            Terminal.error.line("martlet: cannot write a file to edit: \(error.reason)".printable)
+            return nil
+        }
+        defer { file.remove() }
+        let check = RequestCheck()
+        while true {
+            guard await file.runEditor() else {
+                Terminal.error.line("martlet: the editor failed: nothing was sent")
+                return nil
+            }
+            let text: [UInt8]
+            do {
+                text = try FileReader.bytes(of: file.path, bytesMax: Self.bodyBytesMax)
+            } catch {
+                Terminal.error.line("martlet: cannot read \(file.path): \(error.reason)".printable)
+                return nil
+            }
+            guard text != body, let problem = check.problem(in: text) else { return text }
+            Terminal.error.line(
+                "body:\(problem.position.line):\(problem.position.column): \(problem.message)".printable)
+            Terminal.error.line(SourceExcerpt.text(text, problem.position, width: Terminal.error.width))
+            guard interruption.code == nil, Question.canBeAsked,
+                await Question.ask("Edit again?", fallback: true)
+            else {
+                Terminal.error.line("martlet: no worker would take it: nothing was sent")
+                return nil
+            }
+        }
+    }
+
+    /// Publishes it, and takes the dead letter away, which must still be there.
+    private func replace(
+        _ first: DeadLetterTask.Found, by body: [UInt8], to queue: String, _ loop: EpollLoop,
+        _ interruption: Interruption
+    ) async -> ExitCode {
+        let scan = task.scan(on: loop, interruption)
+        if let failure = await task.open(scan) { return failure }
+        let mark = DeadLetterMark(first.letter)
+        var same: DeadLetterTask.Found?
+        while let next = await task.next(in: scan, nowUnixMilliseconds: { loop.now.unixMilliseconds }) {
+            guard DeadLetterMark(next.letter) == mark, next.copy.body == first.copy.body else { continue }
+            same = next
+            break
+        }
+        guard let same else {
+            let code = task.end(of: scan)
+            await scan.close()
+            if code == .success {
+                Terminal.error.line("martlet: the dead letter has gone meanwhile: nothing was sent")
+            }
+            return code == .success ? .failed : code
+        }
+        var message = RedriveMessage.make(of: same.copy, same.letter, to: queue, resetsAttempts: true)
+        message.body = body
+        message.headers.append(MessageHeaderName.editedFrom, .string(same.copy.messageID ?? same.letter.id))
+        let outcome = await scan.publish(message)
+        let isHeld = scan.holds(same.message.tag)
+        if outcome == .confirmed, isHeld { scan.acknowledge(same.message.tag) }
+        await scan.close()
+        let report = PublishReport(file: "to \(queue)", messageID: message.messageID, outcome: outcome)
+        (outcome == .confirmed ? Terminal.output : Terminal.error).line(report.line)
+        if outcome == .confirmed, !isHeld {
+            Terminal.error.line("martlet: the connection was lost: the dead letter is still there")
+            return .failed
+        }
+        return report.exitCode
+    }
+}

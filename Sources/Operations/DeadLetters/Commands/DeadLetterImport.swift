@@ -1,0 +1,127 @@
+import AMQP
+import Delivery
+import EventLoop
+import JSON
+
+/// Publishes what a file holds that was exported: as dead letters again, or as requests.
+actor DeadLetterImport {
+    private static let inFlightMax = 256
+    private static let deadlineSeconds = 15
+    private static let toldMax = 10
+
+    nonisolated let loop: EpollLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    private let task: DeadLetterTask
+    private let interruption: Interruption
+    private let publisher: Publisher
+    private let target: RedriveTarget
+    private let check = RequestCheck()
+    private var published = 0
+    private var notPublished = 0
+    private var told = 0
+    private var failure: ExitCode?
+
+    /// To be called on the loop's thread.
+    init(_ task: DeadLetterTask, on loop: EpollLoop) {
+        self.task = task
+        self.loop = loop
+        target = RedriveTarget(names: task.access.names, queue: task.options.target)
+        interruption = Interruption(on: loop)
+        publisher = Publisher(
+            loop: loop, connectors: task.access.connectors(on: loop),
+            connection: task.access.connection(named: "martlet dead-letters"))
+    }
+
+    func run() async -> ExitCode {
+        defer { interruption.end() }
+        publisher.start()
+        do {
+            try await publisher.waitUntilReady(deadlineSeconds: Self.deadlineSeconds)
+        } catch {
+            Terminal.error.line(task.access.line(error))
+            await publisher.close()
+            return .unreachable
+        }
+        let isRead = await publishAll()
+        await publisher.close()
+        let verb = task.options.redrives ? "redriven" : "imported"
+        if task.options.isJSON {
+            Terminal.output.line(
+                #"{"event":"summary","\#(verb)":\#(published),"failed":\#(notPublished)}"#)
+        } else {
+            Terminal.output.line("\(verb) \(published)" + (notPublished > 0 ? ", not published \(notPublished)" : ""))
+        }
+        return interruption.code ?? failure ?? (isRead && notPublished == 0 ? .success : .failed)
+    }
+
+    /// False after an error line when the file could not be read to its end.
+    private func publishAll() async -> Bool {
+        let path = task.options.file
+        return await withTaskGroup(of: Void.self) { group in
+            do throws(ReferenceResolver.ReadFailure) {
+                var reader = try DocumentReader(path, bytesMax: MessageLine.bytesMax)
+                var (number, inFlight) = (0, 0)
+                while failure == nil, interruption.code == nil, let line = try reader.line() {
+                    number += 1
+                    guard !line.isEmpty, let (message, id) = message(line, "\(path):\(number)") else { continue }
+                    if inFlight == Self.inFlightMax {
+                        _ = await group.next()
+                        inFlight -= 1
+                    }
+                    inFlight += 1
+                    group.addTask { await self.publish(message, id) }
+                }
+                return true
+            } catch {
+                Terminal.error.line("martlet: cannot read \(path): \(error.reason)".printable)
+                return false
+            }
+        }
+    }
+
+    /// nil, counted and told, when it cannot be published.
+    private func message(_ line: [UInt8], _ place: String) -> (OutgoingMessage, id: String)? {
+        let copy: MessageCopy
+        do throws(MessageLine.Mistake) {
+            copy = try MessageLine.message(line)
+        } catch {
+            refuse("\(place)\(error.position.map { ":\($0.column)" } ?? ""): \(error.message)")
+            return nil
+        }
+        let letter = DeadLetter(copy)
+        guard task.options.redrives else { return (copy.message(to: task.access.names.deadQueue), letter.id) }
+        if let problem = check.problem(in: copy.body) {
+            refuse("\(place): \(DeadLetterText.shown(problem.message, reveals: false))")
+            return nil
+        }
+        guard let queue = target.queue(for: letter) else {
+            refuse("\(place): \(target.advice)")
+            return nil
+        }
+        let message = RedriveMessage.make(
+            of: copy, letter, to: queue, resetsAttempts: task.options.resetsAttempts)
+        return (message, letter.id)
+    }
+
+    private func refuse(_ text: String) {
+        notPublished += 1
+        guard told < Self.toldMax else { return }
+        told += 1
+        Terminal.error.line("martlet: \(text)".printable)
+        if told == Self.toldMax { Terminal.error.line("martlet: no more of these are told") }
+    }
+
+    private func publish(_ message: OutgoingMessage, _ id: String) async {
+        let outcome = await publisher.publish(message)
+        if outcome == .confirmed {
+            published += 1
+            return
+        }
+        let report = PublishReport(file: message.routingKey, messageID: id, outcome: outcome)
+        refuse("\(id): \(report.reason ?? "not published")")
+        if case .refused = outcome { return }
+        // The others would fare the same.
+        failure = report.exitCode
+    }
+}

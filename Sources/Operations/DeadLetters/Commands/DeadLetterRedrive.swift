@@ -1,0 +1,145 @@
+import AMQP
+import EventLoop
+import JSON
+
+/// Sends dead letters back as requests: checked again, published, confirmed, and only then taken away.
+actor DeadLetterRedrive {
+    /// Published and not confirmed.
+    private static let inFlightMax = 256
+    /// Messages that could not be published, told one by one.
+    private static let toldMax = 10
+
+    nonisolated let loop: EpollLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    private let task: DeadLetterTask
+    private let interruption: Interruption
+    private let scan: DeadLetterScan
+    private let target: RedriveTarget
+    private let check = RequestCheck()
+    private var counts = RedriveCounts()
+    /// Those that would be sent in a dry run.
+    private var groups = DeadLetterGroups(by: [.class, .code, .app])
+    private var found: Set<String> = []
+    private var told = 0
+    /// What keeps further ones from being published as well.
+    private var failure: ExitCode?
+
+    /// To be called on the loop's thread.
+    init(_ task: DeadLetterTask, on loop: EpollLoop) {
+        self.task = task
+        self.loop = loop
+        target = RedriveTarget(names: task.access.names, queue: task.options.target)
+        interruption = Interruption(on: loop)
+        scan = task.scan(on: loop, interruption)
+    }
+
+    private var options: DeadLetterOptions { task.options }
+
+    func run() async -> ExitCode {
+        defer { interruption.end() }
+        if let failure = await task.open(scan) { return failure }
+        let progress = ProgressLine(on: loop, total: min(scan.total, options.limit ?? .max)) { [scan] in scan.seen }
+        await redriveAll()
+        progress.end()
+        counts.seen = scan.seen
+        let code = task.end(of: scan)
+        await scan.close()
+        if options.isDryRun, !options.isJSON {
+            Terminal.output.write(DeadLetterText.table(groups, of: scan.seen, in: scan.queue))
+        }
+        Terminal.output.line(
+            options.isJSON ? counts.json(isDryRun: options.isDryRun) : counts.line(isDryRun: options.isDryRun))
+        if case .interrupted? = scan.end { return code }
+        let isMissing = scan.end == .complete && task.tellMissing(found)
+        guard code == .success else { return code }
+        return self.failure ?? (isMissing || counts.failed + counts.left > 0 ? .failed : .success)
+    }
+
+    private func redriveAll() async {
+        var pace = options.ratePerSecond.map { Pace(perSecond: $0) }
+        await withTaskGroup(of: Void.self) { group in
+            var inFlight = 0
+            while counts.chosen < options.limit ?? .max,
+                let next = await task.next(in: scan, nowUnixMilliseconds: { loop.now.unixMilliseconds })
+            {
+                counts.chosen += 1
+                if !options.ids.isEmpty { found.formUnion(next.names) }
+                guard let message = outgoing(next) else { continue }
+                if options.isDryRun {
+                    counts.redriven += 1
+                    groups.add(next.letter, nowUnixMilliseconds: loop.now.unixMilliseconds)
+                    continue
+                }
+                if let wait = pace?.wait(now: loop.now.monotonic), wait > .zero { await loop.sleep(for: wait) }
+                if inFlight == Self.inFlightMax {
+                    _ = await group.next()
+                    inFlight -= 1
+                }
+                // The wait may have ended with the scan.
+                if let end = scan.end, end != .complete, end != .windowFull { break }
+                inFlight += 1
+                scan.takenCount += 1
+                group.addTask { await self.publish(message, next.letter.id, next.message.tag) }
+            }
+            scan.stop()
+        }
+    }
+
+    /// nil, counted and told, when it stays.
+    private func outgoing(_ next: DeadLetterTask.Found) -> OutgoingMessage? {
+        let problem = next.message.isOversized ? "the body is too large" : check.problem(in: next.copy.body)?.message
+        if let problem {
+            counts.invalid += 1
+            tell(next.letter.id, "invalid", problem)
+            return nil
+        }
+        guard let queue = target.queue(for: next.letter) else {
+            counts.failed += 1
+            tell(next.letter.id, "failed", target.advice)
+            return nil
+        }
+        return RedriveMessage.make(
+            of: next.copy, next.letter, to: queue, resetsAttempts: options.resetsAttempts)
+    }
+
+    private func publish(
+        _ message: OutgoingMessage, _ id: String, _ tag: DeliveryTag
+    ) async {
+        let outcome = await scan.publish(message)
+        scan.takenCount -= 1
+        if outcome == .confirmed {
+            guard scan.holds(tag) else {
+                counts.left += 1
+                return tell(id, "left", "published, and the connection was lost before it was taken away")
+            }
+            scan.acknowledge(tag)
+            counts.redriven += 1
+            return tell(id, "redriven", nil)
+        }
+        counts.failed += 1
+        let report = PublishReport(file: message.routingKey, messageID: id, outcome: outcome)
+        tell(id, "failed", report.reason ?? "not published")
+        if case .refused = outcome { return }
+        // The others would fare the same.
+        failure = report.exitCode
+        scan.stop()
+    }
+
+    /// A line of JSON for each; for people those that were not published, some of them.
+    private func tell(_ id: String, _ outcome: String, _ reason: String?) {
+        if options.isJSON {
+            var json = JSONWriter()
+            json.beginObject()
+            json.member("event", options.isDryRun ? "would_be_\(outcome)" : outcome)
+            json.member("id", id)
+            if let reason { json.member("message", DeadLetterText.shown(reason, reveals: false)) }
+            json.endObject()
+            Terminal.output.line(String(decoding: json.bytes, as: UTF8.self))
+        } else if let reason, told < Self.toldMax {
+            told += 1
+            Terminal.error.line("martlet: \(id): \(DeadLetterText.shown(reason, reveals: false))".printable)
+            if told == Self.toldMax { Terminal.error.line("martlet: no more of these are told") }
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import AMQP
+import Delivery
+import EventLoop
+
+/// What all of the commands on dead letters begin with and end with.
+struct DeadLetterTask: Sendable {
+    let access: BrokerAccess
+    let options: DeadLetterOptions
+    let choice: DeadLetterChoice
+
+    /// One that was chosen.
+    struct Found {
+        let message: IncomingMessage
+        let copy: MessageCopy
+        let letter: DeadLetter
+    }
+
+    func scan(on loop: EpollLoop, _ interruption: Interruption) -> DeadLetterScan {
+        DeadLetterScan(access, on: loop, interruption, deliveryLimit: options.deliveryLimit)
+    }
+
+    /// Begins a scan; the exit code after an error line, when it cannot.
+    func open(_ scan: DeadLetterScan) async -> ExitCode? {
+        do {
+            try await scan.open()
+        } catch {
+            let hint = error.code == .notFound ? "; run martlet topology apply" : ""
+            Terminal.error.line(access.line(error) + hint)
+            await scan.close()
+            return error.isUnreachable ? .unreachable : .failed
+        }
+        if scan.otherConsumers > 0 {
+            Terminal.error.line(
+                "martlet: somebody else reads \(scan.queue): what they hold is not seen here".printable)
+        }
+        return nil
+    }
+
+    /// The next that is chosen; nil when the scan has ended.
+    func next(in scan: DeadLetterScan, nowUnixMilliseconds: () -> Int64) async -> Found? {
+        while let message = await scan.next() {
+            let copy = MessageCopy(message)
+            let letter = DeadLetter(copy, bodyBytes: Int(clamping: message.bodySize))
+            if choice.takes(letter, copy, nowUnixMilliseconds: nowUnixMilliseconds()) {
+                return Found(message: message, copy: copy, letter: letter)
+            }
+        }
+        return nil
+    }
+
+    /// What to do where a scan ended before its time, and the exit code.
+    func end(of scan: DeadLetterScan) -> ExitCode {
+        func line(_ text: String) { Terminal.error.line("martlet: \(scan.queue): \(text)".printable) }
+        switch scan.end {
+        case nil, .complete, .enough:
+            return .success
+        case .windowFull:
+            line(
+                "no more than the oldest \(DeadLetterScan.windowMax) are looked at, and there were \(scan.total): "
+                    + "redrive, or drop with --export, some of them first")
+            return .failed
+        case .tooLong:
+            line(
+                "stopped after \(DeadLetterScan.heldSecondsMax / 60) minutes, since RabbitMQ takes back after 30 what is "
+                    + "held: run it again for the rest")
+            return .timedOut
+        case .interrupted(let code):
+            return code
+        case .lost(let error):
+            Terminal.error.line(access.line(error))
+            return error.isUnreachable ? .unreachable : .failed
+        case .worn(let deliveries):
+            let limit = options.deliveryLimit ?? 0
+            let pattern = scan.queue.replacing(".", with: #"\."#)
+            line(
+                "not looked at any further: a dead letter was delivered in vain \(deliveries) times, and RabbitMQ throws it "
+                    + "away after \(limit). Take the limit away (RabbitMQ 4: rabbitmqctl set_policy --apply-to queues "
+                    + "dead-letters '^\(pattern)$' '{\"delivery-limit\":-1}'; RabbitMQ 3 has none unless a policy or "
+                    + "an argument sets it), then say --delivery-limit none")
+            return .failed
+        }
+    }
+
+    /// Tells which of the IDs that were asked for no dead letter has.
+    ///
+    /// - Returns: whether some are missing.
+    func tellMissing(_ found: Set<String>) -> Bool {
+        let missing = options.ids.filter { !found.contains($0) }
+        for id in missing { Terminal.error.line("martlet: no dead letter \(id) was found".printable) }
+        return !missing.isEmpty
+    }
+}
+
+extension DeadLetterTask.Found {
+    /// By which it can be asked for.
+    var names: [String] { [letter.id, copy.messageID].compactMap(\.self) }
+}

@@ -1,0 +1,32 @@
+import AMQP
+import Delivery
+import EventLoop
+
+/// `martlet dead-letters …`: looks through the queue of dead letters, and acts on what was chosen.
+enum DeadLettersCommand {
+    static func run(_ options: DeadLetterOptions) throws(ConfigurationError) -> ExitCode {
+        var choice = DeadLetterChoice(ids: Set(options.ids))
+        if let text = options.filter {
+            do throws(FilterError) {
+                choice.filter = try Filter(text)
+            } catch {
+                let lines = error.lines(of: text, width: Terminal.error.width)
+                Terminal.error.line("martlet: " + lines.joined(separator: "\n"))
+                return .usage
+            }
+        }
+        let access = try options.broker.access()
+        let task = DeadLetterTask(access: access, options: options, choice: choice)
+        Interruption.block()
+        switch options.action {
+        case .stats: return CommandLoop.run { await DeadLetterStats(task).run(on: $0) }
+        case .list: return CommandLoop.run { await DeadLetterList(task).run(on: $0) }
+        case .show: return CommandLoop.run { await DeadLetterShow(task).run(on: $0) }
+        case .redrive: return CommandLoop.run { await DeadLetterRedrive(task, on: $0).run() }
+        case .export: return CommandLoop.run { await DeadLetterExport(task).run(on: $0) }
+        case .drop: return CommandLoop.run { await DeadLetterDrop(task).run(on: $0) }
+        case .import: return CommandLoop.run { await DeadLetterImport(task, on: $0).run() }
+        case .edit: return CommandLoop.run { await DeadLetterEdit(task).run(on: $0) }
+        }
+    }
+}

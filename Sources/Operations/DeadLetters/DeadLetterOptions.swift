@@ -1,0 +1,110 @@
+/// What `martlet dead-letters …` is asked for.
+struct DeadLetterOptions: Equatable, Sendable {
+    enum Action: String, Sendable {
+        case stats, list, show, redrive, export, `import`, edit, drop
+    }
+
+    static let listedDefault = 100
+    /// RabbitMQ's own, from 4.0 on.
+    static let deliveryLimitDefault = 20
+
+    var action: Action
+    var broker = Invocation.Broker()
+    var ids: [String] = []
+    /// Of `export`, `import` and `drop`; `-` is standard output for the first.
+    var file = ""
+    /// The text of `--where`.
+    var filter: String?
+    var limit: Int?
+    var groupedBy: [DeadLetterGroups.Key] = [.class, .code, .app]
+    var ratePerSecond: Int?
+    var isDryRun = false
+    var resetsAttempts = false
+    /// Of `import`.
+    var redrives = false
+    /// nil: where each came from.
+    var target: String?
+    var reveals = false
+    var isJSON = false
+    var saysYes = false
+    /// nil: the queue has none.
+    var deliveryLimit: Int? = deliveryLimitDefault
+}
+
+extension DeadLetterOptions {
+    private static let ratePerSecondMax = 1_000_000
+
+    /// `stats` and so on from the command's name.
+    init?(_ parsed: ParsedArguments) throws(UsageError) {
+        let words = parsed.command.split(separator: " ")
+        guard words.count == 2, words[0] == "dead-letters", let action = Action(rawValue: String(words[1])) else {
+            return nil
+        }
+        self.init(action: action)
+        broker = try Invocation.Broker(parsed)
+        filter = parsed.options["where"]
+        limit = try parsed.integer("limit", upTo: .max)
+        isDryRun = parsed.options["dry-run"] != nil
+        resetsAttempts = parsed.options["reset-attempts"] != nil
+        redrives = parsed.options["redrive"] != nil
+        target = parsed.options["to"]
+        reveals = parsed.options["reveal"] != nil
+        isJSON = parsed.options["json"] != nil
+        saysYes = parsed.options["yes"] != nil
+        if let text = parsed.options["by"] { groupedBy = try Self.keys(text, parsed.command) }
+        if let text = parsed.options["rate"] { ratePerSecond = try Self.rate(text, parsed.command) }
+        if let text = parsed.options["delivery-limit"], text != "none" {
+            deliveryLimit = try parsed.integer("delivery-limit", upTo: 1_000_000)
+        } else if parsed.options["delivery-limit"] != nil {
+            deliveryLimit = nil
+        }
+        switch action {
+        case .export, .import:
+            guard parsed.operands.count == 1 else {
+                throw UsageError(message: "there is one FILE, not \(parsed.operands.count)", command: parsed.command)
+            }
+            file = parsed.operands[0]
+        case .drop:
+            guard let export = parsed.options["export"] else {
+                throw UsageError(
+                    message: "nothing is dropped without --export FILE, by which it can be brought back",
+                    command: parsed.command)
+            }
+            (file, ids) = (export, parsed.operands)
+        case .edit:
+            guard parsed.operands.count == 1 else {
+                throw UsageError(message: "one dead letter is edited at a time", command: parsed.command)
+            }
+            ids = parsed.operands
+        case .stats, .list, .show, .redrive:
+            ids = parsed.operands
+        }
+        if !redrives, action == .import, target != nil || resetsAttempts {
+            throw UsageError(
+                message: "option --\(target != nil ? "to" : "reset-attempts") goes with --redrive",
+                command: parsed.command)
+        }
+    }
+
+    private static func keys(_ text: String, _ command: String) throws(UsageError) -> [DeadLetterGroups.Key] {
+        var keys: [DeadLetterGroups.Key] = []
+        for word in text.split(separator: ",") {
+            guard let key = DeadLetterGroups.Key(rawValue: String(word)) else {
+                let all = DeadLetterGroups.Key.allCases.map(\.rawValue).joined(separator: ", ")
+                throw UsageError(message: "option --by takes some of \(all), not '\(word)'", command: command)
+            }
+            if !keys.contains(key) { keys.append(key) }
+        }
+        return keys
+    }
+
+    /// `500/s`, or the number alone.
+    private static func rate(_ text: String, _ command: String) throws(UsageError) -> Int {
+        let digits = text.hasSuffix("/s") ? String(text.dropLast(2)) : text
+        guard let rate = Int(digits), 1...ratePerSecondMax ~= rate else {
+            throw UsageError(
+                message: "option --rate takes messages a second, as in 500/s, not '\(text)'", command: command)
+        }
+        return rate
+    }
+}

@@ -1,0 +1,129 @@
+extension CommandSyntax {
+    /// `martlet dead-letters …`; `dead` is short for it.
+    static let deadLetters: [CommandSyntax] = [
+        CommandSyntax(
+            path: ["dead-letters", "stats"],
+            summary: "Count dead letters by what they have in common, the biggest group first.",
+            discussion: DeadLettersText.looking,
+            options: .broker + [.by, .filter, .deliveryLimit, .json]),
+        CommandSyntax(
+            path: ["dead-letters", "list"],
+            summary: "Show dead letters, the oldest first.",
+            discussion: DeadLettersText.looking,
+            options: .broker + [
+                .filter, .limit("default \(DeadLetterOptions.listedDefault)"), .reveal, .deliveryLimit, .json,
+            ]),
+        CommandSyntax(
+            path: ["dead-letters", "show"],
+            summary: "Show all of a dead letter: why, headers, body.",
+            operands: "ID…",
+            options: .broker + [.reveal, .deliveryLimit, .json]),
+        CommandSyntax(
+            path: ["dead-letters", "redrive"],
+            summary: "Send dead letters back to where they came from.",
+            discussion: """
+                Those with an ID, or that --where takes, or all. Each is checked again: what no worker would take stays, and
+                is counted. The others are published, and taken away once the broker has confirmed that. Begin with
+                --dry-run, then with --limit 10. It may be stopped at any moment and run again: a worker pushes nothing
+                twice of what comes to it twice. What is chosen by nobody stays as it is, in its order.
+                Tries go on to be counted where they ended, so that one that had used up all of them gets one more.
+
+                \(DeadLettersText.filters)
+                """,
+            operands: "[ID…]",
+            options: .broker + [
+                .filter, .limit("so many at most"),
+                OptionSyntax(name: "rate", value: "N/s", help: "so many a second at most"),
+                OptionSyntax(name: "dry-run", help: "only say what would be sent"),
+                OptionSyntax(name: "to", value: "QUEUE", help: "to this queue; default that which it came from"),
+                OptionSyntax(name: "reset-attempts", help: "count tries from 0 again"),
+                .deliveryLimit, .json,
+            ]),
+        CommandSyntax(
+            path: ["dead-letters", "export"],
+            summary: "Write dead letters to a file, and leave them where they are.",
+            discussion: """
+                One line of JSON for each: body, properties and headers, as `import` reads them. Whole device tokens and
+                payloads are in it: the file is new and nobody else's (mode 0600). FILE may be - for standard output.
+
+                \(DeadLettersText.filters)
+                """,
+            operands: "FILE",
+            options: .broker + [.filter, .limit("so many at most"), .deliveryLimit, .json]),
+        CommandSyntax(
+            path: ["dead-letters", "import"],
+            summary: "Publish what a file holds that `export` or `drop` wrote: as dead letters again, or as requests.",
+            discussion: """
+                Bodies are the same byte for byte, and so are properties and headers. With --redrive they are checked and
+                sent as requests, as `redrive` does: what a worker has had from that file already it does not push again.
+                """,
+            operands: "FILE",
+            options: .broker + [
+                OptionSyntax(name: "redrive", help: "to the queue of requests that each came from"),
+                OptionSyntax(name: "to", value: "QUEUE", help: "with --redrive: to this queue"),
+                OptionSyntax(name: "reset-attempts", help: "with --redrive: count tries from 0 again"),
+                .json,
+            ]),
+        CommandSyntax(
+            path: ["dead-letters", "edit"],
+            summary: "Correct a dead letter's body in $EDITOR, and send it.",
+            discussion: """
+                The body is written to a file of mode 0600 and checked when the editor ends, as often as it takes. Then it is
+                published like a redrive, with push-edited-from naming the dead letter, which is taken away. Nothing is
+                held while the editor is open.
+                """,
+            operands: "ID",
+            options: .broker + [
+                OptionSyntax(name: "to", value: "QUEUE", help: "to this queue; default that which it came from"),
+                .deliveryLimit,
+            ]),
+        CommandSyntax(
+            path: ["dead-letters", "drop"],
+            summary: "Take dead letters away, once they are in a file.",
+            discussion: """
+                Writes them as `export` does, asks, and only then takes them out of the queue. `import` brings them back.
+
+                \(DeadLettersText.filters)
+                """,
+            operands: "[ID…]",
+            options: .broker + [
+                OptionSyntax(name: "export", value: "FILE", help: "the new file that they are written to"),
+                .filter, .limit("so many at most"),
+                OptionSyntax(name: "yes", help: "do not ask"), .deliveryLimit, .json,
+            ]),
+    ]
+}
+
+/// What the help of several commands says.
+private enum DeadLettersText {
+    static let filters = """
+        A filter compares id, class, code, app, schema, outcome, reason, path, queue, token, status, attempts, bytes, age,
+        header["x"] and body.a.b with ==, !=, <, <=, >, >=, contains, startsWith or in ["a", "b"], joined by &&, ||, ! and
+        brackets: 'class == "apns" && code != "BadTopic" && age < 2h && body.push_type == "alert"'.
+        """
+
+    static let looking = """
+        Looks at the queue of dead letters and leaves it as it is, in its order. Device tokens are shortened. At most
+        \(DeadLetterScan.windowMax) are looked at, the oldest.
+
+        \(filters)
+        """
+}
+
+extension [OptionSyntax] {
+    fileprivate static let broker: [OptionSyntax] = [.config(), .url, .prefix]
+}
+
+extension OptionSyntax {
+    fileprivate static let by = OptionSyntax(
+        name: "by", value: "KEYS", help: "of class, code, app, schema, age; default class,code,app")
+    fileprivate static let filter = OptionSyntax(name: "where", value: "FILTER", help: "only those that it takes")
+    fileprivate static let reveal = OptionSyntax(name: "reveal", help: "show whole device tokens")
+    fileprivate static let deliveryLimit = OptionSyntax(
+        name: "delivery-limit", value: "N|none",
+        help: "of the queue; default \(DeadLetterOptions.deliveryLimitDefault), which is RabbitMQ 4's")
+
+    fileprivate static func limit(_ text: String) -> OptionSyntax {
+        OptionSyntax(name: "limit", value: "N", help: text)
+    }
+}

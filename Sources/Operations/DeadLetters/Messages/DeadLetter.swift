@@ -1,0 +1,68 @@
+import AMQP
+import Delivery
+import JSON
+
+/// A dead letter as an operator sees it, without its body. Everything in it came from outside and may be anything.
+struct DeadLetter: Sendable {
+    /// That of the notification, where the worker could tell; else the message's own.
+    var id: String
+    /// What was wrong, in two words: `apns` and `BadDeviceToken`; `broker` where the broker itself gave the message up.
+    var failureClass: String
+    var code: String
+    var app: String?
+    /// The `type` of the AMQP message, which says what schema its producer wrote it by.
+    var schema: String?
+    var outcome: String?
+    /// A sentence.
+    var reason: String?
+    /// JSON pointer into the body.
+    var path: String?
+    var status: Int64?
+    var attempts: Int64?
+    /// The queue of requests that it came from.
+    var queue: String?
+    /// Whole; shown shortened.
+    var deviceToken: String?
+    /// UNIX milliseconds.
+    var failedAt: Int64?
+    var bodyBytes: Int
+
+    /// - Parameter bodyBytes: of a body that was not kept.
+    init(_ copy: MessageCopy, bodyBytes: Int? = nil) {
+        let headers = copy.headers
+        func text(_ name: String) -> String? { headers[name]?.stringValue }
+        id = text(MessageHeaderName.apnsID) ?? copy.messageID ?? "-"
+        failureClass = text(MessageHeaderName.reasonClass) ?? "-"
+        code = text(MessageHeaderName.reasonCode) ?? "-"
+        schema = copy.type
+        outcome = text(MessageHeaderName.outcome)
+        reason = text(MessageHeaderName.reason)
+        path = text(MessageHeaderName.errorPath)
+        status = headers[MessageHeaderName.apnsStatus]?.integerValue
+        attempts = headers[MessageHeaderName.attempt]?.integerValue
+        queue = text(MessageHeaderName.originQueue)
+        failedAt = headers[MessageHeaderName.failedAt]?.integerValue
+        self.bodyBytes = bodyBytes ?? copy.body.count
+        if text(MessageHeaderName.reasonClass) == nil, case .array(let deaths)? = headers["x-death"],
+            case .table(let death)? = deaths.first
+        {
+            failureClass = "broker"
+            code = death["reason"]?.stringValue ?? "-"
+            queue = queue ?? death["queue"]?.stringValue
+            if case .timestamp(let seconds)? = death["time"] {
+                failedAt = Int64(exactly: seconds)?.multipliedReportingOverflow(by: 1000).partialValue
+            }
+        }
+        guard let root = try? JSONDocument(copy.body).root else { return }
+        app = root["app"]?.string
+        deviceToken = root["device_token"]?.string
+        if id == "-" { id = root["id"]?.string ?? id }
+    }
+
+    /// Since it failed; nil when that is not told or lies ahead.
+    func ageMilliseconds(at nowUnixMilliseconds: Int64) -> Int64? {
+        guard let failedAt else { return nil }
+        let (age, overflow) = nowUnixMilliseconds.subtractingReportingOverflow(failedAt)
+        return overflow || age < 0 ? nil : age
+    }
+}

@@ -1,0 +1,52 @@
+import AMQP
+
+/// A message with all that can be published again: body, properties and headers.
+struct MessageCopy: Equatable, Sendable {
+    var body: [UInt8]
+    var messageID: String?
+    var contentType: String?
+    var contentEncoding: String?
+    var correlationID: String?
+    var replyTo: String?
+    var type: String?
+    var appID: String?
+    /// Seconds since 1970-01-01 UTC.
+    var timestampSeconds: UInt64?
+    /// Without what the broker writes at each delivery, and what would route a copy further.
+    var headers = FieldTable()
+
+    init(body: [UInt8]) { self.body = body }
+
+    init(_ message: IncomingMessage) {
+        let properties = message.properties
+        body = message.body
+        messageID = properties.messageID
+        contentType = properties.contentType
+        contentEncoding = properties.contentEncoding
+        correlationID = properties.correlationID
+        replyTo = properties.replyTo
+        type = properties.type
+        appID = properties.appID
+        timestampSeconds = properties.timestampSeconds
+        headers = FieldTable(
+            (properties.headers?.entries ?? []).filter {
+                !Self.headersLeftOut.contains($0.name) && $0.value != .unreadable
+            })
+    }
+
+    private static let headersLeftOut = ["x-delivery-count", "x-acquired-count", "CC", "BCC"]
+
+    /// As it is, straight to a queue.
+    func message(to queue: String) -> OutgoingMessage {
+        var message = OutgoingMessage(
+            exchange: "", routingKey: queue, body: body, messageID: messageID ?? "", contentType: contentType,
+            headers: headers)
+        message.contentEncoding = contentEncoding
+        message.correlationID = correlationID
+        message.replyTo = replyTo
+        message.type = type
+        message.appID = appID
+        message.timestampSeconds = timestampSeconds
+        return message
+    }
+}

@@ -1,0 +1,159 @@
+import AMQP
+import JSON
+
+/// A message as a line of JSON, from which it can be made again byte for byte: how dead letters are exported.
+///
+/// A body that is UTF-8 stands in `body`, any other in `body_base64`. Headers are texts, whole numbers, truth values,
+/// `null` and arrays as JSON has them; other types are objects with one member that names the type.
+enum MessageLine {
+    /// Longest line that is read, in bytes.
+    static let bytesMax = 128 << 20
+    private static let limits = JSONLimits(bytesMax: bytesMax, depthMax: 128)
+
+    struct Mistake: Error, Equatable {
+        var position: JSONPosition?
+        var message: String
+    }
+
+    static func text(of copy: MessageCopy) -> [UInt8] {
+        var json = JSONWriter(capacity: copy.body.count + 1024)
+        json.beginObject()
+        if let text = String(validating: copy.body, as: UTF8.self) {
+            json.member("body", text)
+        } else {
+            json.member("body_base64", Base64.encode(copy.body))
+        }
+        json.key("properties")
+        json.beginObject()
+        for (name, path) in texts {
+            guard let text = copy[keyPath: path] else { continue }
+            json.key(name)
+            json.string(text)
+        }
+        // Beyond the numbers that JSON readers agree on lies no time.
+        if let seconds = copy.timestampSeconds { json.member("timestamp", Int64(clamping: seconds)) }
+        json.endObject()
+        json.key("headers")
+        write(copy.headers, &json)
+        json.endObject()
+        return json.bytes
+    }
+
+    private static var texts: [(name: String, path: WritableKeyPath<MessageCopy, String?>)] {
+        [
+            ("message_id", \.messageID), ("content_type", \.contentType), ("content_encoding", \.contentEncoding),
+            ("correlation_id", \.correlationID), ("reply_to", \.replyTo), ("type", \.type), ("app_id", \.appID),
+        ]
+    }
+
+    private static func write(_ table: FieldTable, _ json: inout JSONWriter) {
+        json.beginObject()
+        var names: Set<String> = []
+        for entry in table.entries where names.insert(entry.name).inserted {
+            json.key(entry.name)
+            write(entry.value, &json)
+        }
+        json.endObject()
+    }
+
+    private static func write(_ value: FieldValue, _ json: inout JSONWriter) {
+        switch value {
+        case .string(let text): json.string(text)
+        case .integer(let number): json.int(number)
+        case .boolean(let flag): json.bool(flag)
+        case .void, .unreadable: json.null()
+        case .array(let values):
+            json.beginArray()
+            for value in values { write(value, &json) }
+            json.endArray()
+        case .bytes, .timestamp, .double, .table:
+            json.beginObject()
+            switch value {
+            case .bytes(let bytes): json.member("base64", Base64.encode(bytes))
+            // As text, since JSON has no numbers for all of them.
+            case .timestamp(let seconds): json.member("timestamp", "\(seconds)")
+            case .double(let number): json.member("double", "\(number)")
+            case .table(let table):
+                json.key("table")
+                write(table, &json)
+            case .string, .integer, .boolean, .void, .unreadable, .array: break
+            }
+            json.endObject()
+        }
+    }
+
+    /// - Throws: what is wrong with the line, for whoever wrote it.
+    static func message(_ line: [UInt8]) throws(Mistake) -> MessageCopy {
+        let document: JSONDocument
+        do {
+            document = try JSONDocument(line, limits: limits)
+        } catch {
+            throw Mistake(position: error.position, message: error.message)
+        }
+        let root = document.root
+        func mistake(_ value: JSONValue, _ message: String) -> Mistake {
+            Mistake(position: document.position(of: value), message: message)
+        }
+        var copy: MessageCopy
+        if let body = root["body"], let bytes = body.withUTF8({ Array($0) }) {
+            copy = MessageCopy(body: bytes)
+        } else if let body = root["body_base64"] {
+            guard let bytes = body.string.flatMap(Base64.decode) else { throw mistake(body, "this is no base64") }
+            copy = MessageCopy(body: bytes)
+        } else {
+            throw mistake(root, "an exported message is an object with \"body\" or \"body_base64\"")
+        }
+        if let properties = root["properties"] {
+            for (name, path) in texts {
+                guard let value = properties[key: name] else { continue }
+                guard let text = value.string, text.utf8.count <= 255 else {
+                    throw mistake(value, "\(name) is a text of at most 255 bytes")
+                }
+                copy[keyPath: path] = text
+            }
+            if let value = properties["timestamp"] {
+                guard let seconds = value.int64.flatMap({ UInt64(exactly: $0) }) else {
+                    throw mistake(value, "timestamp is a whole number of seconds")
+                }
+                copy.timestampSeconds = seconds
+            }
+        }
+        if let headers = root["headers"] {
+            guard let table = table(headers) else { throw mistake(headers, "a header cannot be read") }
+            copy.headers = table
+        }
+        return copy
+    }
+
+    private static func table(_ json: JSONValue) -> FieldTable? {
+        guard json.kind == .object else { return nil }
+        var table = FieldTable()
+        for member in json.members {
+            let name = member.key.string ?? ""
+            guard name.utf8.count <= 255, let value = value(member.value) else { return nil }
+            table.append(name, value)
+        }
+        return table
+    }
+
+    private static func value(_ json: JSONValue) -> FieldValue? {
+        switch json.kind {
+        case .string: return json.string.map { .string($0) }
+        case .number: return json.int64.map { .integer($0) }
+        case .boolean: return json.bool.map { .boolean($0) }
+        case .null: return .void
+        case .array:
+            var values: [FieldValue] = []
+            for element in json.elements {
+                guard let value = value(element) else { return nil }
+                values.append(value)
+            }
+            return .array(values)
+        case .object:
+            if let text = json["base64"]?.string { return Base64.decode(text).map { .bytes($0) } }
+            if let text = json["timestamp"]?.string { return UInt64(text).map { .timestamp(seconds: $0) } }
+            if let text = json["double"]?.string { return Double(text).map { .double($0) } }
+            return json["table"].flatMap(table).map { .table($0) }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+import AMQP
+import Delivery
+import EventLoop
+
+/// One way through the queue of dead letters, from its head to what was its end when this began.
+///
+/// Takes them with a window of its own and holds on to what is not acknowledged, until `close` gives all of it back at
+/// once: unharmed, in order, in front of what has come meanwhile. Giving back counts as a delivery in vain up to
+/// RabbitMQ 4.2, and a queue with a delivery limit (20 by default from 4.0 on) throws away what exceeds it: a scan ends
+/// before that, and what stands at the very limit goes back as a new message.
+///
+/// What is given back stands in front of the queue, behind what was given back before and is there still (RabbitMQ 3.10).
+/// So that nobody's order changes, a scan always takes as many as it can hold, however few are wanted.
+final class DeadLetterScan {
+    /// Dead letters that are held at most: AMQP's largest prefetch.
+    static let windowMax = 65_535
+    /// Those that have come and were not looked at; at this many bytes the connection is not read until some are.
+    static let bufferBytesMax = 64 << 20
+    /// Larger bodies are not kept.
+    static let messageBytesMax = 16 << 20
+    /// RabbitMQ takes back after 30 minutes what is held (`consumer_timeout`).
+    static let heldSecondsMax = 1500
+    /// Deliveries in vain below the queue's limit at which a scan ends.
+    static let deliveriesSpared = 5
+    private static let deadlineSeconds = 15
+    /// How long a message waits to be sent: a connection that is lost ends the scan anyway.
+    private static let publishSeconds = 5
+    private static let quietMilliseconds = 500
+
+    enum End: Equatable {
+        /// All that were there at the beginning have been seen.
+        case complete
+        /// The caller had enough.
+        case enough
+        /// So many are held that the broker sends no more.
+        case windowFull
+        case tooLong
+        case interrupted(ExitCode)
+        case lost(AMQPError)
+        /// One was delivered in vain so often that the queue is about to throw it away.
+        case worn(deliveries: Int)
+    }
+
+    let queue: String
+    /// Dead letters that were ready at the beginning.
+    private(set) var total = 0
+    /// Other consumers at the beginning, which may hold some that are not seen.
+    private(set) var otherConsumers = 0
+    private(set) var seen = 0
+    private(set) var end: End?
+    /// Of those held, so many are being dealt with and will be acknowledged.
+    var takenCount = 0
+
+    private let loop: EventLoop
+    /// nil: none.
+    private let deliveryLimit: Int?
+    private let control: BrokerConnection
+    private let admin: BrokerAdmin
+    private let publisher: Publisher
+    private let consumer: Consumer
+    private let consumed: BrokerConnection
+    private let interruption: Interruption
+    private var buffer: [IncomingMessage] = []
+    private var bufferStart = 0
+    private var bufferBytes = 0
+    private var isPaused = false
+    private var worn: [IncomingMessage] = []
+    private var waiter: UnsafeContinuation<Void, Never>?
+    private var quietLooks = 0
+
+    init(_ access: BrokerAccess, on loop: EventLoop, _ interruption: Interruption, deliveryLimit: Int?) {
+        self.loop = loop
+        self.interruption = interruption
+        self.deliveryLimit = deliveryLimit
+        queue = access.names.deadQueue
+        let name = "martlet dead-letters"
+        control = BrokerConnection(
+            loop: loop, connectors: access.connectors(on: loop), configuration: access.connection(named: name))
+        admin = BrokerAdmin(on: control, deadlineSeconds: Self.deadlineSeconds)
+        var publishing = PublisherConfiguration()
+        publishing.publishTimeoutSeconds = Self.publishSeconds
+        publisher = Publisher(on: control, configuration: publishing)
+        consumed = BrokerConnection(
+            loop: loop, connectors: access.connectors(on: loop), configuration: access.connection(named: name))
+        var configuration = ConsumerConfiguration(queue: queue, prefetch: Self.windowMax)
+        configuration.messageBytesMax = Self.messageBytesMax
+        // What is held is not kept here.
+        configuration.bodyBytesInFlightMax = .max
+        consumer = Consumer(on: consumed, configuration: configuration)
+    }
+
+    /// Looks how many there are and begins to take them.
+    func open() async throws(AMQPError) {
+        control.start()
+        let status = try await admin.status(ofQueue: queue)
+        (total, otherConsumers) = (status.messages, status.consumers)
+        interruption.onSignal = { [self] in finish(.interrupted(interruption.code ?? .interrupted)) }
+        if let code = interruption.code { finish(.interrupted(code)) }
+        guard total > 0 else { return finish(.complete) }
+        consumer.onDelivery = { [self] in arrived($0) }
+        consumer.onStateChange = { [self] in changed($0) }
+        consumed.onStateChange = { [self] in changed($0) }
+        loop.schedule(after: .seconds(Self.heldSecondsMax)) { [weak self] in self?.finish(.tooLong) }
+        consumed.start()
+    }
+
+    /// The next dead letter; nil when the scan has ended.
+    func next() async -> IncomingMessage? {
+        while true {
+            if let message = popBuffer() { return message }
+            guard end == nil else { return nil }
+            let before = seen
+            await change(within: .milliseconds(Self.quietMilliseconds))
+            if before == seen, end == nil { await lookWhetherMoreWillCome() } else { quietLooks = 0 }
+        }
+    }
+
+    /// It was published elsewhere, or is to be forgotten.
+    func acknowledge(_ tag: DeliveryTag) { consumer.acknowledge(tag) }
+
+    /// Whether an acknowledgement would still reach the broker.
+    func holds(_ tag: DeliveryTag) -> Bool { consumer.holds(tag) }
+
+    func stop(_ reason: End = .enough) { finish(reason) }
+
+    /// Publishes on the connection beside that of the scan.
+    func publish(_ message: OutgoingMessage) async -> PublishOutcome { await publisher.publish(message) }
+
+    /// Gives back what is held and ends the connections.
+    func close() async {
+        finish(.enough)
+        resumeReading()
+        await consumer.stopConsuming(deadlineSeconds: Self.deadlineSeconds)
+        await renewWorn()
+        // What is held goes back together, in order, when its channel ends.
+        await consumed.close()
+        await control.close()
+        interruption.onSignal = {}
+    }
+
+    private func arrived(_ message: IncomingMessage) {
+        seen += 1
+        if let deliveryLimit, message.deliveryCount >= deliveryLimit - Self.deliveriesSpared {
+            if message.deliveryCount >= deliveryLimit - 1 { worn.append(message) }
+            return finish(.worn(deliveries: message.deliveryCount))
+        }
+        guard end == nil else { return }
+        buffer.append(message)
+        bufferBytes += message.body.count
+        if bufferBytes >= Self.bufferBytesMax, !isPaused {
+            isPaused = true
+            consumed.pauseReading()
+        }
+        if seen == total { end = .complete }
+        resumeWaiter()
+    }
+
+    private func popBuffer() -> IncomingMessage? {
+        switch end {
+        case nil, .complete, .windowFull: break
+        case .enough, .tooLong, .interrupted, .lost, .worn: return nil
+        }
+        guard bufferStart < buffer.count else { return nil }
+        let message = buffer[bufferStart]
+        bufferStart += 1
+        bufferBytes -= message.body.count
+        if bufferStart == buffer.count || bufferStart >= 1024 {
+            buffer.removeFirst(bufferStart)
+            bufferStart = 0
+        }
+        if bufferBytes < Self.bufferBytesMax / 2 { resumeReading() }
+        return message
+    }
+
+    private func resumeReading() {
+        guard isPaused else { return }
+        isPaused = false
+        consumed.resumeReading()
+    }
+
+    private func finish(_ reason: End) {
+        // What was seen to the end may still be given up.
+        if case .complete? = end, reason != .enough { end = reason }
+        end = end ?? reason
+        consumer.pause()
+        resumeWaiter()
+    }
+
+    private func change(within time: Duration) async {
+        let timer = loop.schedule(after: time) { [self] in resumeWaiter() }
+        await withUnsafeContinuation { waiter = $0 }
+        loop.cancel(timer)
+    }
+
+    private func resumeWaiter() {
+        waiter?.resume()
+        waiter = nil
+    }
+
+    /// Others may have taken some meanwhile, or the window is full.
+    private func lookWhetherMoreWillCome() async {
+        if consumer.unsettledCount >= Self.windowMax {
+            if takenCount == 0 { finish(.windowFull) }
+            return
+        }
+        do {
+            let status = try await admin.status(ofQueue: queue)
+            quietLooks = status.messages == 0 ? quietLooks + 1 : 0
+            // Those on their way to us are no longer ready.
+            if quietLooks > 1 { finish(.complete) }
+        } catch {
+            finish(.lost(error))
+        }
+    }
+
+    private func changed(_ state: BrokerState) {
+        switch state {
+        case .waiting(let error, _): finish(.lost(error))
+        case .idle, .connecting, .ready, .disconnected, .blocked, .closed: break
+        }
+    }
+
+    /// One more delivery in vain, and the queue would throw them away.
+    private func renewWorn() async {
+        for message in worn where consumer.holds(message.tag) {
+            if await publisher.publish(MessageCopy(message).message(to: queue)) == .confirmed {
+                consumer.acknowledge(message.tag)
+            }
+        }
+        worn = []
+    }
+}

@@ -1,0 +1,234 @@
+import AMQP
+import Delivery
+import JSON
+import TestKit
+import Testing
+
+@testable import Operations
+
+/// The commands on dead letters as processes, against a real broker, whose queue has the delivery limit of RabbitMQ 4.
+@Suite(.timeLimit(.minutes(3))) struct DeadLetterCommandTests {
+    @Test func lookingLeavesAllAsItIsAndInOrder() async throws {
+        let dead = try await DeadLetterQueue("looked")
+        let letters = (0..<LongForm.pick(20_000, short: 500)).map { number in
+            dead.letter(number, code: number % 5 == 0 ? "BadTopic" : "BadDeviceToken")
+        }
+        try await dead.publish(letters)
+
+        let stats = try await dead.run("stats")
+        #expect(stats.exit.status == .exited(0), "\(stats.errors)")
+        #expect(stats.errors == [])
+        #expect(stats.output.count == 4)
+        #expect(stats.output[0].hasPrefix("COUNT  SHARE  CLASS  CODE            APP              OLDEST"))
+        #expect(stats.output[1].hasPrefix("\(letters.count * 4 / 5)    80 %   apns   BadDeviceToken  com.example.app"))
+        #expect(stats.output[3] == "\(letters.count) dead letters in looked.dead")
+        let grouped = try await dead.run("stats", "--by", "schema,code", "--where", #"code == "BadTopic""#, "--json")
+        #expect(grouped.output.count == 1)
+        #expect(
+            grouped.output[0].hasPrefix(
+                #"{"count":\#(letters.count / 5),"schema":"order.v1","code":"BadTopic","oldest_age_ms":"#))
+
+        let list = try await dead.run("list", "--limit", "3")
+        #expect(list.exit.status == .exited(0))
+        #expect(list.output.count == 4)
+        #expect(list.output[1].hasPrefix("\(DeadLetterQueue.id(0))  apns   BadTopic        com.example.app  "))
+        #expect(list.output[1].hasSuffix("APNs answered 400 BadTopic."))
+        #expect(list.errors == ["martlet: the first 3 of those chosen among \(letters.count); more with --limit"])
+        let chosen = try await dead.run(
+            "list", "--json", "--where", #"body.payload.n in [7, 8] && header["tenant"] == "blue""#)
+        #expect(try chosen.output.map { try JSONDocument($0).root["id"]?.string } == [7, 8].map(DeadLetterQueue.id))
+
+        let show = try await dead.run("show", DeadLetterQueue.id(3))
+        #expect(show.output.contains("code          BadDeviceToken"))
+        #expect(show.output.contains { $0.hasPrefix("  push-original-message-id  order-3") })
+        #expect(show.output.contains(#" "push_type":"alert","payload":{"aps":{"alert":"N° 3"},"n":3} }"#))
+        #expect(!show.output.joined().contains("0a1b0a1b0a1b"))
+        let whole = try await dead.run("show", DeadLetterQueue.id(3), "--reveal", "--json")
+        #expect(whole.output.joined().contains("0a1b0a1b0a1b"))
+        let missing = try await dead.run("show", "nobody")
+        #expect(missing.exit.status == .exited(1))
+        #expect(missing.errors == ["martlet: no dead letter nobody was found"])
+
+        let file = try TemporaryDirectory()
+        let export = try await dead.run("export", file.file("all.ndjson"))
+        #expect(export.exit.status == .exited(0), "\(export.errors)")
+        #expect(try Files.lines(of: file.file("all.ndjson")).count == letters.count)
+        #expect(DeadLetterQueue.mode(of: file.file("all.ndjson")) == 0o600)
+
+        DeadLetterQueue.expect(try await dead.take(letters.count), are: letters)
+    }
+
+    @Test func aFilterIsRefusedBeforeTheBrokerIsAsked() async throws {
+        let result = try await ChildProcess.run([
+            Products.executable("martlet"), "dead", "list", "--url", "amqp://127.0.0.1:\(FreePort.choose())", "--where",
+            "clas == \"apns\"",
+        ])
+        #expect(result.exit.status == .exited(2))
+        #expect(
+            result.errors == [
+                "martlet: --where:1:1: there is no field 'clas'; did you mean class?", "clas == \"apns\"", "^",
+            ])
+    }
+
+    /// A queue that throws away what was delivered in vain 20 times loses nothing by any number of looks.
+    @Test func aScanEndsBeforeItCouldCostAMessage() async throws {
+        let dead = try await DeadLetterQueue("worn")
+        let letters = (0..<20).map { dead.letter($0) }
+        try await dead.publish(letters)
+        var refusals = 0
+        try await dead.wear(20, times: 14)
+        #expect(try await dead.run("stats").exit.status == .exited(0))
+        for _ in 0..<8 {
+            let refused = try await dead.run("stats")
+            guard refused.exit.status != .exited(0) else { continue }
+            #expect(refused.exit.status == .exited(1))
+            let told = refused.errors.joined()
+            #expect(told.contains("martlet: worn.dead: not looked at any further: a dead letter was delivered in vain"))
+            #expect(told.contains(#""delivery-limit":-1"#) && told.contains("--delivery-limit none"))
+            refusals += 1
+        }
+        #expect(refusals >= 5)
+        let redrive = try await dead.run("redrive", "--limit", "3")
+        #expect(redrive.exit.status == .exited(1) || redrive.exit.status == .exited(0))
+        let taken = try await dead.take(dead.count()) + dead.take(dead.count(in: "requests"), from: "requests")
+        #expect(Set(taken.map(\.body)) == Set(letters.map(\.body)))
+        #expect(taken.count == letters.count)
+    }
+
+    @Test func aQueueWithoutALimitIsLookedAtAsOftenAsOneLikes() async throws {
+        let dead = try await DeadLetterQueue("boundless", deliveryLimit: nil)
+        let letters = (0..<5).map { dead.letter($0) }
+        try await dead.publish(letters)
+        try await dead.wear(5, times: 25)
+        #expect(try await dead.run("stats").exit.status == .exited(1))
+        #expect(try await dead.run("stats", "--delivery-limit", "none").exit.status == .exited(0))
+        DeadLetterQueue.expect(try await dead.take(5), are: letters)
+    }
+
+    @Test func whatIsChosenIsRedrivenAndTheRestStaysInOrder() async throws {
+        let dead = try await DeadLetterQueue("redriven")
+        let letters = (0..<60).map { number in
+            dead.letter(
+                number, code: number % 3 == 0 ? "BadTopic" : "BadDeviceToken", pushType: number == 4 ? "alrt" : "alert")
+        }
+        try await dead.publish(letters)
+        let filter = #"code == "BadDeviceToken""#
+        let dry = try await dead.run("redrive", "--where", filter, "--dry-run")
+        #expect(dry.exit.status == .exited(0), "\(dry.errors)")
+        #expect(
+            dry.output.last
+                == "would be redriven 39, invalid 1, which stay (martlet dead-letters edit ID); looked at 60")
+        #expect(dry.errors.count == 1 && dry.errors[0].hasPrefix("martlet: \(DeadLetterQueue.id(4)): "))
+        #expect(try await dead.count(in: "requests") == 0)
+
+        let few = try await dead.run("redrive", "--where", filter, "--limit", "10", "--json")
+        #expect(few.exit.status == .exited(0), "\(few.errors)")
+        let lines = try few.output.map { try JSONDocument($0).root }
+        #expect(lines.count { $0["event"]?.string == "redriven" } == 9)
+        #expect(lines.last?["redriven"]?.int == 9 && lines.last?["invalid"]?.int == 1)
+        let named = try await dead.run("redrive", DeadLetterQueue.id(50), "nobody", "--reset-attempts")
+        #expect(named.exit.status == .exited(1))
+        #expect(named.errors == ["martlet: no dead letter nobody was found"])
+        let rest = try await dead.run("redrive", "--where", filter, "--rate", "1000/s")
+        #expect(rest.output == ["redriven 29, invalid 1, which stay (martlet dead-letters edit ID); looked at 50"])
+
+        let requests = try await dead.take(39, from: "requests")
+        let expected = letters.enumerated().filter { $0.offset % 3 != 0 && $0.offset != 4 }
+        #expect(Set(requests.map(\.body)) == Set(expected.map(\.element.body)))
+        for request in requests {
+            let original = try #require(letters.first { $0.body == request.body })
+            #expect(request.properties.messageID == original.headers["push-original-message-id"]?.stringValue)
+            let isReset = request.body == letters[50].body
+            #expect(request.properties.header("push-attempt") == (isReset ? nil : 1))
+            #expect(request.properties.header("push-outcome") == nil)
+            #expect(request.properties.header("tenant") == "blue")
+            #expect(request.properties.type == "order.v1")
+        }
+        let left = letters.enumerated().filter { $0.offset % 3 == 0 || $0.offset == 4 }
+        DeadLetterQueue.expect(try await dead.take(left.count), are: left.map(\.element))
+    }
+
+    @Test func whatCannotBePublishedStays() async throws {
+        let dead = try await DeadLetterQueue("stuck")
+        let letters = (0..<20).map { dead.letter($0) }
+        try await dead.publish(letters)
+        let result = try await dead.run("redrive", "--to", "stuck.nowhere")
+        #expect(result.exit.status == .exited(1))
+        #expect(result.errors.contains { $0.contains("no queue takes it") })
+        #expect(result.output.first?.hasPrefix("redriven 0, not published ") == true)
+        let empty = try await DeadLetterQueue("empty")
+        #expect(try await empty.run("stats").output == ["0 dead letters in empty.dead"])
+        #expect(try await empty.run("redrive").output == ["redriven 0; looked at 0"])
+        let absent = try await dead.run("list", "--prefix", "elsewhere")
+        #expect(absent.exit.status == .exited(2))
+        DeadLetterQueue.expect(try await dead.take(20), are: letters)
+    }
+
+    @Test func whatIsDroppedComesBackByteForByte() async throws {
+        let dead = try await DeadLetterQueue("dropped")
+        var letters = (0..<30).map { dead.letter($0) }
+        letters[3].body = [0xFF, 0x00, 0xC3]
+        letters[4].headers.append("part", .double(0.1))
+        letters[4].headers.append("blob", .bytes([0, 1, 255]))
+        letters[4].headers.append("list", .array([1, "x", .table(["deep": .void])]))
+        try await dead.publish(letters)
+        let directory = try TemporaryDirectory()
+        let file = directory.file("dropped.ndjson")
+        let unasked = try await dead.run("drop", "--export", file)
+        #expect(unasked.exit.status == .exited(2))
+        #expect(unasked.errors == ["martlet: nobody is here to be asked: say --yes"])
+
+        let some = try await dead.run("drop", DeadLetterQueue.id(3), DeadLetterQueue.id(4), "--export", file, "--yes")
+        #expect(some.exit.status == .exited(0), "\(some.errors)")
+        #expect(some.output == ["dropped 2 of 30; they are in \(file)"])
+        let again = try await dead.run("drop", "--export", file, "--yes")
+        #expect(again.exit.status == .exited(1))
+        #expect(again.errors == ["martlet: cannot write \(file): it exists already"])
+        #expect(try await dead.count() == 28)
+
+        let back = try await dead.run("import", file)
+        #expect(back.exit.status == .exited(0), "\(back.errors)")
+        #expect(back.output == ["imported 2"])
+        let order = letters.indices.filter { $0 != 3 && $0 != 4 } + [3, 4]
+        DeadLetterQueue.expect(try await dead.take(30), are: order.map { letters[$0] })
+
+        // As requests; what is no notification is not sent.
+        let sent = try await dead.run("import", file, "--redrive")
+        #expect(sent.exit.status == .exited(1))
+        #expect(sent.errors.count == 1 && sent.errors[0].hasPrefix("martlet: \(file):1: "))
+        #expect(sent.output == ["redriven 1, not published 1"])
+        let request = try #require(try await dead.take(1, from: "requests").first)
+        let letter = DeadLetter(letters[4].copy)
+        #expect(request.properties.header("push-redrive")?.stringValue == "\(DeadLetterMark(letter).uuid)")
+
+        let broken = directory.file("broken")
+        try directory.write("broken", "{\"body\":\"\"}\n{\"body\":3}\n")
+        let refused = try await dead.run("import", broken)
+        #expect(refused.exit.status == .exited(1))
+        #expect(refused.errors[0].hasPrefix("martlet: \(broken):2:1: an exported message is"))
+    }
+
+    @Test func aBodyIsCorrectedInAnEditor() async throws {
+        let dead = try await DeadLetterQueue("edited")
+        let letters = (0..<4).map { dead.letter($0, pushType: $0 == 2 ? "alrt" : "alert") }
+        try await dead.publish(letters)
+        let id = DeadLetterQueue.id(2)
+        let unchanged = try await dead.run("edit", id, environment: ["EDITOR": "true", "VISUAL": "true"])
+        #expect(unchanged.output == ["unchanged: nothing was sent"])
+        let failed = try await dead.run("edit", id, environment: ["VISUAL": "false"])
+        #expect(failed.errors == ["martlet: the editor failed: nothing was sent"])
+        let wrong = try await dead.run("edit", id, environment: ["VISUAL": "sed -i s/alrt/allert/"])
+        #expect(wrong.exit.status == .exited(1))
+        #expect(wrong.errors.first?.hasPrefix("body:2:") == true, "\(wrong.errors)")
+        #expect(wrong.errors.last == "martlet: no worker would take it: nothing was sent")
+        #expect(try await dead.count() == 4)
+
+        let edited = try await dead.run("edit", id, environment: ["VISUAL": "sed -i s/alrt/alert/"])
+        #expect(edited.exit.status == .exited(0), "\(edited.errors)")
+        let request = try #require(try await dead.take(1, from: "requests").first)
+        #expect(request.body == DeadLetterQueue.body(2))
+        #expect(request.properties.header("push-edited-from")?.stringValue == id)
+        #expect(request.properties.header("push-attempt") == nil)
+        DeadLetterQueue.expect(try await dead.take(3), are: [0, 1, 3].map { letters[$0] })
+    }
+}
