@@ -1,6 +1,8 @@
 extension Invocation {
     /// Every command with its options, in the order in which help lists them.
-    static let commands: [CommandSyntax] = [
+    static let commands = general + CommandSyntax.deadLetters
+
+    private static let general: [CommandSyntax] = [
         CommandSyntax(
             path: ["worker"],
             summary: "Take messages from RabbitMQ, send them to APNs, publish what became of them.",
@@ -85,7 +87,7 @@ extension Invocation {
                 OptionSyntax(name: "timeout", value: "SECONDS", help: "end after so long; exit code 4 with --count"),
                 OptionSyntax(name: "ready-file", value: "FILE", help: "create FILE when it is listening"),
             ]),
-    ] + CommandSyntax.deadLetters
+    ]
 }
 
 extension OptionSyntax {

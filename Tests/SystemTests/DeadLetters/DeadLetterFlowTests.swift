@@ -1,0 +1,85 @@
+import JSON
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// What an operator does after a bad day, with the help of the commands alone.
+    @Suite struct DeadLetterFlow {
+        private static let failures = LongForm.pick(5000, short: 500)
+        private static let ratePerSecond = 500
+
+        /// Samples whose devices begin alike, so that a fault strikes them.
+        private static func group(_ number: Int, percent: Int) -> [Sample] {
+            Sample.make(failures * percent / 100, from: number << 16)
+        }
+
+        private static func devicePrefix(of number: Int) -> String {
+            String(Sample(number << 16).device.dropLast(4))
+        }
+
+        @Test func theLargestGroupIsFoundTriedAndSentAndTheRestExported() async throws {
+            let stage = try await Stage("badday")
+            try await stage.applyTopology()
+            await stage.desk.collect(stage.queue("results"))
+            for (number, reason) in [(1, "BadDeviceToken"), (2, "BadCollapseId"), (3, "PayloadEmpty")] {
+                try await stage.apns.ask(
+                    "POST", "/v1/faults",
+                    #"{"id":"g\#(number)","match":{"device_prefix":"\#(Self.devicePrefix(of: number))"},"#
+                        + #""action":{"answer":{"status":400,"reason":"\#(reason)"}}}"#)
+            }
+            let (largest, second) = (Self.group(1, percent: 60), Self.group(2, percent: 25))
+            var wrong = Self.group(4, percent: 5)
+            for index in wrong.indices { wrong[index].environment = "elsewhere" }
+            let all = largest + second + Self.group(3, percent: 10) + wrong
+            let worker = try await stage.worker()
+            try await stage.publish(all)
+            try await stage.desk.collected(stage.queue("results"), atLeast: all.count)
+
+            let stats = try await stage.deadLetters("stats")
+            #expect(stats.exit.status == .exited(0), "\(stats.errors)")
+            #expect(stats.lines.compactMap { $0["count"]?.int } == [60, 25, 10, 5].map { Self.failures * $0 / 100 })
+            #expect(stats.lines[0]["class"]?.string == "apns")
+            let code = try #require(stats.lines[0]["code"]?.string)
+            #expect(code == "BadDeviceToken")
+            let filter = #"class == "apns" && code == "\#(code)""#
+
+            let sample = try await stage.deadLetters("list", "--where", filter, "--limit", "3")
+            let ids = sample.lines.compactMap { $0["id"]?.string }
+            #expect(ids.count == 3 && Set(ids).isSubset(of: largest.map(\.id)))
+            let shown = try await stage.deadLetters("show", ids[0])
+            #expect(shown.lines.first?["message"]?["headers"]?["push-reason-code"]?.string == code)
+
+            let dry = try await stage.deadLetters("redrive", "--where", filter, "--dry-run")
+            #expect(dry.lines.last?["redriven"]?.int == largest.count)
+            try await stage.apns.ask("DELETE", "/v1/faults/g1")
+            let ten = try await stage.deadLetters("redrive", "--where", filter, "--limit", "10")
+            #expect(ten.lines.last?["redriven"]?.int == 10)
+            try await stage.desk.collected(stage.queue("results"), atLeast: all.count + 10)
+
+            let clock = ContinuousClock()
+            let begin = clock.now
+            let rest = try await stage.deadLetters(
+                "redrive", "--where", filter, "--rate", "\(Self.ratePerSecond)/s")
+            let seconds = (clock.now - begin) / .seconds(1)
+            #expect(rest.exit.status == .exited(0), "\(rest.errors)")
+            #expect(rest.lines.last?["redriven"]?.int == largest.count - 10)
+            #expect(seconds >= Double(largest.count - 12) / Double(Self.ratePerSecond) - 0.1)
+            try await stage.desk.collected(stage.queue("results"), atLeast: all.count + largest.count)
+
+            let file = stage.directory.file("remain.ndjson")
+            let export = try await stage.deadLetters("export", file)
+            #expect(export.exit.status == .exited(0), "\(export.errors)")
+            #expect(try Files.lines(of: file).count == all.count - largest.count)
+
+            let results = try await stage.told(of: all)
+            #expect(results.odd(largest) { $0.map(\.outcome) == ["rejected", "accepted"] }.map(\.id) == [])
+            #expect(results.odd(largest) { !$0.contains(where: \.isDuplicate) }.map(\.id) == [])
+            #expect(results.odd(second) { $0.map(\.outcome) == ["rejected"] }.map(\.id) == [])
+            _ = try await worker.stop()
+            #expect(try await stage.desk.takeAll(from: stage.queue("dead")).count == all.count - largest.count)
+            let pushes = try Pushes(await stage.end())
+            #expect(pushes.notTakenOnce(largest) == [])
+            #expect(largest.filter { pushes[$0].count != 2 }.map(\.id) == [])
+        }
+    }
+}

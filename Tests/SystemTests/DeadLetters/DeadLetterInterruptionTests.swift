@@ -1,0 +1,79 @@
+import AMQP
+import EventLoop
+import Glibc
+import JSON
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// A redrive that is broken off at any moment, and run again to its end.
+    @Suite struct DeadLetterInterruption {
+        private static let rounds = LongForm.pick(100, short: 6)
+        /// One of so many restarts the broker.
+        private static let roundsOfARestart = LongForm.pick(10, short: 4)
+        private static let letters = 250
+        private static let ratePerSecond = 500
+        private static let momentMillisecondsMax = 800
+
+        @Test func nothingIsLostAndNothingIsPushedTwice() async throws {
+            let broker = try await TroubledBroker.shared
+            let stage = try await Stage("brokenoff", broker: broker.url)
+            try await stage.applyTopology()
+            await stage.desk.collect(stage.queue("results"))
+            let worker = try await stage.worker()
+            var random = SeededRandom(seed: 11)
+            var ends: [String] = []
+            /// Rounds in which some had been sent, and some not.
+            var midway = 0
+            var samples: [Sample] = []
+            for round in 0..<Self.rounds {
+                let batch = Sample.make(Self.letters, from: round * Self.letters)
+                samples += batch
+                try await stage.desk.publish(batch.map { $0.deadLetter(in: stage.prefix) })
+                let redrive = try await stage.deadLetters(["redrive", "--rate", "\(Self.ratePerSecond)/s", "--json"])
+                await stage.desk.pass(.milliseconds(random.below(Self.momentMillisecondsMax)))
+                let isRestart = round % Self.roundsOfARestart == Self.roundsOfARestart - 1
+                if isRestart {
+                    try await broker.restart()
+                } else {
+                    redrive.send(signal: round % 2 == 0 ? SIGINT : SIGKILL)
+                }
+                let exit = try await redrive.exit(within: .seconds(60))
+                ends.append("\(isRestart ? "restart " : "")\(exit.status)")
+                if exit.status == .exited(130) {
+                    let summary = try #require(await redrive.output.allLines().last)
+                    #expect(try JSONDocument(summary).root["left"]?.int == 0)
+                }
+                let finish = try await stage.deadLetters("redrive", "--delivery-limit", "none")
+                #expect(finish.exit.status == .exited(0), "\(finish.errors)")
+                let redriven = finish.lines.last?["redriven"]?.int ?? 0
+                if 1..<Self.letters ~= redriven { midway += 1 }
+                _ = try await stage.told(of: batch)
+            }
+            print("redrives broken off: \(ends), midway \(midway)")
+            #expect(midway >= Self.rounds / 3)
+            let results = try await stage.told(of: samples)
+            let odd = samples.filter { sample in results[sample].contains { $0.outcome != "accepted" } }
+            #expect(odd.map(\.id) == [])
+            _ = try await worker.stop()
+            try await stage.expectNothingLeft()
+            let pushes = try Pushes(await stage.end())
+            #expect(pushes.notTakenOnce(samples) == [])
+            #expect(samples.filter { pushes[$0].count != 1 }.map(\.id) == [])
+        }
+    }
+}
+
+extension Sample {
+    /// As a worker would have written it.
+    fileprivate func deadLetter(in prefix: String) -> OutgoingMessage {
+        OutgoingMessage(
+            exchange: "\(prefix).dead", routingKey: "dead.apns.BadDeviceToken.\(app)", body: body, messageID: id,
+            headers: [
+                "push-outcome": "rejected", "push-reason-class": "apns", "push-reason-code": "BadDeviceToken",
+                "push-reason": "x", "push-apns-status": 400, "push-apns-id": .string(id), "push-attempt": 1,
+                "push-possible-duplicate": false, "push-failed-at": 1_750_000_000_000,
+                "push-origin-queue": .string("\(prefix).requests"),
+            ])
+    }
+}
