@@ -2,6 +2,7 @@
 public enum JSONSlip: Sendable, Hashable, CaseIterable {
     case byteOrderMark
     case utf16
+    case compressed
     case trailingComma
     case doubleComma
     case missingComma
@@ -18,6 +19,7 @@ public enum JSONSlip: Sendable, Hashable, CaseIterable {
         switch self {
         case .byteOrderMark: "the text begins with a byte order mark, which JSON does not have: write UTF-8 without one"
         case .utf16: "the text is UTF-16: JSON is UTF-8"
+        case .compressed: "the text is compressed (gzip, zlib or zstd): write it as it is"
         case .trailingComma: "a comma before ']' or '}': behind the last element or member stands none"
         case .doubleComma: "two commas, or one at the beginning: an element or member is missing"
         case .missingComma: "a comma is missing before this"
@@ -69,8 +71,15 @@ extension JSONSlip {
 
     private static func atTheBeginning(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> JSONSlip? {
         if text.starts(with: [0xEF, 0xBB, 0xBF]) { return .byteOrderMark }
+        if compressedBeginnings.contains(where: { text.starts(with: $0) }) { return .compressed }
         return text.starts(with: [0xFE, 0xFF]) || text.starts(with: [0xFF, 0xFE]) ? .utf16 : nil
     }
+
+    /// What compressed data begins with: RFC 1952, section 2.3.1; RFC 1950, section 2.2, at the usual levels; RFC 8878,
+    /// section 3.1.1.
+    private static let compressedBeginnings: [[UInt8]] = [
+        [0x1F, 0x8B], [0x78, 0x01], [0x78, 0x9C], [0x78, 0xDA], [0x28, 0xB5, 0x2F, 0xFD],
+    ]
 
     private static func value(_ text: Slice<UnsafeBufferPointer<UInt8>>, _ before: UInt8) -> JSONSlip? {
         switch (text.first, before) {

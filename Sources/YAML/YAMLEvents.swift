@@ -99,9 +99,25 @@ struct YAMLEvents: ~Copyable {
             let position = JSONPosition(offset: parser.pointee.problem_offset, in: UnsafeBufferPointer(text))
             return YAMLError(code: .syntax, position: position, message: problem)
         }
+        if let tab = tabInIndentation { return tab }
         let context = parser.pointee.context.map { ", " + String(cString: $0) } ?? ""
         let mark = parser.pointee.problem_mark
         let position = JSONPosition(offset: mark.index, line: mark.line + 1, column: mark.column + 1)
         return YAMLError(code: .syntax, position: position, message: problem + context)
+    }
+
+    /// For a line that cannot be read because it is indented with a tab: YAML 1.2, section 6.1, has spaces alone.
+    private var tabInIndentation: YAMLError? {
+        let line = parser.pointee.problem_mark.line
+        let start = text.split(separator: UInt8(ascii: "\n"), maxSplits: line, omittingEmptySubsequences: false)
+            .dropFirst(line).first?.startIndex
+        guard let start else { return nil }
+        let indentation = text[start...].prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        guard let tab = indentation.firstIndex(of: UInt8(ascii: "\t")),
+            parser.pointee.problem_mark.column == tab - start
+        else { return nil }
+        return YAMLError(
+            code: .syntax, position: JSONPosition(offset: tab, line: line + 1, column: tab - start + 1),
+            message: "a tab stands here: YAML is indented with spaces alone")
     }
 }

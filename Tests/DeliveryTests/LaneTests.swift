@@ -103,6 +103,49 @@ import Testing
         #expect(rig.deadLetters.map { $0.properties.header("push-apns-id") } == [.string(id)])
     }
 
+    @Test(arguments: [
+        (
+            #"{"specversion":"1.0","id":"1","source":"/shop","type":"push","data":{}}"#,
+            "because this is a CloudEvents envelope: publish what stands in its data, alone."
+        ),
+        (
+            #"[{"specversion":"1.0","id":"1","source":"/shop","type":"push","data":{}}]"#,
+            "because this is a CloudEvents envelope: publish what stands in the data of each, as a message of its own."
+        ),
+        (
+            #"{"app":"com.example.shop","device_token":"aabb","push_type":"alert","payload":{"aps":{"alert":"x"}},"environment":"prod"}"#,
+            #"/environment must be one of "production", "sandbox" (did you mean "production"?)."#
+        ),
+    ])
+    func whatAProducerMistookIsTold(_ body: String, _ sentence: String) throws {
+        let rig = try LaneRig()
+        try #require(rig.run { rig.isReady })
+        rig.request(body)
+        #expect(rig.run { rig.deadLetters.count == 1 })
+        let told = try #require(rig.deadLetters.first?.properties.header("push-reason")?.stringValue)
+        #expect(told.hasSuffix(sentence), "\(told)")
+    }
+
+    @Test func anEventWhoseIDIsInItsHeadersLacksAMessageID() throws {
+        let rig = try LaneRig()
+        try #require(rig.run { rig.isReady })
+        rig.onLoop {
+            _ = rig.broker.publish(
+                exchange: rig.names.requestsExchange, routingKey: "-",
+                headers: ["cloudEvents_specversion": "1.0", "cloudEvents_id": "1"],
+                body: Array(
+                    #"{"app":"a","device_token":"aabb","push_type":"alert","payload":{"aps":{"alert":"x"}}}"#.utf8))
+            _ = rig.broker.publish(
+                exchange: rig.names.requestsExchange, routingKey: "-", headers: [:], body: [0x1F, 0x8B, 8, 0, 0])
+        }
+        #expect(rig.run { rig.deadLetters.count == 2 })
+        let told = rig.deadLetters.compactMap { $0.properties.header("push-reason")?.stringValue }
+        #expect(told.first?.hasSuffix("at every publish; the id of a CloudEvent in its headers is not read.") == true)
+        #expect(
+            told.last == "The body is not JSON, at line 1, column 1: the text is compressed (gzip, zlib or zstd): "
+                + "write it as it is.")
+    }
+
     @Test func anAppsOwnSchemaIsForItsPayloadsAndCanBeReplaced() throws {
         func schemas(_ text: String) throws -> PayloadSchemas {
             PayloadSchemas([try CompiledSchema(JSONDocument(text))], ofApps: [0])

@@ -42,6 +42,36 @@ struct ViolationTests {
         #expect(document.position(ofNode: violation.nodeIndex).line == 2)
     }
 
+    @Test(arguments: [
+        (#"{"enum":["production","sandbox"]}"#, #""Production""#, "production", #""production""#),
+        (#"{"enum":["production","sandbox"]}"#, #""sandbux""#, "sandbox", #""sandbox""#),
+        (#"{"enum":["production","sandbox"]}"#, #""prod""#, "production", #""production""#),
+        (#"{"enum":["warning","error"]}"#, #""warn""#, "warning", #""warning""#),
+        (#"{"enum":["pushtotalk","push"]}"#, #""pusht""#, "push", #""push""#),
+        (#"{"enum":[10,5,1]}"#, #""10""#, "10", "10"), (#"{"enum":[null]}"#, #""null""#, "null", "null"),
+        (#"{"type":"boolean"}"#, #""yes""#, "true", "true"),
+        (#"{"type":["boolean","null"]}"#, #""Off""#, "false", "false"),
+        (#"{"type":"boolean"}"#, #""true""#, "true", "true"),
+    ])
+    func wrongWordsGetASuggestion(_ schema: String, _ text: String, _ meant: String, _ shown: String) throws {
+        let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)))
+        let violation = try #require(validator.firstViolation(in: try JSONDocument(text).root))
+        #expect(violation.suggestion == meant)
+        #expect(violation.message.hasSuffix(" (did you mean \(shown)?)"), "\(violation.message)")
+    }
+
+    @Test(arguments: [
+        (#"{"enum":["production","sandbox"]}"#, #""pr""#), (#"{"enum":["production","sandbox"]}"#, "1"),
+        (#"{"enum":["sandbox","sandwich"]}"#, #""sand""#), (#"{"type":"boolean"}"#, #""maybe""#),
+        (#"{"type":"boolean"}"#, "1"), (#"{"type":"string"}"#, "true"), (#"{"enum":[10,5,1]}"#, "11"),
+        (#"{"enum":["production"]}"#, "\"\(String(repeating: "production", count: 1000))\""),
+    ])
+    func othersDoNot(_ schema: String, _ text: String) throws {
+        let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)))
+        let violation = try #require(validator.firstViolation(in: try JSONDocument(text).root))
+        #expect(violation.suggestion == nil && !violation.message.contains("did you mean"))
+    }
+
     @Test func allAreTold() throws {
         let schema = #"""
             {"type":"object","required":["a","b"],"properties":{"a":{"type":"string"},"c":{"minLength":5,"pattern":"^x"},

@@ -19,7 +19,17 @@ struct SyntaxSlipTests {
         #expect([.syntax, .number, .trailing].contains(error?.code))
     }
 
-    @Test(arguments: ["[)]", "{\"a\"}", "[tru]", "@", "[1;2]"])
+    @Test(
+        arguments: [
+            [0x1F, 0x8B, 8, 0], [0x78, 0x9C, 0xAB], [0x78, 1], [0x78, 0xDA, 1], [0x28, 0xB5, 0x2F, 0xFD, 4],
+        ] as [[UInt8]])
+    func aCompressedTextIsKnown(_ text: [UInt8]) {
+        let error = #expect(throws: JSONError.self) { try JSONDocument(text) }
+        #expect(error?.slip == .compressed && error?.position.offset == 0)
+        #expect(error?.message == "the text is compressed (gzip, zlib or zstd): write it as it is")
+    }
+
+    @Test(arguments: ["[)]", "{\"a\"}", "[tru]", "@", "[1;2]", "x", "(x"])
     func otherCharactersCannotStandThere(_ text: String) {
         let error = #expect(throws: JSONError.self) { try JSONDocument(text) }
         #expect(error?.message == "this character cannot stand here in JSON")

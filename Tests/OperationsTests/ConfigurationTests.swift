@@ -182,6 +182,19 @@ import Testing
         ("ABC123DEFG", "ABC", "5:15: a key ID is ten letters and digits"),
         ("DEF123GHIJ", "'DEF 123 GHI'", "6:16: a team ID is ten letters and digits"),
         ("{}", "{key: ABC123DEFH}", "9:27: apns.keys has no key ABC123DEFH; did you mean ABC123DEFG?"),
+        (
+            "{}", "{environment: Sandbox}",
+            #"9:35: apps.com.example.shop.environment must be one of "production", "sandbox" (did you mean "sandbox"?)"#
+        ),
+        (
+            "  com.example.shop: {}", "  com.example.shop: {}\nlog: {level: warn}",
+            #"10:14: log.level must be one of "debug", "info", "warning", "error" (did you mean "warning"?)"#
+        ),
+        (
+            "  com.example.shop: {}", "  com.example.shop: {}\nretry: {resend_unknown: no}",
+            "10:25: retry.resend_unknown must be a boolean (did you mean false?); yes, no, on and off are text in YAML 1.2"
+        ),
+        ("  url: amqp://rabbit", "\turl: amqp://rabbit", "2:1: a tab stands here: YAML is indented with spaces alone"),
         ("{}", "{environment: development}", #"9:35: apps.com.example.shop.environment must be one of "production""#),
         ("  com.example.shop: {}", "  {}", "9:3: apps must have at least 1 member"),
         ("  com.example.shop: {}", "  com.example.*: {}", "9:3: apps.com.example.* must match the regular expression"),
@@ -216,6 +229,10 @@ import Testing
                 "martlet.yaml:9:8: lanes must be at least 1 (Threads that each work on messages of their own; "
                     + "the number of processors when it is left out)",
             ])
+    }
+
+    @Test func anEditorsSchemaMayBeNamed() throws {
+        #expect(throws: Never.self) { try load("$schema: config.schema.json\n" + Self.shortest) }
     }
 
     @Test func oneQueueOfRequestsMayBeNamedAlone() throws {

@@ -81,6 +81,15 @@ struct YAMLDocumentTests {
         #expect(error.description == "martlet.yaml:\(place): \(error.message)")
     }
 
+    @Test(arguments: [
+        ("\ta: 1", "1:1"), ("a:\n\tb: 1", "2:1"), ("a:\n  b: 1\n  \tc: 2", "3:3"), ("ä: 1\r\nb:\r\n\tc: 1", "3:1"),
+        ("- a\n\t- b: 1\n- c", "2:1"),
+    ])
+    func aTabInTheIndentationHasASentence(_ yaml: String, _ place: String) throws {
+        let error = try #require(throws: YAMLError.self) { try YAMLDocument(yaml) }
+        #expect(error.description == "\(place): a tab stands here: YAML is indented with spaces alone")
+    }
+
     @Test func bytesThatAreNotUTF8() throws {
         let error = try #require(throws: YAMLError.self) { try YAMLDocument(Array("a: b\nc: ".utf8) + [0xC3, 0x28]) }
         #expect(error.code == .syntax)

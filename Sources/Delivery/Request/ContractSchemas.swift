@@ -3,7 +3,10 @@ public import JSONSchema
 
 /// The schemas of `schemas/` that the worker carries in itself.
 public enum ContractSchemas {
-    public static let notification = compile(PackageResources.notification_schema_json, "notification.schema.json")
+    public static let notification = compile(notificationText, "notification.schema.json")
+
+    /// As it stands in `schemas/`.
+    public static var notificationText: [UInt8] { PackageResources.notification_schema_json }
 
     private static func compile(_ text: [UInt8], _ name: String) -> CompiledSchema {
         do {

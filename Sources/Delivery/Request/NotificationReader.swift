@@ -39,8 +39,10 @@ final class NotificationReader {
         try checkEncoding(delivery.properties.contentEncoding)
         let root = try parse(delivery.body)
         record.describe(root, apps)
-        if let violation = validator.firstViolation(in: root) { throw Refusal(violation) }
-        guard let id = record.id else { throw Refusal.anonymous }
+        if let violation = validator.firstViolation(in: root) {
+            throw Refusal(CloudEvent.explained(violation, in: root))
+        }
+        guard let id = record.id else { throw Refusal.anonymous(delivery.properties) }
         let (app, environment, pool) = try destination(root, record.app)
         record.environment = environment
         let (push, topic) = try push(id, app, root, delivery.body)
@@ -113,9 +115,13 @@ extension UUIDValue {
 }
 
 extension Refusal {
-    fileprivate static let anonymous = Refusal(
-        .property, "message-id",
-        "The message has no id: give it an \"id\" (a UUID) or an AMQP message-id, the same at every publish.")
+    fileprivate static func anonymous(_ properties: MessageProperties) -> Refusal {
+        let hint = CloudEvent.hasAttributes(properties) ? "; the id of a CloudEvent in its headers is not read" : ""
+        return Refusal(
+            .property, "message-id",
+            "The message has no id: give it an \"id\" (a UUID) or an AMQP message-id, the same at every publish\(hint)."
+        )
+    }
 
     fileprivate static let oversized = Refusal(
         .size, "message_bytes", "The body is larger than this worker takes; the broker moved it to the dead letters.")

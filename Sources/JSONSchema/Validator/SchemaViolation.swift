@@ -8,11 +8,11 @@ public struct SchemaViolation: Error, Sendable, Hashable, CustomStringConvertibl
     public var schemaLocation: String
     public var keyword: String
     /// What to do about it, for the developer of the program that wrote the value. It tells of the schema and holds
-    /// nothing of the value but, for an unknown property, its name's likely meaning.
+    /// nothing of the value but what an unknown property, or a word that is none of the schema's, likely means.
     public var message: String
     /// The `nodeIndex` of the value, or of the key that is wrong; a document knows its line and column.
     public var nodeIndex: Int
-    /// The property that was probably meant by an unknown one.
+    /// The property that was probably meant by an unknown one, or the constant or boolean that was by another text.
     public var suggestion: String?
 
     /// A whole sentence: `/payload/aps/badge must be a whole number.`

@@ -2,6 +2,8 @@
 public enum Suggestion {
     /// Characters of a name that are compared at all.
     static let lengthMax = 64
+    /// Bytes of a value that is compared, as it is written.
+    static let bytesMax = 256
     /// Candidates that are compared.
     static let candidatesMax = 500
 
@@ -19,6 +21,19 @@ public enum Suggestion {
             if slips <= slipsMax, slips < best?.slips ?? .max { best = (candidate, slips) }
         }
         return best?.name
+    }
+
+    /// Characters by which a longer word is known.
+    static let abbreviationMin = 3
+
+    /// As `nearest`, of words among which a value has to be: also the only one that begins so, such as `production` for
+    /// `prod`.
+    public static func meant(by text: String, among words: [String]) -> String? {
+        if let nearest = nearest(to: text, among: words) { return nearest }
+        let beginning = plain(text)
+        guard (abbreviationMin...lengthMax).contains(beginning.count) else { return nil }
+        let longer = words.prefix(candidatesMax).filter { plain($0).starts(with: beginning) }
+        return longer.count == 1 ? longer[0] : nil
     }
 
     /// `deviceToken`, `device-token` and `Device_Token` are the same slip.

@@ -30,18 +30,18 @@ struct ViolationText {
             case .keyword, .required, .unknownProperty, .dependentRequired, .patternGaveUp, .circle: location.keyword
             }
         let pointer = schema.value(location.place).pointer
-        let suggestion = found.kind == .unknownProperty ? suggestion(found) : nil
+        let suggestion = suggestion(found, location)
         way.go(to: found.node)
         let reason = ConditionText(schema: schema, instance: instance, way: way).reason(found.conditions)
         return SchemaViolation(
             instancePointer: way.pointer, schemaPointer: pointer,
             schemaLocation: schema.documentURIs[Int(location.place.document)] + "#" + pointer,
             keyword: keyword, message: message(found, location, suggestion) + (reason.map { ", because \($0)" } ?? ""),
-            nodeIndex: found.node, suggestion: suggestion)
+            nodeIndex: found.node, suggestion: suggestion?.text)
     }
 
     private func message(
-        _ found: FoundViolations.Violation, _ location: CompiledSchema.Location, _ suggestion: String?
+        _ found: FoundViolations.Violation, _ location: CompiledSchema.Location, _ suggestion: MeantValue?
     ) -> String {
         switch found.kind {
         case .required:
@@ -50,7 +50,7 @@ struct ViolationText {
             return
                 "lacks the property \(name(found.names?.missing, found)), which \(name(found.names?.because, found)) needs"
         case .unknownProperty:
-            return "is not a known property" + (suggestion.map { " (did you mean \"\($0)\"?)" } ?? "")
+            return "is not a known property" + (suggestion.map { " (did you mean \($0.shown)?)" } ?? "")
         case .patternGaveUp:
             return "could not be matched with its pattern in the steps that a match may take"
         case .stepsMax:
@@ -58,7 +58,8 @@ struct ViolationText {
         case .circle:
             return "cannot be checked: the schema refers to itself for the same value"
         case .keyword:
-            return message(found, location) + note(found, location)
+            return message(found, location)
+                + (suggestion.map { " (did you mean \($0.shown)?)" } ?? note(found, location))
         }
     }
 
@@ -231,12 +232,29 @@ struct ViolationText {
         return (table.first...table.first + table.mask).map { schema.keys[$0] }.filter { $0.slot >= 0 }
     }
 
-    private func suggestion(_ found: FoundViolations.Violation) -> String? {
-        let unknown = instance.view.string(at: found.node)
-        let known = names(of: schema.code[found.instruction]).prefix(Suggestion.candidatesMax).map {
-            schema.value($0.place).string ?? ""
+    private func suggestion(
+        _ found: FoundViolations.Violation, _ location: CompiledSchema.Location
+    ) -> MeantValue? {
+        switch (found.kind, schema.code[found.instruction]) {
+        case (.unknownProperty, let instruction):
+            let known = names(of: instruction).prefix(Suggestion.candidatesMax).map {
+                schema.value($0.place).string ?? ""
+            }
+            return Suggestion.nearest(to: instance.view.string(at: found.node), among: known).map { .text($0) }
+        case (.keyword, .enumeration):
+            return text(found).flatMap { MeantValue($0, among: schema.value(location.place)) }
+        case (.keyword, .type(let types)) where types.contains(.boolean):
+            return text(found).flatMap { MeantValue(boolean: $0) }
+        default:
+            return nil
         }
-        return Suggestion.nearest(to: unknown, among: known)
+    }
+
+    /// The value, where it is a text that is short enough to be a word.
+    private func text(_ found: FoundViolations.Violation) -> String? {
+        let value = JSONValue(tape: instance, index: found.node)
+        guard value.kind == .string, value.sourceRange.count <= Suggestion.bytesMax else { return nil }
+        return value.string
     }
 }
 

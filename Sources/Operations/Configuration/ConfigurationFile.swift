@@ -116,6 +116,8 @@ enum ConfigurationSchema {
                 ?? violation.suggestion.map { "; did you mean '\($0)'?" } ?? ""
             return "unknown key '\(key)'\(hint)"
         }
+        let isTruth = violation.keyword == "type" && ["true", "false"].contains(violation.suggestion)
         return "\(place.isEmpty ? "the file" : place.joined(separator: ".")) \(violation.message)"
+            + (isTruth ? "; yes, no, on and off are text in YAML 1.2" : "")
     }
 }
