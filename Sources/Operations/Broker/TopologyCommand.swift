@@ -14,6 +14,7 @@ struct TopologyCommand {
             loop: loop, connectors: access.connectors(on: loop),
             connection: access.connection(named: "martlet topology"),
             deadlineSeconds: Self.connectDeadlineSeconds)
+        BrokerWait.follow(admin.connection, access)
         admin.start()
         let code = await apply(with: admin)
         await admin.close()

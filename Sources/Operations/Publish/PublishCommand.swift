@@ -47,6 +47,7 @@ struct PublishCommand {
         let publisher = Publisher(
             loop: loop, connectors: access.connectors(on: loop),
             connection: access.connection(named: "martlet publish"), configuration: configuration)
+        BrokerWait.follow(publisher.connection, access)
         publisher.start()
         do {
             try await publisher.waitUntilReady(deadlineSeconds: options.timeoutSeconds)
