@@ -61,4 +61,8 @@ step() { # LABEL LOG-FILE COMMAND...
   fi
   return "$status"
 }
-progress_mark() { tail -c 2000 "$1" | grep -o '\[[0-9]*/[0-9]*\]' | tail -n 1 || true; }
+# How far it is by its log, or that it waits until another build of the same folder is done.
+progress_mark() {
+  tail -c 2000 "$1" | grep -oE '\[[0-9]+/[0-9]+\]|Another instance of SwiftPM \(PID: [0-9]+\)' | tail -n 1 |
+    sed -E 's/^Another .*PID: ([0-9]+)\)/(waits for another build: process \1)/'
+}
