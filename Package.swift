@@ -96,7 +96,10 @@ let package = Package(
                 "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "YAML", "TLS", "Crypto",
                 "Telemetry", "AdminHTTP", "HTTPClient", "CLinux",
             ],
-            resources: [.embedInCode("Schemas/config.schema.json")]),
+            resources: [
+                "config.schema.json", "result.schema.json", "dead-letter.schema.json", "channel-command.schema.json",
+                "asyncapi.yaml", "martlet.yaml",
+            ].map { .embedInCode("Schemas/\($0)") }),
         command("martlet", ["Operations"]),
 
         library(

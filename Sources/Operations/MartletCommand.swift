@@ -26,15 +26,14 @@ public enum MartletCommand {
     private static func run(_ invocation: Invocation) throws(ConfigurationError) -> ExitCode {
         switch invocation {
         case .help(let text):
-            return Terminal.output.write(text) ? .success : .failed
+            return print(text)
         case .version:
-            return Terminal.output.line("martlet \(version)") ? .success : .failed
+            return print("martlet \(version)\n")
         case .worker(let configPath):
             return WorkerProcess.run(try ConfigurationFile(configPath).worker())
         case .topologyPrint(let broker, let asJSON):
             let topology = try broker.topology()
-            let text = asJSON ? TopologyReport.json(topology) : TopologyReport.table(topology)
-            return Terminal.output.write(text) ? .success : .failed
+            return print(asJSON ? TopologyReport.json(topology) : TopologyReport.table(topology))
         case .topologyApply(let broker):
             let command = TopologyCommand(access: try broker.access(), topology: try broker.topology())
             return CommandLoop.run { await command.apply(on: $0) }
@@ -50,11 +49,21 @@ public enum MartletCommand {
             return PauseCommand(isPaused: isPaused, scope: scope, worker: worker).run()
         case .deadLetters(let options):
             return try DeadLettersCommand.run(options)
+        case .configExample:
+            return print(String(decoding: PrintedSchema.exampleConfiguration, as: UTF8.self))
+        case .schema(let schema):
+            return print(String(decoding: schema.text, as: UTF8.self))
+        case .completion(let shell):
+            return print(shell.script(for: Invocation.commands))
+        case .manual(let command):
+            return print(ManualPage(commands: Invocation.commands).text(for: command))
         case .watch(let options):
             let access = try options.broker.access()
             return CommandLoop.run { await WatchCommand(loop: $0, access: access, options: options).run() }
         }
     }
+
+    private static func print(_ text: String) -> ExitCode { Terminal.output.write(text) ? .success : .failed }
 }
 
 extension UsageError {

@@ -141,12 +141,20 @@ import Testing
         #expect(outcomes == [.confirmed, .confirmed, .confirmed])
         let exit = try await watch.exit(within: .seconds(60))
         #expect(exit.status == .exited(0))
+        let shown = await watch.output.allLines()
+        let beginnings = [
+            #"{"kind":"result","id":"one","app":"com.example.shop","outcome":"accepted","status":200,"#
+                + #""exchange":"seen.results","routing_key":"result.accepted.com.example.shop","#,
+            #"{"kind":"dead_letter","id":"two","class":"json","code":"syntax","body_bytes":2,"exchange":"seen.dead","#,
+            #"{"kind":"dead_letter","id":"three","body_bytes":0,"exchange":"seen.dlx","routing_key":"","#,
+        ]
+        #expect(shown.count == 3 && zip(shown, beginnings).allSatisfy { $0.hasPrefix($1) }, "\(shown)")
         #expect(
-            await watch.output.allLines() == [
-                #"{"kind":"result","id":"one","app":"com.example.shop","outcome":"accepted","status":200}"#,
-                #"{"kind":"dead_letter","id":"two","class":"json","code":"syntax","body_bytes":2}"#,
-                #"{"kind":"dead_letter","id":"three","body_bytes":0}"#,
-            ])
+            shown.first?.hasSuffix(#""body":{"id":"one","app":"com.example.shop","outcome":"accepted","status":200}}"#)
+                == true)
+        #expect(
+            shown.dropFirst().first?.contains(#""headers":{"push-reason-class":"json","push-reason-code":"syntax"}"#)
+                == true)
         // It stole nothing, and left nothing behind.
         let left = try await BrokerClients.withAdmin(broker.url) { admin in
             [try await admin.status(ofQueue: "seen.results"), try await admin.status(ofQueue: "seen.dead")]
@@ -156,13 +164,42 @@ import Testing
         #expect(!queues.contains { $0.hasPrefix("seen.watch") })
     }
 
+    @Test func watchShowsWhatIsAskedFor() async throws {
+        let broker = try await PrivateBroker.shared
+        _ = try await martlet("topology", "apply", "--url", broker.url, "--prefix", "some")
+        let watch = try await ChildProcess([
+            Products.executable("martlet"), "watch", "--url", broker.url, "--prefix", "some", "--dead", "--app",
+            "*.shop",
+            "--outcome", "rejected", "--count", "1", "--timeout", "60",
+        ])
+        _ = try await watch.errors.line { $0.contains("listening") }
+        let body = Array(#"{"app":"com.example.shop","outcome":"rejected"}"#.utf8)
+        func dead(_ id: String, _ outcome: String, body: [UInt8]) -> OutgoingMessage {
+            OutgoingMessage(
+                exchange: "some.dead", routingKey: "dead.apns.x.-", body: body, messageID: id,
+                headers: [
+                    "push-outcome": .string(outcome), "push-reason-class": "apns", "push-reason-code": "BadTopic",
+                ])
+        }
+        _ = try await BrokerClients.publish(
+            [
+                OutgoingMessage(
+                    exchange: "some.results", routingKey: "result.rejected.x", body: body, messageID: "one"),
+                dead("two", "invalid", body: body), dead("three", "rejected", body: []),
+                dead("four", "rejected", body: body),
+            ], to: broker.url)
+        #expect(try await watch.exit(within: .seconds(60)).status == .exited(0))
+        let lines = await watch.output.allLines()
+        #expect(lines.count == 2 && lines[1].contains("  four  ") && lines[1].contains("  apns.BadTopic  "), "\(lines)")
+    }
+
     @Test func watchEndsWithItsTime() async throws {
         let broker = try await PrivateBroker.shared
         _ = try await martlet("topology", "apply", "--url", broker.url, "--prefix", "timed")
         let counted = try await martlet(
             "watch", "--url", broker.url, "--prefix", "timed", "--timeout", "1", "--count", "1")
         #expect(counted.exit.status == .exited(4))
-        #expect(counted.output.first?.hasPrefix("             ID") == true)
+        #expect(counted.output.first?.hasPrefix("KIND    ID ") == true)
         let uncounted = try await martlet("watch", "--url", broker.url, "--prefix", "timed", "--timeout", "1")
         #expect(uncounted.exit.status == .exited(0))
     }
@@ -178,6 +215,19 @@ import Testing
         #expect(refused.exit.status == .exited(3))
         #expect(refused.errors.joined().contains("ACCESS_REFUSED"))
         #expect(!refused.errors.joined().contains("hunter2"))
+    }
+
+    @Test(arguments: [["topology", "apply"], ["watch"], ["publish", "--timeout", "60"]])
+    func whatIsWaitedForIsToldAfterASecond(_ command: [String]) async throws {
+        let place = "127.0.0.1:\(try FreePort.choose())"
+        let files = command[0] == "publish" ? [file("valid/alert.json")] : []
+        let child = try await ChildProcess(
+            [Products.executable("martlet")] + command + ["--url", "amqp://\(place)"] + files)
+        let line = try await child.errors.line { _ in true }
+        #expect(line.hasPrefix("martlet: waiting for the broker since "), "\(line)")
+        #expect(line.hasSuffix("cannot connect to \(place): Connection refused"), "\(line)")
+        _ = try await child.terminate()
+        #expect(await child.errors.allLines().count == 1)
     }
 
     @Test func aFileThatCannotBeReadIsToldBeforeTheBrokerIsAsked() async throws {

@@ -37,6 +37,20 @@ import Testing
                     Invocation.WatchOptions(
                         broker: Invocation.Broker(configPath: "c"), isJSON: true, count: 7, timeoutSeconds: 60,
                         readyFile: "r")))
+        #expect(
+            try parse("watch --dead --app com.example.* --outcome expired --outcome=invalid --id X --json --reveal")
+                == .watch(
+                    Invocation.WatchOptions(
+                        isJSON: true,
+                        filter: WatchFilter(
+                            isOfDeadLetters: true, app: AppPattern(text: "com.example.*"),
+                            outcomes: ["expired", "invalid"],
+                            id: "X"), revealsTokens: true)))
+        #expect(try parse("schema dead-letter") == .schema(.deadLetter))
+        #expect(try parse("completion zsh") == .completion(.zsh))
+        #expect(try parse("man") == .manual(command: nil))
+        #expect(try parse("man topology apply") == .manual(command: "topology apply"))
+        #expect(try parse("config example") == .configExample)
         #expect(try parse("--version") == .version)
         #expect(try parse("worker --version") == .version)
     }
@@ -64,6 +78,20 @@ import Testing
         ("publish --config c --url u a", "option --url does not go with --config, which says it already"),
         ("publish --message-id x a b", "option --message-id goes with one file only"),
         ("publish --timeout 0 a", "option --timeout takes a whole number from 1 to 86400, not '0'"),
+        ("schema", "NAME is missing: notification, result, dead-letter, channel-command, config or asyncapi"),
+        (
+            "schema resutl",
+            "martlet schema takes notification, result, dead-letter, channel-command, config or asyncapi, not 'resutl'; "
+                + "did you mean result?"
+        ),
+        ("schema result config", "unexpected argument 'config'"),
+        (
+            "watch --outcome reject",
+            "option --outcome takes accepted, rejected, expired, invalid or unknown, not 'reject'; did you mean rejected?"
+        ),
+        ("watch --reveal", "option --reveal goes with --json"),
+        ("man wach", "there is no command 'wach'; did you mean 'watch'?"),
+        ("validate --draft 4 a", "option --draft takes 2020-12 or draft-07, not '4'"),
         ("watch --count -1", "option --count takes a whole number above 0, not '-1'"),
         (
             "watch --count 99999999999999999999",
@@ -81,7 +109,7 @@ import Testing
     @Test func helpIsThereForEveryCommandAndWinsOverMistakes() throws {
         for command in Invocation.commands {
             let text = try help("\(command.name) --help --nonsense")
-            #expect(text.contains("Usage: martlet \(command.name) "))
+            #expect(text.contains("Usage: martlet \(command.name)"))
             for option in command.options { #expect(text.contains(option.help), "\(option.name)") }
             #expect(try help("help \(command.name)") == text)
         }

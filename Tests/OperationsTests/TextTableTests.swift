@@ -12,6 +12,11 @@ import Testing
         #expect(table.line(["a", "b", "c"]) == "a       b")
     }
 
+    @Test func aWholeColumnMovesWhatFollows() {
+        let table = TextTable(columns: [.init(title: "APP", width: 4, isWhole: true), .init(title: "X", width: 1)])
+        #expect([table.header, table.line(["com.example", "1"])] == ["APP   X", "com.example  1"])
+    }
+
     @Test func textFromAMessageDoesNotSteerTheTerminal() {
         let table = TextTable(columns: [.init(title: "A", width: 20)])
         #expect(

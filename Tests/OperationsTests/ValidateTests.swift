@@ -15,9 +15,9 @@ import Testing
     @Test func withoutASchemaDocumentsAreMessages() async throws {
         let valid = Products.file("schemas/examples/valid/alert.json")
         let invalid = Products.file("schemas/examples/invalid/badge-text.json")
-        let fine = try await martlet("validate", valid)
+        let fine = try await martlet("validate", "--json", valid)
         #expect(fine == Run(status: .exited(0), output: [#"{"valid":true}"#], errors: []))
-        let run = try await martlet("validate", valid, invalid)
+        let run = try await martlet("validate", "--json", valid, invalid)
         #expect(run.status == .exited(1) && run.errors == [] && run.output.count == 2)
         let error = try #require(try JSONDocument(run.output[1]).root["errors"]?.elements.map { $0 }.first)
         #expect(error["keyword"]?.string == "type")
@@ -26,6 +26,46 @@ import Testing
         #expect(error["schema_location"]?.string == location)
         #expect(error["message"]?.string?.hasPrefix("must be a whole number (") == true)
         #expect((error["line"]?.int ?? 0) > 1)
+    }
+
+    /// In a pipe nothing of the documents is shown.
+    @Test func forPeopleEachErrorIsALine() async throws {
+        let valid = Products.file("schemas/examples/valid/alert.json")
+        let wrong = try folder.write(
+            "wrong.json", "{\n\"app\":\"a\",\"push_type\":\"Alert\",\"device_token\":\"ab\",\"payload\":{}}")
+        let run = try await martlet(["validate", valid, wrong])
+        #expect(run.status == .exited(1) && run.errors == [])
+        #expect(run.output.count == 2 && run.output.first == "\(valid): valid")
+        #expect(run.output.last?.hasPrefix("\(wrong):2:23: /push_type must be one of \"alert\", ") == true)
+        #expect(run.output.last?.hasSuffix(" (did you mean \"alert\"?).") == true)
+
+        let lines = try folder.write("lines", "1\n\n{\n[1]\n")
+        let schema = try folder.write("s.json", #"{"type":"integer"}"#)
+        let each = try await martlet(["validate", "--schema", schema, "--lines", lines])
+        #expect(
+            each.output == [
+                "\(lines):3:2: the text ends in the middle of a JSON value",
+                "\(lines):4:1: The value must be a whole number.", "\(lines): 1 of 3 documents are valid",
+            ])
+    }
+
+    @Test func aCloudEventIsKnown() async throws {
+        let event = try folder.write(
+            "event.json", #"{"specversion":"1.0","type":"push","source":"/","id":"1","data":{}}"#)
+        let run = try await martlet(["validate", event])
+        #expect(
+            run.output.joined().hasSuffix(
+                ", because this is a CloudEvents envelope: publish what stands in its data, alone."))
+    }
+
+    /// On a terminal, which `script` makes, the line is shown with a caret.
+    @Test func onATerminalThePlaceIsShown() async throws {
+        let wrong = try folder.write("wrong.json", "{\n  \"app\": x}")
+        let run = try await ChildProcess.run([
+            "script", "-qec", "stty cols 80; exec \(try Products.executable("martlet")) validate \(wrong)", "/dev/null",
+        ])
+        let shown = run.output.map { $0.filter { $0 != "\r" } }
+        #expect(shown == ["\(wrong):2:10: this character cannot stand here in JSON", "  \"app\": x}", "         ^"])
     }
 
     /// What a worker refuses beyond the schema: bytes where JSON Schema counts characters.
@@ -40,7 +80,7 @@ import Testing
                 message(#","collapse_id":"\#(String(repeating: "é", count: 40))""#), message("", alert: long),
                 message("", alert: long, pushType: "voip"), message(#","collapse_id":"a""#),
             ].joined(separator: "\n"))
-        let run = try await martlet("validate", "--lines", lines)
+        let run = try await martlet("validate", "--json", "--lines", lines)
         #expect(run.status == .exited(1))
         let results = try run.output.map { try JSONDocument($0).root }
         #expect(results.map { $0["valid"]?.bool } == [false, false, true, true])
@@ -55,7 +95,7 @@ import Testing
     @Test func ofSeveralFilesEachResultNamesItsOwn() async throws {
         let first = try folder.write("first", "1")
         let second = try folder.write("second", "[")
-        let run = try await martlet("validate", first, folder.file("nowhere"), second)
+        let run = try await martlet("validate", "--json", first, folder.file("nowhere"), second)
         #expect(run.status == .exited(2) && run.errors.count == 1)
         #expect(try run.output.map { try JSONDocument($0).root["file"]?.string } == [first, second])
     }
@@ -65,7 +105,7 @@ import Testing
         for (count, more) in [(1000, nil), (1001, true)] as [(Int, Bool?)] {
             let document = try folder.write(
                 "document", "[" + Array(repeating: "1", count: count).joined(separator: ",\n") + "]")
-            let run = try await martlet("validate", "--schema", schema, "--all-errors", document)
+            let run = try await martlet("validate", "--json", "--schema", schema, "--all-errors", document)
             let result = try JSONDocument(run.output.joined()).root
             #expect(result["errors"]?.count == 1000)
             #expect(result["errors"]?.elements.map { $0["line"]?.int } == (1...1000).map { $0 })
@@ -85,14 +125,15 @@ import Testing
     @Test func onlySpaceIsABlankLine() async throws {
         let lines = try folder.write("lines", "\0\0\u{1}\n\u{C}\n \t\r\n1\n")
         let schema = try folder.write("s.json", "{}")
-        let run = try await martlet("validate", "--schema", schema, "--lines", lines)
+        let run = try await martlet("validate", "--json", "--schema", schema, "--lines", lines)
         #expect(run.status == .exited(1))
         #expect(try run.output.map { try JSONDocument($0).root["valid"]?.bool } == [false, false, true])
     }
 
     @Test func warningsAboutASchemaAreTold() async throws {
         let schema = try folder.write("s.json", #"{"a":1,"b":1,"c":1,"d":1,"e":1,"f":1,"tpye":1}"#)
-        let run = try await martlet("validate", "--schema", schema, Products.file("schemas/examples/valid/alert.json"))
+        let run = try await martlet(
+            "validate", "--json", "--schema", schema, Products.file("schemas/examples/valid/alert.json"))
         #expect(run.status == .exited(0) && run.output == [#"{"valid":true}"#])
         #expect(run.errors.count == 5)
         #expect(run.errors.first == "martlet: \(schema): no vocabulary knows the keyword at /a")
@@ -101,7 +142,7 @@ import Testing
     @Test func eachLineIsADocument() async throws {
         let schema = try folder.write("s.json", #"{"required":["a","b"],"properties":{"a":{"type":"string"}}}"#)
         let lines = try folder.write("lines", "{\"a\":\"\",\"b\":1}\n\n{\"a\":1}\n{\n[] x")
-        let run = try await martlet("validate", "--schema", schema, "--lines", "--all-errors", lines)
+        let run = try await martlet("validate", "--json", "--schema", schema, "--lines", "--all-errors", lines)
         #expect(run.status == .exited(1))
         let results = try run.output.map { try JSONDocument($0).root }
         #expect(results.map { $0["valid"]?.bool } == [true, false, false, false])
@@ -120,14 +161,14 @@ import Testing
         try folder.write("b.json", #"{"type":"string"}"#)
         try folder.write("any-name.json", #"{"$id":"https://example.org/c","format":"ipv4"}"#)
         let document = try folder.write("document", #"{"b":1,"c":"x","d":1}"#)
-        let missing = try await martlet("validate", "--schema", schema, document)
+        let missing = try await martlet("validate", "--json", "--schema", schema, document)
         #expect(missing.status == .exited(2) && missing.output == [])
         #expect(missing.errors.joined().contains("which was not given: name its file or folder, as in --resource"))
 
         // What is named can be read once only: a pipe.
         let piped = try await ChildProcess.run([
             "bash", "-c",
-            #"exec "$0" validate --schema "$1" --resource http://localhost:1234/d=<(echo '{"e":{}}') "$2""#,
+            #"exec "$0" validate --json --schema "$1" --resource http://localhost:1234/d=<(echo '{"e":{}}') "$2""#,
             try Products.executable("martlet"), schema, document,
         ])
         #expect(piped.output.count == 1 && piped.errors == [], "\(piped)")
@@ -137,7 +178,8 @@ import Testing
             mkdir(folder.file("remotes"), 0o755)
             try folder.write("remotes/d", #"{"e":false}"#)
             let run = try await martlet(
-                "validate", "--schema", schema, "--resource", resource, "--all-errors", "--assert-format", document)
+                "validate", "--json", "--schema", schema, "--resource", resource, "--all-errors", "--assert-format",
+                document)
             let errors = try #require(try JSONDocument(run.output.joined()).root["errors"]).elements
             #expect(errors.map { $0["instance_pointer"]?.string } == ["/b", "/c", "/d"])
         }
@@ -156,7 +198,7 @@ import Testing
         let document = try folder.write("document", "[1,1]")
         for prefix in ["http://localhost:1234/", "http://localhost:1234"] {
             let run = try await martlet(
-                "validate", "--schema", schema, "--draft", "draft-07", "--all-errors",
+                "validate", "--json", "--schema", schema, "--draft", "draft-07", "--all-errors",
                 "--resource", "\(prefix)=\(folder.file("remotes"))", document)
             let errors = try #require(try JSONDocument(run.output.joined()).root["errors"]).elements
             #expect(errors.map { $0["instance_pointer"]?.string } == ["/0", "/1"])
@@ -184,9 +226,9 @@ import Testing
     @Test func theDraftIsThatOfTheSchemaOrAsSaid() async throws {
         let schema = try folder.write("s.json", #"{"items":[{"type":"string"}]}"#)
         let document = try folder.write("document", "[1]")
-        let newer = try await martlet("validate", "--schema", schema, document)
+        let newer = try await martlet("validate", "--json", "--schema", schema, document)
         #expect(newer.status == .exited(2))
-        let older = try await martlet("validate", "--draft", "draft-07", "--schema", schema, document)
+        let older = try await martlet("validate", "--json", "--draft", "draft-07", "--schema", schema, document)
         #expect(older.status == .exited(1))
     }
 

@@ -73,6 +73,7 @@ struct ArgumentParser: Sendable {
                     throw UsageError(message: "option \(option.spelling) needs a value", command: command.name)
                 }
                 value = given
+                try check(value, option.completion, of: "option --\(option.name)", command)
             }
             if option.isList {
                 parsed.lists[option.name, default: []].append(value)
@@ -88,9 +89,15 @@ struct ArgumentParser: Sendable {
         if let operand = parsed.operands.first, command.operands == nil {
             throw UsageError(message: "unexpected argument '\(operand)'", command: command.name)
         }
-        // Brackets mean that none is needed.
-        if parsed.operands.isEmpty, let operands = command.operands, !operands.hasPrefix("[") {
-            throw UsageError(message: "\(operands) is missing", command: command.name)
+        if parsed.operands.isEmpty, command.needsOperand, let operands = command.operands {
+            let choice = command.operandValues.words.map { ": \($0.inARow("or"))" } ?? ""
+            throw UsageError(message: "\(operands) is missing\(choice)", command: command.name)
+        }
+        if command.operandValues.words != nil, parsed.operands.count > 1 {
+            throw UsageError(message: "unexpected argument '\(parsed.operands[1])'", command: command.name)
+        }
+        for operand in parsed.operands {
+            try check(operand, command.operandValues, of: "martlet \(command.name)", command)
         }
         return parsed
     }
@@ -100,6 +107,14 @@ struct ArgumentParser: Sendable {
         let place = arguments.first == "help" ? 1 : 0
         guard place < arguments.count, arguments[place] == "dead" else { return arguments }
         return arguments[..<place] + ["dead-letters"] + arguments[(place + 1)...]
+    }
+
+    private func check(
+        _ value: String, _ syntax: ValueSyntax, of taker: String, _ command: CommandSyntax
+    ) throws(UsageError) {
+        guard let words = syntax.words, !words.contains(value) else { return }
+        let hint = Suggestion.meant(by: value, among: words).map { "; did you mean \($0)?" } ?? ""
+        throw UsageError(message: "\(taker) takes \(words.inARow("or")), not '\(value)'\(hint)", command: command.name)
     }
 
     private static func split(_ argument: String) -> (name: String, value: String?) {
@@ -143,5 +158,19 @@ struct ArgumentParser: Sendable {
     private func helpTopic(_ arguments: [String]) -> String {
         let words = Array(arguments.drop { $0 == "help" })
         return commands.first { words.starts(with: $0.path) }?.name ?? ""
+    }
+}
+
+extension ValueSyntax {
+    fileprivate var words: [String]? {
+        if case .words(let words) = self { words } else { nil }
+    }
+}
+
+extension [String] {
+    /// `a, b or c`.
+    func inARow(_ conjunction: String) -> String {
+        guard let last, count > 1 else { return first ?? "" }
+        return "\(dropLast().joined(separator: ", ")) \(conjunction) \(last)"
     }
 }

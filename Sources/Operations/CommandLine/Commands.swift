@@ -30,23 +30,28 @@ extension Invocation {
             path: ["validate"],
             summary: "Check documents against a JSON Schema: messages, or any others.",
             discussion: """
-                Prints a line of JSON for each document: {"valid":true}, or false with errors. Exit code 0: all are valid,
-                1: one is not, 2: the schema is broken, a file cannot be read, the result cannot be written, or wrong
-                usage. Without --schema documents are checked as messages: schema, and limits in bytes; not whether a
-                worker knows the app, nor by the app's own schema of payloads. A schema is 2020-12 or draft-07 and may
-                refer to files in its folder by their $id or name; nothing is fetched. FILE may be - for standard input.
+                Prints FILE: valid, or FILE:LINE:COLUMN with a sentence on what is wrong there; on a terminal the line
+                itself as well, with a caret, but nothing of a document in a pipe or a file. With --json a line for each
+                document: {"valid":true}, or false with errors. Exit code 0: all are valid, 1: one is not, 2: the schema
+                is broken, a file cannot be read, the result cannot be written, or wrong usage.
+
+                Without --schema documents are checked as messages: schema, and limits in bytes; not whether a worker
+                knows the app, nor by the app's own schema of payloads. A schema is 2020-12 or draft-07 and may refer to
+                files in its folder by their $id or name; nothing is fetched. FILE may be - for standard input.
                 """,
             operands: "FILE…",
             options: [
+                .json,
                 OptionSyntax(name: "schema", value: "FILE", help: "the schema; default that of messages"),
                 OptionSyntax(name: "all-errors", help: "tell all errors of a document, not the first alone"),
                 OptionSyntax(name: "lines", help: "each line is a document, and checked as it comes"),
                 OptionSyntax(
                     name: "resource", value: "URI=FILE|FOLDER",
-                    help: "where references lead to that begin so; several are allowed", isList: true),
+                    help: "where references lead to that begin so; several are allowed", isList: true, values: .files),
                 OptionSyntax(name: "assert-format", help: "a value that breaks its format is invalid"),
                 OptionSyntax(
-                    name: "draft", value: "DRAFT", help: "of a schema without $schema: 2020-12 (default), draft-07"),
+                    name: "draft", value: "DRAFT", help: "of a schema without $schema: 2020-12 (default), draft-07",
+                    values: .words(["2020-12", "draft-07"])),
             ]),
         CommandSyntax(
             path: ["config", "check"],
@@ -56,6 +61,7 @@ extension Invocation {
                 start with them, 1: one has mistakes, which are told on standard error, all of them.
                 """,
             operands: "FILE…"),
+        .configExample, .schema,
         .status,
         .pause,
         .resume,
@@ -74,19 +80,7 @@ extension Invocation {
                     name: "queue", value: "NAME", help: "straight to this queue; needed where the file has several"),
                 OptionSyntax(name: "timeout", value: "SECONDS", help: "give up after so long; default 30"),
             ]),
-        CommandSyntax(
-            path: ["watch"],
-            summary: "Show results and dead letters as they come.",
-            discussion: """
-                Listens with queues of its own, which end with it: consumers of results miss nothing. Only what is
-                published after it says that it is listening is seen.
-                """,
-            options: [
-                .config(), .url, .prefix, .json,
-                OptionSyntax(name: "count", value: "N", help: "end after N of them"),
-                OptionSyntax(name: "timeout", value: "SECONDS", help: "end after so long; exit code 4 with --count"),
-                OptionSyntax(name: "ready-file", value: "FILE", help: "create FILE when it is listening"),
-            ]),
+        .watch, .completion, .manual,
     ]
 }
 

@@ -7,9 +7,12 @@ struct HelpText: Sendable {
         commands.first { $0.name == command }.map(text) ?? overview
     }
 
+    static let summary =
+        "sends push notifications: from RabbitMQ, checked by JSON Schema, to APNs, and the results back."
+
     private var overview: String {
         """
-        Martlet sends push notifications: from RabbitMQ, checked by JSON Schema, to APNs, and the results back.
+        Martlet \(Self.summary)
 
         Usage: martlet COMMAND [options]
 

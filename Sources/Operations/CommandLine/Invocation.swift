@@ -16,6 +16,11 @@ enum Invocation: Equatable, Sendable {
     case status(StatusCommand.Options)
     case pause(Bool, PauseScope, WorkerAddress?)
     case deadLetters(DeadLetterOptions)
+    case configExample
+    case schema(PrintedSchema)
+    case completion(CompletionShell)
+    /// nil: of `martlet` itself.
+    case manual(command: String?)
 
     /// Where the broker is, for commands that work without a configuration file too.
     struct Broker: Equatable, Sendable {
@@ -40,6 +45,9 @@ enum Invocation: Equatable, Sendable {
     struct WatchOptions: Equatable, Sendable {
         var broker = Broker()
         var isJSON = false
+        var filter = WatchFilter()
+        /// Whether device tokens are shown whole.
+        var revealsTokens = false
         /// End after so many; nil: go on.
         var count: Int?
         /// End after so long; nil: go on.
@@ -58,6 +66,7 @@ enum Invocation: Equatable, Sendable {
         var tellsAllErrors = false
         /// Each line is a document.
         var isLines = false
+        var isJSON = false
         /// `-` is standard input.
         var files: [String]
     }
@@ -93,9 +102,13 @@ enum Invocation: Equatable, Sendable {
                     queue: options["queue"], isJSON: options["json"] != nil,
                     timeoutSeconds: try parsed.integer("timeout", upTo: 86_400) ?? 30))
         case "watch":
+            if options["reveal"] != nil, options["json"] == nil {
+                throw UsageError(message: "option --reveal goes with --json", command: parsed.command)
+            }
             self = .watch(
                 WatchOptions(
-                    broker: try Broker(parsed), isJSON: options["json"] != nil,
+                    broker: try Broker(parsed), isJSON: options["json"] != nil, filter: WatchFilter(parsed),
+                    revealsTokens: options["reveal"] != nil,
                     count: try parsed.integer("count", upTo: .max),
                     timeoutSeconds: try parsed.integer("timeout", upTo: 31_536_000), readyFile: options["ready-file"]))
         case "validate":
@@ -109,6 +122,14 @@ enum Invocation: Equatable, Sendable {
                     intervalSeconds: try parsed.integer("interval", upTo: 3600) ?? 1, isJSON: options["json"] != nil))
         case "pause", "resume":
             self = .pause(parsed.command == "pause", try parsed.pauseScope(), try parsed.workerAddress())
+        case "config example":
+            self = .configExample
+        case "schema":
+            self = .schema(PrintedSchema(rawValue: parsed.operands[0]) ?? .notification)
+        case "completion":
+            self = .completion(CompletionShell(rawValue: parsed.operands[0]) ?? .bash)
+        case "man":
+            self = .manual(command: try parsed.command(of: Self.commands))
         case let other:
             guard let options = try DeadLetterOptions(parsed) else {
                 throw UsageError(message: "unknown command '\(other)'")
@@ -141,15 +162,7 @@ extension Invocation.ValidateOptions {
         if schemaPath == nil, parsed.lists["resource"] != nil {
             throw UsageError(message: "option --resource goes with --schema", command: parsed.command)
         }
-        if let text = parsed.options["draft"] {
-            switch text {
-            case "2020-12": draft = .draft202012
-            case "draft-07": draft = .draft07
-            default:
-                throw UsageError(
-                    message: "option --draft takes 2020-12 or draft-07, not '\(text)'", command: parsed.command)
-            }
-        }
+        if parsed.options["draft"] == "draft-07" { draft = .draft07 }
         for text in parsed.lists["resource"] ?? [] {
             guard let equals = text.firstIndex(of: "="), equals > text.startIndex, text.last != "=" else {
                 throw UsageError(
@@ -161,6 +174,7 @@ extension Invocation.ValidateOptions {
         assertsFormat = parsed.options["assert-format"] != nil
         tellsAllErrors = parsed.options["all-errors"] != nil
         isLines = parsed.options["lines"] != nil
+        isJSON = parsed.options["json"] != nil
     }
 }
 
@@ -182,6 +196,15 @@ extension ParsedArguments {
         case (nil, let topic?): return .topic(topic)
         case (.some, .some): throw UsageError(message: "options --key and --topic exclude each other", command: command)
         }
+    }
+
+    /// The command that the operands name; nil when there are none.
+    fileprivate func command(of commands: [CommandSyntax]) throws(UsageError) -> String? {
+        guard !operands.isEmpty else { return nil }
+        let name = operands.joined(separator: " ")
+        guard !commands.contains(where: { $0.name == name }) else { return name }
+        let hint = Suggestion.nearest(to: name, among: commands.map(\.name)).map { "; did you mean '\($0)'?" } ?? ""
+        throw UsageError(message: "there is no command '\(name)'\(hint)", command: command)
     }
 
     func integer(_ option: String, upTo limit: Int) throws(UsageError) -> Int? {

@@ -16,7 +16,7 @@ extension CommandSyntax {
         CommandSyntax(
             path: ["dead-letters", "show"],
             summary: "Show all of a dead letter: why, headers, body.",
-            operands: "ID…",
+            operands: "ID…", operandValues: .text,
             options: .broker + [.reveal, .deliveryLimit, .json]),
         CommandSyntax(
             path: ["dead-letters", "redrive"],
@@ -30,7 +30,7 @@ extension CommandSyntax {
 
                 \(DeadLettersText.filters)
                 """,
-            operands: "[ID…]",
+            operands: "[ID…]", operandValues: .text,
             options: .broker + [
                 .filter, .limit("so many at most"),
                 OptionSyntax(name: "rate", value: "N/s", help: "so many a second at most"),
@@ -72,7 +72,7 @@ extension CommandSyntax {
                 published like a redrive, with push-edited-from naming the dead letter, which is taken away. Nothing is
                 held while the editor is open.
                 """,
-            operands: "ID",
+            operands: "ID", operandValues: .text,
             options: .broker + [
                 OptionSyntax(name: "to", value: "QUEUE", help: "to this queue; default that which it came from"),
                 .deliveryLimit,
@@ -85,7 +85,7 @@ extension CommandSyntax {
 
                 \(DeadLettersText.filters)
                 """,
-            operands: "[ID…]",
+            operands: "[ID…]", operandValues: .text,
             options: .broker + [
                 OptionSyntax(name: "export", value: "FILE", help: "the new file that they are written to"),
                 .filter, .limit("so many at most"),

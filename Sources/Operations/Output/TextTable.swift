@@ -4,6 +4,8 @@ struct TextTable: Sendable {
         var title: String
         /// Wider cells are cut with `…`, except in the last column.
         var width: Int
+        /// They are not, but move what follows them to the right.
+        var isWhole = false
     }
 
     let columns: [Column]
@@ -27,7 +29,7 @@ struct TextTable: Sendable {
             if index == columns.count - 1 {
                 line += cell
             } else {
-                line += cell.shortened(to: column.width).padded(to: column.width) + "  "
+                line += (column.isWhole ? cell : cell.shortened(to: column.width)).padded(to: column.width) + "  "
             }
         }
         while line.last == " " { line.removeLast() }

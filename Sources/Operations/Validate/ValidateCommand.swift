@@ -2,7 +2,8 @@ import Delivery
 import JSON
 import JSONSchema
 
-/// Checks documents against a schema: a line of JSON for each on standard output, and on a terminal the offending line.
+/// Checks documents against a schema, and says on standard output what is wrong with them: in lines for people, with
+/// `--json` in a line of JSON for each.
 struct ValidateCommand {
     /// Errors that are told of one document.
     static let errorsMax = 1000
@@ -65,11 +66,20 @@ struct ValidateCommand {
 
     /// Whether something in the file is invalid.
     private func checkAll(in file: String, by check: DocumentCheck) throws(Failure) -> Bool {
-        var isAnyInvalid = false
+        var count = 0
+        var invalid = 0
         try forEachDocument(of: file, bytesMax: check.limits.bytesMax) { text, line throws(Failure) in
-            if try !tell(check.result(of: text), text, file, line: line) { isAnyInvalid = true }
+            let result = check.result(of: text)
+            count += 1
+            if !result.isValid { invalid += 1 }
+            if options.isJSON {
+                try say(result.json(file: options.files.count > 1 ? file : nil, firstLine: line))
+            } else {
+                for line in lines(result, text, file, firstLine: line) { try say(line) }
+            }
         }
-        return isAnyInvalid
+        if !options.isJSON, let line = summary(file, count, invalid: invalid) { try say(line) }
+        return invalid > 0
     }
 
     private func forEachDocument(
@@ -90,20 +100,31 @@ struct ValidateCommand {
         }
     }
 
-    /// Whether it is valid.
-    private func tell(
-        _ result: ValidationResult, _ text: [UInt8], _ file: String, line: Int
-    ) throws(Failure) -> Bool {
-        let name = options.files.count > 1 ? file : nil
-        guard Terminal.output.line(result.json(file: name, firstLine: line)) else { throw .output }
-        guard Terminal.error.isTerminal else { return result.isValid }
-        for error in result.errors {
-            let place = "\(file):\(error.position.line + line - 1):\(error.position.column)"
-            Terminal.error.line("\(place): \(error.message)".printable)
-            Terminal.error.line(SourceExcerpt.text(text, error.position, width: Terminal.error.width))
-        }
-        return result.isValid
+    private func say(_ line: String) throws(Failure) {
+        guard Terminal.output.line(line) else { throw .output }
     }
+
+    /// What is wrong with a document. Of its text something is only shown where a person looks: it may hold what is not to
+    /// be kept in a log.
+    private func lines(_ result: ValidationResult, _ text: [UInt8], _ file: String, firstLine: Int) -> [String] {
+        var lines: [String] = []
+        for error in result.errors {
+            let place = "\(Self.shown(file)):\(error.position.line + firstLine - 1):\(error.position.column)"
+            lines.append("\(place): \(error.message)".printable)
+            if Terminal.output.isTerminal {
+                lines.append(SourceExcerpt.text(text, error.position, width: Terminal.output.width))
+            }
+        }
+        if result.hasMore { lines.append("\(Self.shown(file)): there are more errors than these".printable) }
+        return lines
+    }
+
+    private func summary(_ file: String, _ count: Int, invalid: Int) -> String? {
+        guard options.isLines else { return invalid == 0 ? "\(Self.shown(file)): valid".printable : nil }
+        return "\(Self.shown(file)): \(count - invalid) of \(count) documents are valid".printable
+    }
+
+    private static func shown(_ file: String) -> String { file == "-" ? "standard input" : file }
 }
 
 /// A schema with the memory that checking takes, for one document after the other.
@@ -135,7 +156,10 @@ struct DocumentCheck {
             errorsMax == 1
             ? validator.firstViolation(in: document.root).map { [$0] } ?? []
             : validator.violations(in: document.root, max: errorsMax + 1)
-        guard violations.isEmpty else { return result(violations, document) }
+        guard violations.isEmpty else {
+            return result(
+                isOfMessages ? violations.map { CloudEvent.explained($0, in: document.root) } : violations, document)
+        }
         guard isOfMessages, let refusal = MessageLimits.refusal(of: document.root) else { return ValidationResult() }
         let place = refusal.path.flatMap { document.root.at(pointer: $0) } ?? document.root
         return ValidationResult(errors: [.limit(refusal, document.position(of: place))])

@@ -32,7 +32,7 @@ final class WatchCommand {
         self.access = access
         self.options = options
         self.output = output
-        table = WatchTable(width: output.width, hasColors: output.hasColors)
+        table = WatchTable(width: output.isTerminal ? output.width : nil, hasColors: output.hasColors)
         left = options.count
     }
 
@@ -50,8 +50,11 @@ final class WatchCommand {
         let admin = BrokerAdmin(
             loop: loop, connectors: access.connectors(on: loop), connection: access.connection(named: "martlet watch"),
             deadlineSeconds: Self.connectDeadlineSeconds)
+        BrokerWait.follow(admin.connection, access)
         admin.start()
         try await makeQueue(queue, admin)
+        // From here on the consumer's connection speaks for both.
+        admin.connection.onStateChange = { _ in }
         let consumer = Consumer(
             loop: loop, connectors: access.connectors(on: loop), connection: access.connection(named: "martlet watch"),
             configuration: ConsumerConfiguration(queue: queue, prefetch: Self.prefetch))
@@ -59,8 +62,14 @@ final class WatchCommand {
             consumer.acknowledge(message.tag)
             show(message)
         }
-        consumer.onStateChange = { [self] state in changed(state) }
-        consumer.connection.onStateChange = { [self] state in changed(state) }
+        consumer.onStateChange = { [self] state in
+            if case .waiting(let error, _) = state { failed(error) }
+        }
+        let wait = BrokerWait(loop: loop, access: access)
+        consumer.connection.onStateChange = { [self] state in
+            wait.changed(state)
+            changed(state)
+        }
         consumer.start()
         announce()
         let code = await ended()
@@ -78,7 +87,8 @@ final class WatchCommand {
                 "x-max-length": .integer(Self.queueLengthMax),
             ])
         let names = access.names
-        for exchange in [names.resultsExchange, names.deadExchange, names.brokerDeadLettersExchange] {
+        let results = options.filter.isOfDeadLetters ? [] : [names.resultsExchange]
+        for exchange in results + [names.deadExchange, names.brokerDeadLettersExchange] {
             try await admin.bindQueue(queue, toExchange: exchange, routingKey: "#")
         }
     }
@@ -100,20 +110,30 @@ final class WatchCommand {
         }
     }
 
+    /// The connection is another than it was.
     private func changed(_ state: BrokerState) {
         switch state {
         case .waiting(let error, _):
-            Terminal.error.line("martlet: \(error.message)".printable)
-            guard error.isRetriable, error.code != .notFound else { return finish(.unreachable) }
+            guard error.isRetriable else { return failed(error) }
             if reconnectDeadline == nil {
-                let deadline = Duration.seconds(Self.reconnectDeadlineSeconds)
-                reconnectDeadline = loop.schedule(after: deadline) { [self] in finish(.unreachable) }
+                let seconds = Self.reconnectDeadlineSeconds
+                reconnectDeadline = loop.schedule(after: .seconds(seconds)) { [self] in
+                    Terminal.error.line(
+                        "martlet: the broker was away for \(seconds) seconds; what came meanwhile is lost")
+                    finish(.unreachable)
+                }
             }
         case .ready:
             if let reconnectDeadline { loop.cancel(reconnectDeadline) }
             reconnectDeadline = nil
         case .idle, .connecting, .disconnected, .blocked, .closed: break
         }
+    }
+
+    /// The queue, or the way to it, is not as it should be.
+    private func failed(_ error: AMQPError) {
+        Terminal.error.line(access.line(error))
+        if !error.isRetriable || error.code == .notFound { finish(.unreachable) }
     }
 
     private func show(_ message: IncomingMessage) {
@@ -124,10 +144,13 @@ final class WatchCommand {
             ? WatchedMessage(result: message.body, messageID: properties.messageID)
             : WatchedMessage(
                 deadLetter: message.body, messageID: properties.messageID, headers: properties.headers ?? FieldTable())
+        guard options.filter.lets(watched) else { return }
         let now = loop.now.unixMilliseconds
         let line =
             options.isJSON
-            ? WatchTable.json(watched, nowUnixMilliseconds: now) : table.line(watched, nowUnixMilliseconds: now)
+            ? watched.json(
+                WatchedEnvelope(message), nowUnixMilliseconds: now, revealsTokens: options.revealsTokens)
+            : table.line(watched, nowUnixMilliseconds: now)
         // Nobody reads any more: `martlet watch | head`.
         guard output.line(line) else { return finish(.success) }
         if let left {

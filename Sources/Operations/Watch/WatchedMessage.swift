@@ -28,14 +28,16 @@ struct WatchedMessage: Equatable {
     var attempts: Int?
     /// A copy that was not pushed: the outcome is that of the first.
     var isDuplicate = false
-    /// When the worker took the message, or gave it up.
+    /// When it was published: the worker knew the outcome, or gave the message up.
     var unixMilliseconds: Int64?
+    var messageID: String?
     /// Of the dead letter's body, which is the request's own.
     var bodyBytes: Int?
 
     /// A message of the exchange of results.
     init(result body: [UInt8], messageID: String?) {
         kind = .result
+        self.messageID = messageID
         id = messageID
         guard let document = try? JSONDocument(body) else {
             message = "the result is not JSON"
@@ -53,12 +55,13 @@ struct WatchedMessage: Equatable {
         deviceToken = root["device_token"]?.string.map { ShortToken($0) }
         attempts = root["attempts"]?.int
         isDuplicate = root["duplicate"]?.bool ?? false
-        unixMilliseconds = root["received_at"]?.int64
+        unixMilliseconds = root["finished_at"]?.int64
     }
 
     /// A message of the exchange of dead letters, or one that the broker itself gave up.
     init(deadLetter body: [UInt8], messageID: String?, headers: FieldTable) {
         kind = .deadLetter
+        self.messageID = messageID
         bodyBytes = body.count
         id = headers[MessageHeaderName.apnsID]?.stringValue ?? messageID
         outcome = headers[MessageHeaderName.outcome]?.stringValue
@@ -81,29 +84,17 @@ struct WatchedMessage: Equatable {
         deviceToken = document.root["device_token"]?.string.map { ShortToken($0) }
     }
 
-    /// Since the worker took the message, or gave it up; nil when that is not told or lies ahead.
+    /// Since it was published; nil when that is not told or lies ahead.
     func ageMilliseconds(at nowUnixMilliseconds: Int64) -> Int64? {
         guard let unixMilliseconds else { return nil }
         let (age, overflow) = nowUnixMilliseconds.subtractingReportingOverflow(unixMilliseconds)
         return overflow || age < 0 ? nil : age
     }
 
-    /// The class and code of what was wrong: `schema.required`.
+    /// The class and code of what was wrong: `schema.required`, and `apns.Unregistered` also where nobody has to act.
     var failure: String? {
-        failureClass.map { [$0, failureCode].compactMap(\.self).joined(separator: ".") }
-    }
-
-    /// What became of it, in a word or two: the outcome of a result, the class and code of what was wrong.
-    var verdict: String {
-        switch kind {
-        case .result: outcome ?? "?"
-        case .deadLetter: failure ?? "?"
-        }
-    }
-
-    /// APNs' reason, or else what the verdict leaves open.
-    var explanation: String {
-        reason ?? (kind == .result ? failure : outcome) ?? (isDuplicate ? "duplicate" : "-")
+        guard let failureClass else { return reason.map { "apns.\($0)" } }
+        return [failureClass, failureCode].compactMap(\.self).joined(separator: ".")
     }
 
     var tint: Tint {

@@ -41,7 +41,7 @@ struct OfficialSuiteFiles {
                 let schema = try scratch.write("schema.json", Self.line(group["schema"]))
                 let values = try scratch.write("values", tests.map { Self.line($0["data"]) }.joined(separator: "\n"))
                 let run = try await ChildProcess.run(
-                    [martlet, "validate", "--schema", schema, "--draft", draft, "--lines", values]
+                    [martlet, "validate", "--json", "--schema", schema, "--draft", draft, "--lines", values]
                         + ["--resource", "http://localhost:1234/=\(folder)/remotes"]
                         + (assertsFormat ? ["--assert-format"] : []))
                 let results = try run.output.map { try JSONDocument($0).root["valid"]?.bool }
