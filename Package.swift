@@ -136,6 +136,7 @@ let package = Package(
         tests("AMQPTests", ["AMQP", "EventLoop", "TLS", "Crypto", "TestKit"]),
         tests("HTTP2Tests", ["HTTP2", "EventLoop", "TestKit"]),
         tests("AdminHTTPTests", ["AdminHTTP", "EventLoop", "TestKit"]),
+        tests("HTTPClientTests", ["HTTPClient", "AdminHTTP", "EventLoop", "TLS", "Crypto", "TestKit"]),
         tests("JSONTests", ["JSON"]),
         tests("JSONSchemaTests", ["JSONSchema", "JSON", "TestKit"], data: ["Cases"]),
         tests("FuzzTargetsTests", ["FuzzTargets"], data: ["Corpus", "words.dict"]),

@@ -39,4 +39,7 @@ static inline long martlet_curl_get_long(CURL *handle, CURLINFO info) {
     return curl_easy_getinfo(handle, info, &value) ? 0 : value;
 }
 
+// CURLVERSION_NOW is a macro for a constant of an enumeration, which Swift does not see.
+static inline const char *martlet_curl_version(void) { return curl_version_info(CURLVERSION_NOW)->version; }
+
 #endif

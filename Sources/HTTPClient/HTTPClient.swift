@@ -20,9 +20,7 @@ public final class HTTPClient {
     }()
 
     /// `7.88.1`; what it is called with, not what this program was built with.
-    public static var libraryVersion: String {
-        curl_version_info(CURLVERSION_FIRST).flatMap { $0.pointee.version }.map { String(cString: $0) } ?? "-"
-    }
+    public static var libraryVersion: String { martlet_curl_version().map { String(cString: $0) } ?? "-" }
 
     public init() {
         handle = Self.isStarted ? curl_easy_init() : nil
@@ -72,8 +70,8 @@ public final class HTTPClient {
             return HTTPError(.cannotResolve, "\(place): there is no address for this name")
         case CURLE_COULDNT_CONNECT:
             let number = Int32(truncatingIfNeeded: handle.map { martlet_curl_get_long($0, CURLINFO_OS_ERRNO) } ?? 0)
-            let reason = number == 0 ? "no connection" : strerror(number).map { String(cString: $0) } ?? "error \(number)"
-            return HTTPError(.cannotConnect, "\(place): \(reason)")
+            let reason = number == 0 ? nil : strerror(number).map { String(cString: $0) }
+            return HTTPError(.cannotConnect, "\(place): \(reason ?? "no connection")")
         case CURLE_OPERATION_TIMEDOUT:
             return HTTPError(.timedOut, "\(place): no whole answer in time (\(request.limits.text))")
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM,

@@ -3,8 +3,10 @@ import CCURL
 /// An `http` or `https` URL, as a base that paths are appended to or as the target of a request. What it shows of itself
 /// holds neither a user nor a password.
 public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
-    /// User and password of HTTP's basic scheme (RFC 7617).
-    public struct Credentials: Sendable, Hashable {
+    /// User and password of HTTP's basic scheme (RFC 7617). The password shows in no description.
+    public struct Credentials: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible,
+        CustomReflectable
+    {
         public var user: String
         public var password: String
 
@@ -12,6 +14,10 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
             self.user = user
             self.password = password
         }
+
+        public var description: String { user }
+        public var debugDescription: String { user }
+        public var customMirror: Mirror { Mirror(self, children: ["user": user]) }
     }
 
     public let usesTLS: Bool

@@ -1,0 +1,178 @@
+import AdminHTTP
+import Crypto
+import EventLoop
+import Glibc
+import HTTPClient
+import TestKit
+import Testing
+
+@Suite struct HTTPClientTests {
+    /// Has `talk` ask an admin endpoint that says what it was asked.
+    private func withEcho(_ talk: @escaping @Sendable (_ port: UInt16) async throws -> Void) async throws {
+        try await onEpollLoop { loop in
+            let server = try AdminServer(loop: loop, endpoint: Endpoint(host: "127.0.0.1", port: 0)) { exchange in
+                let request = exchange.request
+                let words = [
+                    request.method?.rawValue ?? "-", request.path.joined(separator: "|"), request.contentType ?? "-",
+                    String(decoding: request.body, as: UTF8.self),
+                ]
+                exchange.answer(
+                    AdminResponse(
+                        status: request.path == ["missing"] ? 404 : 200, contentType: "text/plain",
+                        body: Array(words.joined(separator: " ").utf8)))
+            }
+            defer { server.close() }
+            try await talk(server.endpoint.port)
+        }
+    }
+
+    @Test func everyMethodWithItsBodyArrives() async throws {
+        try await withEcho { port in
+            let got = try await HTTPRequest.local(port, "/a/b", .get).send()
+            #expect(got.text == "GET a|b - ")
+            #expect(got.isSuccess)
+            #expect(got.header("content-type") == "text/plain")
+            #expect(try await HTTPRequest.local(port, "/a", .delete).send().text == "DELETE a - ")
+            #expect(try await HTTPRequest.local(port, "/a", .post).send().text == "POST a - ")
+            for method in [HTTPRequest.Method.put, .post] {
+                let answer = try await HTTPRequest.local(port, "/a", method) { request in
+                    request.headers = [("Content-Type", "application/json"), ("X-Empty", "")]
+                    request.body = Array("{}".utf8)
+                }.send()
+                #expect(answer.text == "\(method.rawValue) a application/json {}")
+            }
+            let head = try await HTTPRequest.local(port, "/a", .head).send()
+            #expect(head.status == 200)
+            #expect(head.body == [])
+        }
+    }
+
+    @Test func anAnswerThatSaysNoIsAnAnswer() async throws {
+        try await withEcho { port in
+            let answer = try await HTTPRequest.local(port, "/missing").send()
+            #expect(answer.status == 404)
+            #expect(!answer.isSuccess)
+        }
+    }
+
+    @Test func oneClientAsksAgainOnTheSameConnection() async throws {
+        let received = try await ScriptedServer.run(
+            "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", then: .silence
+        ) { port in
+            let first = try HTTPRequest.local(port, "/first", .delete) { $0.headers = [("X-First", "1")] }
+            let second = try HTTPRequest.local(port, "/second")
+            let answers = await DetachedThread.run { () -> [String]? in
+                let client = HTTPClient()
+                return try? [client.send(first).text, client.send(second).text]
+            }
+            #expect(answers == ["ok", "ok"])
+        }
+        #expect(received.count == 1)
+        let requests = received[0].split(separator: "\r\n\r\n")
+        #expect(requests.map { $0.prefix { $0 != "\r\n" } } == ["DELETE /first HTTP/1.1", "GET /second HTTP/1.1"])
+        // Nothing of the first is left in the second.
+        #expect(requests.map { $0.contains("X-First") } == [true, false])
+    }
+
+    @Test func credentialsGoAlong() async throws {
+        let received = try await ScriptedServer.run("HTTP/1.1 204 No Content\r\n\r\n") { port in
+            let url = try HTTPURL("http://martlet:s%40cret@127.0.0.1:\(port)/api")
+            #expect(try await HTTPRequest(.get, url).send().status == 204)
+        }
+        #expect(received[0].contains("Authorization: Basic bWFydGxldDpzQGNyZXQ=\r\n"))
+        #expect(received[0].hasPrefix("GET /api HTTP/1.1\r\n"))
+    }
+
+    @Test func itGoesWhereItIsSentAndNowhereElse() async throws {
+        let received = try await ScriptedServer.run(
+            "HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\nContent-Length: 0\r\n\r\n"
+        ) { port in
+            let answer = try await HTTPRequest.local(port).send()
+            #expect(answer.status == 302)
+            #expect(answer.header("location") == "file:///etc/passwd")
+        }
+        #expect(received.count == 1)
+    }
+
+    @Test func anInterimAnswerIsPassedOver() async throws {
+        let answer =
+            "HTTP/1.1 103 Early Hints\r\nX-Which: first\r\n\r\nHTTP/1.1 200 OK\r\nX-Which: second\r\nContent-Length: 0\r\n\r\n"
+        try await ScriptedServer.run(answer) { port in
+            let answer = try await HTTPRequest.local(port).send()
+            #expect(answer.status == 200)
+            #expect(answer.headers.filter { $0.name == "x-which" }.map(\.value) == ["second"])
+        }
+    }
+
+    @Test func overAUnixSocket() async throws {
+        let directory = try TemporaryDirectory("http")
+        let path = directory.file("admin.sock")
+        let server = try UnixServer(path, answer: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nthere")
+        let request = try HTTPRequest.local(1, "/status") { $0.unixSocketPath = path }
+        #expect(try await request.send().text == "there")
+        server.close()
+        let gone = await request.failure()
+        #expect(gone?.code == .cannotConnect)
+        #expect(gone?.message == "\(path): Connection refused")
+    }
+
+    @Test func overTLSByTheAuthorityThatItIsGiven() async throws {
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+        try await ScriptedServer.run(answer, usesTLS: true) { port in
+            var request = HTTPRequest(.get, try HTTPURL("https://localhost:\(port)/"))
+            let untrusted = await request.failure()
+            #expect(untrusted?.code == .tls)
+            #expect(untrusted?.isRetriable == false)
+            request.authoritiesPEM = ScriptedServer.authority.certificatePEM
+            #expect(try await request.send().text == "ok")
+            // It is a certificate for localhost.
+            request.url = try HTTPURL("https://127.0.0.1:\(port)/")
+            #expect(await request.failure()?.code == .tls)
+        }
+    }
+
+    @Test func nobodyThere() async throws {
+        let port = try FreePort.choose()
+        let error = try #require(await HTTPRequest.local(port).failure())
+        #expect(error.code == .cannotConnect)
+        #expect(error.isRetriable)
+        #expect(error.message == "http://127.0.0.1:\(port): Connection refused")
+        let unknown = await HTTPRequest(.get, try HTTPURL("http://hunter2:hunter2@nowhere.invalid/hunter2")).failure()
+        #expect(unknown?.message == "http://nowhere.invalid:80: there is no address for this name")
+    }
+
+    @Test func itSaysItsLibrary() {
+        #expect(HTTPClient.libraryVersion.split(separator: ".").count == 3)
+    }
+}
+
+/// Answers each connection to a Unix socket with the same bytes, from a thread of its own.
+private final class UnixServer: Sendable {
+    private let descriptor: Int32
+
+    init(_ path: String, answer: String) throws {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let isBound = withUnsafeBytes(of: &address) {
+            bind(descriptor, $0.baseAddress?.assumingMemoryBound(to: sockaddr.self), socklen_t($0.count)) == 0
+        }
+        guard isBound, listen(descriptor, 8) == 0 else { throw ProcessError("no Unix socket at \(path)") }
+        self.descriptor = descriptor
+        try DetachedThread.start {
+            while case let client = accept(descriptor, nil, nil), client >= 0 {
+                var request = [UInt8](repeating: 0, count: 4096)
+                _ = read(client, &request, request.count)
+                _ = write(client, answer, answer.utf8.count)
+                _ = Glibc.close(client)
+            }
+        }
+    }
+
+    func close() {
+        // Wakes the thread up, which closing alone would not.
+        shutdown(descriptor, Int32(SHUT_RDWR))
+        _ = Glibc.close(descriptor)
+    }
+}
