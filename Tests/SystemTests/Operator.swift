@@ -22,8 +22,9 @@ final class Operator {
         let stage = try await Stage(prefix, broker: broker.url, options)
         try await stage.applyTopology()
         if prefix != "fullresults" { await stage.desk.collect(stage.queue("results")) }
-        let worker = try await stage.worker()
+        let worker = try await stage.startWorker()
         let address = try await worker.errors.line { $0.contains(#""admin.address""#) }
+        try await worker.said("ready")
         let port = try #require(JSONDocument(address).root["admin.address"]?.string)
         let one = Operator(stage, broker, worker, port)
         for path in ["/livez", "/readyz"] { #expect(try await one.ask(path) == (200, "ok\n")) }

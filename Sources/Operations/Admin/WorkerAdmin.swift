@@ -2,7 +2,7 @@ import AdminHTTP
 import EventLoop
 import Telemetry
 
-/// Where a worker can be asked how it stands, and told to pause. On the control loop.
+/// Where a worker can be asked how it stands, and told to pause. On the control loop, with which it ends.
 final class WorkerAdmin {
     private var servers: [AdminServer] = []
 
@@ -50,10 +50,5 @@ final class WorkerAdmin {
             guard isDefault else { throw error }
             return try AdminServer(loop: loop, endpoint: Endpoint(host: endpoint.host, port: 0)) { table.serve($0) }
         }
-    }
-
-    func close() {
-        for server in servers { server.close() }
-        servers = []
     }
 }

@@ -18,12 +18,13 @@ final class TopologyWait {
     private var startUp = StartUp()
     private var isClosed = false
     /// What it waits for.
-    private(set) var reason: String?
+    private(set) var reason: String
 
     init(loop: EventLoop, access: BrokerAccess, topology: Topology, log: Log) {
         self.loop = loop
         self.log = log
         place = access.place
+        reason = "the broker at \(place) has not answered yet"
         check = TopologyCheck(topology)
         admin = BrokerAdmin(
             loop: loop, connectors: access.connectors(on: loop),

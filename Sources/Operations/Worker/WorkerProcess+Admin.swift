@@ -37,7 +37,7 @@ extension WorkerProcess {
     }
 
     private var reasons: [String] {
-        guard isStarted else { return [topologyWait?.reason ?? "it looks whether the broker has all that it needs"] }
+        guard isStarted else { return [topologyWait?.reason ?? "it has only begun"] }
         return watchdog.stalled.map { "lane \($0) has stopped turning" } + readiness.reasons
     }
 

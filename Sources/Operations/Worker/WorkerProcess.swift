@@ -109,7 +109,6 @@ final class WorkerProcess: @unchecked Sendable {
         }
         loop.run()
         signals.source?.close()
-        admin?.close()
         spans?.queue.close()
         report()
         return code
