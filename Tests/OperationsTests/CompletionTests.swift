@@ -8,9 +8,9 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct CompletionTests {
     /// The words behind `martlet`, the last of which is to be completed, and what of it bash offers.
     @Test(arguments: [
-        ("w", ["worker", "watch"]), ("topology ", ["apply", "print"]), ("config c", ["check"]),
+        ("w", ["worker", "watch"]), ("config ", ["check", "example"]), ("topology ap", ["apply"]),
         ("--v", ["--version"]), ("help pu", ["publish"]),
-        ("worker --", ["--config", "--help"]), ("worker ", ["--config", "--help"]),
+        ("schema --", ["--help"]), ("config example ", ["--help"]),
         ("worker --config mart", ["martlet.yaml", "martlet two.yaml"]),
         ("worker --config = martlet.", ["martlet.yaml"]),
         ("publish mar", ["martlet.yaml", "martlet two.yaml"]), ("publish --url x", []),

@@ -119,7 +119,8 @@ final class WatchCommand {
                 let seconds = Self.reconnectDeadlineSeconds
                 reconnectDeadline = loop.schedule(after: .seconds(seconds)) { [self] in
                     Terminal.error.line(
-                        "martlet: the broker was away for \(seconds) seconds; what came meanwhile is lost")
+                        "martlet: the broker was away for \(seconds) seconds; what was published since then is not shown"
+                    )
                     finish(.unreachable)
                 }
             }
@@ -146,17 +147,20 @@ final class WatchCommand {
                 deadLetter: message.body, messageID: properties.messageID, headers: properties.headers ?? FieldTable())
         guard options.filter.lets(watched) else { return }
         let now = loop.now.unixMilliseconds
-        let line =
-            options.isJSON
-            ? watched.json(
-                WatchedEnvelope(message), nowUnixMilliseconds: now, revealsTokens: options.revealsTokens)
-            : table.line(watched, nowUnixMilliseconds: now)
+        let line = options.isJSON ? json(message, watched, now) : table.line(watched, nowUnixMilliseconds: now)
         // Nobody reads any more: `martlet watch | head`.
         guard output.line(line) else { return finish(.success) }
         if let left {
             self.left = left - 1
             if left <= 1 { finish(.success) }
         }
+    }
+
+    private func json(_ message: IncomingMessage, _ watched: WatchedMessage, _ nowUnixMilliseconds: Int64) -> String {
+        let line = watched.json(
+            WatchedEnvelope(message), nowUnixMilliseconds: nowUnixMilliseconds, revealsTokens: options.revealsTokens)
+        // A program gets the body as it is; it must not steer a terminal.
+        return output.isTerminal ? line.printable : line
     }
 
     private func finish(_ code: ExitCode) {
