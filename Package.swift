@@ -94,7 +94,7 @@ let package = Package(
             "Operations",
             [
                 "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "YAML", "TLS", "Crypto",
-                "Telemetry", "AdminHTTP", "HTTPClient", "CLinux",
+                "Telemetry", "HTTPClient", "HTTP2", "AdminHTTP", "CLinux",
             ],
             resources: [
                 "config.schema.json", "result.schema.json", "dead-letter.schema.json", "channel-command.schema.json",
@@ -155,8 +155,8 @@ let package = Package(
         tests(
             "OperationsTests",
             [
-                "Operations", "Delivery", "EventLoop", "AMQP", "APNSProtocol", "Crypto", "HTTPClient", "JSON",
-                "JSONSchema", "YAML", "Telemetry", "TestKit", "CLinux",
+                "Operations", "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "Crypto", "JSON", "JSONSchema",
+                "YAML", "Telemetry", "HTTPClient", "TestKit", "CLinux",
             ]),
         tests("TestKitTests", ["TestKit", "EventLoop", "COpenSSL"]),
         tests(

@@ -31,11 +31,13 @@ public enum MartletCommand {
             return print("martlet \(version)\n")
         case .worker(let configPath):
             return WorkerProcess.run(try ConfigurationFile(configPath).worker())
-        case .topologyPrint(let broker, let asJSON):
-            let topology = try broker.topology()
-            return print(asJSON ? TopologyReport.json(topology) : TopologyReport.table(topology))
-        case .topologyApply(let broker):
-            let command = TopologyCommand(access: try broker.access(), topology: try broker.topology())
+        case .topologyPrint(let options):
+            return try TopologyPrintCommand(options: options).run()
+        case .topologyCheck(let broker, let asJSON):
+            let command = TopologyCheckCommand(target: try TopologyTarget(broker), isJSON: asJSON)
+            return CommandLoop.run { await command.run(on: $0) }
+        case .topologyApply(let options):
+            let command = TopologyCommand(target: try TopologyTarget(options.broker), former: options.former)
             return CommandLoop.run { await command.apply(on: $0) }
         case .publish(let options):
             return PublishCommand(access: try options.broker.access(), options: options).run()
@@ -57,6 +59,8 @@ public enum MartletCommand {
             return print(shell.script(for: Invocation.commands))
         case .manual(let command):
             return print(ManualPage(commands: Invocation.commands).text(for: command))
+        case .doctor(let options):
+            return DoctorCommand(options: options).run()
         case .watch(let options):
             let access = try options.broker.access()
             return CommandLoop.run { await WatchCommand(loop: $0, access: access, options: options).run() }

@@ -45,6 +45,49 @@ import Testing
             results.arguments.map { "\($0.name)=\($0.value)" } == [#"alternate-exchange=text("push.unrouted")"#])
     }
 
+    @Test func whatNobodyTakesIsBounded() {
+        let retention = ResultsRetention(ageSecondsMax: 60, lengthMax: 7)
+        let topology = Topology(results: retention)
+        for name in ["push.results", "push.unrouted"] {
+            #expect(
+                topology.queues.first { $0.name == name }?.arguments.map { "\($0.name)=\($0.value)" } == [
+                    #"x-queue-type=text("quorum")"#, "x-message-ttl=integer(60000)", "x-max-length=integer(7)",
+                ])
+        }
+        #expect(topology.queues.count { queue in queue.arguments.contains { $0.name == "x-max-length" } } == 2)
+    }
+
+    @Test func resultsNeedNoQueueOfAllOfThem() {
+        let topology = Topology(results: ResultsRetention(hasQueue: false))
+        #expect(!topology.queues.contains { $0.name == "push.results" })
+        #expect(!topology.bindings.contains { $0.queue == "push.results" })
+        #expect(
+            topology.formerBindings == [
+                Topology.Binding(queue: "push.results", exchange: "push.results", routingKey: "result.#")
+            ])
+        #expect(topology.exchanges == Topology().exchanges)
+    }
+
+    @Test func onlyBrokersThatCountDeliveriesAreToldNotTo() throws {
+        let topology = Topology(names: TopologyNames(requestQueues: ["orders+", "push.bulk"]))
+        #expect(topology.policies(of: BrokerVersion(3, 10)) == [])
+        #expect(topology.policies(of: BrokerVersion(3, 13)) == [])
+        for version in [BrokerVersion(4, 0), BrokerVersion(4, 3)] {
+            let policy = try #require(topology.policies(of: version).first)
+            #expect(policy.name == "push-deliveries")
+            #expect(policy.pattern == #"^(orders\+|push\.bulk|push\.quarantine|push\.dead)$"#)
+            #expect(policy.definition.map { "\($0.name)=\($0.value)" } == ["delivery-limit=integer(-1)"])
+        }
+    }
+
+    @Test(arguments: [
+        ("3.10.8", "3.10"), ("4.0", "4.0"), ("4.3.0-rc.1", "4.3"), ("3.8.0+1", "3.8"), ("4", nil), ("", nil),
+        ("a.b", nil), ("-1.0", nil), ("3.x", nil),
+    ])
+    func versionsOfBrokers(text: String, version: String?) {
+        #expect(BrokerVersion(text)?.description == version)
+    }
+
     @Test func aSingleQueueOfRequestsGetsAllOfThem() {
         let topology = Topology(names: TopologyNames(requestQueues: ["orders"]), routingKeys: ["orders": "order"])
         #expect(keys(of: topology) == ["orders #"])

@@ -103,6 +103,69 @@ import Testing
         #expect(counts == [1, 2, 0])
     }
 
+    /// As a worker's user needs them; asking neither publishes nor consumes.
+    @Test func whatAUserMayDoIsAskedWithoutDoingIt() async throws {
+        let broker = try await PrivateBroker.shared
+        _ = try await martlet("topology", "apply", "--url", broker.url, "--prefix", "asked")
+        try await broker.rabbitmqctl("add_user", "asker", "word")
+        try await broker.rabbitmqctl("set_permissions", "asker", "^$", #"^asked\.results$"#, #"^asked\.requests$"#)
+        _ = try await BrokerClients.publish(
+            [OutgoingMessage(exchange: "asked.requests", routingKey: "a", body: [1], messageID: "one")], to: broker.url)
+        let url = broker.url.replacing("guest:guest", with: "asker:word")
+        let answers = try await BrokerClients.withAdmin(url) { admin in
+            var answers: [Bool] = []
+            for exchange in ["asked.results", "asked.dead", "asked.requests"] {
+                answers.append(try await admin.mayPublish(toExchange: exchange))
+            }
+            for queue in ["asked.requests", "asked.quarantine"] {
+                answers.append(try await admin.mayConsume(fromQueue: queue))
+            }
+            return answers
+        }
+        #expect(answers == [true, false, false, true, false])
+        let all = try await BrokerClients.withAdmin(broker.url) { admin in
+            let may = [
+                try await admin.mayPublish(toExchange: "asked.requests"),
+                try await admin.mayConsume(fromQueue: "asked.requests"),
+            ]
+            let message = try await admin.get(from: "asked.requests")
+            let dead = try await admin.status(ofQueue: "asked.dead").messages
+            return (may, message?.isRedelivered, dead)
+        }
+        #expect(all.0 == [true, true])
+        #expect(all.1 == false, "nobody had it before")
+        #expect(all.2 == 0)
+        await #expect(throws: AMQPError.self) {
+            try await BrokerClients.withAdmin(broker.url) { try await $0.mayConsume(fromQueue: "asked.nowhere") }
+        }
+    }
+
+    @Test func aFormerQueueThatIsNamedIsUnbound() async throws {
+        let broker = try await PrivateBroker.shared
+        _ = try await martlet("topology", "apply", "--url", broker.url, "--prefix", "former")
+        try await BrokerClients.withAdmin(broker.url) { admin in
+            try await admin.declareQueue("former.bulk", arguments: ["x-queue-type": "quorum"])
+            try await admin.bindQueue("former.bulk", toExchange: "former.requests", routingKey: "bulk")
+        }
+        let result = try await martlet(
+            "topology", "apply", "--url", broker.url, "--prefix", "former", "--former", "former.bulk", "--former",
+            "former.requests=#")
+        #expect(result.output.contains("unbound  former.bulk from former.requests by bulk"))
+        #expect(
+            result.errors == [
+                "martlet: failed   former.requests from former.requests by #: this configuration needs it"
+            ])
+        #expect(result.exit.status == .exited(1))
+        let outcomes = try await BrokerClients.publish(
+            [OutgoingMessage(exchange: "former.requests", routingKey: "bulk", body: [], messageID: "one")],
+            to: broker.url)
+        #expect(outcomes == [.confirmed])
+        let left = try await BrokerClients.withAdmin(broker.url) {
+            try await $0.status(ofQueue: "former.bulk").messages
+        }
+        #expect(left == 0)
+    }
+
     @Test func filesArePublishedByteForByte() async throws {
         let broker = try await PrivateBroker.shared
         _ = try await martlet("topology", "apply", "--url", broker.url, "--prefix", "sent")

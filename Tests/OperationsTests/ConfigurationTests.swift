@@ -3,6 +3,7 @@ import APNSProtocol
 import Crypto
 import Delivery
 import EventLoop
+import HTTPClient
 import JSONSchema
 import Telemetry
 import TestKit
@@ -34,6 +35,9 @@ import Testing
         #expect(configuration.apns.production.endpoint == Endpoint(host: "api.push.apple.com", port: 443))
         #expect(configuration.limits == Configuration.Limits())
         #expect(configuration.retry == Configuration.Retry())
+        #expect(configuration.results == ResultsRetention())
+        #expect(configuration.broker.management == nil)
+        #expect(configuration.apns.keys.map(\.file) == ["AuthKey.p8"])
         #expect(configuration.lanes == nil)
     }
 
@@ -49,6 +53,7 @@ import Testing
                 - {name: shop.urgent, prefetch: 4}
                 - {name: orders, routing_key: "order.#"}
               heartbeat_seconds: 7
+              management_url: https://rabbit-1:15671/base
             apns:
               keys:
                 - {key_id: ABC123DEFG, team_id: DEF123GHIJ, private_key: "file:AuthKey.p8", environments: [production]}
@@ -71,6 +76,8 @@ import Testing
               delays: [5s, 120s, 1h]
               age_max: 90m
               hold_max: 48h
+            topology:
+              results: {queue: false, age_max: 24h, length_max: 10}
             lanes: 9
             log: {level: debug}
             """)
@@ -87,6 +94,11 @@ import Testing
             Configuration.topology(broker, configuration.retry).bindings.prefix(2).map(\.routingKey)
                 == ["urgent", "order.#"])
         #expect(broker.heartbeatSeconds == 7)
+        #expect(broker.management?.description == "https://rabbit-1:15671/base")
+        #expect(broker.management?.credentials == .init(user: "martlet", password: "hunter2"))
+        #expect(
+            configuration.results == ResultsRetention(hasQueue: false, ageSecondsMax: 86_400, lengthMax: 10))
+        #expect(configuration.apns.keys.map(\.file) == [nil, "AuthKey.p8"])
         #expect(configuration.apns.keys.map(\.keyID) == ["ABC123DEFG", "OTHER12345"])
         #expect(configuration.apns.sandbox.endpoint == Endpoint(host: "127.0.0.1", port: 2197))
         #expect(configuration.apns.connectionsMax == 3 && configuration.apns.requestTimeoutSeconds == 4)
@@ -332,7 +344,10 @@ import Testing
 
     @Test func secretsShowInNoDescription() throws {
         let configuration = try load(
-            Self.shortest.replacing("url: amqp://rabbit", with: "url: amqp://martlet:${PASSWORD}@rabbit"))
+            Self.shortest.replacing(
+                "url: amqp://rabbit",
+                with: "url: amqp://martlet:${PASSWORD}@rabbit\n  management_url: http://ops:${PASSWORD}@rabbit"))
+        #expect(configuration.broker.management?.credentials?.password == "hunter2")
         var dumped = ""
         dump(configuration, to: &dumped)
         #expect(configuration.broker.url.credentials.password == "hunter2")

@@ -1,3 +1,4 @@
+import Delivery
 import JSONSchema
 import Testing
 
@@ -7,7 +8,18 @@ import Testing
     @Test func commandsWithTheirOptions() throws {
         #expect(try parse("worker --config a.yaml") == .worker(configPath: "a.yaml"))
         #expect(try parse("worker --config=a=b.yaml") == .worker(configPath: "a=b.yaml"))
-        #expect(try parse("topology apply --config a.yaml") == .topologyApply(Invocation.Broker(configPath: "a.yaml")))
+        #expect(
+            try parse("topology apply --config a.yaml --former q --former r=k=l")
+                == .topologyApply(
+                    Invocation.TopologyApplyOptions(
+                        broker: Invocation.Broker(configPath: "a.yaml"),
+                        former: [.init(name: "q"), .init(name: "r", routingKey: "k=l")])))
+        #expect(
+            try parse("topology check --json --prefix p")
+                == .topologyCheck(Invocation.Broker(prefix: "p"), asJSON: true))
+        #expect(
+            try parse("doctor --json --config a")
+                == .doctor(Invocation.DoctorOptions(configPath: "a", isJSON: true)))
         #expect(try parse("config check a b") == .configCheck(paths: ["a", "b"]))
         #expect(
             try parse("validate --resource u=a=b --lines --resource v=c --schema s --draft draft-07 -")
@@ -15,10 +27,17 @@ import Testing
                     Invocation.ValidateOptions(
                         schemaPath: "s", resources: [.init(uri: "u", path: "a=b"), .init(uri: "v", path: "c")],
                         draft: .draft07, isLines: true, files: ["-"])))
-        #expect(try parse("topology print") == .topologyPrint(Invocation.Broker(), asJSON: false))
+        #expect(try parse("topology print") == .topologyPrint(Invocation.TopologyPrintOptions()))
         #expect(
             try parse("topology print --json --config a")
-                == .topologyPrint(Invocation.Broker(configPath: "a"), asJSON: true))
+                == .topologyPrint(
+                    Invocation.TopologyPrintOptions(
+                        broker: Invocation.Broker(configPath: "a"), format: .definitions)))
+        #expect(
+            try parse("topology print --format kubernetes --broker 4.3.1 --cluster c")
+                == .topologyPrint(
+                    Invocation.TopologyPrintOptions(
+                        format: .kubernetes, version: BrokerVersion(4, 3), cluster: "c")))
         #expect(try parse("publish a.json") == .publish(Invocation.PublishOptions(files: ["a.json"])))
         #expect(
             try parse("publish --url amqp://b --message-id x --prefix p -")
@@ -68,10 +87,20 @@ import Testing
         ("worker --config a --config b", "option --config is given twice"),
         ("worker --config a b", "unexpected argument 'b'"),
         ("worker -c a", "unknown option -c"),
-        ("topology", "'topology' is followed by one of: apply, print"),
-        ("topology --json", "'topology' is followed by one of: apply, print"),
+        ("topology", "'topology' is followed by one of: apply, check, print"),
+        ("topology --json", "'topology' is followed by one of: apply, check, print"),
         ("topology aply", "unknown command 'topology aply'; did you mean 'topology apply'?"),
-        ("topology delete", "unknown command 'topology delete'; 'topology' is followed by one of: apply, print"),
+        ("topology delete", "unknown command 'topology delete'; 'topology' is followed by one of: apply, check, print"),
+        (
+            "topology print --format xml",
+            "option --format takes one of table, definitions, rabbitmqctl, kubernetes, not 'xml'"
+        ),
+        ("topology print --json --format table", "option --json is --format definitions"),
+        (
+            "topology print --broker four",
+            "option --broker takes a version such as 3.10, 3.13, 4.0 or 4.3, not 'four'"
+        ),
+        ("doctor", "option --config FILE is missing"),
         ("publish", "FILE… is missing"),
         ("publish --json=1 a", "option --json takes no value"),
         ("publish --config --json a", "option --config FILE needs a value"),

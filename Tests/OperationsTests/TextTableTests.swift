@@ -48,9 +48,9 @@ import Testing
                 x-dead-letter-strategy=at-least-once x-overflow=reject-publish
                 push.quarantine  x-queue-type=quorum x-dead-letter-exchange=push.dlx \
                 x-dead-letter-strategy=at-least-once x-overflow=reject-publish x-single-active-consumer=true
-                push.results     x-queue-type=quorum
+                push.results     x-queue-type=quorum x-message-ttl=259200000 x-max-length=1000000
                 push.dead        x-queue-type=quorum
-                push.unrouted    x-queue-type=quorum
+                push.unrouted    x-queue-type=quorum x-message-ttl=259200000 x-max-length=1000000
                 push.wait.30s.1  x-queue-type=quorum x-message-ttl=30000 x-dead-letter-exchange="" \
                 x-dead-letter-strategy=at-least-once x-overflow=reject-publish
                 push.wait.30s.2  x-queue-type=quorum x-message-ttl=33600 x-dead-letter-exchange="" \

@@ -137,6 +137,48 @@ public final class BrokerAdmin: BrokerChannel {
         }
     }
 
+    /// Whether this user may publish to an exchange. Nothing is published: to take away a binding that leads there, and which
+    /// is not there, asks for the same right, and then for that to read where it leads from
+    /// (https://www.rabbitmq.com/docs/access-control#authorisation).
+    ///
+    /// Throws `notFound` where the broker looks for the exchange first and there is none.
+    public func mayPublish(toExchange exchange: String) async throws(AMQPError) -> Bool {
+        do {
+            _ = try await call { pool in
+                amqp_exchange_unbind_t(
+                    ticket: 0, destination: pool.bytes(exchange), source: pool.bytes(Self.everyBrokersExchange),
+                    routing_key: pool.bytes("martlet may publish"), nowait: 0, arguments: amqp_table_t())
+            }
+            return true
+        } catch {
+            guard error.code == .accessRefused else { throw error }
+            return error.message.contains("'\(Self.everyBrokersExchange)'")
+        }
+    }
+
+    private static let everyBrokersExchange = "amq.direct"
+
+    /// Whether this user may consume from a queue. Nothing is consumed: the broker refuses a priority that is no number, but
+    /// only to whom may consume.
+    ///
+    /// Throws `notFound` when there is no such queue.
+    public func mayConsume(fromQueue queue: String) async throws(AMQPError) -> Bool {
+        do {
+            _ = try await call { pool in
+                amqp_basic_consume_t(
+                    ticket: 0, queue: pool.bytes(queue), consumer_tag: pool.bytes("martlet may consume"), no_local: 0,
+                    no_ack: 0, exclusive: 0, nowait: 0, arguments: pool.table(["x-priority": "none"]))
+            }
+            return true
+        } catch {
+            switch error.code {
+            case .preconditionFailed: return true
+            case .accessRefused: return false
+            default: throw error
+            }
+        }
+    }
+
     /// Deletes a queue with its messages and returns their number; 0 when there is no such queue.
     @discardableResult
     public func deleteQueue(_ name: String) async throws(AMQPError) -> Int {
@@ -199,8 +241,12 @@ public final class BrokerAdmin: BrokerChannel {
     override func methodReceived(_ method: ServerMethod) -> Bool {
         guard !assembler.isBusy, !pending.isEmpty else { return false }
         switch method {
-        case .exchangeDeclareOK, .queueBindOK, .queueUnbindOK:
+        case .exchangeDeclareOK, .exchangeUnbindOK, .queueBindOK, .queueUnbindOK:
             answer(.done)
+        case .basicConsumeOK:
+            // Nobody here consumes: what comes is given back.
+            answer(.done)
+            abandon(AMQPError(.closed, "the broker took a consumer that it should have refused"))
         case .queueDeclareOK(let ok):
             answer(
                 .queue(

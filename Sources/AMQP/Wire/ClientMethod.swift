@@ -14,6 +14,7 @@ extension amqp_channel_open_t: ClientMethod { static let id = AMQP_CHANNEL_OPEN_
 extension amqp_channel_close_t: ClientMethod { static let id = AMQP_CHANNEL_CLOSE_METHOD }
 extension amqp_channel_close_ok_t: ClientMethod { static let id = AMQP_CHANNEL_CLOSE_OK_METHOD }
 extension amqp_exchange_declare_t: ClientMethod { static let id = AMQP_EXCHANGE_DECLARE_METHOD }
+extension amqp_exchange_unbind_t: ClientMethod { static let id = AMQP_EXCHANGE_UNBIND_METHOD }
 extension amqp_queue_declare_t: ClientMethod { static let id = AMQP_QUEUE_DECLARE_METHOD }
 extension amqp_queue_bind_t: ClientMethod { static let id = AMQP_QUEUE_BIND_METHOD }
 extension amqp_queue_unbind_t: ClientMethod { static let id = AMQP_QUEUE_UNBIND_METHOD }

@@ -13,6 +13,7 @@ enum ServerMethod {
     case channelClose(amqp_channel_close_t)
     case channelCloseOK
     case exchangeDeclareOK
+    case exchangeUnbindOK
     case queueDeclareOK(amqp_queue_declare_ok_t)
     case queueBindOK
     case queueUnbindOK
@@ -51,6 +52,7 @@ enum ServerMethod {
         case AMQP_CHANNEL_CLOSE_METHOD: decode(id, arguments, pool).map(Self.channelClose)
         case AMQP_CHANNEL_CLOSE_OK_METHOD: .channelCloseOK
         case AMQP_EXCHANGE_DECLARE_OK_METHOD: .exchangeDeclareOK
+        case AMQP_EXCHANGE_UNBIND_OK_METHOD: .exchangeUnbindOK
         case AMQP_QUEUE_DECLARE_OK_METHOD: decode(id, arguments, pool).map(Self.queueDeclareOK)
         case AMQP_QUEUE_BIND_OK_METHOD: .queueBindOK
         case AMQP_QUEUE_UNBIND_OK_METHOD: .queueUnbindOK

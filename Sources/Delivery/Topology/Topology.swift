@@ -2,15 +2,18 @@
 ///
 /// A description only: it connects to nothing. `martlet topology apply` declares it, the lane publishes to its names.
 /// Only what is structural stands in arguments (queue type, time to live, where dead letters go), because arguments
-/// cannot be changed without deleting the queue; lengths, limits and expiry belong into the broker's policies.
+/// cannot be changed without deleting the queue, and the bounds of results that nobody takes, because a topology that is
+/// applied over AMQP has nothing else (decision 15); limits of delivery belong into the broker's ``policies(of:)``.
 public struct Topology: Sendable, Equatable {
     public let names: TopologyNames
     public let waits: [WaitDelay]
+    public let results: ResultsRetention
     public let exchanges: [Exchange]
     public let queues: [Queue]
     public let bindings: [Binding]
-    /// Bindings of a single queue of requests, to be taken away where there are several: by them a request would reach
-    /// two queues, and be pushed twice.
+    /// Bindings that other configurations make and this one cannot have: of a single queue of requests where there are
+    /// several, by which a request would reach two queues and be pushed twice, and of a queue of results that is to take
+    /// no more.
     public let formerBindings: [Binding]
 
     public struct Exchange: Sendable, Hashable {
@@ -30,6 +33,12 @@ public struct Topology: Sendable, Equatable {
         public let queue: String
         public let exchange: String
         public let routingKey: String
+
+        public init(queue: String, exchange: String, routingKey: String) {
+            self.queue = queue
+            self.exchange = exchange
+            self.routingKey = routingKey
+        }
     }
 
     /// An `x-…` argument of a declaration, in the order in which it is sent.
@@ -49,14 +58,16 @@ public struct Topology: Sendable, Equatable {
 
     /// - Parameters:
     ///   - waits: delays after which messages come back.
+    ///   - results: what is kept of results that nobody takes.
     ///   - routingKeys: of request queues, by name; the last word of its name where a queue has none. A single queue gets
     ///     every request, whatever the key.
     public init(
         names: TopologyNames = TopologyNames(), waits: [WaitDelay] = WaitDelay.defaults,
-        routingKeys: [String: String] = [:]
+        results: ResultsRetention = ResultsRetention(), routingKeys: [String: String] = [:]
     ) {
         self.names = names
         self.waits = waits
+        self.results = results
         let waitQueues = waits.flatMap { delay in
             (0..<WaitDelay.siblings).map { sibling in
                 (name: names.waitQueue(delay, sibling: sibling), milliseconds: delay.milliseconds(sibling: sibling))
@@ -76,15 +87,18 @@ public struct Topology: Sendable, Equatable {
                 Exchange(name: names.quarantineQueue, kind: .fanout, arguments: []),
             ] + waitQueues.map { Exchange(name: $0.name, kind: .fanout, arguments: []) }
         let deadLettered = Self.quorum + Self.deadLettersTo(exchange: names.brokerDeadLettersExchange)
+        let bounded = Self.quorum + Self.bounds(results)
+        let resultsQueues = results.hasQueue ? [Queue(name: names.resultsQueue, arguments: bounded)] : []
         queues =
             names.requestQueues.map { Queue(name: $0, arguments: deadLettered) }
             + [
                 // One worker at a time, one message at a time: what kills workers kills no neighbour there.
                 Queue(
-                    name: names.quarantineQueue, arguments: deadLettered + [.boolean("x-single-active-consumer", true)]),
-                Queue(name: names.resultsQueue, arguments: Self.quorum),
+                    name: names.quarantineQueue, arguments: deadLettered + [.boolean("x-single-active-consumer", true)])
+            ] + resultsQueues
+            + [
                 Queue(name: names.deadQueue, arguments: Self.quorum),
-                Queue(name: names.unroutedQueue, arguments: Self.quorum),
+                Queue(name: names.unroutedQueue, arguments: bounded),
             ]
             + waitQueues.map { queue in
                 // Without a dead-letter routing key of its own a message keeps the one that it was published with, which
@@ -103,12 +117,15 @@ public struct Topology: Sendable, Equatable {
         let former = Set(names.requestQueues + TopologyNames(prefix: names.prefix).requestQueues).sorted().map {
             Binding(queue: $0, exchange: names.requestsExchange, routingKey: Self.everyKey)
         }
-        formerBindings = names.requestQueues.count == 1 ? [] : former.filter { !requests.contains($0) }
+        let formerRequests = names.requestQueues.count == 1 ? [] : former.filter { !requests.contains($0) }
+        let everyResult = [
+            Binding(queue: names.resultsQueue, exchange: names.resultsExchange, routingKey: "result.#")
+        ]
+        formerBindings = formerRequests + (results.hasQueue ? [] : everyResult)
+        let quarantine = Binding(queue: names.quarantineQueue, exchange: names.quarantineQueue, routingKey: "")
         bindings =
-            requests
+            requests + [quarantine] + (results.hasQueue ? everyResult : [])
             + [
-                Binding(queue: names.quarantineQueue, exchange: names.quarantineQueue, routingKey: ""),
-                Binding(queue: names.resultsQueue, exchange: names.resultsExchange, routingKey: "result.#"),
                 Binding(queue: names.deadQueue, exchange: names.deadExchange, routingKey: "dead.#"),
                 Binding(queue: names.deadQueue, exchange: names.brokerDeadLettersExchange, routingKey: ""),
                 Binding(queue: names.unroutedQueue, exchange: names.unroutedExchange, routingKey: ""),
@@ -123,6 +140,14 @@ public struct Topology: Sendable, Equatable {
     }
 
     private static let quorum: [Argument] = [.text("x-queue-type", "quorum")]
+
+    /// The oldest go first: dropping the head is what a quorum queue does of itself.
+    private static func bounds(_ results: ResultsRetention) -> [Argument] {
+        [
+            .integer("x-message-ttl", Int64(results.ageSecondsMax) * 1000),
+            .integer("x-max-length", Int64(results.lengthMax)),
+        ]
+    }
 
     /// RabbitMQ hands a dead letter on with confirmation only when all three are set; with another overflow it silently
     /// falls back to losing it when the target is away (https://www.rabbitmq.com/docs/quorum-queues#dead-lettering).

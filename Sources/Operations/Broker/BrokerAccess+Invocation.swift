@@ -7,15 +7,19 @@ extension Invocation.Broker {
     ///
     /// - Throws: what is wrong with the file, or with the URL.
     func access() throws(ConfigurationError) -> BrokerAccess {
-        let broker = try configPath.map { path throws(ConfigurationError) in try ConfigurationFile(path).broker().broker
-        }
         do {
-            return try BrokerAccess(try broker ?? ofURL())
+            return try BrokerAccess(try configuration())
         } catch let error as ConfigurationError {
             throw error
         } catch {
             throw ConfigurationError(mistakes: [.init(path: configPath ?? "--url", position: nil, message: "\(error)")])
         }
+    }
+
+    /// What the configuration file, or the command line, says of the broker.
+    func configuration() throws(ConfigurationError) -> Configuration.Broker {
+        guard let configPath else { return try ofURL() }
+        return try ConfigurationFile(configPath).broker().broker
     }
 
     func topology() throws(ConfigurationError) -> Topology {

@@ -1,19 +1,23 @@
 import AMQP
 import Delivery
 
-/// Declares a topology at a broker, and tells what was there and what is new.
+/// Declares a topology at a broker, and reports what was there and what is new.
 struct TopologyApplication {
     /// What became of one exchange, queue or binding.
     struct Step: Equatable {
         enum Result: Equatable {
             case created
             case present
+            /// It was there and said something else.
+            case changed
             /// There now; a broker does not say whether it was before.
             case bound
             /// Not there now, as above.
             case unbound
             /// It is there, and nothing leads to it any more: what to do with it.
             case unused(String)
+            /// It is there otherwise than the configuration has it, which harms no worker: what to do about it.
+            case kept(String)
             case failed(String)
         }
         /// `exchange push.results`.
@@ -25,62 +29,90 @@ struct TopologyApplication {
             switch result {
             case .created: "created  \(subject)"
             case .present: "present  \(subject)"
+            case .changed: "changed  \(subject)"
             case .bound: "bound    \(subject)"
             case .unbound: "unbound  \(subject)"
             case .unused(let advice): "unused   \(subject): \(advice)"
+            case .kept(let advice): "kept     \(subject): \(advice)"
             case .failed(let reason): "failed   \(subject): \(reason)"
             }
         }
     }
 
     private let admin: BrokerAdmin
-    private let tell: (Step) -> Void
+    /// What the management showed before; nil: only what AMQP shows is known.
+    private let picture: BrokerPicture?
+    private let advice: TopologyAdvice
+    private let report: (Step) -> Void
     private var failures = 0
 
-    /// - Parameter tell: called for each step as it is done.
-    init(admin: BrokerAdmin, tell: @escaping (Step) -> Void) {
+    /// - Parameter report: called for each step as it is done.
+    init(
+        admin: BrokerAdmin, picture: BrokerPicture? = nil, advice: TopologyAdvice = TopologyAdvice(virtualHost: "/"),
+        report: @escaping (Step) -> Void
+    ) {
         self.admin = admin
-        self.tell = tell
+        self.picture = picture
+        self.advice = advice
+        self.report = report
     }
 
-    /// Goes on after a step that the broker refuses, so that all are told; ends when the connection is lost.
+    /// Goes on after a step that the broker refuses, so that all are tried; ends when the connection is lost.
     ///
+    /// - Parameter former: bindings of earlier configurations, to be taken away.
     /// - Returns: how many failed.
-    mutating func apply(_ topology: Topology) async throws(AMQPError) -> Int {
+    mutating func apply(_ topology: Topology, former: [Topology.Binding] = []) async throws(AMQPError) -> Int {
         for exchange in topology.exchanges {
             try await step("exchange \(exchange.name)") { admin throws(AMQPError) in
                 let exists = try await admin.exchangeExists(exchange.name)
-                try await admin.declareExchange(
-                    exchange.name, ExchangeKind(exchange.kind), arguments: FieldTable(exchange.arguments))
+                try await admin.declare(exchange)
                 return exists ? .present : .created
             }
         }
         for queue in topology.queues {
+            let bounds = topology.isBounded(queue.name) ? advice.bound(queue: queue.name, topology.results) : nil
+            let isBoundedByPolicy = picture?.queues[queue.name]?.isBoundedByPolicy == true
             try await step("queue \(queue.name)") { admin throws(AMQPError) in
                 let exists = try await admin.queueExists(queue.name)
-                try await admin.declareQueue(queue.name, arguments: FieldTable(queue.arguments))
+                do throws(AMQPError) {
+                    try await admin.declare(queue)
+                } catch {
+                    guard let bounds, error.isAboutBounds else { throw error }
+                    return isBoundedByPolicy ? .present : .kept("it has other bounds (\(error.message)); \(bounds)")
+                }
                 return exists ? .present : .created
             }
         }
         for binding in topology.bindings {
-            let key = binding.routingKey.isEmpty ? "" : " by \(binding.routingKey)"
-            try await step("\(binding.queue) to \(binding.exchange)\(key)") { admin throws(AMQPError) in
+            let isThere = picture?.bindings.contains(binding)
+            try await step(binding.text) { admin throws(AMQPError) in
                 try await admin.bindQueue(
                     binding.queue, toExchange: binding.exchange, routingKey: binding.routingKey)
-                return .bound
+                return switch isThere {
+                case true?: .present
+                case false?: .created
+                case nil: .bound
+                }
             }
         }
-        for binding in topology.formerBindings {
-            guard try await isThere(binding.queue) else { continue }
-            let subject = "\(binding.queue) from \(binding.exchange) by \(binding.routingKey)"
-            try await step(subject) { admin throws(AMQPError) in
-                try await admin.unbindQueue(
-                    binding.queue, fromExchange: binding.exchange, routingKey: binding.routingKey)
-                return .unbound
-            }
-        }
+        let stale = picture?.staleBindings(of: topology) ?? topology.formerBindings
+        for binding in stale + former.filter({ !stale.contains($0) }) { try await unbind(binding, topology) }
         try await lookForRetryExchange(of: topology.names)
         return failures
+    }
+
+    private mutating func unbind(_ binding: Topology.Binding, _ topology: Topology) async throws(AMQPError) {
+        guard try await isThere(binding.queue) else { return }
+        let subject = "\(binding.queue) from \(binding.exchange) by \(binding.routingKey)"
+        guard !topology.bindings.contains(binding) else {
+            failures += 1
+            return report(Step(subject: subject, result: .failed("this configuration needs it")))
+        }
+        try await step(subject) { admin throws(AMQPError) in
+            try await admin.unbindQueue(
+                binding.queue, fromExchange: binding.exchange, routingKey: binding.routingKey)
+            return .unbound
+        }
     }
 
     /// Earlier versions had messages wait in queues of this exchange, which give back what is in them by themselves.
@@ -92,7 +124,7 @@ struct TopologyApplication {
             guard !error.isUnreachable else { throw error }
             return
         }
-        tell(
+        report(
             Step(
                 subject: "exchange \(name) and its queues",
                 result: .unused("\(names.prefix).wait.* take their place; delete them once the queues are empty")))
@@ -111,11 +143,11 @@ struct TopologyApplication {
         _ subject: String, _ act: (BrokerAdmin) async throws(AMQPError) -> Step.Result
     ) async throws(AMQPError) {
         do {
-            tell(Step(subject: subject, result: try await act(admin)))
+            report(Step(subject: subject, result: try await act(admin)))
         } catch {
             guard !error.isUnreachable else { throw error }
             failures += 1
-            tell(Step(subject: subject, result: .failed(Self.reason(for: error))))
+            report(Step(subject: subject, result: .failed(Self.reason(for: error))))
         }
     }
 
@@ -131,8 +163,29 @@ struct TopologyApplication {
     }
 }
 
+extension BrokerPicture.Queue {
+    /// Whether it cannot grow without end, whatever its arguments.
+    var isBoundedByPolicy: Bool { Topology.boundKeys.allSatisfy { policy[$0] != nil } }
+}
+
+extension AMQPError {
+    /// RabbitMQ's words when a declaration differs from what is there in one of the bounds.
+    var isAboutBounds: Bool {
+        code == .preconditionFailed && Topology.boundKeys.contains { message.contains("'x-\($0)'") }
+    }
+}
+
 extension BrokerAdmin {
-    fileprivate func queueExists(_ name: String) async throws(AMQPError) -> Bool {
+    func declare(_ exchange: Topology.Exchange) async throws(AMQPError) {
+        try await declareExchange(
+            exchange.name, ExchangeKind(exchange.kind), arguments: FieldTable(exchange.arguments))
+    }
+
+    func declare(_ queue: Topology.Queue) async throws(AMQPError) {
+        try await declareQueue(queue.name, arguments: FieldTable(queue.arguments))
+    }
+
+    func queueExists(_ name: String) async throws(AMQPError) -> Bool {
         do {
             _ = try await status(ofQueue: name)
             return true

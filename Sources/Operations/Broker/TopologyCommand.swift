@@ -2,19 +2,26 @@ import AMQP
 import Delivery
 import EventLoop
 
-/// Declares the topology and tells of each step.
+/// Declares the topology and says what became of each part of it.
 struct TopologyCommand {
-    private static let connectDeadlineSeconds = 15
+    static let connectDeadlineSeconds = 15
 
-    let access: BrokerAccess
-    let topology: Topology
+    let target: TopologyTarget
+    /// Bindings of earlier configurations, as the operator names them.
+    let former: [Topology.Binding]
+
+    init(target: TopologyTarget, former: [Invocation.FormerQueue]) {
+        self.target = target
+        self.former = former.map { queue in
+            Topology.Binding(
+                queue: queue.name, exchange: target.topology.names.requestsExchange,
+                routingKey: queue.routingKey ?? Topology.lastWord(of: queue.name))
+        }
+    }
 
     func apply(on loop: EventLoop) async -> ExitCode {
-        let admin = BrokerAdmin(
-            loop: loop, connectors: access.connectors(on: loop),
-            connection: access.connection(named: "martlet topology"),
-            deadlineSeconds: Self.connectDeadlineSeconds)
-        BrokerWait.follow(admin.connection, access)
+        let admin = target.access.admin(named: "martlet topology", on: loop)
+        BrokerWait.follow(admin.connection, target.access)
         admin.start()
         let code = await apply(with: admin)
         await admin.close()
@@ -22,18 +29,49 @@ struct TopologyCommand {
     }
 
     private func apply(with admin: BrokerAdmin) async -> ExitCode {
-        var application = TopologyApplication(admin: admin) { step in
-            if case .failed = step.result {
-                Terminal.error.line("martlet: \(step.text)".printable)
-            } else {
-                Terminal.output.line(step.text.printable)
-            }
+        var picture: BrokerPicture?
+        switch await target.management?.picture(of: target.topology) {
+        case .success(let seen): picture = seen
+        case .failure(let failure): Terminal.error.line("martlet: not seen: \(failure.message)".printable)
+        case nil: break
         }
+        var application = TopologyApplication(
+            admin: admin, picture: picture, advice: target.advice, report: Self.print)
         do {
-            return try await application.apply(topology) == 0 ? .success : .failed
+            var failures = try await application.apply(target.topology, former: former)
+            if let picture { failures += await setPolicies(picture) }
+            return failures == 0 ? .success : .failed
         } catch {
-            Terminal.error.line(access.line(error))
+            Terminal.error.line(target.access.line(error))
             return error.isUnreachable ? .unreachable : .failed
+        }
+    }
+
+    /// Returns how many failed.
+    private func setPolicies(_ picture: BrokerPicture) async -> Int {
+        guard let management = target.management, let version = picture.version else { return 0 }
+        var failures = 0
+        for policy in target.topology.policies(of: version) {
+            let there = picture.policies[policy.name]
+            let result: TopologyApplication.Step.Result
+            if there == policy.texts {
+                result = .present
+            } else if let failure = await management.set(policy) {
+                result = .failed(failure.message)
+                failures += 1
+            } else {
+                result = there == nil ? .created : .changed
+            }
+            Self.print(TopologyApplication.Step(subject: "policy \(policy.name)", result: result))
+        }
+        return failures
+    }
+
+    private static func print(_ step: TopologyApplication.Step) {
+        if case .failed = step.result {
+            Terminal.error.line("martlet: \(step.text)".printable)
+        } else {
+            Terminal.output.line(step.text.printable)
         }
     }
 }

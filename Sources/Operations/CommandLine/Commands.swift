@@ -13,19 +13,9 @@ extension Invocation {
                 The schema of the file is schemas/config.schema.json.
                 """,
             options: [.config(isRequired: true)]),
-        CommandSyntax(
-            path: ["topology", "apply"],
-            summary: "Declare the exchanges, queues and bindings at the broker.",
-            discussion: """
-                Declares what is missing and leaves alone what is there; run it as often as you like. Something that
-                exists with other arguments is an error: the broker cannot change it, only delete and declare anew.
-                Where there are several queues of requests, the binding of all requests to one of them is taken away.
-                """,
-            options: [.config(), .url, .prefix]),
-        CommandSyntax(
-            path: ["topology", "print"],
-            summary: "Show the exchanges, queues and bindings, without connecting.",
-            options: [.config(), .prefix, .json]),
+        .topologyApply,
+        .topologyCheck,
+        .topologyPrint,
         CommandSyntax(
             path: ["validate"],
             summary: "Check documents against a JSON Schema: messages, or any others.",
@@ -61,10 +51,7 @@ extension Invocation {
                 start with them, 1: one has mistakes, which are told on standard error, all of them.
                 """,
             operands: "FILE…"),
-        .configExample, .schema,
-        .status,
-        .pause,
-        .resume,
+        .configExample, .schema, .doctor, .status, .pause, .resume,
         CommandSyntax(
             path: ["publish"],
             summary: "Publish files as requests, each file's bytes as they are.",

@@ -7,8 +7,9 @@ enum Invocation: Equatable, Sendable {
     case help(String)
     case version
     case worker(configPath: String)
-    case topologyApply(Broker)
-    case topologyPrint(Broker, asJSON: Bool)
+    case topologyApply(TopologyApplyOptions)
+    case topologyCheck(Broker, asJSON: Bool)
+    case topologyPrint(TopologyPrintOptions)
     case publish(PublishOptions)
     case watch(WatchOptions)
     case validate(ValidateOptions)
@@ -21,6 +22,7 @@ enum Invocation: Equatable, Sendable {
     case completion(CompletionShell)
     /// nil: of `martlet` itself.
     case manual(command: String?)
+    case doctor(DoctorOptions)
 
     /// Where the broker is, for commands that work without a configuration file too.
     struct Broker: Equatable, Sendable {
@@ -86,9 +88,11 @@ enum Invocation: Equatable, Sendable {
         case "worker":
             self = .worker(configPath: options["config"] ?? "")
         case "topology apply":
-            self = .topologyApply(try Broker(parsed))
+            self = .topologyApply(try TopologyApplyOptions(parsed))
+        case "topology check":
+            self = .topologyCheck(try Broker(parsed), asJSON: options["json"] != nil)
         case "topology print":
-            self = .topologyPrint(try Broker(parsed), asJSON: options["json"] != nil)
+            self = .topologyPrint(try TopologyPrintOptions(parsed))
         case "publish":
             if options["message-id"] != nil, parsed.operands.count > 1 {
                 throw UsageError(message: "option --message-id goes with one file only", command: parsed.command)
@@ -130,6 +134,8 @@ enum Invocation: Equatable, Sendable {
             self = .completion(CompletionShell(rawValue: parsed.operands[0]) ?? .bash)
         case "man":
             self = .manual(command: try parsed.command(of: Self.commands))
+        case "doctor":
+            self = .doctor(DoctorOptions(configPath: options["config"] ?? "", isJSON: options["json"] != nil))
         case let other:
             guard let options = try DeadLetterOptions(parsed) else {
                 throw UsageError(message: "unknown command '\(other)'")

@@ -17,6 +17,7 @@ struct Configuration: Sendable {
     var payloadSchemas = PayloadSchemaFiles()
     var limits = Limits()
     var retry = Retry()
+    var results = ResultsRetention()
     /// nil: one for each processor.
     var lanes: Int?
     var logLevel = LogLevel.info
@@ -35,6 +36,8 @@ struct Configuration: Sendable {
         var tls = TLSClientConfiguration()
         /// nil: the host of the URL.
         var serverName: String?
+        /// The management API, with credentials; nil: what only it shows is not seen.
+        var management: HTTPURL?
 
         struct Queue: Sendable, Equatable {
             var name: String
@@ -63,6 +66,8 @@ struct Configuration: Sendable {
             var keyID: String
             var teamID: String
             var privateKey: ES256PrivateKey
+            /// nil: it stands in the configuration, or in the environment.
+            var file: String?
             /// Where Apple takes it.
             var environments = APNSEnvironment.allCases
         }
@@ -128,9 +133,11 @@ struct Configuration: Sendable {
         }
     }
 
-    static func topology(_ broker: Broker, _ retry: Retry) -> Topology {
+    static func topology(
+        _ broker: Broker, _ retry: Retry, _ results: ResultsRetention = ResultsRetention()
+    ) -> Topology {
         var routingKeys: [String: String] = [:]
         for queue in broker.requestQueues { routingKeys[queue.name] = queue.routingKey }
-        return Topology(names: broker.names, waits: retry.waits, routingKeys: routingKeys)
+        return Topology(names: broker.names, waits: retry.waits, results: results, routingKeys: routingKeys)
     }
 }

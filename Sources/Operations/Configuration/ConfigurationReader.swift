@@ -37,6 +37,7 @@ struct ConfigurationReader {
         configuration.payloadSchemas = payloadSchemas
         configuration.limits = readLimits(root["limits"])
         configuration.retry = readRetry(root["retry"])
+        configuration.results = readResults(root["topology"]?["results"])
         configuration.lanes = root["lanes"]?.int
         configuration.admin = readAdmin(root["admin"])
         configuration.tracing = readTracing(root["tracing"])
@@ -47,7 +48,8 @@ struct ConfigurationReader {
     /// As `readWorker`, for what concerns the broker.
     mutating func readBroker(_ root: JSONValue) -> (broker: Configuration.Broker, topology: Topology)? {
         guard let broker = root["amqp"].flatMap({ brokerSection($0) }) else { return nil }
-        return (broker, Configuration.topology(broker, readRetry(root["retry"])))
+        let results = readResults(root["topology"]?["results"])
+        return (broker, Configuration.topology(broker, readRetry(root["retry"]), results))
     }
 
     private mutating func brokerSection(_ section: JSONValue) -> Configuration.Broker? {
@@ -83,7 +85,21 @@ struct ConfigurationReader {
         broker.heartbeatSeconds = section["heartbeat_seconds"]?.int
         broker.tls = tls
         broker.serverName = serverName
+        broker.management = section["management_url"].flatMap { readManagement($0, login: url.credentials) }
         return broker
+    }
+
+    /// Who the URL does not say asks is the one whom the broker knows already.
+    private mutating func readManagement(_ value: JSONValue, login: AMQPCredentials) -> HTTPURL? {
+        guard let text = text(value) else { return nil }
+        do {
+            var url = try HTTPURL(text)
+            url.credentials = url.credentials ?? .init(user: login.user, password: login.password)
+            return url
+        } catch {
+            complain(value, error.message)
+            return nil
+        }
     }
 
     private mutating func readRequestQueues(_ section: JSONValue) -> [Configuration.Broker.Queue] {
@@ -152,7 +168,8 @@ struct ConfigurationReader {
             let privateKey = try ES256PrivateKey(pem: pem)
             guard let keyID, let teamID else { return nil }
             return Configuration.APNs.Key(
-                keyID: keyID, teamID: teamID, privateKey: privateKey, environments: Self.environments(value))
+                keyID: keyID, teamID: teamID, privateKey: privateKey,
+                file: value["key_file"].flatMap { filePath($0) }, environments: Self.environments(value))
         } catch {
             complain(place, error.message)
             return nil
@@ -322,6 +339,16 @@ struct ConfigurationReader {
         return retry
     }
 
+    private mutating func readResults(_ section: JSONValue?) -> ResultsRetention {
+        var results = ResultsRetention()
+        guard let section else { return results }
+        results.hasQueue = section["queue"]?.bool ?? results.hasQueue
+        results.ageSecondsMax =
+            section["age_max"].flatMap { seconds($0, upTo: Self.ageSecondsMax) } ?? results.ageSecondsMax
+        results.lengthMax = section["length_max"]?.int ?? results.lengthMax
+        return results
+    }
+
     /// `30s`, `2m`, `1h`.
     private mutating func seconds(_ value: JSONValue, upTo limit: Int) -> Int? {
         guard let text = value.string, let unit = text.last, let number = Int(text.dropLast()),
@@ -360,6 +387,12 @@ struct ConfigurationReader {
             complain(value, error.message)
         }
         return nil
+    }
+
+    /// Where the file is that the value names.
+    private func filePath(_ value: JSONValue) -> String? {
+        value.string.flatMap { try? resolver.replacingVariables($0) }
+            .map { FileReader.path($0, relativeTo: path) }
     }
 
     /// Ten characters, as Apple gives them out. A longer or shorter one is worth a word here: APNs only answers

@@ -32,7 +32,7 @@ struct WorkerPlan: Sendable {
     }
 
     /// What lanes need at the broker.
-    var topology: Topology { Configuration.topology(configuration.broker, configuration.retry) }
+    var topology: Topology { Configuration.topology(configuration.broker, configuration.retry, configuration.results) }
 
     /// - Throws: what is wrong with a certificate.
     func brokerAccess() throws(CryptoError) -> BrokerAccess { try BrokerAccess(configuration.broker) }

@@ -7,9 +7,12 @@ public actor PrivateBroker {
     public nonisolated let url: String
     /// `amqps://guest:guest@localhost:PORT/`, when it was given a certificate.
     public nonisolated let tlsURL: String?
+    /// `http://guest:guest@127.0.0.1:PORT`, when it was asked for.
+    public nonisolated let managementURL: String?
     public nonisolated let port: UInt16
     private let script: ChildProcess
-    nonisolated let directory: String
+    /// Where its `rabbitmqctl` is.
+    public nonisolated let directory: String
     private var serverPID: pid_t
 
     /// One broker for all who can share one within this process; starts at the first use.
@@ -22,12 +25,14 @@ public actor PrivateBroker {
     ///
     /// - Parameters:
     ///   - certificate: PEM files; with them it listens for `amqps` as well.
+    ///   - hasManagement: with the management API, which takes seconds more.
     ///   - settings: more lines of `rabbitmq.conf`.
     public init(
-        certificate: (certificate: String, key: String)? = nil, settings: [String] = []
+        certificate: (certificate: String, key: String)? = nil, hasManagement: Bool = false, settings: [String] = []
     ) async throws(ProcessError) {
         var command = [Products.file("deploy/private-broker")]
         if let certificate { command += ["--tls", certificate.certificate, certificate.key] }
+        if hasManagement { command.append("--management") }
         for setting in settings { command += ["--setting", setting] }
         script = try await ChildProcess(command, whenOrphaned: .terminated, input: .pipe)
         let ready = try await Self.ready(script)
@@ -37,6 +42,7 @@ public actor PrivateBroker {
         self.url = url
         self.port = port
         tlsURL = ready["tls_url"]
+        managementURL = ready["management_url"]
         serverPID = pid
         self.directory = directory
     }

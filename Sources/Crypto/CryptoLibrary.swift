@@ -1,0 +1,9 @@
+import COpenSSL
+
+/// What this process has loaded of OpenSSL.
+public enum CryptoLibrary {
+    public static var version: String {
+        guard let text = OpenSSL_version(OPENSSL_FULL_VERSION_STRING) else { return "-" }
+        return String(cString: text)
+    }
+}

@@ -1,0 +1,98 @@
+import APNS
+import APNSProtocol
+import EventLoop
+
+/// What an answer to a push that nobody can get says of the way to APNs, the key and the app.
+enum APNsFinding: Equatable {
+    /// The key and the app are in order.
+    case taken(String)
+    case takesAnyDevice
+    case clock
+    case key(String)
+    case environment
+    case topic(String)
+    case tokensTooOften
+    case troubled(String)
+    case stranger(Int)
+    case unreachable(TransportError?)
+
+    init(_ outcome: PushOutcome, reason: TransportError?) {
+        switch outcome {
+        case .notSent(.noConnection), .notSent(.draining), .notSent(.overloaded), .notSent(.expired):
+            self = .unreachable(reason)
+        case .notSent(let why): self = .troubled(why.description)
+        case .unknown(let why, _): self = .troubled(why.description)
+        case .answered(let answer): self = Self.finding(answer)
+        }
+    }
+
+    private static func finding(_ answer: PushAnswer) -> APNsFinding {
+        guard answer.isFromAPNS else { return .stranger(answer.status) }
+        guard let reason = answer.reason else {
+            return answer.status == 200 ? .takesAnyDevice : .troubled("status \(answer.status)")
+        }
+        let text = reason.text
+        return switch reason {
+        case .badDeviceToken, .deviceTokenNotForTopic, .unregistered, .expiredToken: .taken(text)
+        case .expiredProviderToken: .clock
+        case .invalidProviderToken, .missingProviderToken, .forbidden, .unrelatedKeyIDInToken: .key(text)
+        case .badEnvironmentKeyIDInToken: .environment
+        case .badTopic, .missingTopic, .topicDisallowed, .topicMismatch, .featureNotEnabled: .topic(text)
+        case .tooManyProviderTokenUpdates: .tokensTooOften
+        default: .troubled("\(answer.status) \(text)")
+        }
+    }
+
+    /// Whether another app with the same key at the same place would hear the same.
+    var isOfAllApps: Bool {
+        switch self {
+        case .clock, .key, .environment, .tokensTooOften, .stranger, .unreachable: true
+        case .taken, .takesAnyDevice, .topic, .troubled: false
+        }
+    }
+
+    func line(app: String, keyID: String, place: String) -> DoctorLine {
+        let check = "apns"
+        switch self {
+        case .taken(let reason):
+            return .ok(check, "\(app): \(place) takes key \(keyID), and refuses a device that no one has (\(reason))")
+        case .takesAnyDevice:
+            return .warning(
+                check, "\(app): \(place) takes key \(keyID), and a device that no one has as well",
+                remedy: "what answers there is not Apple's, which is right for a simulator only")
+        case .clock:
+            return .failure(
+                check, "\(place): the provider token of key \(keyID) is out of its time (ExpiredProviderToken)",
+                remedy: "the clock of this machine is wrong: set it by NTP")
+        case .key(let reason):
+            return .failure(
+                check, "\(place): key \(keyID) is refused (\(reason))",
+                remedy:
+                    "do key_id, team_id and the .p8 file belong together, is the key not revoked, is the clock right?")
+        case .environment:
+            return .failure(
+                check, "\(place): key \(keyID) is not of this environment (BadEnvironmentKeyIdInToken)",
+                remedy: "say so as environments of the key, or take a key that Apple made for both")
+        case .topic(let reason):
+            return .failure(
+                check, "\(app): \(place) refuses this app with key \(keyID) (\(reason))",
+                remedy: "is the bundle ID right, does the key's team own the app, and may the app be pushed to?")
+        case .tokensTooOften:
+            return .warning(
+                check, "\(place): key \(keyID) has shown new tokens too often (TooManyProviderTokenUpdates)",
+                remedy: "ask again in 20 minutes")
+        case .troubled(let reason):
+            return .failure(
+                check, "\(app): \(place): \(reason)", remedy: "ask again; if it stays so, look at Apple's system status"
+            )
+        case .stranger(let status):
+            return .failure(
+                check, "\(place): what answers there (\(status)) is not APNs",
+                remedy: "a proxy or firewall on the way? Ports 443 and 2197 must lead to Apple unchanged")
+        case .unreachable(let error):
+            return .failure(
+                check, "\(place): \(error?.message ?? "no connection")",
+                remedy: "is there a way from here to APNs at this port, and does its certificate verify?")
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import APNS
+import APNSProtocol
+import Crypto
+import Delivery
+import EventLoop
+import TLS
+
+extension DoctorCheck {
+    /// One push for each app, to a device that no one has: APNs judges key and topic before it.
+    static let apns = DoctorCheck(name: "apns", secondsMax: 40) { scene, loop in
+        guard let configuration = scene.configuration else {
+            return [.unseen("apns", "the configuration has mistakes", remedy: "mend those first")]
+        }
+        do throws(CryptoError) {
+            let pools = try ConnectionPools(configuration)
+            let connectors = try LaneAccess(configuration, pools: pools.list).connectors(on: loop).apns
+            var lines: [DoctorLine] = []
+            for (configured, connector) in zip(pools.list, connectors) {
+                let apps = configuration.apps(with: configured.key.keyID, in: configured.environment)
+                guard !apps.isEmpty else { continue }
+                var configured = configured
+                configured.connectionsMax = 1
+                configured.waitSecondsMax = apnsAnswerSecondsMax
+                configured.requestTimeoutSeconds = apnsAnswerSecondsMax
+                lines += await APNsProbe(loop: loop, connector: connector, configuration: configured)
+                    .ask(Array(apps.prefix(appsMax)))
+                if apps.count > appsMax {
+                    lines.append(.unseen("apns", "\(apps.count - appsMax) more apps of key \(configured.key.keyID)"))
+                }
+            }
+            return lines
+        } catch {
+            return [.failure("apns", "\(error)", remedy: "look at apns.keys and apns.endpoints")]
+        }
+    }
+
+    private static let apnsAnswerSecondsMax: Int64 = 8
+    /// Of one key in one environment.
+    private static let appsMax = 20
+}
+
+extension Configuration {
+    /// The bundle IDs of apps that the key serves, and whose messages go to that environment of themselves.
+    fileprivate func apps(with keyID: String, in environment: APNSEnvironment) -> [String] {
+        apps.filter { $0.keyID == keyID && $0.environment == environment }.map(\.bundleID)
+    }
+}
+
+/// Asks APNs by one connection of one key.
+///
+/// Belongs to one loop and is used on its thread only.
+final class APNsProbe {
+    /// As long as device tokens are; no device has this one, and apns-simulator takes any but such as begin so.
+    private static let nobodysToken = Array(("bad" + String(repeating: "0", count: 61)).utf8)
+    private static let payload = Array(#"{"aps":{}}"#.utf8)
+
+    private let pool: APNSPool
+    private let place: String
+    private let keyID: String
+    /// Why there is no connection.
+    private var reason: TransportError?
+
+    init(loop: EventLoop, connector: ByteConnector, configuration: PoolConfiguration) {
+        place = connector.endpoint.description
+        keyID = configuration.key.keyID
+        pool = APNSPool(loop: loop, connector: connector, configuration: configuration)
+        pool.onEvent = { [weak self] event in
+            guard case .cannotConnect(let error, _, _) = event else { return }
+            // It would go on trying.
+            self?.reason = error
+            self?.pool.giveBackWaiting()
+        }
+    }
+
+    func ask(_ apps: [String]) async -> [DoctorLine] {
+        var lines: [DoctorLine] = []
+        for app in apps {
+            let finding = APNsFinding(await outcome(app), reason: reason)
+            lines.append(finding.line(app: app, keyID: keyID, place: place))
+            // What the other apps would hear as well.
+            if finding.isOfAllApps { break }
+        }
+        pool.close()
+        return lines
+    }
+
+    private func outcome(_ app: String) async -> PushOutcome {
+        guard let id = try? UUIDValue.random() else { return .notSent(.noToken) }
+        return await pool.send(
+            .device(
+                token: Self.nobodysToken[...], topic: Array(app.utf8), pushType: .alert, expiration: 0,
+                id: id, payload: Self.payload))
+    }
+}

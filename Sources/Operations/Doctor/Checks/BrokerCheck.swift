@@ -1,0 +1,82 @@
+import AMQP
+import Delivery
+import EventLoop
+
+extension DoctorCheck {
+    /// Name, connection and login, of each host.
+    static let broker = DoctorCheck(name: "broker", secondsMax: 30) { scene, loop in
+        guard let broker = scene.broker else {
+            return [.unseen("broker", "the configuration does not say which", remedy: "mend it first")]
+        }
+        var lines: [DoctorLine] = []
+        for endpoint in broker.url.endpoints { lines.append(await visit(endpoint, broker, loop)) }
+        let failures = lines.count { $0.state == .failure }
+        // A worker needs one of them.
+        guard failures > 0, failures < lines.count else { return lines }
+        return lines.map { line in
+            var line = line
+            if line.state == .failure { line.state = .warning }
+            return line
+        }
+    }
+
+    private static let brokerAnswerSecondsMax = 8
+
+    private static func visit(
+        _ endpoint: Endpoint, _ broker: Configuration.Broker, _ loop: EventLoop
+    ) async -> DoctorLine {
+        var alone = broker
+        alone.url.endpoints = [endpoint]
+        let place = endpoint.description
+        guard let access = try? BrokerAccess(alone) else {
+            return .failure("broker", "\(place): TLS cannot be set up", remedy: "look at amqp.tls")
+        }
+        let names = await NameLookup.addresses(of: endpoint)
+        guard !names.isEmpty else {
+            return .failure(
+                "broker", "\(place): there is no address for this name",
+                remedy: "look at the host of amqp.url, and at the name server of this machine")
+        }
+        let begin = loop.now.monotonic
+        let admin = access.admin(named: "martlet doctor", on: loop, deadlineSeconds: brokerAnswerSecondsMax)
+        admin.start()
+        let line: DoctorLine
+        do throws(AMQPError) {
+            try await admin.waitUntilReady(deadlineSeconds: brokerAnswerSecondsMax)
+            let milliseconds = begin.duration(to: loop.now.monotonic) / .milliseconds(1)
+            line = .ok(
+                "broker",
+                "\(place) (\(names.joined(separator: ", "))): \(product(admin.serverProperties)), "
+                    + "logged in as \(broker.url.credentials.user)\(broker.url.usesTLS ? " over TLS" : "") in \(Int(milliseconds)) ms"
+            )
+        } catch {
+            line = .failure("broker", "\(place): \(error.message)", remedy: remedy(error, broker))
+        }
+        await admin.close(deadlineSeconds: 1)
+        return line
+    }
+
+    private static func product(_ properties: FieldTable) -> String {
+        let words = ["product", "version"].compactMap { properties[$0]?.stringValue }
+        return words.isEmpty ? "a broker that does not say what it is" : words.joined(separator: " ")
+    }
+
+    private static func remedy(_ error: AMQPError, _ broker: Configuration.Broker) -> String {
+        switch error.code {
+        case .accessRefused:
+            "look at user and password of amqp.url (guest may log in from the broker's own machine only)"
+        case .notFound:
+            "make the virtual host, or name another at the end of amqp.url: rabbitmqctl add_vhost "
+                + Shell.quoted(broker.url.virtualHost)
+        case .protocolViolation: "is this the port of AMQP, and does it take TLS where amqp.url says amqps?"
+        case .timedOut: "a firewall may drop packets, or the broker may be stopped or under an alarm"
+        case .cannotConnect, .connectionLost:
+            broker.url.usesTLS
+                ? "is the broker running, and does its certificate lead to amqp.tls.ca_file and name this host?"
+                : "is the broker running, and does it listen there?"
+        case .resourceLocked, .preconditionFailed, .connectionForced, .consumerCancelled, .refused, .closed,
+            .invalidURL:
+            "the broker's own log says more"
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import CLinux
+import Crypto
+import Glibc
+
+extension DoctorCheck {
+    /// That each key signs, and that its file is for the worker alone.
+    static let keys = DoctorCheck(name: "keys", secondsMax: 5) { scene, _ in
+        guard let configuration = scene.configuration else {
+            return [.unseen("keys", "the configuration has mistakes", remedy: "mend those first")]
+        }
+        return configuration.apns.keys.map { key in
+            let name = "key \(key.keyID) of team \(key.teamID)"
+            guard signs(key.privateKey) else {
+                return .failure(
+                    "keys", "\(name): a signature of it does not verify",
+                    remedy: "download the .p8 file anew, or make a key")
+            }
+            return line(name, file: key.file, mode: key.file.flatMap { mode(of: $0) })
+        }
+    }
+
+    /// - Parameter mode: nil when the file cannot be looked at.
+    static func line(_ name: String, file: String?, mode: UInt32?) -> DoctorLine {
+        guard let file else { return .ok("keys", "\(name): ES256, not in a file") }
+        guard let mode else {
+            return .failure("keys", "\(name): \(file) is gone", remedy: "a worker that starts could not read it")
+        }
+        let octal = String(mode & 0o777, radix: 8)
+        guard mode & 0o007 == 0 else {
+            return .warning(
+                "keys", "\(name): ES256, but everybody on this machine may use \(file) (mode \(octal))",
+                remedy: "chmod 600 \(Shell.quoted(file)), and have it belong to the user of the worker")
+        }
+        return .ok("keys", "\(name): ES256, \(file) (mode \(octal))")
+    }
+
+    private static func signs(_ key: ES256PrivateKey) -> Bool {
+        let text = Array("martlet doctor".utf8)
+        guard let signature = try? key.sign(text), let publicKey = try? key.publicKey() else { return false }
+        return publicKey.verify(signature: signature, of: text)
+    }
+
+    private static func mode(of path: String) -> UInt32? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode : nil
+    }
+}

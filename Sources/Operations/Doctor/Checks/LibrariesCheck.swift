@@ -1,0 +1,20 @@
+import AMQP
+import AdminHTTP
+import Crypto
+import HTTP2
+import HTTPClient
+import JSONSchema
+import YAML
+
+extension DoctorCheck {
+    /// The libraries that this process has loaded, which need not be those that it was built with.
+    static let libraries = DoctorCheck(name: "libraries", secondsMax: 5) { _, _ in
+        let versions = [
+            ("librabbitmq", AMQPLibrary.version), ("nghttp2", HTTP2Library.version), ("OpenSSL", CryptoLibrary.version),
+            ("PCRE2", PatternLibrary.version), ("libyaml", YAMLLibrary.version),
+            ("libmicrohttpd", AdminHTTPLibrary.version), ("libcurl", HTTPClient.libraryVersion),
+        ]
+        let text = versions.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        return [.ok("libraries", "martlet \(MartletCommand.version) with \(text)")]
+    }
+}

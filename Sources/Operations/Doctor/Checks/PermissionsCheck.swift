@@ -1,0 +1,65 @@
+import AMQP
+import Delivery
+import EventLoop
+
+extension DoctorCheck {
+    /// What this user may do of what a worker does. Nothing is published or consumed.
+    static let permissions = DoctorCheck(name: "permissions", secondsMax: 30) { scene, loop in
+        guard let broker = scene.broker, let topology = scene.topology, let access = try? BrokerAccess(broker) else {
+            return [.unseen("permissions", "the configuration does not say where the broker is")]
+        }
+        let admin = access.admin(named: "martlet doctor", on: loop, deadlineSeconds: permissionAnswerSecondsMax)
+        admin.start()
+        let lines = await lines(WorkerPermissions(topology), broker, admin)
+        await admin.close(deadlineSeconds: 1)
+        return lines
+    }
+
+    private static let permissionAnswerSecondsMax = 8
+
+    private static func lines(
+        _ permissions: WorkerPermissions, _ broker: Configuration.Broker, _ admin: BrokerAdmin
+    ) async -> [DoctorLine] {
+        let user = broker.url.credentials.user
+        var refused: [String] = []
+        var asked = 0
+        do throws(AMQPError) {
+            for exchange in permissions.writtenExchanges {
+                let mayPublish = try await seen { () async throws(AMQPError) in
+                    try await admin.mayPublish(toExchange: exchange)
+                }
+                if mayPublish != nil { asked += 1 }
+                if mayPublish == false { refused.append("publish to \(exchange)") }
+            }
+            for queue in permissions.readQueues {
+                let mayConsume = try await seen { () async throws(AMQPError) in
+                    try await admin.mayConsume(fromQueue: queue)
+                }
+                if mayConsume != nil { asked += 1 }
+                if mayConsume == false { refused.append("consume from \(queue)") }
+            }
+        } catch {
+            return [.unseen("permissions", "the broker cannot be asked: \(error.message)")]
+        }
+        guard refused.isEmpty else {
+            let command =
+                "rabbitmqctl set_permissions -p \(Shell.quoted(broker.url.virtualHost)) \(Shell.quoted(user)) "
+                + "'^$' \(Shell.quoted(permissions.write)) \(Shell.quoted(permissions.read))"
+            return refused.map { .failure("permissions", "\(user) may not \($0)", remedy: command) }
+        }
+        guard asked > 0 else {
+            return [.unseen("permissions", "there is nothing to have permission for yet", remedy: TopologyAdvice.apply)]
+        }
+        return [.ok("permissions", "\(user) may publish and consume all that a worker does (\(asked) asked for)")]
+    }
+
+    /// nil where there is nothing of that name.
+    private static func seen(_ ask: () async throws(AMQPError) -> Bool) async throws(AMQPError) -> Bool? {
+        do {
+            return try await ask()
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return nil
+        }
+    }
+}

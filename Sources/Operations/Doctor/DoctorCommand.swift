@@ -1,0 +1,47 @@
+import EventLoop
+
+/// Looks at everything that a worker needs, and says of each thing whether it is well and what to do if not.
+struct DoctorCommand {
+    let options: Invocation.DoctorOptions
+
+    func run() -> ExitCode {
+        let scene = DoctorScene(options.configPath)
+        return CommandLoop.run { loop in
+            let found = DoctorCheck.all.map { check in
+                Task(executorPreference: loop) { await check.lines(scene, on: loop) }
+            }
+            var counts: [DoctorLine.State: Int] = [:]
+            for lines in found {
+                for line in await lines.value {
+                    counts[line.state, default: 0] += 1
+                    show(line)
+                }
+            }
+            if !options.isJSON { Terminal.output.line(Self.summary(counts)) }
+            return counts[.failure] == nil ? .success : .failed
+        }
+    }
+
+    private func show(_ line: DoctorLine) {
+        Terminal.output.line(options.isJSON ? line.json : line.shown(hasColors: Terminal.output.hasColors))
+    }
+
+    /// `12 ok, 1 warning, 0 failures, 2 not seen`
+    static func summary(_ counts: [DoctorLine.State: Int]) -> String {
+        func count(_ state: DoctorLine.State, _ one: String, _ many: String) -> String {
+            let count = counts[state] ?? 0
+            return "\(count) \(count == 1 ? one : many)"
+        }
+        return [
+            count(.ok, "ok", "ok"), count(.warning, "warning", "warnings"), count(.failure, "failure", "failures"),
+            count(.unseen, "not seen", "not seen"),
+        ].joined(separator: ", ")
+    }
+}
+
+extension Invocation {
+    struct DoctorOptions: Equatable, Sendable {
+        var configPath: String
+        var isJSON = false
+    }
+}

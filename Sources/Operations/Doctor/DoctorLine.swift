@@ -1,0 +1,63 @@
+import JSON
+
+/// One thing that was looked at: what was found, and what to do about it.
+struct DoctorLine: Sendable, Equatable {
+    enum State: String, Sendable, CaseIterable {
+        case ok
+        /// Works now, and may not always.
+        case warning
+        /// A worker would not do its work.
+        case failure
+        /// It could not be looked at: neither well nor ill.
+        case unseen
+    }
+
+    /// The check that it is of: `broker`.
+    var check: String
+    var state: State
+    var text: String
+    /// What to do; empty when there is nothing to do.
+    var remedy = ""
+
+    static func ok(_ check: String, _ text: String) -> DoctorLine {
+        DoctorLine(check: check, state: .ok, text: text)
+    }
+
+    static func warning(_ check: String, _ text: String, remedy: String) -> DoctorLine {
+        DoctorLine(check: check, state: .warning, text: text, remedy: remedy)
+    }
+
+    static func failure(_ check: String, _ text: String, remedy: String) -> DoctorLine {
+        DoctorLine(check: check, state: .failure, text: text, remedy: remedy)
+    }
+
+    static func unseen(_ check: String, _ text: String, remedy: String = "") -> DoctorLine {
+        DoctorLine(check: check, state: .unseen, text: text, remedy: remedy)
+    }
+
+    /// For people; what to do stands below what was found.
+    func shown(hasColors: Bool) -> String {
+        let tint: Tint =
+            switch state {
+            case .ok: .good
+            case .warning, .unseen: .warning
+            case .failure: .bad
+            }
+        let word = tint.applied(to: state.rawValue.padded(to: 8), if: hasColors)
+        let line = "\(word) \(check.padded(to: DoctorCheck.nameWidth))  \(text.printable)"
+        return remedy.isEmpty
+            ? line
+            : line + "\n" + String(repeating: " ", count: 11 + DoctorCheck.nameWidth) + "→ \(remedy.printable)"
+    }
+
+    var json: String {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("check", check)
+        json.member("state", state.rawValue)
+        json.member("text", text)
+        if !remedy.isEmpty { json.member("remedy", remedy) }
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+}

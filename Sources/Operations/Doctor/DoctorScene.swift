@@ -1,0 +1,35 @@
+import AMQP
+import Delivery
+
+/// What checks look at: the configuration, as far as it can be read.
+struct DoctorScene: Sendable {
+    let path: String
+    /// nil when it has mistakes.
+    let configuration: Configuration?
+    /// What concerns the broker, which may be right while the rest is not.
+    let broker: Configuration.Broker?
+    let topology: Topology?
+    let mistakes: [ConfigurationError.Mistake]
+
+    init(_ path: String) {
+        self.path = path
+        let file = ConfigurationFile(path)
+        do {
+            let configuration = try file.worker()
+            self.configuration = configuration
+            broker = configuration.broker
+            topology = Configuration.topology(configuration.broker, configuration.retry, configuration.results)
+            mistakes = []
+        } catch {
+            configuration = nil
+            let part = try? file.broker()
+            broker = part?.broker
+            topology = part?.topology
+            mistakes = error.mistakes
+        }
+    }
+
+    var advice: TopologyAdvice { TopologyAdvice(virtualHost: broker?.url.virtualHost ?? "/") }
+
+    var management: ManagementAccess? { broker.flatMap { ManagementAccess($0) } }
+}

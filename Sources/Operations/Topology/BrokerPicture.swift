@@ -1,0 +1,27 @@
+import Delivery
+
+/// What of a topology is at the broker, as its management API shows it.
+struct BrokerPicture: Sendable, Equatable {
+    struct Exchange: Sendable, Equatable {
+        var kind: String
+        /// As text, by name.
+        var arguments: [String: String] = [:]
+    }
+
+    struct Queue: Sendable, Equatable {
+        var arguments: [String: String] = [:]
+        /// What policies, the operator's included, come to; as text, by key.
+        var policy: [String: String] = [:]
+        /// The policy that applies, with that of the operator after a `+`; empty: none.
+        var policyName = ""
+    }
+
+    var version: BrokerVersion?
+    /// By name, for those that are there.
+    var exchanges: [String: Exchange] = [:]
+    var queues: [String: Queue] = [:]
+    /// From the topology's exchanges to any queues; `queues` has these too.
+    var bindings: [Topology.Binding] = []
+    /// The topology's own, by name: pattern and definition as text.
+    var policies: [String: [String: String]] = [:]
+}

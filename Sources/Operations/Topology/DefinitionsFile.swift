@@ -1,0 +1,89 @@
+import Delivery
+import JSON
+
+/// The topology as RabbitMQ's definitions file (https://www.rabbitmq.com/docs/definitions), one thing a line.
+enum DefinitionsFile {
+    static func text(_ topology: Topology, virtualHost: String, policies: [Topology.Policy]) -> String {
+        let exchanges = topology.exchanges.map { exchange in
+            object(virtualHost) { json in
+                json.member("name", exchange.name)
+                json.member("type", exchange.kind.rawValue)
+                json.member("durable", true)
+                json.member("auto_delete", false)
+                json.member("internal", false)
+                json.arguments("arguments", exchange.arguments)
+            }
+        }
+        let queues = topology.queues.map { queue in
+            object(virtualHost) { json in
+                json.member("name", queue.name)
+                json.member("durable", true)
+                json.member("auto_delete", false)
+                json.arguments("arguments", queue.arguments)
+            }
+        }
+        let bindings = topology.bindings.map { binding in
+            object(virtualHost) { json in
+                json.member("source", binding.exchange)
+                json.member("destination", binding.queue)
+                json.member("destination_type", "queue")
+                json.member("routing_key", binding.routingKey)
+                json.arguments("arguments", [])
+            }
+        }
+        let policies = policies.map { policy in
+            object(virtualHost) { json in
+                json.member("name", policy.name)
+                json.policyMembers(policy)
+            }
+        }
+        let lists = [
+            list("exchanges", exchanges), list("queues", queues), list("bindings", bindings),
+            list("policies", policies),
+        ]
+        return "{\n" + lists.joined(separator: ",\n") + "\n}\n"
+    }
+
+    private static func list(_ name: String, _ lines: [String]) -> String {
+        "  \"\(name)\": [" + (lines.isEmpty ? "" : "\n    " + lines.joined(separator: ",\n    ") + "\n  ") + "]"
+    }
+
+    private static func object(_ virtualHost: String, _ members: (inout JSONWriter) -> Void) -> String {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("vhost", virtualHost)
+        members(&json)
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+}
+
+extension JSONWriter {
+    mutating func arguments(_ name: StaticString, _ arguments: [Topology.Argument]) {
+        key(name)
+        beginObject()
+        for argument in arguments {
+            key(argument.name)
+            switch argument.value {
+            case .text(let text): string(text)
+            case .integer(let number): int(number)
+            case .boolean(let flag): bool(flag)
+            }
+        }
+        endObject()
+    }
+
+    /// All of a policy but its name.
+    mutating func policyMembers(_ policy: Topology.Policy) {
+        member("pattern", policy.pattern)
+        member("apply-to", "queues")
+        member("priority", policy.priority)
+        arguments("definition", policy.definition)
+    }
+
+    mutating func policyBody(_ policy: Topology.Policy) {
+        beginObject()
+        policyMembers(policy)
+        endObject()
+    }
+}

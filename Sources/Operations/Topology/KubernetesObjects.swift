@@ -1,0 +1,99 @@
+import Delivery
+import JSON
+
+/// The topology as objects of RabbitMQ's messaging topology operator
+/// (https://www.rabbitmq.com/kubernetes/operator/using-topology-operator), for `kubectl apply -f -`.
+struct KubernetesObjects {
+    /// What a label of Kubernetes leaves room for, with a number behind it.
+    private static let nameLengthMax = 230
+
+    /// The `RabbitmqCluster` that they belong to.
+    let cluster: String
+    let virtualHost: String
+    private var names: Set<String> = []
+    private var objects: [String] = []
+
+    init(cluster: String, virtualHost: String) {
+        self.cluster = cluster
+        self.virtualHost = virtualHost
+    }
+
+    static func text(
+        _ topology: Topology, virtualHost: String, cluster: String, policies: [Topology.Policy]
+    ) -> String {
+        var made = KubernetesObjects(cluster: cluster, virtualHost: virtualHost)
+        for exchange in topology.exchanges {
+            made.add("Exchange", exchange.name) { json in
+                json.member("name", exchange.name)
+                json.member("type", exchange.kind.rawValue)
+                json.member("durable", true)
+                json.arguments("arguments", exchange.arguments)
+            }
+        }
+        for queue in topology.queues {
+            made.add("Queue", queue.name) { json in
+                json.member("name", queue.name)
+                // The operator makes the argument of it.
+                json.member("type", "quorum")
+                json.member("durable", true)
+                json.arguments("arguments", queue.arguments.filter { $0.name != "x-queue-type" })
+            }
+        }
+        for binding in topology.bindings {
+            made.add("Binding", "\(binding.queue)-to-\(binding.exchange)") { json in
+                json.member("source", binding.exchange)
+                json.member("destination", binding.queue)
+                json.member("destinationType", "queue")
+                json.member("routingKey", binding.routingKey)
+            }
+        }
+        for policy in policies {
+            made.add("Policy", policy.name) { json in
+                json.member("name", policy.name)
+                json.member("pattern", policy.pattern)
+                json.member("applyTo", "queues")
+                json.member("priority", policy.priority)
+                json.arguments("definition", policy.definition)
+            }
+        }
+        return made.objects.joined(separator: "---\n")
+    }
+
+    /// YAML whose values are JSON, so that nothing in a name means anything to YAML.
+    private mutating func add(_ kind: String, _ name: String, _ members: (inout JSONWriter) -> Void) {
+        var spec = JSONWriter()
+        spec.beginObject()
+        spec.member("vhost", virtualHost)
+        members(&spec)
+        spec.key("rabbitmqClusterReference")
+        spec.beginObject()
+        spec.member("name", cluster)
+        spec.endObject()
+        spec.endObject()
+        objects.append(
+            """
+            apiVersion: rabbitmq.com/v1beta1
+            kind: \(kind)
+            metadata:
+              name: \(label(kind, name))
+            spec: \(String(decoding: spec.bytes, as: UTF8.self))
+
+            """)
+    }
+
+    /// A name that Kubernetes takes (RFC 1123) and no other object of the kind has.
+    private mutating func label(_ kind: String, _ name: String) -> String {
+        var label = String(
+            name.lowercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }.prefix(Self.nameLengthMax))
+        while label.first == "-" { label.removeFirst() }
+        while label.last == "-" { label.removeLast() }
+        if label.isEmpty { label = "queue" }
+        var unique = label
+        var number = 2
+        while !names.insert("\(kind) \(unique)").inserted {
+            unique = "\(label)-\(number)"
+            number += 1
+        }
+        return unique
+    }
+}

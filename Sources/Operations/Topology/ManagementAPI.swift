@@ -1,0 +1,192 @@
+import AMQP
+import Delivery
+import EventLoop
+import HTTPClient
+import JSON
+import TLS
+
+/// RabbitMQ's management API (https://www.rabbitmq.com/docs/management#http-api): one small request for each thing, so
+/// that what else the broker holds does not matter. Blocks; used by one thread at a time.
+final class ManagementAPI {
+    /// Why something is not seen, for an operator.
+    struct Failure: Error, Equatable {
+        let message: String
+    }
+
+    private static let answerMillisecondsMax = 5_000
+    private static let answerBytesMax = 4 << 20
+
+    private let client = HTTPClient()
+    private let base: HTTPURL
+    private let virtualHost: String
+    private let authoritiesPEM: String?
+
+    init(_ access: ManagementAccess) {
+        base = access.url
+        virtualHost = access.virtualHost
+        authoritiesPEM = access.authoritiesPEM
+    }
+
+    var place: String { base.place }
+
+    /// The broker's version and its clock, UNIX seconds where it tells the time.
+    func overview() throws(Failure) -> (version: String, unixSeconds: Int64?) {
+        let response = try ask(.get, ["overview"])
+        guard let version = try document(response).root["rabbitmq_version"]?.string else { throw strange }
+        return (version, response.header("date").flatMap { HTTPDate.unixSeconds($0) })
+    }
+
+    /// nil: there is none of that name.
+    func exchange(_ name: String) throws(Failure) -> BrokerPicture.Exchange? {
+        guard let found = try find(["exchanges", virtualHost, name]) else { return nil }
+        return BrokerPicture.Exchange(
+            kind: found.root["type"]?.string ?? "", arguments: Self.texts(found.root["arguments"]))
+    }
+
+    /// nil: there is none of that name.
+    func queue(_ name: String) throws(Failure) -> BrokerPicture.Queue? {
+        guard let found = try find(["queues", virtualHost, name]) else { return nil }
+        let names = [found.root["policy"]?.string, found.root["operator_policy"]?.string]
+        return BrokerPicture.Queue(
+            arguments: Self.texts(found.root["arguments"]),
+            policy: Self.texts(found.root["effective_policy_definition"]),
+            policyName: names.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "+"))
+    }
+
+    /// Those that lead from an exchange to queues.
+    func bindings(from exchange: String) throws(Failure) -> [Topology.Binding] {
+        guard let found = try find(["exchanges", virtualHost, exchange, "bindings", "source"]) else { return [] }
+        return found.root.elements.compactMap { binding in
+            guard binding["destination_type"]?.string == "queue", let queue = binding["destination"]?.string else {
+                return nil
+            }
+            return Topology.Binding(
+                queue: queue, exchange: exchange, routingKey: binding["routing_key"]?.string ?? "")
+        }
+    }
+
+    /// What a policy says, as text by key; nil: there is none of that name.
+    func policy(_ name: String) throws(Failure) -> [String: String]? {
+        guard let found = try find(["policies", virtualHost, name]) else { return nil }
+        var texts = Self.texts(found.root["definition"])
+        texts["pattern"] = found.root["pattern"]?.string
+        return texts
+    }
+
+    func set(_ policy: Topology.Policy) throws(Failure) {
+        var json = JSONWriter()
+        json.policyBody(policy)
+        _ = try ask(.put, ["policies", virtualHost, policy.name], body: json.bytes)
+    }
+
+    /// What there is of a topology, and of queues that its exchanges lead to besides.
+    func picture(of topology: Topology) throws(Failure) -> BrokerPicture {
+        var picture = BrokerPicture()
+        picture.version = BrokerVersion(try overview().version)
+        for wanted in topology.exchanges {
+            guard let exchange = try exchange(wanted.name) else { continue }
+            picture.exchanges[wanted.name] = exchange
+            picture.bindings += try bindings(from: wanted.name)
+        }
+        for name in Set(topology.queues.map(\.name) + picture.bindings.map(\.queue)).sorted() {
+            if let queue = try queue(name) { picture.queues[name] = queue }
+        }
+        for wanted in picture.version.map({ topology.policies(of: $0) }) ?? [] {
+            if let policy = try policy(wanted.name) { picture.policies[wanted.name] = policy }
+        }
+        return picture
+    }
+
+    private func find(_ path: [String]) throws(Failure) -> JSONDocument? {
+        let response = try ask(.get, path, mayBeMissing: true)
+        return response.status == 404 ? nil : try document(response)
+    }
+
+    private func ask(
+        _ method: HTTPRequest.Method, _ path: [String], body: [UInt8] = [], mayBeMissing: Bool = false
+    ) throws(Failure) -> HTTPResponse {
+        var request = HTTPRequest(method, base.appending(["api"] + path))
+        request.limits = HTTPLimits(
+            wholeMillisecondsMax: Self.answerMillisecondsMax, bodyBytesMax: Self.answerBytesMax)
+        request.authoritiesPEM = authoritiesPEM
+        if !body.isEmpty {
+            request.headers = [("Content-Type", "application/json")]
+            request.body = body
+        }
+        let response: HTTPResponse
+        do {
+            response = try client.send(request)
+        } catch {
+            throw Failure(message: error.message)
+        }
+        if response.isSuccess || mayBeMissing && response.status == 404 { return response }
+        let user = base.credentials?.user ?? ""
+        switch response.status {
+        case 401: throw Failure(message: "\(place): the login of user \(user) is refused, or it has no tag management")
+        case 403: throw Failure(message: "\(place): user \(user) may not \(method == .get ? "see" : "change") this")
+        default: throw Failure(message: "\(place): it answers \(response.status)")
+        }
+    }
+
+    private func document(_ response: HTTPResponse) throws(Failure) -> JSONDocument {
+        do {
+            return try JSONDocument(response.body)
+        } catch {
+            throw strange
+        }
+    }
+
+    private var strange: Failure { Failure(message: "\(place): what answers there is not RabbitMQ's management") }
+
+    /// An object's scalars as text; an empty list is how the API writes an empty object.
+    private static func texts(_ value: JSONValue?) -> [String: String] {
+        guard let value, value.kind == .object else { return [:] }
+        var texts: [String: String] = [:]
+        for (name, value) in value.members {
+            guard let name = name.string else { continue }
+            texts[name] = value.string ?? String(decoding: value.sourceBytes, as: UTF8.self)
+        }
+        return texts
+    }
+}
+
+/// Where the management API is, and as whom it is asked.
+struct ManagementAccess: Sendable {
+    let url: HTTPURL
+    let virtualHost: String
+    /// nil: the machine's.
+    let authoritiesPEM: String?
+
+    /// nil when the configuration does not say where it is.
+    init?(_ broker: Configuration.Broker) {
+        guard let url = broker.management else { return nil }
+        self.url = url
+        virtualHost = broker.url.virtualHost
+        if case .pem(let text) = broker.tls.trust { authoritiesPEM = text } else { authoritiesPEM = nil }
+    }
+
+    /// What it shows of a topology.
+    func picture(of topology: Topology) async -> Result<BrokerPicture, ManagementAPI.Failure> {
+        await ask { api throws(ManagementAPI.Failure) in try api.picture(of: topology) }
+    }
+
+    /// Sets a policy; what went wrong.
+    func set(_ policy: Topology.Policy) async -> ManagementAPI.Failure? {
+        let result = await ask { api throws(ManagementAPI.Failure) in try api.set(policy) }
+        if case .failure(let failure) = result { return failure }
+        return nil
+    }
+
+    /// From a thread that this may block.
+    func ask<Answer: Sendable>(
+        _ question: @escaping @Sendable (ManagementAPI) throws(ManagementAPI.Failure) -> Answer
+    ) async -> Result<Answer, ManagementAPI.Failure> {
+        await DetachedThread.run { [self] () -> Result<Answer, ManagementAPI.Failure> in
+            do throws(ManagementAPI.Failure) {
+                return .success(try question(ManagementAPI(self)))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+}

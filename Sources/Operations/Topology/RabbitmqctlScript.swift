@@ -1,0 +1,47 @@
+import Delivery
+import JSON
+
+/// The topology as a script for where `rabbitmqctl` reaches a node. It can be run again.
+enum RabbitmqctlScript {
+    static func text(
+        _ topology: Topology, virtualHost: String, user: String, policies: [Topology.Policy]
+    ) -> String {
+        let definitions = DefinitionsFile.text(topology, virtualHost: virtualHost, policies: [])
+        let permissions = WorkerPermissions(topology)
+        let host = Shell.quoted(virtualHost)
+        var lines = [
+            "#!/bin/sh",
+            "# Exchanges, queues and bindings of Martlet, and what versions of RabbitMQ need besides.",
+            "set -eu",
+            "rabbitmqctl import_definitions --format json << 'END'",
+            "\(definitions)END",
+        ]
+        for policy in policies {
+            lines.append(
+                "rabbitmqctl set_policy -p \(host) --apply-to queues --priority \(policy.priority) "
+                    + "\(Shell.quoted(policy.name)) \(Shell.quoted(policy.pattern)) "
+                    + Shell.quoted(definition(policy)))
+        }
+        lines += [
+            "# What a worker's user needs, and no more: configure, write, read.",
+            "# rabbitmqctl set_permissions -p \(host) \(Shell.quoted(user)) \(Shell.quoted("^$")) "
+                + "\(Shell.quoted(permissions.write)) \(Shell.quoted(permissions.read))",
+        ]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private static func definition(_ policy: Topology.Policy) -> String {
+        var json = JSONWriter()
+        json.beginObject()
+        for argument in policy.definition {
+            json.key(argument.name)
+            switch argument.value {
+            case .text(let text): json.string(text)
+            case .integer(let number): json.int(number)
+            case .boolean(let flag): json.bool(flag)
+            }
+        }
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+}

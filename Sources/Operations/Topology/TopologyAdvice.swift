@@ -1,0 +1,34 @@
+import Delivery
+
+/// What an operator can do about a part of the topology that is not as it should be.
+struct TopologyAdvice: Sendable {
+    static let apply = "run martlet topology apply"
+
+    let virtualHost: String
+
+    /// A queue has other arguments, which no declaration changes.
+    func migrate(queue: String) -> String {
+        "a broker cannot change it: let it run empty, then rabbitmqctl delete_queue -p \(Shell.quoted(virtualHost)) "
+            + "--if-empty \(Shell.quoted(queue)) and \(Self.apply) again"
+    }
+
+    /// An exchange is of another kind, or has other arguments.
+    func migrate(exchange: String) -> String {
+        "a broker cannot change it: delete it while nobody publishes, and \(Self.apply) again; what else was bound to it is "
+            + "to be bound again"
+    }
+
+    /// A queue of results has other bounds, and somebody may have meant it.
+    func bound(queue: String, _ results: ResultsRetention) -> String {
+        let definition = #"{"message-ttl":\#(results.ageSecondsMax * 1000),"max-length":\#(results.lengthMax)}"#
+        return
+            "a policy sets them without deleting the queue: rabbitmqctl set_policy -p \(Shell.quoted(virtualHost)) "
+            + "--apply-to queues \(Shell.quoted("\(queue)-bounds")) \(Shell.quoted("^\(queue.replacing(".", with: #"\."#))$")) "
+            + Shell.quoted(definition)
+    }
+}
+
+/// Words for a POSIX shell.
+enum Shell {
+    static func quoted(_ text: String) -> String { "'\(text.replacing("'", with: #"'\''"#))'" }
+}

@@ -1,0 +1,69 @@
+import AMQP
+import Delivery
+import EventLoop
+import JSON
+
+/// Says what of the topology is missing at the broker, or is otherwise.
+struct TopologyCheckCommand {
+    let target: TopologyTarget
+    let isJSON: Bool
+
+    func run(on loop: EventLoop) async -> ExitCode {
+        do {
+            return print(try await target.findings(on: loop))
+        } catch {
+            Terminal.error.line(target.access.line(error))
+            return error.isUnreachable ? .unreachable : .failed
+        }
+    }
+
+    private func print(_ findings: [TopologyFinding]) -> ExitCode {
+        for finding in findings where isJSON || finding.state != .present {
+            Terminal.output.line(isJSON ? finding.json : finding.text.printable)
+        }
+        let faults = findings.count { $0.isFault }
+        if !isJSON {
+            let right = findings.count { $0.state == .present }
+            Terminal.output.line("\(right) as they should be, \(faults) missing or otherwise")
+        }
+        return faults == 0 ? .success : .failed
+    }
+}
+
+extension TopologyTarget {
+    /// By the management API where it is configured and answers, else by AMQP.
+    ///
+    /// - Throws: when the broker cannot be reached.
+    func findings(on loop: EventLoop) async throws(AMQPError) -> [TopologyFinding] {
+        var unseen: [TopologyFinding] = []
+        switch await management?.picture(of: topology) {
+        case .success(let picture):
+            return TopologyComparison(topology: topology, picture: picture, advice: advice).findings
+        case .failure(let failure):
+            unseen = [TopologyFinding(subject: "management API", state: .unseen, advice: failure.message)]
+        case nil: break
+        }
+        let admin = access.admin(named: "martlet topology", on: loop)
+        admin.start()
+        do {
+            let findings = try await TopologyProbe(admin: admin, topology: topology, advice: advice).findings()
+            await admin.close()
+            return findings + unseen
+        } catch {
+            await admin.close()
+            throw error
+        }
+    }
+}
+
+extension TopologyFinding {
+    fileprivate var json: String {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("subject", subject)
+        json.member("state", state.rawValue)
+        if !advice.isEmpty { json.member("advice", advice) }
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+}

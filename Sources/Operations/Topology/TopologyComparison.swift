@@ -1,0 +1,155 @@
+import Delivery
+
+/// Compares a topology with what the broker's management shows of it.
+struct TopologyComparison {
+    let topology: Topology
+    let picture: BrokerPicture
+    let advice: TopologyAdvice
+
+    /// In the order of the topology.
+    var findings: [TopologyFinding] {
+        topology.exchanges.map(finding) + topology.queues.map(finding) + topology.bindings.map(finding) + spareBindings
+            + policies
+    }
+
+    private func finding(_ wanted: Topology.Exchange) -> TopologyFinding {
+        let subject = "exchange \(wanted.name)"
+        guard let there = picture.exchanges[wanted.name] else {
+            return TopologyFinding(subject: subject, state: .missing, advice: TopologyAdvice.apply)
+        }
+        var differences = Self.differences(Self.texts(wanted.arguments), there.arguments)
+        if there.kind != wanted.kind.rawValue {
+            differences.insert("it is of kind \(there.kind) instead of \(wanted.kind.rawValue)", at: 0)
+        }
+        guard !differences.isEmpty else { return TopologyFinding(subject: subject, state: .present) }
+        return TopologyFinding(
+            subject: subject, state: .differs,
+            advice: "\(differences.joined(separator: ", ")); \(advice.migrate(exchange: wanted.name))")
+    }
+
+    private func finding(_ wanted: Topology.Queue) -> TopologyFinding {
+        let subject = "queue \(wanted.name)"
+        guard let there = picture.queues[wanted.name] else {
+            return TopologyFinding(subject: subject, state: .missing, advice: TopologyAdvice.apply)
+        }
+        let arguments = Self.texts(wanted.arguments)
+        let differences = Self.differences(arguments, there.arguments)
+        guard !differences.isEmpty else { return TopologyFinding(subject: subject, state: .present) }
+        let text = differences.joined(separator: ", ")
+        guard topology.isBounded(wanted.name) else {
+            return TopologyFinding(
+                subject: subject, state: .differs, advice: "\(text); \(advice.migrate(queue: wanted.name))")
+        }
+        let others = Self.differences(Self.structural(arguments), Self.structural(there.arguments))
+        guard others.isEmpty else {
+            return TopologyFinding(
+                subject: subject, state: .differs, advice: "\(text); \(advice.migrate(queue: wanted.name))")
+        }
+        if Topology.boundKeys.allSatisfy({ key in there.arguments["x-\(key)"] != nil || there.policy[key] != nil }) {
+            return TopologyFinding(subject: subject, state: .present, advice: "bounded otherwise: \(text)")
+        }
+        return TopologyFinding(
+            subject: subject, state: .differs,
+            advice: "\(text): it can grow without end; \(advice.bound(queue: wanted.name, topology.results))")
+    }
+
+    private func finding(_ wanted: Topology.Binding) -> TopologyFinding {
+        let isThere = picture.bindings.contains(wanted)
+        return TopologyFinding(
+            subject: "binding of \(wanted.text)", state: isThere ? .present : .missing,
+            advice: isThere ? "" : TopologyAdvice.apply)
+    }
+
+    private var spareBindings: [TopologyFinding] {
+        picture.staleBindings(of: topology).map { binding in
+            TopologyFinding(
+                subject: "binding of \(binding.text)", state: .differs,
+                advice: "it is of another configuration, and leads messages where nobody takes them, or twice; "
+                    + TopologyAdvice.apply)
+        }
+    }
+
+    private var policies: [TopologyFinding] {
+        guard let version = picture.version else { return [] }
+        return topology.policies(of: version).map { policy in
+            let subject = "policy \(policy.name)"
+            guard let there = picture.policies[policy.name] else {
+                return TopologyFinding(
+                    subject: subject, state: .missing,
+                    advice: "without it RabbitMQ \(version) takes what was returned 20 times out of the queues; "
+                        + TopologyAdvice.apply)
+            }
+            return TopologyFinding(
+                subject: subject, state: policy.texts == there ? .present : .differs,
+                advice: policy.texts == there ? "" : TopologyAdvice.apply)
+        }
+    }
+
+    private static func texts(_ arguments: [Topology.Argument]) -> [String: String] {
+        Dictionary(uniqueKeysWithValues: arguments.map { ($0.name, $0.value.plainText) })
+    }
+
+    private static func structural(_ arguments: [String: String]) -> [String: String] {
+        arguments.filter { name, _ in !Topology.boundKeys.contains { name == "x-\($0)" } }
+    }
+
+    /// `x-max-length is not set instead of 5`, sorted by name.
+    private static func differences(_ wanted: [String: String], _ there: [String: String]) -> [String] {
+        Set(wanted.keys).union(there.keys).sorted().compactMap { name in
+            guard wanted[name] != there[name] else { return nil }
+            return "\(name) is \(there[name] ?? "not set") instead of \(wanted[name] ?? "not set")"
+        }
+    }
+}
+
+extension BrokerPicture {
+    /// Bindings that other configurations have left: those that this one cannot have, and those of queues of requests that
+    /// it does not name. A queue counts as one by its arguments, which nobody else's have; whoever else listens is left
+    /// alone.
+    func staleBindings(of topology: Topology) -> [Topology.Binding] {
+        let former = topology.formerBindings.filter { bindings.contains($0) }
+        let names = topology.names
+        guard let marks = topology.queues.first(where: { $0.name == names.requestQueues[0] })?.arguments else {
+            return former
+        }
+        let abandoned = bindings.filter { binding in
+            guard binding.exchange == names.requestsExchange, !names.requestQueues.contains(binding.queue),
+                !former.contains(binding), let queue = queues[binding.queue]
+            else { return false }
+            return marks.allSatisfy { queue.arguments[$0.name] == $0.value.plainText }
+        }
+        return former + abandoned
+    }
+}
+
+extension Topology {
+    /// Keys of policies that bound a queue; as arguments with `x-` before them.
+    static let boundKeys = ["message-ttl", "max-length"]
+
+    /// Whether it is a queue of results that nobody takes.
+    func isBounded(_ queue: String) -> Bool { queue == names.resultsQueue || queue == names.unroutedQueue }
+}
+
+extension Topology.Binding {
+    /// `push.requests to push.requests by #`.
+    var text: String { "\(queue) to \(exchange)" + (routingKey.isEmpty ? "" : " by \(routingKey)") }
+}
+
+extension Topology.Policy {
+    /// As the management API's would be read.
+    var texts: [String: String] {
+        var texts = ["pattern": pattern]
+        for argument in definition { texts[argument.name] = argument.value.plainText }
+        return texts
+    }
+}
+
+extension Topology.Argument.Value {
+    var plainText: String {
+        switch self {
+        case .text(let text): text
+        case .integer(let number): "\(number)"
+        case .boolean(let flag): "\(flag)"
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import AMQP
+import Delivery
+
+/// Prints the topology in one of the forms that a broker, or whoever manages it, takes. Connects to nothing.
+struct TopologyPrintCommand {
+    enum Format: String, CaseIterable, Sendable {
+        case table
+        case definitions
+        case rabbitmqctl
+        case kubernetes
+    }
+
+    let options: Invocation.TopologyPrintOptions
+
+    func run() throws(ConfigurationError) -> ExitCode {
+        let topology = try options.broker.topology()
+        let (virtualHost, user) = try options.broker.virtualHostAndUser()
+        let policies = options.version.map { topology.policies(of: $0) } ?? []
+        let text =
+            switch options.format {
+            case .table: TopologyReport.table(topology, policies: policies)
+            case .definitions: DefinitionsFile.text(topology, virtualHost: virtualHost, policies: policies)
+            case .rabbitmqctl:
+                RabbitmqctlScript.text(topology, virtualHost: virtualHost, user: user, policies: policies)
+            case .kubernetes:
+                KubernetesObjects.text(
+                    topology, virtualHost: virtualHost, cluster: options.cluster, policies: policies)
+            }
+        guard Terminal.output.write(text) else { return .failed }
+        if options.version == nil, options.format != .table {
+            Terminal.error.line(
+                "martlet: without --broker there are no policies, of which RabbitMQ 4 needs one: --broker 4.0")
+        }
+        return .success
+    }
+}
+
+extension Invocation {
+    struct TopologyPrintOptions: Equatable, Sendable {
+        var broker = Broker()
+        var format = TopologyPrintCommand.Format.table
+        /// nil: what every version takes.
+        var version: BrokerVersion?
+        /// Of Kubernetes.
+        var cluster = "rabbitmq"
+    }
+}
+
+extension Invocation.TopologyPrintOptions {
+    init(_ parsed: ParsedArguments) throws(UsageError) {
+        broker = try Invocation.Broker(parsed)
+        if let text = parsed.options["format"] {
+            guard let format = TopologyPrintCommand.Format(rawValue: text) else {
+                let formats = TopologyPrintCommand.Format.allCases.map(\.rawValue).joined(separator: ", ")
+                throw UsageError(
+                    message: "option --format takes one of \(formats), not '\(text)'", command: parsed.command)
+            }
+            self.format = format
+        } else if parsed.options["json"] != nil {
+            format = .definitions
+        }
+        if parsed.options["json"] != nil, format != .definitions {
+            throw UsageError(message: "option --json is --format definitions", command: parsed.command)
+        }
+        if let text = parsed.options["broker"] {
+            guard let version = BrokerVersion(text) else {
+                throw UsageError(
+                    message: "option --broker takes a version such as 3.10, 3.13, 4.0 or 4.3, not '\(text)'",
+                    command: parsed.command)
+            }
+            self.version = version
+        }
+        cluster = parsed.options["cluster"] ?? cluster
+    }
+}

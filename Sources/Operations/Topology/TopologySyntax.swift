@@ -1,0 +1,45 @@
+extension CommandSyntax {
+    static let topologyPrint = CommandSyntax(
+        path: ["topology", "print"],
+        summary: "Show the exchanges, queues and bindings, without connecting.",
+        discussion: """
+            As a table, or as what declares them without martlet: a definitions file, a script of rabbitmqctl, or objects of
+            the messaging topology operator. --broker adds the policies that a version needs: from 4.0 on a broker takes
+            a message out of a queue that was returned 20 times.
+            """,
+        options: [
+            .config(), .prefix,
+            OptionSyntax(
+                name: "format", value: "FORMAT", help: "table (default), definitions, rabbitmqctl, kubernetes"),
+            OptionSyntax(name: "broker", value: "VERSION", help: "the broker's version: 3.10, 3.13, 4.0, 4.3"),
+            OptionSyntax(name: "cluster", value: "NAME", help: "of Kubernetes: the RabbitmqCluster; default rabbitmq"),
+            OptionSyntax(name: "json", help: "the same as --format definitions"),
+        ])
+
+    static let topologyCheck = CommandSyntax(
+        path: ["topology", "check"],
+        summary: "Compare the broker with the topology, and change nothing.",
+        discussion: """
+            Prints what is missing or differs, each with what to do about it. Exit code 0: nothing is, 1: something is. AMQP
+            shows whether things are there, and to a user who may declare them whether their arguments are right; bindings
+            and policies are seen where amqp.management_url is configured.
+            """,
+        options: [.config(), .url, .prefix, .json])
+
+    static let topologyApply = CommandSyntax(
+        path: ["topology", "apply"],
+        summary: "Declare the exchanges, queues and bindings at the broker.",
+        discussion: """
+            Declares what is missing and leaves alone what is there; run it as often as you like. Something that exists
+            with other arguments is an error: the broker cannot change it, only delete and declare anew. Bindings of other
+            configurations are taken away: that of all requests to one queue where there are several and, where
+            amqp.management_url is configured, those of queues that are no longer queues of requests; without it name
+            these as --former. With it the policies that the broker's version needs are set as well.
+            """,
+        options: [
+            .config(), .url, .prefix,
+            OptionSyntax(
+                name: "former", value: "QUEUE[=KEY]",
+                help: "take away its binding to the exchange of requests; several are allowed", isList: true),
+        ])
+}

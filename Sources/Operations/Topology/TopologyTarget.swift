@@ -1,0 +1,77 @@
+import AMQP
+import Delivery
+import EventLoop
+
+/// A topology, and the broker where it is to be.
+struct TopologyTarget: Sendable {
+    let access: BrokerAccess
+    let topology: Topology
+    /// nil when the configuration does not say where it is.
+    let management: ManagementAccess?
+    let virtualHost: String
+
+    /// By the configuration file or by `--url`.
+    ///
+    /// - Throws: what is wrong with either.
+    init(_ broker: Invocation.Broker) throws(ConfigurationError) {
+        access = try broker.access()
+        topology = try broker.topology()
+        let configuration = try broker.configuration()
+        management = ManagementAccess(configuration)
+        virtualHost = configuration.url.virtualHost
+    }
+
+    init(access: BrokerAccess, topology: Topology, management: ManagementAccess?, virtualHost: String) {
+        self.access = access
+        self.topology = topology
+        self.management = management
+        self.virtualHost = virtualHost
+    }
+
+    var advice: TopologyAdvice { TopologyAdvice(virtualHost: virtualHost) }
+}
+
+extension BrokerAccess {
+    /// To be started, and closed, by the caller.
+    func admin(named name: String, on loop: EventLoop, deadlineSeconds: Int = TopologyCommand.connectDeadlineSeconds)
+        -> BrokerAdmin
+    {
+        BrokerAdmin(
+            loop: loop, connectors: connectors(on: loop), connection: connection(named: name),
+            deadlineSeconds: deadlineSeconds)
+    }
+}
+
+extension Invocation.Broker {
+    /// What a topology that is printed is for; without a configuration that of RabbitMQ's own beginning.
+    func virtualHostAndUser() throws(ConfigurationError) -> (virtualHost: String, user: String) {
+        guard configPath != nil else { return ("/", "martlet") }
+        let url = try configuration().url
+        return (url.virtualHost, url.credentials.user)
+    }
+}
+
+extension Invocation {
+    struct TopologyApplyOptions: Equatable, Sendable {
+        var broker = Broker()
+        var former: [FormerQueue] = []
+    }
+
+    /// A queue of requests of an earlier configuration.
+    struct FormerQueue: Equatable, Sendable {
+        var name: String
+        /// nil: the last word of its name.
+        var routingKey: String?
+    }
+}
+
+extension Invocation.TopologyApplyOptions {
+    init(_ parsed: ParsedArguments) throws(UsageError) {
+        broker = try Invocation.Broker(parsed)
+        former = (parsed.lists["former"] ?? []).map { text in
+            guard let equals = text.firstIndex(of: "=") else { return Invocation.FormerQueue(name: text) }
+            return Invocation.FormerQueue(
+                name: String(text[..<equals]), routingKey: String(text[text.index(after: equals)...]))
+        }
+    }
+}

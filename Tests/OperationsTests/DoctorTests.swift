@@ -1,0 +1,127 @@
+import APNS
+import APNSProtocol
+import Delivery
+import EventLoop
+import JSON
+import Testing
+
+@testable import Operations
+
+/// What the doctor makes of what it sees.
+@Suite struct DoctorTests {
+    @Test(arguments: [
+        (PushAnswer(status: 400, reason: .badDeviceToken), APNsFinding.taken("BadDeviceToken"), DoctorLine.State.ok),
+        (PushAnswer(status: 410, reason: .unregistered), .taken("Unregistered"), .ok),
+        (PushAnswer(status: 200), .takesAnyDevice, .warning),
+        (PushAnswer(status: 403, reason: .expiredProviderToken), .clock, .failure),
+        (PushAnswer(status: 403, reason: .invalidProviderToken), .key("InvalidProviderToken"), .failure),
+        (PushAnswer(status: 403, reason: .badEnvironmentKeyIDInToken), .environment, .failure),
+        (PushAnswer(status: 400, reason: .topicDisallowed), .topic("TopicDisallowed"), .failure),
+        (PushAnswer(status: 429, reason: .tooManyProviderTokenUpdates), .tokensTooOften, .warning),
+        (PushAnswer(status: 503, reason: .serviceUnavailable), .troubled("503 ServiceUnavailable"), .failure),
+        (PushAnswer(status: 403, isFromAPNS: false), .stranger(403), .failure),
+    ])
+    func whatAnAnswerOfAPNsSays(answer: PushAnswer, finding: APNsFinding, state: DoctorLine.State) {
+        let found = APNsFinding(.answered(answer), reason: nil)
+        #expect(found == finding)
+        let line = found.line(app: "com.example.app", keyID: "ABC123DEFG", place: "apns:443")
+        #expect(line.state == state)
+        #expect(line.remedy.isEmpty == (state == .ok))
+    }
+
+    @Test func whatNoAnswerSays() {
+        let refused = TransportError(.refused, "apns:443: Connection refused")
+        let finding = APNsFinding(.notSent(.noConnection), reason: refused)
+        #expect(finding == .unreachable(refused) && finding.isOfAllApps)
+        #expect(finding.line(app: "a", keyID: "k", place: "apns:443").text == "apns:443: apns:443: Connection refused")
+        #expect(APNsFinding(.unknown(.timedOut), reason: nil) == .troubled("no answer in time"))
+    }
+
+    @Test(arguments: [
+        (nil, nil, "3.10", DeliveryLimit.none), (nil, nil, "4.0", .finite(20)), (nil, "-1", "4.0", .none),
+        ("-1", nil, "4.2", .none), ("-1", "5", "4.0", .finite(5)), ("7", "5", "4.0", .finite(5)),
+        ("7", nil, "3.13", .finite(7)), ("-1", nil, "3.10", .atOnce), (nil, "0", "4.3", .finite(0)),
+    ])
+    func howOftenAMessageMayBeGivenBack(
+        argument: String?, policy: String?, version: String, limit: DeliveryLimit
+    ) throws {
+        var queue = BrokerPicture.Queue()
+        queue.arguments["x-delivery-limit"] = argument
+        queue.policy["delivery-limit"] = policy
+        #expect(DeliveryLimit(queue, try #require(BrokerVersion(version))) == limit)
+    }
+
+    @Test func limitsOfDeliveriesAreToldByQueue() {
+        let topology = Topology()
+        var picture = BrokerPicture()
+        picture.version = BrokerVersion(4, 1)
+        picture.queues["push.requests"] = .init(policy: ["delivery-limit": "-1"])
+        picture.queues["push.dead"] = .init(policy: ["delivery-limit": "5"], policyName: "mine")
+        let lines = DoctorCheck.lines(picture, topology)
+        #expect(lines.map(\.state) == [.ok, .warning])
+        #expect(lines[0].text == "none on push.requests")
+        #expect(
+            lines[1].text == "push.dead: RabbitMQ 4.1 takes a message out that was given back 5 times (policy mine)")
+        #expect(lines[1].remedy.contains("--broker 4.1"))
+    }
+
+    @Test(arguments: [(0, "ok"), (-10, "ok"), (11, "warning"), (-600, "warning"), (601, "failure"), (-4000, "failure")])
+    func clocks(secondsAhead: Int64, state: String) {
+        #expect(DoctorCheck.line(secondsAhead: secondsAhead).state.rawValue == state)
+    }
+
+    @Test func aClockThatIsBehindIsToldSo() {
+        #expect(DoctorCheck.line(secondsAhead: -4000).text == "this clock is 4000 s behind the broker's")
+    }
+
+    @Test(arguments: [
+        ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
+        ("Thu, 29 Feb 2024 12:00:00 GMT", 1_709_208_000), ("Sun, 22 Nov 2026 15:00:00 GMT", 1_795_359_600),
+        ("Sunday, 06-Nov-94 08:49:37 GMT", nil), ("", nil), ("Sun, 06 Nov 1994 08:49 GMT", nil),
+        ("Sun, 06 Nov 99999999999999999999 08:49:37 GMT", nil), ("Sun, 06 Foo 1994 08:49:37 GMT", nil),
+    ])
+    func theTimeOfAHeader(text: String, seconds: Int64?) {
+        #expect(HTTPDate.unixSeconds(text) == seconds)
+    }
+
+    @Test(arguments: [
+        (UInt32(0o100600), DoctorLine.State.ok), (0o100640, .ok), (0o100644, .warning), (0o100602, .warning),
+    ])
+    func whoMayReadAKey(mode: UInt32, state: DoctorLine.State) {
+        #expect(DoctorCheck.line("key", file: "a.p8", mode: mode).state == state)
+    }
+
+    @Test func aKeyThatIsGoneOrInNoFile() {
+        #expect(DoctorCheck.line("key", file: "a.p8", mode: nil).state == .failure)
+        #expect(DoctorCheck.line("key", file: nil, mode: nil).state == .ok)
+    }
+
+    @Test func whatATopologyHasIsOneLineAndWhatItLacksOneEach() {
+        let lines = DoctorCheck.lines([
+            TopologyFinding(subject: "queue a", state: .present), TopologyFinding(subject: "queue b", state: .present),
+            TopologyFinding(subject: "queue c", state: .missing, advice: "apply"),
+            TopologyFinding(subject: "queue d", state: .differs, advice: "migrate"),
+            TopologyFinding(subject: "bindings", state: .unseen, advice: "configure"),
+        ])
+        #expect(lines.map(\.state) == [.ok, .failure, .warning, .unseen])
+        #expect(lines[0].text == "2 parts are there as they should be")
+        #expect(lines[1] == .failure("topology", "queue c is missing", remedy: "apply"))
+        let missing = (1...5).map { TopologyFinding(subject: "queue \($0)", state: .missing, advice: "apply") }
+        #expect(
+            DoctorCheck.lines(missing).map(\.text) == ["5 parts are missing: queue 1, queue 2, queue 3 and 2 more"])
+    }
+
+    @Test func aLineIsForPeopleAndForPrograms() throws {
+        let line = DoctorLine.warning("keys", "a \u{1B}key", remedy: "do it")
+        let indent = String(repeating: " ", count: 26)
+        #expect(line.shown(hasColors: false) == "warning  keys             a \u{FFFD}key\n\(indent)→ do it")
+        let json = try JSONDocument(line.json).root
+        #expect(json["state"]?.string == "warning" && json["remedy"]?.string == "do it")
+        #expect(DoctorCommand.summary([.ok: 2, .failure: 1]) == "2 ok, 0 warnings, 1 failure, 0 not seen")
+    }
+
+    @Test func eachCheckHasATimeAndAName() {
+        #expect(DoctorCheck.all.allSatisfy { $0.secondsMax > 0 && $0.name.count <= DoctorCheck.nameWidth })
+        #expect(Set(DoctorCheck.all.map(\.name)).count == DoctorCheck.all.count)
+    }
+}

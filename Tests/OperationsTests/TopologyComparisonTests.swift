@@ -1,0 +1,109 @@
+import Delivery
+import Testing
+
+@testable import Operations
+
+/// What the broker's management shows, beside what should be.
+@Suite struct TopologyComparisonTests {
+    private let topology = Topology(waits: [WaitDelay(seconds: 30)])
+
+    /// All as it should be.
+    private func picture(of topology: Topology, version: BrokerVersion = BrokerVersion(3, 10)) -> BrokerPicture {
+        var picture = BrokerPicture()
+        picture.version = version
+        for exchange in topology.exchanges {
+            picture.exchanges[exchange.name] = .init(kind: exchange.kind.rawValue, arguments: texts(exchange.arguments))
+        }
+        for queue in topology.queues { picture.queues[queue.name] = .init(arguments: texts(queue.arguments)) }
+        picture.bindings = topology.bindings
+        for policy in topology.policies(of: version) { picture.policies[policy.name] = policy.texts }
+        return picture
+    }
+
+    private func texts(_ arguments: [Topology.Argument]) -> [String: String] {
+        Dictionary(uniqueKeysWithValues: arguments.map { ($0.name, $0.value.plainText) })
+    }
+
+    /// What is not well, of the topology, after a change of what is all well.
+    private func troubles(_ change: (inout BrokerPicture) -> Void) -> [String] {
+        var picture = picture(of: topology)
+        change(&picture)
+        return troubles(picture, topology)
+    }
+
+    private func troubles(_ picture: BrokerPicture, _ topology: Topology) -> [String] {
+        TopologyComparison(topology: topology, picture: picture, advice: TopologyAdvice(virtualHost: "/"))
+            .findings.filter { $0.state != .present }.map(\.text)
+    }
+
+    @Test func allIsWell() { #expect(troubles { _ in } == []) }
+
+    @Test func whatIsMissing() {
+        #expect(
+            troubles { picture in
+                picture.exchanges["push.dead"] = nil
+                picture.queues["push.requests"] = nil
+                picture.bindings.removeAll { $0.queue == "push.quarantine" }
+            } == [
+                "missing  exchange push.dead: run martlet topology apply",
+                "missing  queue push.requests: run martlet topology apply",
+                "missing  binding of push.quarantine to push.quarantine: run martlet topology apply",
+            ])
+    }
+
+    @Test func whatDiffersSaysHowToMigrate() {
+        let troubles = troubles { picture in
+            picture.exchanges["push.dlx"]?.kind = "direct"
+            picture.queues["push.wait.30s.1"]?.arguments["x-message-ttl"] = "5"
+            picture.queues["push.dead"]?.arguments["x-delivery-limit"] = "3"
+        }
+        #expect(
+            troubles.map { String($0.prefix { $0 != ";" }) } == [
+                "differs  exchange push.dlx: it is of kind direct instead of fanout",
+                "differs  queue push.dead: x-delivery-limit is 3 instead of not set",
+                "differs  queue push.wait.30s.1: x-message-ttl is 5 instead of 30000",
+            ])
+        #expect(troubles[1].contains("rabbitmqctl delete_queue -p '/' --if-empty 'push.dead'"))
+    }
+
+    @Test func resultsWithoutBoundsNeedAPolicyNotAnotherQueue() {
+        let troubles = troubles { $0.queues["push.results"]?.arguments = ["x-queue-type": "quorum"] }
+        #expect(troubles.count == 1)
+        #expect(troubles[0].contains("it can grow without end; a policy sets them without deleting the queue"))
+        let command = #"'push.results-bounds' '^push\.results$' '{"message-ttl":259200000,"max-length":1000000}'"#
+        #expect(troubles[0].hasSuffix(command))
+        let bounded = self.troubles { picture in
+            picture.queues["push.results"] = .init(
+                arguments: ["x-queue-type": "quorum"], policy: ["message-ttl": "5", "max-length": "6"])
+        }
+        #expect(bounded == [])
+    }
+
+    /// The gap of earlier versions: what one of several queues was bound by stayed.
+    @Test func bindingsOfEarlierConfigurationsAreFound() {
+        let several = Topology(
+            names: TopologyNames(requestQueues: ["push.requests", "push.bulk"]), waits: [WaitDelay(seconds: 30)])
+        var picture = picture(of: topology)
+        let bulk = Topology.Binding(queue: "push.bulk", exchange: "push.requests", routingKey: "bulk")
+        picture.bindings.append(bulk)
+        picture.queues["push.bulk"] = picture.queues["push.requests"]
+        // Somebody who listens, and whose queue is none of ours.
+        picture.bindings.append(.init(queue: "audit", exchange: "push.requests", routingKey: "#"))
+        picture.queues["audit"] = .init(arguments: ["x-queue-type": "quorum"])
+        #expect(picture.staleBindings(of: topology) == [bulk])
+        let every = Topology.Binding(queue: "push.requests", exchange: "push.requests", routingKey: "#")
+        #expect(picture.staleBindings(of: several) == [every])
+        #expect(troubles(picture, topology).count == 1)
+    }
+
+    @Test func thePolicyThatAVersionNeeds() {
+        var picture = picture(of: topology, version: BrokerVersion(4, 0))
+        #expect(troubles(picture, topology) == [])
+        picture.policies = [:]
+        let missing = troubles(picture, topology)
+        #expect(missing.count == 1)
+        #expect(missing[0].hasPrefix("missing  policy push-deliveries: without it RabbitMQ 4.0 takes"))
+        picture.policies = ["push-deliveries": ["pattern": "x", "delivery-limit": "-1"]]
+        #expect(troubles(picture, topology) == ["differs  policy push-deliveries: run martlet topology apply"])
+    }
+}

@@ -1,0 +1,81 @@
+import Delivery
+import JSON
+import TestKit
+import Testing
+import YAML
+
+@testable import Operations
+
+/// The topology in the forms that declare it without martlet.
+@Suite struct TopologyFormatTests {
+    private let topology = Topology(
+        names: TopologyNames(requestQueues: ["push.requests", "it's_a Queue"]), waits: [WaitDelay(seconds: 30)])
+
+    @Test func definitionsHoldAllOfIt() throws {
+        let text = DefinitionsFile.text(
+            topology, virtualHost: "a\"b", policies: topology.policies(of: BrokerVersion(4, 0)))
+        let root = try JSONDocument(text).root
+        #expect(root["exchanges"]?.elements.compactMap { $0["name"]?.string } == topology.exchanges.map(\.name))
+        #expect(root["queues"]?.elements.compactMap { $0["name"]?.string } == topology.queues.map(\.name))
+        #expect(root["bindings"]?.count == topology.bindings.count)
+        #expect(root["policies"]?.count == 1)
+        for list in ["exchanges", "queues", "bindings", "policies"] {
+            for thing in root[key: list]?.elements.map({ $0 }) ?? [] {
+                #expect(thing["vhost"]?.string == "a\"b")
+            }
+        }
+        let waiting = try #require(root["queues"]?.elements.first { $0["name"]?.string == "push.wait.30s.1" })
+        #expect(waiting["arguments"]?["x-message-ttl"]?.int == 30_000)
+        let policy = try #require(root["policies"]?.elements.first { _ in true })
+        #expect(policy["definition"]?["delivery-limit"]?.int == -1 && policy["apply-to"]?.string == "queues")
+        #expect(text.split(separator: "\n").allSatisfy { $0.count < 400 })
+    }
+
+    @Test func aScriptIsOneThatAShellTakes() async throws {
+        let script = RabbitmqctlScript.text(
+            topology, virtualHost: "it's", user: "martlet", policies: topology.policies(of: BrokerVersion(4, 3)))
+        let directory = try TemporaryDirectory()
+        // Says what it is called with instead of doing it.
+        try directory.write("rabbitmqctl", "#!/bin/sh\nfor word; do echo \"<$word>\"; done\ncat\n")
+        let file = try directory.write("script", script)
+        let result = try await ChildProcess.run([
+            "/bin/sh", "-c",
+            "cd \(directory.path) && chmod +x rabbitmqctl && PATH=.:$PATH /bin/sh \(file) < /dev/null",
+        ])
+        #expect(result.exit.status == .exited(0), "\(result.errors)")
+        #expect(result.output.prefix(4) == ["<import_definitions>", "<--format>", "<json>", "{"])
+        let policy = try #require(result.output.firstIndex(of: "<set_policy>"))
+        #expect(
+            result.output[policy...] == [
+                "<set_policy>", "<-p>", "<it's>", "<--apply-to>", "<queues>", "<--priority>", "<1>",
+                "<push-deliveries>", #"<^(push\.requests|it's_a Queue|push\.quarantine|push\.dead)$>"#,
+                #"<{"delivery-limit":-1}>"#,
+            ])
+    }
+
+    @Test func objectsOfKubernetesHaveNamesThatItTakes() throws {
+        let text = KubernetesObjects.text(
+            topology, virtualHost: "/", cluster: "rabbit", policies: topology.policies(of: BrokerVersion(4, 0)))
+        var names: Set<String> = []
+        var kinds: [String: Int] = [:]
+        for object in text.split(separator: "---\n") {
+            let root = try YAMLDocument(Array(object.utf8)).root
+            let kind = try #require(root["kind"]?.string)
+            kinds[kind, default: 0] += 1
+            #expect(root["apiVersion"]?.string == "rabbitmq.com/v1beta1")
+            #expect(root["spec"]?["rabbitmqClusterReference"]?["name"]?.string == "rabbit")
+            let name = try #require(root["metadata"]?["name"]?.string)
+            #expect(name.wholeMatch(of: /[a-z0-9]([-a-z0-9]*[a-z0-9])?/) != nil, "\(name)")
+            #expect(names.insert("\(kind) \(name)").inserted, "\(name)")
+            if kind == "Queue" {
+                #expect(root["spec"]?["type"]?.string == "quorum")
+                #expect(root["spec"]?["arguments"]?["x-queue-type"] == nil)
+            }
+        }
+        #expect(
+            kinds == [
+                "Exchange": topology.exchanges.count, "Queue": topology.queues.count,
+                "Binding": topology.bindings.count, "Policy": 1,
+            ])
+    }
+}
