@@ -278,6 +278,12 @@ import Testing
         #expect(refused.exit.status == .exited(3))
         #expect(refused.errors.joined().contains("ACCESS_REFUSED"))
         #expect(!refused.errors.joined().contains("hunter2"))
+        for command in ["apply", "check"] {
+            let refused = try await martlet(
+                "topology", command, "--url", broker.url.replacing("guest:guest", with: "guest:hunter2"))
+            #expect(refused.exit.status == .exited(3))
+            #expect(refused.errors.count == 1 && refused.errors[0].contains("ACCESS_REFUSED"))
+        }
     }
 
     @Test(arguments: [["topology", "apply"], ["watch"], ["publish", "--timeout", "60"]])

@@ -33,7 +33,7 @@ import Testing
         let refused = TransportError(.refused, "apns:443: Connection refused")
         let finding = APNsFinding(.notSent(.noConnection), reason: refused)
         #expect(finding == .unreachable(refused) && finding.isOfAllApps)
-        #expect(finding.line(app: "a", keyID: "k", place: "apns:443").text == "apns:443: apns:443: Connection refused")
+        #expect(finding.line(app: "a", keyID: "k", place: "apns:443").text == "apns:443: Connection refused")
         #expect(APNsFinding(.unknown(.timedOut), reason: nil) == .troubled("no answer in time"))
     }
 

@@ -35,6 +35,12 @@ struct TopologyCommand {
         case .failure(let failure): Terminal.error.line("martlet: not seen: \(failure.message)".printable)
         case nil: break
         }
+        do {
+            try await admin.waitUntilReady(deadlineSeconds: Self.connectDeadlineSeconds)
+        } catch {
+            Terminal.error.line(target.access.line(error))
+            return .unreachable
+        }
         var application = TopologyApplication(
             admin: admin, picture: picture, advice: target.advice, report: Self.print)
         do {

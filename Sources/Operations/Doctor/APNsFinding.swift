@@ -91,7 +91,7 @@ enum APNsFinding: Equatable {
                 remedy: "a proxy or firewall on the way? Ports 443 and 2197 must lead to Apple unchanged")
         case .unreachable(let error):
             return .failure(
-                check, "\(place): \(error?.message ?? "no connection")",
+                check, error?.message ?? "\(place): no connection",
                 remedy: "is there a way from here to APNs at this port, and does its certificate verify?")
         }
     }

@@ -10,7 +10,7 @@ struct BrokerPicture: Sendable, Equatable {
 
     struct Queue: Sendable, Equatable {
         var arguments: [String: String] = [:]
-        /// What policies, the operator's included, come to; as text, by key.
+        /// What policies, the operator's included, come to, which the management shows some seconds late; as text, by key.
         var policy: [String: String] = [:]
         /// The policy that applies, with that of the operator after a `+`; empty: none.
         var policyName = ""

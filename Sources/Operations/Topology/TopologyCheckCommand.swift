@@ -13,7 +13,7 @@ struct TopologyCheckCommand {
             return print(try await target.findings(on: loop))
         } catch {
             Terminal.error.line(target.access.line(error))
-            return error.isUnreachable ? .unreachable : .failed
+            return .unreachable
         }
     }
 
@@ -33,8 +33,11 @@ struct TopologyCheckCommand {
 extension TopologyTarget {
     /// By the management API where it is configured and answers, else by AMQP.
     ///
+    /// - Parameter deadlineSeconds: for the connection, and for each answer.
     /// - Throws: when the broker cannot be reached.
-    func findings(on loop: EventLoop) async throws(AMQPError) -> [TopologyFinding] {
+    func findings(
+        on loop: EventLoop, deadlineSeconds: Int = TopologyCommand.connectDeadlineSeconds
+    ) async throws(AMQPError) -> [TopologyFinding] {
         var unseen: [TopologyFinding] = []
         switch await management?.picture(of: topology) {
         case .success(let picture):
@@ -43,9 +46,10 @@ extension TopologyTarget {
             unseen = [TopologyFinding(subject: "management API", state: .unseen, advice: failure.message)]
         case nil: break
         }
-        let admin = access.admin(named: "martlet topology", on: loop)
+        let admin = access.admin(named: "martlet topology", on: loop, deadlineSeconds: deadlineSeconds)
         admin.start()
         do {
+            try await admin.waitUntilReady(deadlineSeconds: deadlineSeconds)
             let findings = try await TopologyProbe(admin: admin, topology: topology, advice: advice).findings()
             await admin.close()
             return findings + unseen

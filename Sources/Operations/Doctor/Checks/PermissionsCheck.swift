@@ -8,14 +8,12 @@ extension DoctorCheck {
         guard let broker = scene.broker, let topology = scene.topology, let access = try? BrokerAccess(broker) else {
             return [.unseen("permissions", "the configuration does not say where the broker is")]
         }
-        let admin = access.admin(named: "martlet doctor", on: loop, deadlineSeconds: permissionAnswerSecondsMax)
+        let admin = access.admin(named: "martlet doctor", on: loop, deadlineSeconds: brokerAnswerSecondsMax)
         admin.start()
         let lines = await lines(WorkerPermissions(topology), broker, admin)
         await admin.close(deadlineSeconds: 1)
         return lines
     }
-
-    private static let permissionAnswerSecondsMax = 8
 
     private static func lines(
         _ permissions: WorkerPermissions, _ broker: Configuration.Broker, _ admin: BrokerAdmin
@@ -24,6 +22,8 @@ extension DoctorCheck {
         var refused: [String] = []
         var asked = 0
         do throws(AMQPError) {
+            // A login that is refused says nothing of permissions.
+            try await admin.waitUntilReady(deadlineSeconds: brokerAnswerSecondsMax)
             for exchange in permissions.writtenExchanges {
                 let mayPublish = try await seen { () async throws(AMQPError) in
                     try await admin.mayPublish(toExchange: exchange)

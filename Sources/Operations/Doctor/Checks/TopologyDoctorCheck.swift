@@ -11,7 +11,7 @@ extension DoctorCheck {
         let target = TopologyTarget(
             access: access, topology: topology, management: scene.management, virtualHost: broker.url.virtualHost)
         do throws(AMQPError) {
-            return lines(try await target.findings(on: loop))
+            return lines(try await target.findings(on: loop, deadlineSeconds: brokerAnswerSecondsMax))
         } catch {
             return [.unseen("topology", "the broker cannot be asked: \(error.message)")]
         }
