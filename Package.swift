@@ -156,7 +156,7 @@ let package = Package(
             "OperationsTests",
             [
                 "Operations", "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "Crypto", "JSON", "JSONSchema",
-                "YAML", "Telemetry", "HTTPClient", "TestKit", "CLinux",
+                "YAML", "Telemetry", "HTTPClient", "AdminHTTP", "TestKit", "CLinux",
             ]),
         tests("TestKitTests", ["TestKit", "EventLoop", "COpenSSL"]),
         tests(

@@ -3,6 +3,7 @@ import APNSProtocol
 import Delivery
 import EventLoop
 import JSON
+import TestKit
 import Testing
 
 @testable import Operations
@@ -118,6 +119,21 @@ import Testing
         let json = try JSONDocument(line.json).root
         #expect(json["state"]?.string == "warning" && json["remedy"]?.string == "do it")
         #expect(DoctorCommand.summary([.ok: 2, .failure: 1]) == "2 ok, 0 warnings, 1 failure, 0 not seen")
+    }
+
+    @Test func aCheckThatTakesTooLongIsGivenUp() async throws {
+        let check = DoctorCheck(name: "slow", secondsMax: 1) { _, loop in
+            await loop.sleep(for: .milliseconds(1100))
+            return [.ok("slow", "late")]
+        }
+        let lines = try await onEpollLoop { loop in
+            let lines = await check.lines(DoctorScene("/nowhere.yaml"), on: loop)
+            // What comes late is let go.
+            await loop.sleep(for: .milliseconds(300))
+            return lines
+        }
+        #expect(lines.map(\.state) == [.failure])
+        #expect(lines[0].text == "nothing was found out within 1 s")
     }
 
     @Test func eachCheckHasATimeAndAName() {

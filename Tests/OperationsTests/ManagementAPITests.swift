@@ -1,0 +1,43 @@
+import AMQP
+import AdminHTTP
+import EventLoop
+import HTTPClient
+import TestKit
+import Testing
+
+@testable import Operations
+
+/// What answers where the management API should be.
+@Suite struct ManagementAPITests {
+    /// What is seen of a topology where everything is answered so.
+    private func failure(of answer: AdminResponse) async throws -> String {
+        try await onEpollLoop { loop in
+            let server = try AdminServer(loop: loop, endpoint: Endpoint(host: "127.0.0.1", port: 0)) { exchange in
+                exchange.answer(answer)
+            }
+            defer { server.close() }
+            var broker = Configuration.Broker(url: try AMQPURL("amqp://rabbit"))
+            broker.management = try HTTPURL("http://ops:hunter2@127.0.0.1:\(server.endpoint.port)")
+            let access = try #require(ManagementAccess(broker))
+            guard case .failure(let failure) = await access.picture(of: Configuration.topology(broker, .init())) else {
+                return ""
+            }
+            return String(failure.message.drop { $0 != " " }.dropFirst())
+        }
+    }
+
+    @Test func whatIsNotTheManagementIsToldSo() async throws {
+        let strange = "what answers there is not RabbitMQ's management"
+        let deep = String(repeating: "[", count: 100_000)
+        for body in ["", "{}", "<html>", "[]", #"{"rabbitmq_version":4}"#, deep] {
+            #expect(try await failure(of: .json(Array(body.utf8))) == strange)
+        }
+    }
+
+    @Test func aRefusalNamesTheUserAndNotThePassword() async throws {
+        #expect(
+            try await failure(of: .error(401, "no")) == "the login of user ops is refused, or it has no tag management")
+        #expect(try await failure(of: .error(403, "no")) == "user ops may not see this")
+        #expect(try await failure(of: .error(500, "no")) == "it answers 500")
+    }
+}
