@@ -7,7 +7,7 @@ import JSON
 actor DeadLetterImport {
     private static let inFlightMax = 256
     private static let deadlineSeconds = 15
-    private static let toldMax = 10
+    private static let toldMax = 3
 
     nonisolated let loop: EpollLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -109,7 +109,7 @@ actor DeadLetterImport {
         guard told < Self.toldMax else { return }
         told += 1
         Terminal.error.line("martlet: \(text)".printable)
-        if told == Self.toldMax { Terminal.error.line("martlet: no more of these are told") }
+        if told == Self.toldMax { Terminal.error.line("martlet: further ones are only counted") }
     }
 
     private func publish(_ message: OutgoingMessage, _ id: String) async {

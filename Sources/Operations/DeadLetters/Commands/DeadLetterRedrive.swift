@@ -6,8 +6,8 @@ import JSON
 actor DeadLetterRedrive {
     /// Published and not confirmed.
     private static let inFlightMax = 256
-    /// Messages that could not be published, told one by one.
-    private static let toldMax = 10
+    /// Messages that could not be published which are named, the others being counted.
+    private static let toldMax = 3
 
     nonisolated let loop: EpollLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -139,7 +139,7 @@ actor DeadLetterRedrive {
         } else if let reason, told < Self.toldMax {
             told += 1
             Terminal.error.line("martlet: \(id): \(DeadLetterText.shown(reason, reveals: false))".printable)
-            if told == Self.toldMax { Terminal.error.line("martlet: no more of these are told") }
+            if told == Self.toldMax { Terminal.error.line("martlet: further ones are only counted") }
         }
     }
 }

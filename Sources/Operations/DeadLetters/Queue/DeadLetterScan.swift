@@ -26,6 +26,10 @@ final class DeadLetterScan {
     /// How long a message waits to be sent: a connection that is lost ends the scan anyway.
     private static let publishSeconds = 5
     private static let quietMilliseconds = 500
+    /// So many looks in a row without anything that came: somebody else has taken the rest.
+    private static let quietLooksMax = 20
+    private static let givenBackLookMilliseconds = 20
+    private static let givenBackLooksMax = 500
 
     enum End: Equatable {
         /// All that were there at the beginning have been seen.
@@ -132,8 +136,10 @@ final class DeadLetterScan {
         resumeReading()
         await consumer.stopConsuming(deadlineSeconds: Self.deadlineSeconds)
         await renewWorn()
+        let held = consumer.unsettledCount
         // What is held goes back together, in order, when its channel ends.
         await consumed.close()
+        await untilGivenBack(held)
         await control.close()
         interruption.onSignal = {}
     }
@@ -206,8 +212,8 @@ final class DeadLetterScan {
         do {
             let status = try await admin.status(ofQueue: queue)
             quietLooks = status.messages == 0 ? quietLooks + 1 : 0
-            // Those on their way to us are no longer ready.
-            if quietLooks > 1 { finish(.complete) }
+            // Those on their way to us are no longer ready, and a busy broker takes its time to read them.
+            if quietLooks >= Self.quietLooksMax { finish(.complete) }
         } catch {
             finish(.lost(error))
         }
@@ -217,6 +223,14 @@ final class DeadLetterScan {
         switch state {
         case .waiting(let error, _): finish(.lost(error))
         case .idle, .connecting, .ready, .disconnected, .blocked, .closed: break
+        }
+    }
+
+    /// The broker gives back some time after the channel has ended: whoever looks next should see all of it.
+    private func untilGivenBack(_ count: Int) async {
+        for _ in 0..<Self.givenBackLooksMax where count > 0 {
+            guard let status = try? await admin.status(ofQueue: queue), status.messages < count else { return }
+            await loop.sleep(for: .milliseconds(Self.givenBackLookMilliseconds))
         }
     }
 
