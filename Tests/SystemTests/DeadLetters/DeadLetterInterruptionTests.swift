@@ -70,16 +70,16 @@ extension SystemTests {
                 try #require(run.exit.status == .exited(0), "\(run.errors)")
                 redriven += run.lines.last?["redriven"]?.int ?? 0
                 let dead = stage.queue("dead")
-                if try await stage.desk.isEmpty(dead) { return redriven }
+                if await stage.desk.isEmpty(dead) { return redriven }
             }
         }
     }
 }
 
 extension BrokerDesk {
-    /// Whether nothing is in a queue, neither ready nor with a consumer.
-    fileprivate func isEmpty(_ queue: String) async throws -> Bool {
-        let status = try await theAdmin.status(ofQueue: queue)
+    /// Whether nothing is in a queue, neither ready nor with a consumer; false while the broker cannot be asked.
+    fileprivate func isEmpty(_ queue: String) async -> Bool {
+        guard let status = try? await theAdmin.status(ofQueue: queue) else { return false }
         return status.messages == 0 && status.consumers == 0
     }
 }
