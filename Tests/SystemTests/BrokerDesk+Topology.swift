@@ -9,6 +9,12 @@ extension BrokerDesk {
         return count
     }
 
+    /// Makes a queue of somebody who binds one of their own.
+    func bind(_ queue: String, to exchange: String, _ routingKey: String) async throws {
+        try await theAdmin.declareQueue(queue)
+        try await theAdmin.bindQueue(queue, toExchange: exchange, routingKey: routingKey)
+    }
+
     /// Makes a queue that gets a copy of all that is published to exchanges of fanout, and collects it.
     func overhear(_ exchanges: [String], as queue: String) async throws {
         try await theAdmin.declareQueue(queue)

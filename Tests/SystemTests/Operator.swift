@@ -21,7 +21,7 @@ final class Operator {
         let broker = try await TroubledBroker.shared
         let stage = try await Stage(prefix, broker: broker.url, options)
         try await stage.applyTopology()
-        if prefix != "fullresults" { await stage.desk.collect(stage.queue("results")) }
+        await stage.desk.collect(stage.queue("results"))
         let worker = try await stage.startWorker()
         let address = try await worker.errors.line { $0.contains(#""admin.address""#) }
         try await worker.said("ready")
@@ -56,7 +56,7 @@ final class Operator {
     /// Status and body.
     func ask(_ path: String) async throws -> (Int, String) {
         let (exit, output, errors) = try await ChildProcess.run([
-            "curl", "--silent", "--show-error", "--max-time", "10", "--write-out", "\n%{http_code}",
+            "curl", "--silent", "--show-error", "--max-time", "10", "--write-out", "%{http_code}",
             "http://\(address)\(path)",
         ])
         guard exit.status == .exited(0), let status = output.last.flatMap({ Int($0) }) else {

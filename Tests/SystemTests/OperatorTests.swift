@@ -50,8 +50,10 @@ extension SystemTests {
 
         @Test func aQueueOfResultsThatIsFull() async throws {
             try await Operator.with("fullresults") { look in
+                // The queue of all results drops the oldest instead.
+                try await look.stage.desk.bind("fullresults.own", to: "fullresults.results", "result.#")
                 try await look.broker.rabbitmqctl(
-                    "set_policy", "full", #"^fullresults\.results$"#, #"{"max-length":1,"overflow":"reject-publish"}"#,
+                    "set_policy", "full", #"^fullresults\.own$"#, #"{"max-length":1,"overflow":"reject-publish"}"#,
                     "--apply-to", "queues")
                 try await look.publish(50)
                 let line = try await look.logs("publish.stuck")
@@ -77,7 +79,11 @@ extension SystemTests {
 
         @Test func aBrokerThatIsOutOfDisk() async throws {
             try await Operator.with("fulldisk") { look in
+                // The broker tells those alone that publish.
+                #expect(try await look.martlet("pause", "--socket", look.socket) == 0)
+                try await look.publish(50)
                 try await look.broker.rabbitmqctl("set_disk_free_limit", "1000000GB")
+                #expect(try await look.martlet("resume", "--socket", look.socket) == 0)
                 let line = try await look.logs("broker.lost")
                 #expect(line["error"]?.string?.contains("disk") == true)
                 try await look.expect(

@@ -14,8 +14,11 @@ extension Lane {
     func brokerChanged() {
         state.isConsuming = consumers.allSatisfy { $0.state == .ready }
         state.isPublishing = publisher.state == .ready
-        state.consumingFailure = consuming.state.failure ?? consumers.lazy.compactMap(\.state.failure).first
-        state.brokerFailure = publishing.state.failure ?? publisher.state.failure
+        // While it connects anew, what broke the connection is still why.
+        let consumingFailure = consuming.state.failure ?? consumers.lazy.compactMap(\.state.failure).first
+        state.consumingFailure = state.isConsuming ? nil : consumingFailure ?? state.consumingFailure
+        let brokerFailure = publishing.state.failure ?? publisher.state.failure
+        state.brokerFailure = state.isPublishing ? nil : brokerFailure ?? state.brokerFailure
         stateChanged()
         let now = loop.now.monotonic
         log(outages.consuming.changed(to: consuming.state, now: now), of: "consume")

@@ -20,7 +20,7 @@ extension WorkerProcess {
     }
 
     private func gatherStatus(_ answer: @escaping (WorkerStatus) -> Void) {
-        ask({ $0.status($1) }) { [self] in answer(status($0)) }
+        ask({ $0.status($1) }, then: { [self] in answer(status($0)) })
     }
 
     /// - Parameter lanes: what each has said; nil where it has not in time.
@@ -50,19 +50,22 @@ extension WorkerProcess {
         pauses.removeAll { $0 == scope }
         if isPaused { pauses.append(scope) }
         if isNews { log.info(isPaused ? .paused : .resumed, [.pauseScope: .describing(scope)]) }
-        ask({ $0.pause(scope, isPaused, $1) }) { (done: [Bool?]) in
-            let verb = isPaused ? "paused" : "resumed"
-            guard done.allSatisfy({ $0 != nil }) else {
-                return answer(.error(503, "\(scope) will be \(verb) as soon as lanes turn that do not now"))
-            }
-            answer(.text(200, isNews ? "\(verb) \(scope)\n" : "\(scope) was \(verb) already\n"))
-        }
+        ask(
+            { $0.pause(scope, isPaused, $1) },
+            then: { (done: [Bool?]) in
+                let verb = isPaused ? "paused" : "resumed"
+                let isDone = !self.isStarted || done.allSatisfy { $0 != nil }
+                guard isDone else {
+                    return answer(.error(503, "\(scope) will be \(verb) as soon as lanes turn that do not now"))
+                }
+                answer(.text(200, isNews ? "\(verb) \(scope)\n" : "\(scope) was \(verb) already\n"))
+            })
     }
 
     /// Asks every lane, and answers once all have or the time is up; lanes that have not begun say nothing.
     private func ask<Answer: Sendable>(
         _ question: (LaneThread, @escaping @Sendable (Answer) -> Void) -> Void,
-        _ answer: @escaping ([Answer?]) -> Void
+        then answer: @escaping ([Answer?]) -> Void
     ) {
         let inquiry = LaneInquiry<Answer>(lanes: lanes.count, answer)
         guard isStarted else { return inquiry.end() }
