@@ -24,7 +24,9 @@ extension Lane {
     /// When that takes long, because a queue is missing or full or the broker is away, the lane takes no more messages:
     /// it could not publish what becomes of them.
     func publish(_ original: OutgoingMessage) async -> PublishEnd {
-        let outcome = await publishOnce(original)
+        let begunAt = loop.now.monotonic
+        let outcome = await publisher.publish(original)
+        note(outcome, begunAt: begunAt)
         if case .confirmed = outcome { return .confirmed }
         return await publishAgain(original, after: outcome)
     }
@@ -53,19 +55,17 @@ extension Lane {
                 delay = min(delay * 2, Self.repeatDelayMillisecondsMax)
                 if isEnding { return .ended }
             }
-            outcome = await publishOnce(message)
+            let begunAt = loop.now.monotonic
+            outcome = await publisher.publish(message)
+            note(outcome, begunAt: begunAt)
         }
         return .ended
     }
 
-    private func publishOnce(_ message: OutgoingMessage) async -> PublishOutcome {
-        let begunAt = loop.now.monotonic
-        let outcome = await publisher.publish(message)
+    private func note(_ outcome: PublishOutcome, begunAt: MonotonicTime) {
         labels.published(outcome)
-        if case .confirmed = outcome {
-            counters.confirms.observe(Int(loop.now.monotonic.nanoseconds - begunAt.nanoseconds))
-        }
-        return outcome
+        guard case .confirmed = outcome else { return }
+        counters.confirms.observe(Int(loop.now.monotonic.nanoseconds - begunAt.nanoseconds))
     }
 
     /// Deliveries that came before the broker was told to send no more wait here while nothing could be published of them.

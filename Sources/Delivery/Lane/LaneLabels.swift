@@ -5,21 +5,11 @@ import Telemetry
 
 /// What a lane counts by labels that only come up as it runs. None of them is foreign text.
 struct LaneLabels {
-    private struct Delivered: Hashable {
-        var source: Int
-        var isRedelivered: Bool
-    }
-
-    private struct Ended: Hashable {
-        var app: Int?
-        var outcome: Outcome
-    }
-
-    private struct Answered: Hashable {
+    private struct Refused: Hashable {
         var app: Int?
         var environment: APNSEnvironment?
         var status: Int
-        var code: String?
+        var code: String
     }
 
     private struct Words: Hashable {
@@ -27,29 +17,51 @@ struct LaneLabels {
         var second: String
     }
 
-    private var deliveries: LabeledCounters<Delivered>
-    private var messages: LabeledCounters<Ended>
-    private var answers: LabeledCounters<Answered>
+    private static let answersHelp = "Answers of APNs, by status, reason and configured app."
+    private static let answersName = "martlet_apns_answers_total"
+
+    /// By queue, twice: what was delivered before has odd numbers.
+    private var deliveries: CounterTable
+    /// By app, the unknown one first, and outcome.
+    private var messages: CounterTable
+    /// By app and environment.
+    private var accepted: CounterTable
+    private var publishes: CounterTable
+    private var refused: LabeledCounters<Refused>
     private var deadLetters: LabeledCounters<Words>
     private var retries: LabeledCounters<Words>
-    private var publishes: LabeledCounters<String>
 
     init(_ configuration: LaneConfiguration, _ registry: MetricsRegistry) {
         let queues = configuration.consumers.map(\.queue)
-        let apps = configuration.apps
+        let (apps, appCount) = (configuration.apps, configuration.apps.count)
         func name(of app: Int?) -> String { app.map { apps[$0].bundleID } ?? "-" }
-        deliveries = LabeledCounters(registry, "martlet_deliveries_total", help: "Messages taken, by queue.") {
-            ["queue": queues[$0.source], "redelivered": $0.isRedelivered ? "true" : "false"]
+        deliveries = CounterTable(
+            registry, "martlet_deliveries_total", help: "Messages taken, by queue.", count: queues.count * 2
+        ) { ["queue": queues[$0 / 2], "redelivered": $0 % 2 == 1 ? "true" : "false"] }
+        let outcomes = Outcome.allCases
+        messages = CounterTable(
+            registry, "martlet_messages_total", help: "Messages that ended, by outcome and configured app.",
+            count: (appCount + 1) * outcomes.count
+        ) { number in
+            let app = number / outcomes.count
+            return ["outcome": outcomes[number % outcomes.count].rawValue, "app": name(of: app == 0 ? nil : app - 1)]
         }
-        messages = LabeledCounters(
-            registry, "martlet_messages_total", help: "Messages that ended, by outcome and configured app."
-        ) { ["outcome": $0.outcome.rawValue, "app": name(of: $0.app)] }
-        answers = LabeledCounters(
-            registry, "martlet_apns_answers_total", help: "Answers of APNs, by status, reason and configured app."
+        let environments = APNSEnvironment.allCases
+        accepted = CounterTable(
+            registry, Self.answersName, help: Self.answersHelp, count: appCount * environments.count
         ) {
             [
+                "app": name(of: $0 / environments.count), "environment": environments[$0 % environments.count].rawValue,
+                "status": "200", "reason": "",
+            ]
+        }
+        publishes = CounterTable(
+            registry, "martlet_publish_total", help: "What became of publishes.", count: PublishOutcome.words.count
+        ) { ["result": PublishOutcome.words[$0]] }
+        refused = LabeledCounters(registry, Self.answersName, help: Self.answersHelp) {
+            [
                 "app": name(of: $0.app), "environment": $0.environment?.rawValue ?? "-", "status": "\($0.status)",
-                "reason": $0.code ?? "",
+                "reason": $0.code,
             ]
         }
         deadLetters = LabeledCounters(
@@ -58,24 +70,22 @@ struct LaneLabels {
         retries = LabeledCounters(
             registry, "martlet_retry_total", help: "Messages published to a wait queue, by delay and reason."
         ) { ["delay": $0.first, "reason": $0.second] }
-        publishes = LabeledCounters(
-            registry, "martlet_publish_total", help: "What became of publishes."
-        ) { ["result": $0] }
     }
 
     mutating func delivered(from source: Int, isRedelivered: Bool) {
-        deliveries.add(Delivered(source: source, isRedelivered: isRedelivered))
+        deliveries.add(source * 2 + (isRedelivered ? 1 : 0))
     }
 
     mutating func ended(_ record: DeliveryRecord, _ outcome: Outcome) {
-        messages.add(Ended(app: record.configuredApp, outcome: outcome))
+        messages.add((record.configuredApp.map { $0 + 1 } ?? 0) * Outcome.allCases.count + outcome.number)
     }
 
     mutating func answered(_ answer: PushAnswer, _ record: DeliveryRecord) {
-        answers.add(
-            Answered(
-                app: record.configuredApp, environment: record.environment, status: answer.status,
-                code: answer.status == 200 ? nil : answer.code))
+        let (app, environment) = (record.configuredApp, record.environment)
+        guard answer.status == 200, let app, let environment else {
+            return refused.add(Refused(app: app, environment: environment, status: answer.status, code: answer.code))
+        }
+        accepted.add(app * APNSEnvironment.allCases.count + (environment == APNSEnvironment.allCases[0] ? 0 : 1))
     }
 
     mutating func deadLetter(_ reason: DeadLetterReason) {
@@ -87,7 +97,7 @@ struct LaneLabels {
     }
 
     mutating func published(_ outcome: PublishOutcome) {
-        publishes.add(outcome.word)
+        publishes.add(outcome.number)
     }
 }
 
@@ -98,14 +108,17 @@ extension DeliveryRecord {
 }
 
 extension PublishOutcome {
-    fileprivate var word: String {
+    fileprivate static let words = ["confirmed", "returned", "nacked", "unknown", "not_sent", "refused"]
+
+    /// The place of its word.
+    fileprivate var number: Int {
         switch self {
-        case .confirmed: "confirmed"
-        case .returned: "returned"
-        case .nacked: "nacked"
-        case .unknown: "unknown"
-        case .notSent: "not_sent"
-        case .refused: "refused"
+        case .confirmed: 0
+        case .returned: 1
+        case .nacked: 2
+        case .unknown: 3
+        case .notSent: 4
+        case .refused: 5
         }
     }
 }

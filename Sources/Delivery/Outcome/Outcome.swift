@@ -10,6 +10,17 @@ public enum Outcome: String, Sendable, Hashable, CaseIterable {
     case invalid
     /// The answer never came: it may have been sent.
     case unknown
+
+    /// Its place among all.
+    public var number: Int {
+        switch self {
+        case .accepted: 0
+        case .rejected: 1
+        case .expired: 2
+        case .invalid: 3
+        case .unknown: 4
+        }
+    }
 }
 
 /// What is known of the device token after an answer.

@@ -58,6 +58,7 @@ public struct AppDirectory: Sendable {
     }
 
     public subscript(index: Index) -> App { apps[index] }
+    public var count: Int { apps.count }
 
     /// Numbers the topics of all apps.
     public typealias TopicIndex = Int
@@ -100,7 +101,7 @@ public struct AppDirectory: Sendable {
 
     /// Routing key of a result; made once, and shared.
     func resultRoutingKey(of index: Index, _ outcome: Outcome) -> String {
-        resultRoutingKeys[index][Outcome.allCases.firstIndex(of: outcome) ?? 0]
+        resultRoutingKeys[index][outcome.number]
     }
 
     public func find(_ bundleID: some Collection<UInt8>) -> Index? {

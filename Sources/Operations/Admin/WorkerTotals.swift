@@ -52,7 +52,7 @@ struct WorkerTotals: Sendable, Hashable {
         return difference
     }
 
-    func ended(_ outcome: Outcome) -> Int { ended[Outcome.allCases.firstIndex(of: outcome) ?? 0] }
+    func ended(_ outcome: Outcome) -> Int { ended[outcome.number] }
 
     /// Milliseconds that this part of the deliveries took at most.
     func milliseconds(ofQuantile part: Double) -> Double? {
