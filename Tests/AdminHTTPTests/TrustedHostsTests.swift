@@ -24,6 +24,17 @@ import Testing
         #expect(hosts.refusal(hosts: [host], origins: [])?.status == 403)
     }
 
+    /// What listens beyond loopback is called by names that it cannot know: a pod's address, a service's name.
+    @Test func `Any host, but no page of another origin`() {
+        let hosts = TrustedHosts(listening: "0.0.0.0", names: [], isAnyTrusted: true)
+        for host in ["10.1.2.3:9780", "martlet.push.svc", "localhost"] {
+            #expect(hosts.refusal(hosts: [host], origins: []) == nil)
+            #expect(hosts.refusal(hosts: [host], origins: ["http://\(host)"]) == nil)
+            #expect(hosts.refusal(hosts: [host], origins: ["http://evil.example"])?.status == 403)
+        }
+        for wrong in [[], ["a", "b"], ["a:b:c"]] { #expect(hosts.refusal(hosts: wrong, origins: [])?.status == 403) }
+    }
+
     @Test func `One Host header, no more and no less`() {
         #expect(hosts.refusal(hosts: [], origins: [])?.status == 403)
         #expect(hosts.refusal(hosts: ["localhost", "localhost"], origins: [])?.status == 403)

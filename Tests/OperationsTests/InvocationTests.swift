@@ -146,7 +146,9 @@ import Testing
         for command in Invocation.commands { #expect(overview.contains(command.summary)) }
         for code in ExitCode.allCases { #expect(overview.contains("  \(code.rawValue)")) }
         #expect(try help("help") == overview)
-        #expect(try help("topology -h") == overview)
+        let group = try help("topology -h")
+        #expect(group.hasPrefix("Usage: martlet topology COMMAND") && group.contains("  apply  "))
+        #expect(try help("help topology") == group && help("dead --help") == help("dead-letters --help"))
     }
 
     private func parse(_ line: String) throws(UsageError) -> Invocation {

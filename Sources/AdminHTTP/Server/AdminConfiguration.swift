@@ -2,6 +2,9 @@
 public struct AdminConfiguration: Sendable {
     /// What this host may be called in a `Host` header besides `localhost`, `127.0.0.1` and `[::1]`; without port.
     public var hostNames: [String] = []
+    /// Whether it answers whatever it is called: behind names and addresses that it cannot know. Somebody who has made it
+    /// listen beyond loopback has decided who may reach it.
+    public var answersAnyHost = false
     /// Connections at once; more are closed when they are accepted.
     public var connectionsMax = 128
     /// Requests that wait for their answer at once; more are refused with 503.

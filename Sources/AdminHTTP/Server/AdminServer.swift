@@ -65,7 +65,8 @@ public final class AdminServer {
         self.configuration = configuration
         self.handler = handler
         endpoint = Endpoint(host: host, port: 0)
-        hosts = TrustedHosts(listening: host, names: configuration.hostNames)
+        hosts = TrustedHosts(
+            listening: host, names: configuration.hostNames, isAnyTrusted: configuration.answersAnyHost)
         let listener = try listen { [unowned self] in accept($0) }
         self.listener = listener
         endpoint = listener.endpoint

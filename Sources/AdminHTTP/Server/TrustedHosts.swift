@@ -2,11 +2,14 @@
 /// loopback: under the site's own name, when that is made to resolve to 127.0.0.1, or with the site as `Origin`.
 struct TrustedHosts: Sendable {
     private let names: [String]
+    private let isAnyTrusted: Bool
 
     /// - Parameters:
     ///   - listening: the address listened on, a name too unless it stands for all addresses.
     ///   - names: further ones, without port.
-    init(listening address: String, names: [String]) {
+    ///   - isAnyTrusted: whether any name may be meant. Pages of other origins are refused all the same.
+    init(listening address: String, names: [String], isAnyTrusted: Bool = false) {
+        self.isAnyTrusted = isAnyTrusted
         let own = ["0.0.0.0", "::"].contains(address) ? [] : [address]
         let all = (["localhost", "127.0.0.1", "[::1]"] + own + names).map { name in
             let name = name.lowercased()
@@ -18,7 +21,7 @@ struct TrustedHosts: Sendable {
     /// Why a request with these headers is refused; nil when it is not.
     func refusal(hosts: [String], origins: [String]) -> AdminResponse? {
         guard hosts.count == 1, let host = hosts.first?.lowercased(), let name = Self.name(of: host),
-            names.contains(name)
+            isAnyTrusted || names.contains(name)
         else {
             return .error(
                 403, "the Host header has to be one of \(names.joined(separator: ", ")), with or without a port")

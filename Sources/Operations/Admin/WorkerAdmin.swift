@@ -44,11 +44,18 @@ final class WorkerAdmin {
     private static func server(
         _ loop: EpollLoop, _ endpoint: Endpoint, isDefault: Bool, _ table: RouteTable
     ) throws(TransportError) -> AdminServer {
+        var configuration = AdminConfiguration()
+        // Probes and Prometheus call it by an address or a name that only they know.
+        configuration.answersAnyHost = !endpoint.isLoopback
         do throws(TransportError) {
-            return try AdminServer(loop: loop, endpoint: endpoint) { table.serve($0) }
+            return try AdminServer(loop: loop, endpoint: endpoint, configuration: configuration) { table.serve($0) }
         } catch {
             guard isDefault else { throw error }
             return try AdminServer(loop: loop, endpoint: Endpoint(host: endpoint.host, port: 0)) { table.serve($0) }
         }
     }
+}
+
+extension Endpoint {
+    fileprivate var isLoopback: Bool { host.hasPrefix("127.") || host == "::1" }
 }

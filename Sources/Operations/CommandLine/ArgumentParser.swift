@@ -23,7 +23,7 @@ struct UsageError: Error, Equatable {
 /// `--help`, `-h` and `--version` win over everything else on the line.
 struct ArgumentParser: Sendable {
     enum Result: Equatable {
-        /// Help for the command; empty: for `martlet` itself.
+        /// Help for the command, or for all that begin with that word; empty: for `martlet` itself.
         case help(command: String)
         case version
         case command(ParsedArguments)
@@ -154,10 +154,12 @@ struct ArgumentParser: Sendable {
                 + (hint.map { "; did you mean '\(first) \($0)'?" } ?? "; \(choice)"))
     }
 
-    /// `martlet help topology apply`; whatever is no command is helped with the whole.
+    /// `martlet help topology apply`, or `topology` for all that begins so; whatever is no command is helped with the whole.
     private func helpTopic(_ arguments: [String]) -> String {
         let words = Array(arguments.drop { $0 == "help" })
-        return commands.first { words.starts(with: $0.path) }?.name ?? ""
+        if let command = commands.first(where: { words.starts(with: $0.path) }) { return command.name }
+        let group = commands.first { $0.path.count > 1 && $0.path.first == words.first }
+        return group?.path.first ?? ""
     }
 }
 

@@ -2,9 +2,23 @@
 struct HelpText: Sendable {
     let commands: [CommandSyntax]
 
-    /// Help for one command, or for `martlet` itself when there is none of that name.
+    /// Help for one command, for a group of them, or for `martlet` itself when there is none of that name.
     func text(for command: String) -> String {
-        commands.first { $0.name == command }.map(text) ?? overview
+        commands.first { $0.name == command }.map(text) ?? group(command) ?? overview
+    }
+
+    private func group(_ word: String) -> String? {
+        let members = commands.filter { $0.path.count > 1 && $0.path.first == word }
+        guard !members.isEmpty else { return nil }
+        return """
+            Usage: martlet \(word) COMMAND [options]
+
+            Commands:
+            \(Self.columns(members.map { ($0.path.dropFirst().joined(separator: " "), $0.summary) }))
+
+            Each explains itself: martlet \(word) COMMAND --help
+
+            """
     }
 
     static let summary =

@@ -35,6 +35,7 @@ actor DeadLetterImport {
 
     func run() async -> ExitCode {
         defer { interruption.end() }
+        BrokerWait.follow(publisher.connection, task.access)
         publisher.start()
         do {
             try await publisher.waitUntilReady(deadlineSeconds: Self.deadlineSeconds)

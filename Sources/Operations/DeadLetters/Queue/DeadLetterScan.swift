@@ -80,6 +80,7 @@ final class DeadLetterScan {
         let name = "martlet dead-letters"
         control = BrokerConnection(
             loop: loop, connectors: access.connectors(on: loop), configuration: access.connection(named: name))
+        BrokerWait.follow(control, access)
         admin = BrokerAdmin(on: control, deadlineSeconds: Self.deadlineSeconds)
         var publishing = PublisherConfiguration()
         publishing.publishTimeoutSeconds = Self.publishSeconds
