@@ -75,6 +75,7 @@ extension WorkerStatus {
             $0.member("ready", status.state.isReady)
             $0.member("taking_messages", status.state.wantsMessages)
             $0.member("draining", status.state.isDraining)
+            $0.array("paused", status.pauses) { $0.string($1) }
             $0.member("in_flight", status.inFlight)
             $0.member("unconfirmed", status.unconfirmed)
             $0.member("unpublished", status.unpublished)

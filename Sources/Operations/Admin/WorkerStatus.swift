@@ -25,6 +25,8 @@ struct WorkerStatus: Sendable {
     var phase: Phase
     /// Why it is not ready; none when it is.
     var reasons: [String]
+    /// What an operator has paused; lanes that have not begun will know it then.
+    var pauses: [String]
     var lanes: [Lane]
     /// As the broker said last; none before it has.
     var queues: [QueueStatus]
@@ -46,13 +48,5 @@ struct WorkerStatus: Sendable {
             if breakers[known].secondsOpen < breaker.secondsOpen { breakers[known] = breaker }
         }
         return breakers
-    }
-
-    /// What an operator has paused.
-    var pauses: [String] {
-        let whole = lanes.contains { $0.status?.state.isPaused == true } ? ["everything"] : []
-        return lanes.flatMap { $0.status?.pauses ?? [] }.reduce(into: whole) {
-            if !$0.contains($1) { $0.append($1) }
-        }
     }
 }

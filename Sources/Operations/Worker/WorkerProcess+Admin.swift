@@ -29,6 +29,7 @@ extension WorkerProcess {
             worker: plan.lane.worker, version: MartletCommand.version, processID: Int(getpid()),
             uptimeSeconds: Int(startedAt.duration(to: loop.now.monotonic).components.seconds),
             phase: !life.isRunning ? .draining : isStarted ? .running : .starting, reasons: reasons,
+            pauses: pauses.map(\.description),
             lanes: lanes.enumerated().map { index, status in
                 WorkerStatus.Lane(number: index, isTurning: !watchdog.stalled.contains(index), status: status)
             },
