@@ -91,9 +91,12 @@ final class Operator {
 
     /// Checks that each of the places where one may look names what is wrong.
     ///
-    /// - Parameter unready: what `/readyz` says; nil where the worker stays ready.
+    /// - Parameters:
+    ///   - unready: what `/readyz` says; nil where the worker stays ready.
+    ///   - named: what it says besides.
     func expect(
-        status words: [String], unready: String?, alert: String, _ sourceLocation: SourceLocation = #_sourceLocation
+        status words: [String], unready: String?, named: String = "", alert: String,
+        _ sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         var (code, lines) = try await run(["status", "--socket", socket])
         // A route may be probed again and again before all are held.
@@ -106,7 +109,9 @@ final class Operator {
         for word in words { #expect(text.contains(word), "\(word) in \(text)", sourceLocation: sourceLocation) }
         let ready = try await ask("/readyz")
         #expect(ready.0 == (unready == nil ? 200 : 503), sourceLocation: sourceLocation)
-        #expect(ready.1.contains(unready ?? "ok"), "\(ready.1)", sourceLocation: sourceLocation)
+        for words in [unready ?? "ok", named] where !words.isEmpty {
+            #expect(ready.1.contains(words), "\(words) in \(ready.1)", sourceLocation: sourceLocation)
+        }
         #expect(try await ask("/livez").0 == 200, sourceLocation: sourceLocation)
         let firing = try await Alerts(directory: stage.directory).firing(metrics: ask("/metrics").1)
         #expect(firing.contains(alert), "\(firing)", sourceLocation: sourceLocation)

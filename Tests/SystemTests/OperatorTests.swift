@@ -16,7 +16,8 @@ extension SystemTests {
                 #expect(line["apns.apps"]?.string == "com.example.app")
                 try await look.expect(
                     status: ["key DEMOKEY001", "InvalidProviderToken", "was it revoked"],
-                    unready: "every route in use is held up", alert: "MartletKeyRefused")
+                    unready: "every route in use is held up",
+                    named: "key DEMOKEY001 is held up: InvalidProviderToken", alert: "MartletKeyRefused")
             }
         }
 
@@ -32,7 +33,8 @@ extension SystemTests {
                 #expect(line["error"]?.string?.contains("is the app enabled for the team") == true)
                 try await look.expect(
                     status: ["topic com.example.disabled", "TopicDisallowed", "is the app enabled for the team"],
-                    unready: nil, alert: "MartletTopicRefused")
+                    unready: nil, named: "topic com.example.disabled is held up: TopicDisallowed",
+                    alert: "MartletTopicRefused")
             }
         }
 
@@ -44,7 +46,8 @@ extension SystemTests {
                 #expect(line["error"]?.string?.contains("Connection refused") == true)
                 try await look.expect(
                     status: ["127.0.0.1:\(look.stage.port)", "unreachable", "Connection refused"],
-                    unready: "every route in use is held up", alert: "MartletAPNsUnreachable")
+                    unready: "every route in use is held up", named: "is held up: unreachable",
+                    alert: "MartletAPNsUnreachable")
             }
         }
 

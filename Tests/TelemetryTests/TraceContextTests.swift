@@ -34,6 +34,15 @@ import Testing
         #expect(TraceContext(traceParent: Self.known.dropLast(2) + "03")?.isSampled == true)
     }
 
+    @Test func aClosedQueueGivesWhatWaitsAndEnds() async {
+        let queue = SpanQueue()
+        let context = TraceContext(traceIDHigh: 1, traceIDLow: 2, spanID: 3, isSampled: true)
+        queue.add([Span("s", .internal, in: context, below: 1, from: 1, to: 2)])
+        #expect(!queue.close(withinMilliseconds: 1))
+        #expect(queue.take()?.count == 1 && queue.take() == nil)
+        #expect(queue.close(withinMilliseconds: 1))
+    }
+
     @Test func aBufferIsBounded() {
         var buffer = SpanBuffer()
         let context = TraceContext(traceIDHigh: 1, traceIDLow: 2, spanID: 3, isSampled: true)

@@ -29,7 +29,7 @@ struct ListeningSocket {
             throw TransportError(.resources, "\(path): longer than the path of a Unix socket may be")
         }
         let descriptor = try open(AF_UNIX, endpoint)
-        if isAbandoned(address) { unlink(path) }
+        if isSocket(path), isAbandoned(address) { unlink(path) }
         // Nobody can connect before it listens, so that nobody does before its mode is set.
         guard address.withPointer({ bind(descriptor, $0, $1) }) == 0, chmod(path, 0o600) == 0,
             Glibc.listen(descriptor, Int32(clamping: backlog)) == 0
@@ -37,7 +37,13 @@ struct ListeningSocket {
         return ListeningSocket(descriptor: descriptor, endpoint: endpoint, path: path)
     }
 
-    /// Whether there is a socket whose process has gone.
+    /// A connection to any other file is refused as well.
+    private static func isSocket(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+    }
+
+    /// Whether nobody listens there.
     private static func isAbandoned(_ address: SocketAddress) -> Bool {
         let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard probe >= 0 else { return false }

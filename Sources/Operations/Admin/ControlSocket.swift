@@ -22,14 +22,18 @@ enum ControlSocket {
     static func makePath() throws(TransportError) -> String {
         let folder = folder
         mkdir(folder, 0o700)
-        var status = stat()
-        guard lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid == geteuid(),
-            status.st_mode & 0o022 == 0
-        else {
+        guard isOwn(folder) else {
             throw TransportError(.resources, "\(folder) is not a folder that only this user may write to")
         }
         for path in paths where isLeftBehind(path) { unlink(path) }
         return "\(folder)/\(getpid()).sock"
+    }
+
+    /// Whether it is a folder of this user, which nobody else may write to.
+    private static func isOwn(_ folder: String) -> Bool {
+        var status = stat()
+        return lstat(folder, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
+            && status.st_mode & 0o022 == 0
     }
 
     /// Whether the process that it is named after has gone.
@@ -41,7 +45,7 @@ enum ControlSocket {
 
     /// Those that are there, by their names.
     static var paths: [String] {
-        guard let directory = opendir(folder) else { return [] }
+        guard isOwn(folder), let directory = opendir(folder) else { return [] }
         defer { closedir(directory) }
         var paths: [String] = []
         while paths.count < socketsMax, let entry = readdir(directory) {

@@ -53,7 +53,11 @@ struct WorkerRoutes {
     }
 
     private static func ready(_ status: WorkerStatus) -> AdminResponse {
-        status.isReady ? .text(200, "ok\n") : .text(503, status.reasons.map { $0 + "\n" }.joined())
+        let held =
+            status.breakers.map { "\($0.route) is held up: \($0.code): \($0.sentence)" }
+            + status.pauses.map { "\($0) is paused: martlet resume" }
+        let lines = (status.isReady ? ["ok"] : status.reasons) + held
+        return .text(status.isReady ? 200 : 503, lines.map { $0 + "\n" }.joined())
     }
 
     private static func scope(of request: AdminRequest) throws(AdminError) -> PauseScope {

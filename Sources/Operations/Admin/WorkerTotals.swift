@@ -38,19 +38,22 @@ struct WorkerTotals: Sendable, Hashable {
 
     func since(_ earlier: WorkerTotals) -> WorkerTotals {
         var difference = self
-        difference.taken -= earlier.taken
-        difference.ended = zip(ended, earlier.ended).map { $0 - $1 }
-        difference.deadLetters -= earlier.deadLetters
-        difference.retried -= earlier.retried
-        difference.held -= earlier.held
-        difference.quarantined -= earlier.quarantined
-        difference.requeued -= earlier.requeued
-        difference.duplicates -= earlier.duplicates
-        difference.unknownOutcomes -= earlier.unknownOutcomes
-        difference.publishRepeats -= earlier.publishRepeats
+        difference.taken = Self.grown(taken, earlier.taken)
+        difference.ended = zip(ended, earlier.ended).map { Self.grown($0, $1) }
+        difference.deadLetters = Self.grown(deadLetters, earlier.deadLetters)
+        difference.retried = Self.grown(retried, earlier.retried)
+        difference.held = Self.grown(held, earlier.held)
+        difference.quarantined = Self.grown(quarantined, earlier.quarantined)
+        difference.requeued = Self.grown(requeued, earlier.requeued)
+        difference.duplicates = Self.grown(duplicates, earlier.duplicates)
+        difference.unknownOutcomes = Self.grown(unknownOutcomes, earlier.unknownOutcomes)
+        difference.publishRepeats = Self.grown(publishRepeats, earlier.publishRepeats)
         difference.latency = latency?.since(earlier.latency)
         return difference
     }
+
+    /// Of another process it may be anything: one that began anew counts from 0.
+    private static func grown(_ now: Int, _ before: Int) -> Int { now >= before ? max(0, now &- before) : max(0, now) }
 
     func ended(_ outcome: Outcome) -> Int { ended[outcome.number] }
 

@@ -55,6 +55,11 @@ extension DeadLetterOptions {
         if let text = parsed.options["rate"] { ratePerSecond = try Self.rate(text, parsed.command) }
         if let text = parsed.options["delivery-limit"], text != "none" {
             deliveryLimit = try parsed.integer("delivery-limit", upTo: 1_000_000)
+            guard deliveryLimit ?? .max > DeadLetterScan.deliveriesSpared else {
+                throw UsageError(
+                    message: "option --delivery-limit: each look is a delivery, and under a limit of "
+                        + "\(DeadLetterScan.deliveriesSpared) or less none is to spare", command: parsed.command)
+            }
         } else if parsed.options["delivery-limit"] != nil {
             deliveryLimit = nil
         }

@@ -142,17 +142,20 @@ enum DeadLetterText {
         }
     }
 
-    /// One line of JSON, with a line end.
+    /// One line of JSON.
     static func wholeJSON(
         _ letter: DeadLetter, _ copy: MessageCopy, reveals: Bool, nowUnixMilliseconds: Int64
     ) -> String {
+        var copy = copy
+        // What is no UTF-8 is shown as base64, in which nothing can be shortened.
+        if !reveals { copy.body = DeviceToken.shortened(in: copy.body, digitsMin: tokenDigitsMin) }
         var json = JSONWriter()
         json.beginObject()
         write(letter, reveals: reveals, nowUnixMilliseconds, &json)
         json.key("message")
         json.raw(MessageLine.text(of: copy))
         json.endObject()
-        return shown(String(decoding: json.bytes, as: UTF8.self), reveals: reveals) + "\n"
+        return shown(String(decoding: json.bytes, as: UTF8.self), reveals: reveals)
     }
 
     /// With all that may be a device token shortened.

@@ -31,6 +31,10 @@ struct Terminal: Sendable {
     @discardableResult
     func line(_ text: String) -> Bool { write(text + "\n") }
 
+    /// A line of JSON, which may hold any text of others: nothing in it steers a terminal.
+    @discardableResult
+    func json(_ text: String) -> Bool { line(isTerminal ? text.printable : text) }
+
     @discardableResult
     func write(_ text: String) -> Bool {
         var text = text

@@ -85,7 +85,7 @@ struct StatusCommand {
                 reports.append(report)
                 switch report {
                 case .success(let report):
-                    guard Terminal.output.line(report.json) else { return .failed }
+                    guard Terminal.output.json(report.json) else { return .failed }
                 case .failure(let error):
                     Terminal.error.line("martlet: \(address.text): \(error.message)".printable)
                 }

@@ -97,7 +97,7 @@ struct StatusTable {
 
     private func rate(_ count: Int) -> String {
         let rate = Double(count) / max(seconds, 0.001)
-        return rate == 0 ? "0" : rate < 10 ? "\((rate * 10).rounded() / 10)" : "\(Int(rate.rounded()))"
+        return rate == 0 ? "0" : rate < 10 ? "\((rate * 10).rounded() / 10)" : "\(Int(min(rate, 1e15).rounded()))"
     }
 
     /// `45s`, `3m 20s`, `2h 5m`, `4d 1h`.

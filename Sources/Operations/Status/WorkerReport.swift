@@ -82,7 +82,8 @@ extension WorkerTotals {
         unknownOutcomes = count("unknown_outcomes")
         publishRepeats = count("publish_repeats")
         guard let latency = json["latency"], let bounds = latency["bounds_nanoseconds"]?.elements.compactMap(\.int),
-            let counts = latency["counts"]?.elements.compactMap(\.int), counts.count == bounds.count + 1
+            let counts = latency["counts"]?.elements.compactMap(\.int), counts.count == bounds.count + 1,
+            bounds == bounds.sorted(), bounds.first ?? 0 >= 0, counts.allSatisfy({ 0...(1 << 40) ~= $0 })
         else { return }
         self.latency = HistogramReading(
             unit: .nanoseconds, bounds: bounds, counts: counts, sum: latency["sum_nanoseconds"]?.int ?? 0)

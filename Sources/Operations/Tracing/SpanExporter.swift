@@ -9,6 +9,9 @@ final class SpanExporter: @unchecked Sendable {
     /// A collector that takes longer is taken for gone, and the spans are dropped: they are worth less than memory.
     private static let answerMillisecondsMax = 5000
 
+    /// How long the end of the process waits for the last to be sent.
+    static let closeMillisecondsMax = 1000
+
     private let url: HTTPURL
     private let document: OTLPDocument
     private let log: Log

@@ -7,13 +7,15 @@ struct LaneWatchdog {
     private var detectors: [StallDetector] = []
 
     /// Numbers of the lanes that do not turn.
-    var stalled: [Int] { detectors.indices.filter { detectors[$0].isStalled } }
+    private(set) var stalled: [Int] = []
 
     init(log: Log) { self.log = log }
 
-    mutating func check(_ lanes: [LaneThread], now: MonotonicTime) {
+    /// - Parameter ended: numbers of those that have ended, and turn no more.
+    mutating func check(_ lanes: [LaneThread], without ended: [Int], now: MonotonicTime) {
         while detectors.count < lanes.count { detectors.append(StallDetector()) }
-        for index in lanes.indices {
+        defer { stalled = lanes.indices.filter { detectors[$0].isStalled && !ended.contains($0) } }
+        for index in lanes.indices where !ended.contains(index) {
             switch detectors[index].check(turns: lanes[index].loop.turns.value, now: now) {
             case .none: break
             case .ping: lanes[index].loop.post {}

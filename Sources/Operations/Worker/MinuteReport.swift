@@ -53,14 +53,15 @@ struct MinuteReport {
             let new = count - (answers[key] ?? 0)
             answers[key] = count
             func label(_ name: String) -> String { labels.first { $0.key == name }?.value ?? "-" }
-            guard new > 0, label("status") != "200" else { continue }
+            // What is beyond the series that are told apart has no status.
+            guard new > 0, !["200", "-"].contains(label("status")) else { continue }
             let known = refusals.firstIndex { $0.status == label("status") && $0.reason == label("reason") }
             let index = known ?? refusals.endIndex
             if known == nil {
                 refusals.append(Refusal(status: label("status"), reason: label("reason"), count: 0, apps: []))
             }
             refusals[index].count += new
-            refusals[index].apps.append(label("app"))
+            if !refusals[index].apps.contains(label("app")) { refusals[index].apps.append(label("app")) }
         }
         return refusals.sorted { $0.count > $1.count }.prefix(Self.refusalLinesMax)
     }

@@ -55,7 +55,8 @@ extension WorkerProcess {
             { $0.pause(scope, isPaused, $1) },
             then: { (done: [Bool?]) in
                 let verb = isPaused ? "paused" : "resumed"
-                let isDone = !self.isStarted || done.allSatisfy { $0 != nil }
+                let isDone =
+                    !self.isStarted || done.indices.allSatisfy { done[$0] != nil || self.endedLanes.contains($0) }
                 guard isDone else {
                     return answer(.error(503, "\(scope) will be \(verb) as soon as lanes turn that do not now"))
                 }
@@ -63,17 +64,19 @@ extension WorkerProcess {
             })
     }
 
-    /// Asks every lane, and answers once all have or the time is up; lanes that have not begun say nothing.
+    /// Asks the lanes that run and turn, and answers once all have said something or the time is up.
     private func ask<Answer: Sendable>(
         _ question: (LaneThread, @escaping @Sendable (Answer) -> Void) -> Void,
         then answer: @escaping ([Answer?]) -> Void
     ) {
-        let inquiry = LaneInquiry<Answer>(lanes: lanes.count, answer)
-        guard isStarted else { return inquiry.end() }
+        // Those that do not turn would keep every question until they do.
+        let asked = isStarted ? lanes.indices.filter { !endedLanes.contains($0) && !watchdog.stalled.contains($0) } : []
+        let inquiry = LaneInquiry<Answer>(lanes: lanes.count, asked: asked.count, answer)
+        guard !asked.isEmpty else { return inquiry.end() }
         let timer = loop.schedule(after: .milliseconds(Self.answerMillisecondsMax)) { inquiry.end() }
         inquiry.onEnd = { [self] in loop.cancel(timer) }
-        for (index, lane) in lanes.enumerated() {
-            question(lane) { [self] said in loop.post { inquiry.said(said, by: index) } }
+        for index in asked {
+            question(lanes[index]) { [self] said in loop.post { inquiry.said(said, by: index) } }
         }
     }
 }
@@ -85,9 +88,9 @@ private final class LaneInquiry<Answer: Sendable>: @unchecked Sendable {
     private var answer: (([Answer?]) -> Void)?
     var onEnd: () -> Void = {}
 
-    init(lanes: Int, _ answer: @escaping ([Answer?]) -> Void) {
+    init(lanes: Int, asked: Int, _ answer: @escaping ([Answer?]) -> Void) {
         answers = Array(repeating: nil, count: lanes)
-        waiting = lanes
+        waiting = asked
         self.answer = answer
     }
 

@@ -41,6 +41,8 @@ final class WorkerProcess: @unchecked Sendable {
     var watchdog: LaneWatchdog
     var isStarted = false
     private var running = 0
+    /// Numbers of those that have drained.
+    private(set) var endedLanes: [Int] = []
     private var code = ExitCode.failed
 
     /// Runs until told to stop. To be called on the main thread, before others are started.
@@ -109,7 +111,7 @@ final class WorkerProcess: @unchecked Sendable {
         }
         loop.run()
         signals.source?.close()
-        spans?.queue.close()
+        spans?.queue.close(withinMilliseconds: SpanExporter.closeMillisecondsMax)
         report()
         return code
     }
@@ -156,7 +158,7 @@ final class WorkerProcess: @unchecked Sendable {
                     loop.post { self.laneChanged(index, state) }
                 },
                 ended: { [self] in
-                    loop.post { self.laneEnded() }
+                    loop.post { self.laneEnded(index) }
                 })
             running += 1
             for scope in pauses { lanes[index].pause(scope, true) { _ in } }
@@ -187,7 +189,8 @@ final class WorkerProcess: @unchecked Sendable {
         }
     }
 
-    private func laneEnded() {
+    private func laneEnded(_ index: Int) {
+        endedLanes.append(index)
         running -= 1
         if running == 0 { loop.stop() }
     }
@@ -263,7 +266,7 @@ final class WorkerProcess: @unchecked Sendable {
     }
 
     private func watch() {
-        watchdog.check(lanes, now: loop.now.monotonic)
+        watchdog.check(lanes, without: endedLanes, now: loop.now.monotonic)
         loop.schedule(after: .seconds(StallDetector.checkIntervalSeconds)) { [self] in watch() }
     }
 

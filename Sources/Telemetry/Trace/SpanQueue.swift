@@ -5,6 +5,7 @@ public final class SpanQueue: @unchecked Sendable {
     private let lock = ThreadCondition()
     private var waiting = SpanBuffer()
     private var isClosed = false
+    private var isFinished = false
 
     public init() {}
 
@@ -20,15 +21,22 @@ public final class SpanQueue: @unchecked Sendable {
     public func take() -> [Span]? {
         lock.locked {
             lock.wait { !waiting.spans.isEmpty || isClosed }
-            return waiting.spans.isEmpty ? nil : waiting.take()
+            guard waiting.spans.isEmpty else { return waiting.take() }
+            isFinished = true
+            lock.wakeAll()
+            return nil
         }
     }
 
-    /// Lets `take` end after what waits.
-    public func close() {
+    /// Lets `take` end after what waits, and waits for that, blocking the thread.
+    ///
+    /// - Returns: false when it took longer.
+    @discardableResult
+    public func close(withinMilliseconds milliseconds: Int) -> Bool {
         lock.locked {
             isClosed = true
             lock.wakeAll()
+            return lock.wait(atMostMilliseconds: milliseconds) { isFinished }
         }
     }
 }

@@ -36,6 +36,7 @@ struct DeadLetterDrop {
         if count > 0, !task.options.saysYes {
             let question = "\(count) dead letters are in \(file). Drop them from \(scan.queue)?"
             guard await Question.ask(question, fallback: false) else { return .failed }
+            if case .interrupted? = scan.end { return task.end(of: scan) }
         }
         let held = written.tags.filter { scan.holds($0) }
         for tag in held { scan.acknowledge(tag) }

@@ -25,7 +25,7 @@ struct DeadLetterList {
         if task.options.isJSON {
             for letter in letters {
                 let line = DeadLetterText.json(letter, reveals: task.options.reveals, nowUnixMilliseconds: now)
-                guard Terminal.output.line(line) else { return .failed }
+                guard Terminal.output.json(line) else { return .failed }
             }
             return code
         }

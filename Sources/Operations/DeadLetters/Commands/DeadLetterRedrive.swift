@@ -39,7 +39,7 @@ actor DeadLetterRedrive {
     func run() async -> ExitCode {
         defer { interruption.end() }
         if let failure = await task.open(scan) { return failure }
-        let progress = ProgressLine(on: loop, total: min(scan.total, options.limit ?? .max)) { [scan] in scan.seen }
+        let progress = ProgressLine(on: loop, total: scan.total) { [scan] in scan.seen }
         await redriveAll()
         progress.end()
         counts.seen = scan.seen
@@ -135,7 +135,7 @@ actor DeadLetterRedrive {
             json.member("id", id)
             if let reason { json.member("message", DeadLetterText.shown(reason, reveals: false)) }
             json.endObject()
-            Terminal.output.line(String(decoding: json.bytes, as: UTF8.self))
+            Terminal.output.json(String(decoding: json.bytes, as: UTF8.self))
         } else if let reason, told < Self.toldMax {
             told += 1
             Terminal.error.line("martlet: \(id): \(DeadLetterText.shown(reason, reveals: false))".printable)

@@ -19,10 +19,12 @@ struct DeadLetterShow {
         {
             found.formUnion(next.names)
             let (reveals, now) = (task.options.reveals, loop.now.unixMilliseconds)
-            isWritten = Terminal.output.write(
+            isWritten =
                 task.options.isJSON
-                    ? DeadLetterText.wholeJSON(next.letter, next.copy, reveals: reveals, nowUnixMilliseconds: now)
-                    : DeadLetterText.whole(next.letter, next.copy, reveals: reveals, nowUnixMilliseconds: now))
+                ? Terminal.output.json(
+                    DeadLetterText.wholeJSON(next.letter, next.copy, reveals: reveals, nowUnixMilliseconds: now))
+                : Terminal.output.write(
+                    DeadLetterText.whole(next.letter, next.copy, reveals: reveals, nowUnixMilliseconds: now))
         }
         let code = task.end(of: scan)
         await scan.close()

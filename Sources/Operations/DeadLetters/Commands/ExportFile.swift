@@ -5,11 +5,13 @@ import Glibc
 final class ExportFile {
     private static let flushBytes = 1 << 16
 
+    private let path: String
     private let descriptor: Int32
     private var buffer: [UInt8] = []
 
     /// - Parameter path: `-` is standard output. A file that is there already is left alone.
     init(_ path: String) throws(ReferenceResolver.ReadFailure) {
+        self.path = path
         if path == "-" {
             descriptor = STDOUT_FILENO
             return
@@ -35,7 +37,16 @@ final class ExportFile {
 
     /// Makes sure that all of it is on the disk.
     func finish() -> Bool {
-        flush() && (descriptor == STDOUT_FILENO || fsync(descriptor) == 0)
+        flush() && (descriptor == STDOUT_FILENO || fsync(descriptor) == 0 && syncFolder())
+    }
+
+    /// A new file's name is on the disk only with its folder.
+    private func syncFolder() -> Bool {
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return fsync(descriptor) == 0
     }
 
     private func flush() -> Bool {

@@ -36,11 +36,11 @@ struct MessageCopy: Equatable, Sendable {
 
     private static let headersLeftOut = ["x-delivery-count", "x-acquired-count", "CC", "BCC"]
 
-    /// As it is, straight to a queue.
+    /// As it is, straight to a queue. What was read from a file may hold any header.
     func message(to queue: String) -> OutgoingMessage {
         var message = OutgoingMessage(
             exchange: "", routingKey: queue, body: body, messageID: messageID ?? "", contentType: contentType,
-            headers: headers)
+            headers: FieldTable(headers.entries.filter { !Self.headersLeftOut.contains($0.name) }))
         message.contentEncoding = contentEncoding
         message.correlationID = correlationID
         message.replyTo = replyTo

@@ -50,7 +50,9 @@ final class DeadLetterScan {
     private(set) var total = 0
     /// Other consumers at the beginning, which may hold some that are not seen.
     private(set) var otherConsumers = 0
+    /// Those that were looked at; more may have come.
     private(set) var seen = 0
+    private var arrivedCount = 0
     private(set) var end: End?
     /// Of those held, so many are being dealt with and will be acknowledged.
     var takenCount = 0
@@ -114,9 +116,9 @@ final class DeadLetterScan {
         while true {
             if let message = popBuffer() { return message }
             guard end == nil else { return nil }
-            let before = seen
+            let before = arrivedCount
             await change(within: .milliseconds(Self.quietMilliseconds))
-            if before == seen, end == nil { await lookWhetherMoreWillCome() } else { quietLooks = 0 }
+            if before == arrivedCount, end == nil { await lookWhetherMoreWillCome() } else { quietLooks = 0 }
         }
     }
 
@@ -146,7 +148,7 @@ final class DeadLetterScan {
     }
 
     private func arrived(_ message: IncomingMessage) {
-        seen += 1
+        arrivedCount += 1
         if let deliveryLimit, message.deliveryCount >= deliveryLimit - Self.deliveriesSpared {
             if message.deliveryCount >= deliveryLimit - 1 { worn.append(message) }
             return finish(.worn(deliveries: message.deliveryCount))
@@ -158,7 +160,7 @@ final class DeadLetterScan {
             isPaused = true
             consumed.pauseReading()
         }
-        if seen == total { end = .complete }
+        if arrivedCount == total { end = .complete }
         resumeWaiter()
     }
 
@@ -170,6 +172,7 @@ final class DeadLetterScan {
         guard bufferStart < buffer.count else { return nil }
         let message = buffer[bufferStart]
         bufferStart += 1
+        seen += 1
         bufferBytes -= message.body.count
         if bufferStart == buffer.count || bufferStart >= 1024 {
             buffer.removeFirst(bufferStart)
@@ -237,7 +240,8 @@ final class DeadLetterScan {
 
     /// One more delivery in vain, and the queue would throw them away.
     private func renewWorn() async {
-        for message in worn where consumer.holds(message.tag) {
+        // A body that was too large is not here to be published.
+        for message in worn where consumer.holds(message.tag) && !message.isOversized {
             if await publisher.publish(MessageCopy(message).message(to: queue)) == .confirmed {
                 consumer.acknowledge(message.tag)
             }
