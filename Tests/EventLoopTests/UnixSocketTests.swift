@@ -17,7 +17,8 @@ import Testing
     }
 
     @Test func itIsItsUsersAloneAndGoesWithItsListener() async throws {
-        try await listen(at: TemporaryDirectory().file("a.sock"))
+        let directory = try TemporaryDirectory()
+        try await listen(at: directory.file("a.sock"))
     }
 
     @Test func whatIsNoSocketIsLeftAlone() async throws {
