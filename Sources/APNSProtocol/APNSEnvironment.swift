@@ -3,6 +3,14 @@ public enum APNSEnvironment: String, CaseIterable, Sendable, Hashable {
     case production
     case sandbox
 
+    /// Its place among all.
+    public var number: Int {
+        switch self {
+        case .production: 0
+        case .sandbox: 1
+        }
+    }
+
     /// Host of device pushes and of broadcast sends (Apple, "Sending notification requests to APNs").
     public var pushHost: String {
         switch self {

@@ -1,4 +1,4 @@
-import EventLoop
+package import EventLoop
 public import Telemetry
 
 /// How long pushes take in a pool.
@@ -22,5 +22,7 @@ public struct PoolTimes: Sendable {
 }
 
 extension Histogram {
-    func observe(_ from: MonotonicTime, _ to: MonotonicTime) { observe(Int(to.nanoseconds &- from.nanoseconds)) }
+    package func observe(_ from: MonotonicTime, _ to: MonotonicTime) {
+        observe(Int(to.nanoseconds &- from.nanoseconds))
+    }
 }

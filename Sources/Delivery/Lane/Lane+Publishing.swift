@@ -1,4 +1,5 @@
 import AMQP
+import APNS
 import EventLoop
 import Telemetry
 
@@ -65,7 +66,7 @@ extension Lane {
     private func note(_ outcome: PublishOutcome, begunAt: MonotonicTime) {
         labels.published(outcome)
         guard case .confirmed = outcome else { return }
-        counters.confirms.observe(Int(loop.now.monotonic.nanoseconds - begunAt.nanoseconds))
+        counters.confirms.observe(begunAt, loop.now.monotonic)
     }
 
     /// Deliveries that came before the broker was told to send no more wait here while nothing could be published of them.

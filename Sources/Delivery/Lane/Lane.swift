@@ -143,7 +143,7 @@ public actor Lane {
         inFlight -= 1
         counters.inFlight.add(-1)
         endTrace(record)
-        counters.whole.observe(Int(loop.now.monotonic.nanoseconds - record.receivedAt.nanoseconds))
+        counters.whole.observe(record.receivedAt, loop.now.monotonic)
         if inFlight == 0 { idle() }
     }
 }

@@ -20,6 +20,9 @@ struct LaneLabels {
     private static let answersHelp = "Answers of APNs, by status, reason and configured app."
     private static let answersName = "martlet_apns_answers_total"
 
+    private static let outcomes = Outcome.allCases
+    private static let environments = APNSEnvironment.allCases
+
     /// By queue, twice: what was delivered before has odd numbers.
     private var deliveries: CounterTable
     /// By app, the unknown one first, and outcome.
@@ -38,21 +41,20 @@ struct LaneLabels {
         deliveries = CounterTable(
             registry, "martlet_deliveries_total", help: "Messages taken, by queue.", count: queues.count * 2
         ) { ["queue": queues[$0 / 2], "redelivered": $0 % 2 == 1 ? "true" : "false"] }
-        let outcomes = Outcome.allCases
         messages = CounterTable(
             registry, "martlet_messages_total", help: "Messages that ended, by outcome and configured app.",
-            count: (appCount + 1) * outcomes.count
+            count: (appCount + 1) * Self.outcomes.count
         ) { number in
-            let app = number / outcomes.count
-            return ["outcome": outcomes[number % outcomes.count].rawValue, "app": name(of: app == 0 ? nil : app - 1)]
+            let (app, outcome) = number.quotientAndRemainder(dividingBy: Self.outcomes.count)
+            return ["outcome": Self.outcomes[outcome].rawValue, "app": name(of: app == 0 ? nil : app - 1)]
         }
-        let environments = APNSEnvironment.allCases
         accepted = CounterTable(
-            registry, Self.answersName, help: Self.answersHelp, count: appCount * environments.count
-        ) {
-            [
-                "app": name(of: $0 / environments.count), "environment": environments[$0 % environments.count].rawValue,
-                "status": "200", "reason": "",
+            registry, Self.answersName, help: Self.answersHelp, count: appCount * Self.environments.count
+        ) { number in
+            let (app, environment) = number.quotientAndRemainder(dividingBy: Self.environments.count)
+            return [
+                "app": name(of: app), "environment": Self.environments[environment].rawValue, "status": "200",
+                "reason": "",
             ]
         }
         publishes = CounterTable(
@@ -77,7 +79,7 @@ struct LaneLabels {
     }
 
     mutating func ended(_ record: DeliveryRecord, _ outcome: Outcome) {
-        messages.add((record.configuredApp.map { $0 + 1 } ?? 0) * Outcome.allCases.count + outcome.number)
+        messages.add((record.configuredApp.map { $0 + 1 } ?? 0) * Self.outcomes.count + outcome.number)
     }
 
     mutating func answered(_ answer: PushAnswer, _ record: DeliveryRecord) {
@@ -85,7 +87,7 @@ struct LaneLabels {
         guard answer.status == 200, let app, let environment else {
             return refused.add(Refused(app: app, environment: environment, status: answer.status, code: answer.code))
         }
-        accepted.add(app * APNSEnvironment.allCases.count + (environment == APNSEnvironment.allCases[0] ? 0 : 1))
+        accepted.add(app * Self.environments.count + environment.number)
     }
 
     mutating func deadLetter(_ reason: DeadLetterReason) {

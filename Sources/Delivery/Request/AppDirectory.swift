@@ -74,7 +74,7 @@ public struct AppDirectory: Sendable {
     public var routeCount: Int { topics.count * APNSEnvironment.allCases.count }
 
     static func routeNumber(topic: TopicIndex, _ environment: APNSEnvironment) -> Int {
-        topic * APNSEnvironment.allCases.count + (environment == .production ? 0 : 1)
+        topic * APNSEnvironment.allCases.count + environment.number
     }
 
     /// All routes to a topic, in every environment that has a pool for it.

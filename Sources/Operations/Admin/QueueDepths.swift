@@ -16,9 +16,7 @@ final class QueueDepths {
     init(loop: EventLoop, access: BrokerAccess, topology: Topology) {
         self.loop = loop
         queues = topology.queues.map(\.name)
-        admin = BrokerAdmin(
-            loop: loop, connectors: access.connectors(on: loop),
-            connection: access.connection(named: "martlet worker queues"))
+        admin = access.admin(named: "martlet worker queues", on: loop)
     }
 
     /// Until `close`.

@@ -37,6 +37,17 @@ struct BrokerAccess: Sendable {
         }
     }
 
+    /// To be started, and closed, by the caller.
+    ///
+    /// - Parameter name: what the broker's management shows.
+    func admin(
+        named name: String, on loop: EventLoop, deadlineSeconds: Int = TopologyCommand.connectDeadlineSeconds
+    ) -> BrokerAdmin {
+        BrokerAdmin(
+            loop: loop, connectors: connectors(on: loop), connection: connection(named: name),
+            deadlineSeconds: deadlineSeconds)
+    }
+
     /// Hosts and ports, for messages.
     var place: String { endpoints.map(\.description).joined(separator: ", ") }
 

@@ -23,7 +23,7 @@ struct TopologyAdvice: Sendable {
         let definition = #"{"message-ttl":\#(results.ageSecondsMax * 1000),"max-length":\#(results.lengthMax)}"#
         return
             "a policy sets them without deleting the queue: rabbitmqctl set_policy -p \(Shell.quoted(virtualHost)) "
-            + "--apply-to queues \(Shell.quoted("\(queue)-bounds")) \(Shell.quoted("^\(queue.replacing(".", with: #"\."#))$")) "
+            + "--apply-to queues \(Shell.quoted("\(queue)-bounds")) \(Shell.quoted("^\(Topology.escaped(queue))$")) "
             + Shell.quoted(definition)
     }
 }

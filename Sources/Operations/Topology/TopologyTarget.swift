@@ -31,17 +31,6 @@ struct TopologyTarget: Sendable {
     var advice: TopologyAdvice { TopologyAdvice(virtualHost: virtualHost) }
 }
 
-extension BrokerAccess {
-    /// To be started, and closed, by the caller.
-    func admin(named name: String, on loop: EventLoop, deadlineSeconds: Int = TopologyCommand.connectDeadlineSeconds)
-        -> BrokerAdmin
-    {
-        BrokerAdmin(
-            loop: loop, connectors: connectors(on: loop), connection: connection(named: name),
-            deadlineSeconds: deadlineSeconds)
-    }
-}
-
 extension Invocation.Broker {
     /// What a topology that is printed is for; without a configuration that of RabbitMQ's own beginning.
     func virtualHostAndUser() throws(ConfigurationError) -> (virtualHost: String, user: String) {

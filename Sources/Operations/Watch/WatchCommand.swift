@@ -47,9 +47,8 @@ final class WatchCommand {
 
     private func watch() async throws(AMQPError) -> ExitCode {
         let queue = "\(access.names.prefix).watch.\(randomName)"
-        let admin = BrokerAdmin(
-            loop: loop, connectors: access.connectors(on: loop), connection: access.connection(named: "martlet watch"),
-            deadlineSeconds: Self.connectDeadlineSeconds)
+        let admin = access.admin(
+            named: "martlet watch", on: loop, deadlineSeconds: Self.connectDeadlineSeconds)
         BrokerWait.follow(admin.connection, access)
         admin.start()
         try await makeQueue(queue, admin)

@@ -26,9 +26,8 @@ final class TopologyWait {
         place = access.place
         reason = "the broker at \(place) has not answered yet"
         check = TopologyCheck(topology)
-        admin = BrokerAdmin(
-            loop: loop, connectors: access.connectors(on: loop),
-            connection: access.connection(named: "martlet worker start"), deadlineSeconds: Self.answerDeadlineSeconds)
+        admin = access.admin(
+            named: "martlet worker start", on: loop, deadlineSeconds: Self.answerDeadlineSeconds)
     }
 
     func untilComplete() async {

@@ -40,7 +40,6 @@ final class WorkerProcess: @unchecked Sendable {
     var readiness: Readiness
     var watchdog: LaneWatchdog
     var isStarted = false
-    private var running = 0
     /// Numbers of those that have drained.
     private(set) var endedLanes: [Int] = []
     private var code = ExitCode.failed
@@ -160,7 +159,6 @@ final class WorkerProcess: @unchecked Sendable {
                 ended: { [self] in
                     loop.post { self.laneEnded(index) }
                 })
-            running += 1
             for scope in pauses { lanes[index].pause(scope, true) { _ in } }
         } catch {
             log.error(.laneWithoutThread, [.lane: .integer(index), .error: .string(error.message)])
@@ -191,8 +189,7 @@ final class WorkerProcess: @unchecked Sendable {
 
     private func laneEnded(_ index: Int) {
         endedLanes.append(index)
-        running -= 1
-        if running == 0 { loop.stop() }
+        if endedLanes.count == lanes.count { loop.stop() }
     }
 
     private func signalled(_ signal: Int32) {

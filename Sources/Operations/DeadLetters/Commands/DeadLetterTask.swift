@@ -71,7 +71,7 @@ struct DeadLetterTask: Sendable {
             return error.isUnreachable ? .unreachable : .failed
         case .worn(let deliveries):
             let limit = options.deliveryLimit ?? 0
-            let pattern = scan.queue.replacing(".", with: #"\."#)
+            let pattern = Topology.escaped(scan.queue)
             line(
                 "not looked at any further: a dead letter was delivered in vain \(deliveries) times, and RabbitMQ throws it "
                     + "away after \(limit). Take the limit away (RabbitMQ 4: rabbitmqctl set_policy --apply-to queues "
