@@ -239,12 +239,48 @@ import Testing
                 }
                 await bench.loop.sleep(for: .milliseconds(random.below(3)))
             }
+            await consumer.untilSettled(by: bench.loop.now.monotonic + .seconds(30))
             await consumer.close()
             #expect(
                 states.filter { if case .connecting = $0 { false } else { true } } == [.ready, .closed])
             #expect(bench.deliveries.allSatisfy { !$0.isRedelivered })
             try await bench.wait("an empty queue", for: 0, in: "amqp.acks", by: admin)
             await publisher.close()
+            await admin.close()
+        }
+    }
+
+    /// A quorum queue's client in the broker keeps back what follows 32 settlements that are not applied yet, and loses it
+    /// with the channel.
+    @Test func whatIsAcknowledgedLastIsNotDeliveredAgain() async throws {
+        try await Self.play { bench in
+            let admin = bench.makeAdmin()
+            let count = 2000
+            for (queue, stopsFirst) in [("amqp.last", true), ("amqp.last.stopping", false)] {
+                try await admin.declareQueue(queue, arguments: ["x-queue-type": "quorum"])
+                let publisher = bench.makePublisher()
+                try await publisher.waitUntilReady(deadlineSeconds: 10)
+                await withTaskGroup(of: PublishOutcome?.self) { group in
+                    for number in 0..<count {
+                        group.addTask {
+                            await bench.publish(
+                                OutgoingMessage(exchange: "", routingKey: queue, body: [1], messageID: "\(number)"))
+                        }
+                    }
+                    for await outcome in group { #expect(outcome == .confirmed) }
+                }
+                await publisher.close()
+                let before = bench.deliveries.count
+                let consumer = bench.makeConsumer(queue, prefetch: count)
+                await bench.wait("deliveries") { bench.deliveries.count == before + count }
+                if stopsFirst { await consumer.stopConsuming() }
+                for (number, delivery) in bench.deliveries[before...].enumerated() where !number.isMultiple(of: 4) {
+                    consumer.acknowledge(delivery.tag)
+                }
+                await consumer.untilSettled(by: bench.loop.now.monotonic + .seconds(30))
+                await consumer.close()
+                try await bench.wait("the others, and no more", for: count / 4, in: queue, by: admin)
+            }
             await admin.close()
         }
     }

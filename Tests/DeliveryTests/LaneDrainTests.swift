@@ -19,4 +19,17 @@ import Testing
         #expect(scene.results == 1 && scene.pushes.count == 1)
         #expect(began.duration(to: scene.now) <= .seconds(3))
     }
+
+    /// RabbitMQ loses settlements with a channel when many came shortly before (decision 16).
+    @Test func whatWasAcknowledgedLastIsNotDeliveredAgain() throws {
+        let count = 200
+        let scene = try LaneScene(inFlightMax: count)
+        scene.rig.broker.behaviour.confirmDelayMilliseconds = 1...200
+        scene.request(count)
+        try #require(scene.rig.run { scene.results == count })
+        scene.rig.drain(deadlineSeconds: 30)
+        #expect(scene.rig.run { scene.rig.unfinished == 0 && scene.rig.broker.connectionCount == 0 })
+        #expect(scene.rig.queue()?.ready.count == 0)
+        #expect(scene.pushes.count == count)
+    }
 }

@@ -209,6 +209,10 @@ public final class Consumer: BrokerChannel {
     /// Asks the broker for no more deliveries, and returns when none can come any more, or after `deadlineSeconds`. Those
     /// that came, also while this waited, are to be settled as ever. Across a lost connection it stays stopped.
     public func stopConsuming(deadlineSeconds: Int? = nil) async {
+        await stopConsuming(by: deadlineSeconds.map { loop.now.monotonic + .seconds($0) })
+    }
+
+    private func stopConsuming(by deadline: MonotonicTime?) async {
         loop.assertOnLoop()
         wantsToConsume = false
         switch consumption {
@@ -216,11 +220,27 @@ public final class Consumer: BrokerChannel {
         case .running: sendCancel()
         case .starting, .stopping: break
         }
-        let timer = deadlineSeconds.map { seconds in
-            loop.schedule(after: .seconds(seconds)) { [self] in resumeStopWaiters() }
-        }
+        let timer = deadline.map { loop.schedule(at: $0) { [self] in resumeStopWaiters() } }
         await withUnsafeContinuation { stopWaiters.append($0) }
         if let timer { loop.cancel(timer) }
+    }
+
+    /// Takes no more deliveries, and returns when no settlement can be lost with the channel any more, or after
+    /// `deadline`: to be called before the channel is closed.
+    ///
+    /// RabbitMQ's client of a quorum queue keeps back what follows 32 settlements that are not applied yet, and forgets it
+    /// when the channel ends (`SOFT_LIMIT` in `rabbit_fifo_client`). It answers `basic.cancel` and `basic.get` when those
+    /// before are applied. What a `get` fetches goes back with the channel.
+    public func untilSettled(by deadline: MonotonicTime) async {
+        willClose()
+        switch consumption {
+        case .starting, .running: await stopConsuming(by: deadline)
+        case .stopping, .stopped, .cancelled:
+            guard window.hadDeliveries else { return }
+            let timer = loop.schedule(at: deadline) { [self] in fetched(nil) }
+            _ = await get()
+            loop.cancel(timer)
+        }
     }
 
     private func sendConsume() {

@@ -3,7 +3,8 @@ import APNS
 import EventLoop
 
 extension Lane {
-    /// After the drain, how long the broker may take to answer the close of each of its two connections.
+    /// After the drain, how long the broker may take to apply what was settled, and then to answer the close of each of its
+    /// two connections.
     public static let closeDeadlineSeconds = 1
 
     /// Takes no more messages, finishes those on their way, acknowledges and closes; whatever is left at the deadline
@@ -27,9 +28,17 @@ extension Lane {
             // What it calls holds the lane.
             pool.onEvent = { _ in }
         }
+        await untilSettled()
         await consuming.close(deadlineSeconds: Self.closeDeadlineSeconds)
         await publishing.close(deadlineSeconds: Self.closeDeadlineSeconds)
         return report
+    }
+
+    private func untilSettled() async {
+        let deadline = loop.now.monotonic + .seconds(Self.closeDeadlineSeconds)
+        for (source, consumer) in consumers.enumerated() where !isQuarantine(source) {
+            await consumer.untilSettled(by: deadline)
+        }
     }
 
     private func giveUp() {

@@ -7,8 +7,9 @@ public struct ScriptedBrokerBehaviour: Sendable {
     public var nackPercent = 0
     /// Publishes that are returned although they could be routed.
     public var returnPercent = 0
-    /// How long a confirm takes.
+    /// How long a confirm takes, and at most how long a settlement takes to be applied.
     public var confirmDelayMilliseconds = 0...0
+    var applyDelay: Duration { .milliseconds(confirmDelayMilliseconds.upperBound) }
     /// How often confirms of neighbours are told as one.
     public var multipleConfirmPercent = 50
     /// Queues whose consumers are left without an answer, as by a quorum queue without a majority. Their channel hears

@@ -40,7 +40,7 @@ extension ScriptedChannel {
             consumer.queue.remove(consumer)
             consumer.queue.deliver()
         }
-        send(.basicCancelOK) { $0.shortString(tag) }
+        whenApplied { [self] in send(.basicCancelOK) { $0.shortString(tag) } }
     }
 
     func consumerWasCancelled(_ consumer: ScriptedConsumer) {
@@ -72,11 +72,14 @@ extension ScriptedChannel {
             close(405, "RESOURCE_LOCKED - cannot obtain access to locked queue '\(name)' in vhost '/'")
             return
         }
+        whenApplied { [self] in get(from: queue, acknowledgesItself: noAck & 1 != 0) }
+    }
+
+    private func get(from queue: ScriptedQueue, acknowledgesItself: Bool) {
         guard let message = queue.popReady() else {
-            send(.basicGetEmpty) { $0.shortString("") }
-            return
+            return send(.basicGetEmpty) { $0.shortString("") }
         }
-        let tag = noAck & 1 != 0 ? takeTag() : hold(message, from: queue, consumer: nil)
+        let tag = acknowledgesItself ? takeTag() : hold(message, from: queue, consumer: nil)
         send(.basicGetOK) { writer in
             writer.longLong(tag)
             writer.flag(message.deliveryCount > 0)

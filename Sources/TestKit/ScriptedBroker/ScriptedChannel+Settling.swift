@@ -1,4 +1,5 @@
 import AMQP
+import EventLoop
 
 /// What consumers say of the messages that they hold.
 extension ScriptedChannel {
@@ -12,12 +13,41 @@ extension ScriptedChannel {
 
     func acknowledge(_ reader: inout WireReader) throws(ArgumentsCutShort) {
         guard let tag = reader.longLong(), let multiple = reader.octet() else { throw ArgumentsCutShort() }
-        guard let taken = take(tag, multiple: multiple & 1 != 0) else { return }
-        for item in taken {
+        if let taken = take(tag, multiple: multiple & 1 != 0) { forget(taken) }
+    }
+
+    /// Some settlements are on their way to the queue; what follows them is kept back until they are applied.
+    private func forget(_ items: [Unsettled]) {
+        let delay = broker.behaviour.applyDelay
+        if delay > .zero {
+            guard unapplied < Self.unappliedMax else {
+                keptBack += items
+                return
+            }
+            unapplied += 1
+            broker.loop.schedule(after: delay) { [self] in applied() }
+        }
+        for item in items {
             item.queue.unsettled -= 1
             item.consumer?.unsettled -= 1
         }
-        deliver(to: taken)
+        deliver(to: items)
+    }
+
+    private func applied() {
+        unapplied -= 1
+        guard case .open = state, !keptBack.isEmpty else { return }
+        let items = keptBack
+        keptBack = []
+        forget(items)
+    }
+
+    /// Answers when the queue has applied what came before.
+    func whenApplied(_ answer: @escaping () -> Void) {
+        guard unapplied > 0 else { return answer() }
+        broker.loop.schedule(after: broker.behaviour.applyDelay) { [self] in
+            if case .open = state { answer() }
+        }
     }
 
     func reject(_ reader: inout WireReader) throws(ArgumentsCutShort) {

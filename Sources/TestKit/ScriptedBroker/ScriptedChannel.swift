@@ -23,6 +23,11 @@ final class ScriptedChannel {
     var nextTag: UInt64 = 1
     /// By tag.
     var unsettled: [Unsettled] = []
+    /// Settlements that the queue was sent and has not applied, at most; more are kept back (`rabbit_fifo_client`).
+    static let unappliedMax = 32
+    var unapplied = 0
+    /// What was settled and is lost with the channel.
+    var keptBack: [Unsettled] = []
     var publish: Publish?
     var content = ContentAssembler(bodyBytesMax: 128 << 20)
     var confirms: ScriptedConfirms?
@@ -61,8 +66,8 @@ final class ScriptedChannel {
         for consumer in ended { consumer.queue.remove(consumer) }
         consumers = []
         confirms = nil
-        settle(unsettled, requeue: true)
-        unsettled = []
+        settle((keptBack + unsettled).sorted { $0.tag < $1.tag }, requeue: true)
+        (unsettled, keptBack) = ([], [])
         // The next in line, where only one gets messages; those that were put back are in front.
         for consumer in ended where consumer.queue.isSingleActive { consumer.queue.deliver() }
     }

@@ -137,7 +137,7 @@ final class DeadLetterScan {
     func close() async {
         finish(.enough)
         resumeReading()
-        await consumer.stopConsuming(deadlineSeconds: Self.deadlineSeconds)
+        await consumer.untilSettled(by: loop.now.monotonic + .seconds(Self.deadlineSeconds))
         await renewWorn()
         let held = consumer.unsettledCount
         // What is held goes back together, in order, when its channel ends.
@@ -192,7 +192,6 @@ final class DeadLetterScan {
         // What was seen to the end may still be given up.
         if case .complete? = end, reason != .enough { end = reason }
         end = end ?? reason
-        consumer.pause()
         resumeWaiter()
     }
 
