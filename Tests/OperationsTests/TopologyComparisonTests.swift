@@ -90,10 +90,13 @@ import Testing
         // Somebody who listens, and whose queue is none of ours.
         picture.bindings.append(.init(queue: "audit", exchange: "push.requests", routingKey: "#"))
         picture.queues["audit"] = .init(arguments: ["x-queue-type": "quorum"])
-        #expect(picture.staleBindings(of: topology) == [bulk])
+        #expect(picture.staleBindings(of: topology) == [] && picture.foreignBindings(of: topology) == [bulk])
         let every = Topology.Binding(queue: "push.requests", exchange: "push.requests", routingKey: "#")
         #expect(picture.staleBindings(of: several) == [every])
         #expect(troubles(picture, topology).count == 1)
+        #expect(troubles(picture, topology)[0].hasSuffix("--former 'push.bulk=bulk'"))
+        picture.queues["push.bulk"]?.consumerCount = 2
+        #expect(troubles(picture, topology) == [])
     }
 
     @Test func thePolicyThatAVersionNeeds() {

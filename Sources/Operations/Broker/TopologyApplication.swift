@@ -97,8 +97,16 @@ struct TopologyApplication {
         }
         let stale = picture?.staleBindings(of: topology) ?? topology.formerBindings
         for binding in stale + former.filter({ !stale.contains($0) }) { try await unbind(binding, topology) }
+        reportForeignBindings(of: topology, except: former)
         try await lookForRetryExchange(of: topology.names)
         return failures
+    }
+
+    private func reportForeignBindings(of topology: Topology, except former: [Topology.Binding]) {
+        guard let picture else { return }
+        for binding in picture.foreignBindings(of: topology) where !former.contains(binding) {
+            report(Step(subject: binding.text, result: .kept(picture.advice(onForeign: binding))))
+        }
     }
 
     private mutating func unbind(_ binding: Topology.Binding, _ topology: Topology) async throws(AMQPError) {

@@ -14,6 +14,7 @@ struct BrokerPicture: Sendable, Equatable {
         var policy: [String: String] = [:]
         /// The policy that applies, with that of the operator after a `+`; empty: none.
         var policyName = ""
+        var consumerCount = 0
     }
 
     var version: BrokerVersion?

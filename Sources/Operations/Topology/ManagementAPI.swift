@@ -50,7 +50,8 @@ final class ManagementAPI {
         return BrokerPicture.Queue(
             arguments: Self.texts(found.root["arguments"]),
             policy: Self.texts(found.root["effective_policy_definition"]),
-            policyName: names.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "+"))
+            policyName: names.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "+"),
+            consumerCount: found.root["consumers"]?.int ?? 0)
     }
 
     /// Those that lead from an exchange to queues.

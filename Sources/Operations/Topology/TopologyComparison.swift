@@ -67,6 +67,12 @@ struct TopologyComparison {
                 advice: "it is of another configuration, and leads messages where nobody takes them, or twice; "
                     + TopologyAdvice.apply)
         }
+            + picture.foreignBindings(of: topology).map { binding in
+                TopologyFinding(
+                    subject: "binding of \(binding.text)",
+                    state: picture.isConsumed(binding.queue) ? .present : .differs,
+                    advice: picture.advice(onForeign: binding))
+            }
     }
 
     private var policies: [TopologyFinding] {
@@ -103,22 +109,33 @@ struct TopologyComparison {
 }
 
 extension BrokerPicture {
-    /// Bindings that other configurations have left: those that this one cannot have, and those of queues of requests that
-    /// it does not name. A queue counts as one by its arguments, which nobody else's have; whoever else listens is left
-    /// alone.
+    /// Bindings of other configurations that this one cannot have.
     func staleBindings(of topology: Topology) -> [Topology.Binding] {
-        let former = topology.formerBindings.filter { bindings.contains($0) }
+        topology.formerBindings.filter { bindings.contains($0) }
+    }
+
+    /// Bindings of queues of requests that this configuration does not name: left over, or of other workers, who may be
+    /// away just now. A queue counts as one of requests by its arguments; whoever else listens is not looked at.
+    func foreignBindings(of topology: Topology) -> [Topology.Binding] {
         let names = topology.names
         guard let marks = topology.queues.first(where: { $0.name == names.requestQueues[0] })?.arguments else {
-            return former
+            return []
         }
-        let abandoned = bindings.filter { binding in
+        return bindings.filter { binding in
             guard binding.exchange == names.requestsExchange, !names.requestQueues.contains(binding.queue),
-                !former.contains(binding), let queue = queues[binding.queue]
+                !topology.formerBindings.contains(binding), let queue = queues[binding.queue]
             else { return false }
             return marks.allSatisfy { queue.arguments[$0.name] == $0.value.plainText }
         }
-        return former + abandoned
+    }
+
+    func isConsumed(_ queue: String) -> Bool { queues[queue].map { $0.consumerCount > 0 } ?? false }
+
+    func advice(onForeign binding: Topology.Binding) -> String {
+        guard !isConsumed(binding.queue) else { return "workers of another configuration take from it" }
+        let former = Shell.quoted("\(binding.queue)=\(binding.routingKey)")
+        return "it is of another configuration, and nobody takes from it; if nobody will, run martlet topology apply "
+            + "--former \(former)"
     }
 }
 

@@ -31,10 +31,10 @@ extension CommandSyntax {
         summary: "Declare the exchanges, queues and bindings at the broker.",
         discussion: """
             Declares what is missing and leaves alone what is there; run it as often as you like. Something that exists
-            with other arguments is an error: the broker cannot change it, only delete and declare anew. Bindings of other
-            configurations are taken away: that of all requests to one queue where there are several and, where
-            amqp.management_url is configured, those of queues that are no longer queues of requests; without it name
-            these as --former. With it the policies that the broker's version needs are set as well.
+            with other arguments is an error: the broker cannot change it, only delete and declare anew. The binding of all
+            requests to one queue is taken away where there are several. Those of queues that are no longer queues of
+            requests are taken away when they are named as --former. Where amqp.management_url is configured, these are
+            listed, and the policies that the broker's version needs are set as well.
             """,
         options: [
             .config(), .url, .prefix,
