@@ -2,33 +2,34 @@ import EventLoop
 
 /// Why an operation on the broker failed, or why a connection to it ended.
 public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Raw values are the codes of metrics.
     public enum Code: String, Sendable {
         /// The connection could not be opened, or the broker ended the login without a word.
-        case cannotConnect
+        case cannotConnect = "cannot-connect"
         /// The connection was there and was lost.
-        case connectionLost
+        case connectionLost = "connection-lost"
         /// The broker did not answer in time, or fell silent for two heartbeats.
-        case timedOut
+        case timedOut = "timed-out"
         /// The login was refused, or the user may not do this (403).
-        case accessRefused
+        case accessRefused = "access-refused"
         /// The virtual host, exchange or queue does not exist (404, or 530 for a virtual host).
-        case notFound
+        case notFound = "not-found"
         /// Somebody else uses the queue exclusively (405).
-        case resourceLocked
+        case resourceLocked = "resource-locked"
         /// It exists with other arguments, or an argument is wrong (406).
-        case preconditionFailed
+        case preconditionFailed = "precondition-failed"
         /// An operator closed the connection, or the broker shuts down (320).
-        case connectionForced
+        case connectionForced = "connection-forced"
         /// The broker ended the consumer: the queue was deleted or lost its leader.
-        case consumerCancelled
+        case consumerCancelled = "consumer-cancelled"
         /// The broker refused for another reason; `replyCode` and `message` hold its words.
         case refused
         /// What the peer sent is not AMQP 0-9-1 as it was agreed.
-        case protocolViolation
+        case protocolViolation = "protocol-violation"
         /// Closed by this side.
         case closed
         /// The URL cannot be read.
-        case invalidURL
+        case invalidURL = "invalid-url"
     }
 
     public var code: Code

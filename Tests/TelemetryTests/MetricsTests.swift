@@ -52,10 +52,10 @@ import Testing
 
     @Test func `Gauges of what comes and goes are replaced as a whole`() {
         let registry = MetricsRegistry()
-        registry.replaceGauges("open", help: "Open.", [(["x": "1"], 1), (["x": "2"], 0.5)])
-        registry.replaceGauges("open", help: "Open.", [(["x": "2"], 3)])
+        registry.replace("open", help: "Open.", [(["x": "1"], 1), (["x": "2"], 0.5)])
+        registry.replace("open", help: "Open.", [(["x": "2"], 3)])
         #expect(registry.render() == "# HELP open Open.\n# TYPE open gauge\nopen{x=\"2\"} 3\n")
-        registry.replaceGauges("open", help: "Open.", [])
+        registry.replace("open", help: "Open.", [])
         #expect(registry.render() == "")
     }
 

@@ -11,7 +11,17 @@ struct BrokerOutages {
 }
 
 extension Lane {
-    func brokerChanged() {
+    func connectionChanged(_ role: LaneLabels.BrokerRole, _ state: BrokerState) {
+        labels.brokerChanged(state, role, isConnection: true)
+        brokerChanged()
+    }
+
+    func channelChanged(_ role: LaneLabels.BrokerRole, _ state: BrokerState) {
+        labels.brokerChanged(state, role, isConnection: false)
+        brokerChanged()
+    }
+
+    private func brokerChanged() {
         state.isConsuming = consumers.allSatisfy { $0.state == .ready }
         state.isPublishing = publisher.state == .ready
         // While it connects anew, what broke the connection is still why.

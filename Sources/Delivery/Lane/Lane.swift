@@ -109,11 +109,11 @@ public actor Lane {
                 Task(executorPreference: executor) { await self.deliver(delivery, from: index) }
             }
             consumer.onChannelLost = { self.assumeIsolated { $0.channelLost(index) } }
-            consumer.onStateChange = { _ in self.assumeIsolated { $0.brokerChanged() } }
+            consumer.onStateChange = { state in self.assumeIsolated { $0.channelChanged(.consume, state) } }
         }
-        consuming.onStateChange = { _ in self.assumeIsolated { $0.brokerChanged() } }
-        publishing.onStateChange = { _ in self.assumeIsolated { $0.brokerChanged() } }
-        publisher.onStateChange = { _ in self.assumeIsolated { $0.brokerChanged() } }
+        consuming.onStateChange = { state in self.assumeIsolated { $0.connectionChanged(.consume, state) } }
+        publishing.onStateChange = { state in self.assumeIsolated { $0.connectionChanged(.publish, state) } }
+        publisher.onStateChange = { state in self.assumeIsolated { $0.channelChanged(.publish, state) } }
         for (index, pool) in pools.enumerated() {
             pool.onEvent = { event in self.assumeIsolated { $0.poolChanged(index, event) } }
         }

@@ -12,6 +12,15 @@ struct LaneLabels {
         var code: String
     }
 
+    /// What a lane has a connection for.
+    enum BrokerRole: String { case consume, publish }
+
+    private struct BrokerFailure: Hashable {
+        var role: BrokerRole
+        var isConnection: Bool
+        var code: String
+    }
+
     private struct Words: Hashable {
         var first: String
         var second: String
@@ -19,6 +28,10 @@ struct LaneLabels {
 
     private static let answersHelp = "Answers of APNs, by status, reason and configured app."
     private static let answersName = "martlet_apns_answers_total"
+
+    /// Apps with a label of their own, in the order of the configuration, so that outcomes stay told apart.
+    static let appsNamedMax = MetricsRegistry.seriesPerFamilyMax / Outcome.allCases.count - 2
+    static let otherApps = "other"
 
     private static let outcomes = Outcome.allCases
     private static let environments = APNSEnvironment.allCases
@@ -33,11 +46,15 @@ struct LaneLabels {
     private var refused: LabeledCounters<Refused>
     private var deadLetters: LabeledCounters<Words>
     private var retries: LabeledCounters<Words>
+    private var brokerFailures: LabeledCounters<BrokerFailure>
+    private var brokerConnects: LabeledCounters<BrokerRole>
 
     init(_ configuration: LaneConfiguration, _ registry: MetricsRegistry) {
         let queues = configuration.consumers.map(\.queue)
         let (apps, appCount) = (configuration.apps, configuration.apps.count)
-        func name(of app: Int?) -> String { app.map { apps[$0].bundleID } ?? "-" }
+        func name(of app: Int?) -> String {
+            app.map { $0 < Self.appsNamedMax ? apps[$0].bundleID : Self.otherApps } ?? "-"
+        }
         deliveries = CounterTable(
             registry, "martlet_deliveries_total", help: "Messages taken, by queue.", count: queues.count * 2
         ) { ["queue": queues[$0 / 2], "redelivered": $0 % 2 == 1 ? "true" : "false"] }
@@ -72,6 +89,24 @@ struct LaneLabels {
         retries = LabeledCounters(
             registry, "martlet_retry_total", help: "Messages published to a wait queue, by delay and reason."
         ) { ["delay": $0.first, "reason": $0.second] }
+        brokerFailures = LabeledCounters(
+            registry, "martlet_amqp_failures_total",
+            help: "Connections and channels that were lost, refused or ended by the broker, by its reply code."
+        ) { ["role": $0.role.rawValue, "part": $0.isConnection ? "connection" : "channel", "code": $0.code] }
+        brokerConnects = LabeledCounters(
+            registry, "martlet_amqp_connects_total", help: "Connections to the broker that were opened."
+        ) { ["role": $0.rawValue] }
+    }
+
+    /// - Parameter isConnection: else a channel on it.
+    mutating func brokerChanged(_ state: BrokerState, _ role: BrokerRole, isConnection: Bool) {
+        switch state {
+        case .waiting(let error, _):
+            let code = error.replyCode == 0 ? error.code.rawValue : "\(error.replyCode)"
+            brokerFailures.add(BrokerFailure(role: role, isConnection: isConnection, code: code))
+        case .ready where isConnection: brokerConnects.add(role)
+        case .idle, .connecting, .ready, .blocked, .disconnected, .closed: break
+        }
     }
 
     mutating func delivered(from source: Int, isRedelivered: Bool) {

@@ -1,6 +1,7 @@
 import AMQP
 public import APNS
 import EventLoop
+import Telemetry
 
 /// How a lane stands, for operators.
 public struct LaneStatus: Sendable {
@@ -17,6 +18,8 @@ public struct LaneStatus: Sendable {
     public var breakers: [OpenBreaker]
     /// Keys and topics that an operator has paused, as breakers are named.
     public var pauses: [String]
+    /// Since the start.
+    public var spansDropped: Int
 
     /// What the lane takes messages from.
     public struct Queue: Sendable, Hashable {
@@ -49,7 +52,7 @@ extension Lane {
             },
             unconfirmed: publisher.unconfirmedCount, unpublished: publisher.waitingCount,
             pools: pools.map(\.status), breakers: openBreakers,
-            pauses: breakers.pauses.map(name(of:)))
+            pauses: breakers.pauses.map(name(of:)), spansDropped: spans.dropped)
     }
 
     private var openBreakers: [LaneStatus.OpenBreaker] {

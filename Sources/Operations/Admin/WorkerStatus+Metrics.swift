@@ -8,20 +8,25 @@ extension WorkerStatus {
     /// Tells of what stands now; what is counted as it happens is in the registry already.
     func write(to metrics: MetricsRegistry) {
         typealias Values = [(labels: MetricsRegistry.Labels, value: Double)]
-        func gauge(_ name: String, _ help: String, _ values: Values) {
-            metrics.replaceGauges("martlet_\(name)", help: help, values)
+        func several(_ name: String, _ help: String, _ values: Values) {
+            metrics.replace("martlet_\(name)", help: help, values)
         }
-        func one(_ name: String, _ help: String, _ value: Int) { gauge(name, help, [([:], Double(value))]) }
+        func one(_ name: String, _ help: String, _ value: Int) { several(name, help, [([:], Double(value))]) }
         let lanes = lanes.compactMap(\.status)
 
-        gauge("build_info", "1, with the version of Martlet.", [(["version": version], 1)])
+        several(
+            "build_info", "1, with the version of Martlet and of what it has loaded.",
+            [(["version": version, "librabbitmq": AMQPLibrary.version], 1)])
         one("ready", "Whether every lane takes messages and can tell what becomes of them.", isReady ? 1 : 0)
         one("lanes", "Lanes of this worker.", self.lanes.count)
         one("lanes_stalled", "Lanes that have stopped turning.", self.lanes.count { !$0.isTurning })
         one("uptime_seconds", "Since the worker began.", uptimeSeconds)
         one("paused", "Whether an operator has paused something.", pauses.isEmpty ? 0 : 1)
-        one("log_lines_dropped", "Log lines that were dropped and not told of yet.", logLinesDropped)
-        gauge(
+        one("log_lines_dropped_total", "Lines of log that could not be written.", logLinesDropped)
+        one(
+            "spans_dropped_total", "Spans that were too many to be handed over.",
+            lanes.reduce(0) { $0 + $1.spansDropped })
+        several(
             "amqp_connected", "Lanes whose connection to the broker serves, by what for.",
             [
                 (["role": "consume"], Double(lanes.count { $0.state.isConsuming })),
@@ -33,24 +38,24 @@ extension WorkerStatus {
         one("publish_unconfirmed", "Messages published and not confirmed.", lanes.reduce(0) { $0 + $1.unconfirmed })
         one("publish_waiting", "Messages that wait to be published.", lanes.reduce(0) { $0 + $1.unpublished })
         one("unacked", "Deliveries that are not settled.", lanes.flatMap(\.queues).reduce(0) { $0 + $1.unsettled })
-        gauge(
+        several(
             "queue_messages", "Messages ready in the broker's queues, as it said last.",
             queues.map { (["queue": $0.name], Double($0.messages)) })
-        gauge(
+        several(
             "queue_consumers", "Consumers of the broker's queues, as it said last.",
             queues.map { (["queue": $0.name], Double($0.consumers)) })
-        gauge(
+        several(
             "breaker_state", "1 while pushes of the target are held up, by cause; -1 while an operator has paused it.",
             breakers.map { (["target": $0.route, "code": $0.code], 1) }
                 + pauses.map { (["target": $0, "code": "paused"], -1) })
-        gauge(
+        several(
             "breaker_open_seconds", "How long pushes of the target have been held up.",
             breakers.map { (["target": $0.route], Double($0.secondsOpen)) })
-        writePools(lanes.flatMap(\.pools), gauge)
+        writePools(lanes.flatMap(\.pools), several)
     }
 
     private func writePools(
-        _ pools: [PoolStatus], _ gauge: (String, String, [(labels: MetricsRegistry.Labels, value: Double)]) -> Void
+        _ pools: [PoolStatus], _ several: (String, String, [(labels: MetricsRegistry.Labels, value: Double)]) -> Void
     ) {
         var kinds: [PoolStatus] = []
         for pool in pools where !kinds.contains(where: { $0.isSameKind(as: pool) }) { kinds.append(pool) }
@@ -60,12 +65,12 @@ extension WorkerStatus {
                 return (kind.labels, Double(sum))
             }
         }
-        gauge("apns_connections", "Connections to APNs that have not ended.", sum(\.connections))
-        gauge("apns_streams", "Pushes that wait for their answer.", sum(\.streams))
-        gauge("apns_waiting", "Pushes that wait for a stream.", sum(\.waiting))
-        gauge("apns_resent", "Pushes sent again by their connection pool since the start.", sum(\.statistics.resent))
-        gauge("apns_connects", "Connections begun since the start.", sum(\.statistics.connects))
-        gauge(
+        several("apns_connections", "Connections to APNs that have not ended.", sum(\.connections))
+        several("apns_streams", "Pushes that wait for their answer.", sum(\.streams))
+        several("apns_waiting", "Pushes that wait for a stream.", sum(\.waiting))
+        several("apns_resent_total", "Pushes sent again by their connection pool.", sum(\.statistics.resent))
+        several("apns_connects_total", "Connections begun.", sum(\.statistics.connects))
+        several(
             "apns_token_age_seconds", "Of the oldest provider token in use.",
             kinds.compactMap { kind in
                 let ages = pools.filter { $0.isSameKind(as: kind) }.compactMap(\.tokenAgeSeconds)

@@ -14,6 +14,7 @@ final class LogQueue: @unchecked Sendable {
     private let lock = ThreadCondition()
     private var waiting: [UInt8] = []
     private var dropped = 0
+    private var droppedTotal = 0
     private var isWriting = false
     private var hasThread = false
     private var isClosed = false
@@ -27,6 +28,7 @@ final class LogQueue: @unchecked Sendable {
         lock.locked {
             guard !isClosed, waiting.count + line.count <= bytesMax else {
                 dropped += 1
+                droppedTotal += 1
                 return
             }
             waiting.append(contentsOf: line)
@@ -37,8 +39,8 @@ final class LogQueue: @unchecked Sendable {
         }
     }
 
-    /// Lines dropped since that was last told.
-    var droppedCount: Int { lock.locked { dropped } }
+    /// Lines dropped since the beginning.
+    var droppedCount: Int { lock.locked { droppedTotal } }
 
     /// Waits until all is written; false when that took too long. Where no thread could be started, the caller writes,
     /// however long that takes.

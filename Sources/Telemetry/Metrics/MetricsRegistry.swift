@@ -41,10 +41,11 @@ public final class MetricsRegistry: @unchecked Sendable {
         return histogram
     }
 
-    /// Takes the place of all gauges of that name: what comes and goes is told as it is now.
-    public func replaceGauges(_ name: String, help: String, _ values: [(labels: Labels, value: Double)]) {
+    /// Takes the place of all gauges of that name: what comes and goes is told as it is now. What others count is told as
+    /// a counter when `name` ends in `_total`.
+    public func replace(_ name: String, help: String, _ values: [(labels: Labels, value: Double)]) {
         lock.locked {
-            let index = index(of: name, help, "gauge")
+            let index = index(of: name, help, name.hasSuffix("_total") ? "counter" : "gauge")
             families[index].removeAll()
             for (labels, value) in values { families[index].add(.value(value), labels) }
         }

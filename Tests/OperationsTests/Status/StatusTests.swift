@@ -87,7 +87,7 @@ import Testing
         for line in [
             "martlet_ready 0", "martlet_lanes 1", "martlet_lanes_stalled 0", "martlet_uptime_seconds 3725",
             #"martlet_queue_messages{queue="push.requests"} 12"#, #"martlet_amqp_connected{role="consume"} 0"#,
-            #"martlet_build_info{version="0.1.0"} 1"#,
+            #"martlet_build_info{version="0.1.0",librabbitmq="\#(AMQPLibrary.version)"} 1"#,
         ] { #expect(text.contains("\n\(line)\n"), "\(line)") }
         Self.status().write(to: metrics)
         #expect(metrics.render().contains("\nmartlet_ready 1\n"))
