@@ -45,6 +45,7 @@ import Testing
         try rig.write("shop.json", #"{"required":"#)
         #expect(rig.checks(4) == [false, false, false, false])
         #expect(try rig.lacks() == "longer")
+        #expect(rig.reloads("taken") == 1 && rig.reloads("refused") == 1)
         let errors = rig.errors()
         #expect(errors.count == 1 && errors.joined().contains("shop.json:1:13: "), "\(errors)")
 
@@ -239,6 +240,7 @@ import Testing
 private final class Rig {
     let folder: TemporaryDirectory
     private let log: CapturedLog
+    private let metrics = MetricsRegistry()
     private var reloader: PayloadSchemaReloader
 
     init(_ files: [String: String], links: [String: String] = [:]) throws {
@@ -249,7 +251,7 @@ private final class Rig {
         for (name, target) in links { symlink(target, folder.file(name)) }
         let path = folder.file("shop.json")
         let file = try PayloadSchemaFiles.File(pattern: AppPattern(text: "*"), path: path)
-        reloader = PayloadSchemaReloader(PayloadSchemaFiles(files: [file]), log: log.log)
+        reloader = PayloadSchemaReloader(PayloadSchemaFiles(files: [file]), log: log.log, metrics: metrics)
     }
 
     func write(_ name: String, _ text: String) throws { try folder.write(name, text) }
@@ -287,6 +289,8 @@ private final class Rig {
 
     /// Since it was last asked for.
     func lines() -> [String] { log.lines() }
+
+    func reloads(_ result: String) -> Int { metrics.count(of: "martlet_reloads_total", with: ("result", result)) }
 
     func errors() -> [String] { lines().filter { $0.contains("the version before stays in force") } }
 }

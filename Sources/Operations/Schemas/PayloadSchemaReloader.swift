@@ -7,13 +7,15 @@ import Telemetry
 struct PayloadSchemaReloader: Sendable {
     private(set) var current: PayloadSchemaFiles
     private let log: Log
+    private let counters: ReloadCounters
     /// For each schema its files at the last check: one is read once it stands still from one check to the next, since
     /// it may be half written.
     private var seen: [[String: FileVersion]]
 
-    init(_ files: PayloadSchemaFiles, log: Log) {
+    init(_ files: PayloadSchemaFiles, log: Log, metrics: MetricsRegistry) {
         current = files
         self.log = log
+        counters = ReloadCounters(metrics, of: "schemas")
         seen = files.files.map(\.sources)
         for file in files.files { warn(file) }
     }
@@ -38,10 +40,12 @@ struct PayloadSchemaReloader: Sendable {
         let path = current.files[index].path
         do throws(SchemaFileProblem) {
             try current.files[index].readAgain()
+            counters.taken.add()
             log.info(.payloadSchemaRead, [.file: .string(path)])
             warn(current.files[index])
             return true
         } catch {
+            counters.refused.add()
             log.error(
                 .payloadSchemaBroken,
                 [.file: .string(path), .error: .string("\(error)")])

@@ -12,11 +12,13 @@ enum PayloadSchemaWatcher {
     /// - Parameter onChange: called on the watcher's thread.
     /// - Throws: when the system gives no more threads.
     static func start(
-        _ files: PayloadSchemaFiles, log: Log, onChange: @escaping @Sendable (PayloadSchemaFiles) -> Void
+        _ files: PayloadSchemaFiles, log: Log, metrics: MetricsRegistry,
+        onChange: @escaping @Sendable (PayloadSchemaFiles) -> Void
     ) throws(TransportError) {
         guard !files.files.isEmpty else { return }
+        let reloader = PayloadSchemaReloader(files, log: log, metrics: metrics)
         try DetachedThread.start {
-            var reloader = PayloadSchemaReloader(files, log: log)
+            var reloader = reloader
             while true {
                 sleep(checkIntervalSeconds)
                 if reloader.check() { onChange(reloader.current) }

@@ -93,7 +93,7 @@ final class WorkerProcess: @unchecked Sendable {
     }
 
     private func run() throws -> ExitCode {
-        try PayloadSchemaWatcher.start(plan.payloadSchemaFiles, log: log) { [self] files in
+        try PayloadSchemaWatcher.start(plan.payloadSchemaFiles, log: log, metrics: metrics) { [self] files in
             loop.post { self.replace(files) }
         }
         try spans?.start()
