@@ -41,7 +41,7 @@ import Testing
         rig.send(20)
         #expect(rig.runUntilEnded(20))
         #expect(rig.outcomes.values.allSatisfy { $0 == .notSent(.noToken) })
-        let lines = log.lines().filter { $0.contains("No provider token can be made") }
+        let lines = log.lines().filter { $0.contains("no provider token can be made") }
         #expect(lines.count == 1)
         #expect(lines.first?.contains(#""apns.key_id":"ABCDE12345""#) == true)
     }

@@ -23,10 +23,10 @@ import Testing
 
     @Test func aQueueThatIsMissingIsSaidAndThatItIsBack() {
         rig.onLoop { rig.broker.deleteQueue("push.requests") }
-        #expect(isSaid("A queue is not consumed", "push.requests", "martlet topology apply"))
+        #expect(isSaid("a queue is not consumed", "push.requests", "martlet topology apply"))
         #expect(!rig.isReady)
         rig.mendTopology()
-        #expect(isSaid("A queue is consumed again", "push.requests"))
+        #expect(isSaid("a queue is consumed again", "push.requests"))
         #expect(rig.run { rig.isReady })
     }
 
@@ -36,10 +36,10 @@ import Testing
             rig.loop.network.onConnect = { $0.cut(after: 10, .toServer) }
             rig.connections[number].cut()
         }
-        #expect(isSaid("The broker is not at hand"))
+        #expect(isSaid("the broker is not at hand"))
         #expect(!rig.isReady)
         rig.loop.network.onConnect = { _ in }
-        #expect(isSaid("The broker is at hand again"))
+        #expect(isSaid("the broker is at hand again"))
         #expect(rig.run { rig.isReady })
     }
 }

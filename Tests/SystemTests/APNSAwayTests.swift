@@ -36,7 +36,7 @@ extension SystemTests {
             try await stage.simulator.terminate()
             let linesBefore = try worker.logged.count
             let stranger = trouble == .stranger ? try await stage.apns.again(isTrusted: false) : nil
-            try await worker.said("Every route in use is held up; messages are left in their queues")
+            try await worker.said("every route in use is held up; messages are left in their queues")
             await stage.desk.pass(.seconds(Self.outageSeconds))
             // What was in flight; and one message a minute is looked at. What APNs had answered is among the results.
             #expect(await stage.held <= Self.inFlightMax + Self.outageSeconds / 60)
@@ -44,7 +44,7 @@ extension SystemTests {
             for (message, count) in warnings.counts {
                 #expect(count <= 1 + Self.outageSeconds / 60, "\(message)")
             }
-            #expect(try worker.count(of: "Pushes are held up") == 1)
+            #expect(try worker.count(of: "pushes are held up") == 1)
             _ = try await stranger?.process.terminate()
 
             let clock = ContinuousClock()
@@ -53,7 +53,7 @@ extension SystemTests {
                 options: ["--delay-ms", "\(Self.answerMilliseconds)", "--record", stage.directory.file("back")])
             try await back.ask("GET", "/v1/requests?wait_seconds=18")
             #expect(clock.now - start < .seconds(Self.firstPushSecondsMax))
-            let end = try await worker.said("Pushes go on")
+            let end = try await worker.said("pushes go on")
             #expect(end.root["duration_ms"]?.int ?? 0 >= Self.outageSeconds * 1000)
 
             let results = try await stage.told(of: samples, within: .seconds(LongForm.pick(600, short: 60)))
@@ -65,7 +65,7 @@ extension SystemTests {
             }
             #expect(tried.map(\.id) == [])
             _ = try await worker.stop()
-            #expect(try worker.count(of: "Pushes go on") == 1)
+            #expect(try worker.count(of: "pushes go on") == 1)
             _ = try await stage.desk.takeAll(from: "\(prefix).overheard")
             try await stage.expectNothingLeft()
             let pushes = Pushes(try stage.recorded() + stage.recorded(in: "back"))

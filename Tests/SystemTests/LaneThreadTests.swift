@@ -13,7 +13,7 @@ extension SystemTests {
                 "/bin/sh", "-c", command, Products.executable("martlet"), stage.configuration,
             ])
             #expect(result.exit.status == .exited(1))
-            #expect(result.errors.contains { $0.contains("A lane has no thread") }, "\(result.errors)")
+            #expect(result.errors.contains { $0.contains("a lane has no thread") }, "\(result.errors)")
             try await stage.end()
         }
     }

@@ -55,7 +55,7 @@ extension SystemTests {
 
             let samples = warmUp + earlier + later
             try await stage.told(of: samples, within: .seconds(healSecondsMax)).expectAcceptedAtOnce(samples)
-            #expect(try worker.count(of: "Pushes are held up") == 1)
+            #expect(try worker.count(of: "pushes are held up") == 1)
             let others = zip(later, laterTimes).filter { !keys[0].apps.contains($0.0.app) }
             let before = try await stage.latencies(of: earlier, publishedAt: earlierTimes)
             let during = try await stage.latencies(of: others.map(\.0), publishedAt: others.map(\.1))

@@ -36,10 +36,10 @@ extension SystemTests {
         @Test func aBrokerThatRunsOutOfMemory() async throws {
             try await Self.underLoad("alarm") { load in
                 try await load.broker.rabbitmqctl("set_vm_memory_high_watermark", "0")
-                try await load.workers[0].said("The broker is not at hand")
+                try await load.workers[0].said("the broker is not at hand")
                 await load.stage.desk.pass(.seconds(LongForm.pick(30, short: 2)))
                 try await load.broker.rabbitmqctl("set_vm_memory_high_watermark", "0.4")
-                try await load.workers[0].said("The broker is at hand again")
+                try await load.workers[0].said("the broker is at hand again")
             }
         }
 
@@ -51,7 +51,7 @@ extension SystemTests {
                     "set_policy", "full", #"^full\.own$"#, #"{"max-length":100,"overflow":"reject-publish"}"#,
                     "--apply-to", "queues")
                 try await load.workers[0].said(
-                    "What became of messages cannot be published; no more are taken until it can")
+                    "what became of messages cannot be published; no more are taken until it can")
                 await load.stage.desk.pass(.seconds(LongForm.pick(30, short: 2)))
                 await load.stage.desk.collect("full.own")
                 try await load.broker.rabbitmqctl("clear_policy", "full")

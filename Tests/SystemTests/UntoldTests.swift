@@ -7,8 +7,8 @@ extension SystemTests {
     @Suite struct Untold {
         /// As long as it once took until a lane gave up.
         private static let outage = LongForm.pick(Duration.seconds(60), short: .seconds(14))
-        private static let stuck = "What became of messages cannot be published; no more are taken until it can"
-        private static let mended = "What became of messages is published again"
+        private static let stuck = "what became of messages cannot be published; no more are taken until it can"
+        private static let mended = "what became of messages is published again"
 
         @Test func resultsThatNoQueueTakesAreToldWhenOneDoesAndNothingIsPushedAgain() async throws {
             let stage = try await Stage("untold", Stage.Options(inFlightMax: 200, lanes: 2))
