@@ -28,6 +28,21 @@ extension FieldTable {
         }
         return nil
     }
+
+    /// The sum of what `hash` makes of each entry of the first level but that of one name.
+    static func sum(
+        content: UnsafeRawBufferPointer, without name: UnsafeRawBufferPointer,
+        _ hash: (UnsafeRawBufferPointer) -> UInt64
+    ) -> UInt64 {
+        var reader = WireReader(content)
+        var sum: UInt64 = 0
+        while true {
+            let before = reader.rest
+            guard let key = reader.shortString(), FieldValue.skip(&reader) else { return sum }
+            if key.elementsEqual(name) { continue }
+            sum &+= hash(UnsafeRawBufferPointer(rebasing: before.prefix(before.count - reader.rest.count)))
+        }
+    }
 }
 
 extension FieldValue {

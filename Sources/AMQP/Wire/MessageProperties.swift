@@ -37,6 +37,33 @@ public struct MessageProperties: Sendable {
         read(.headers) { $0.longString().flatMap { FieldTable(content: $0) } }
     }
 
+    /// The sum of what `hash` makes of each property and each header, whatever their order; the header of that name is
+    /// left out. Bytes are as they came; 0 when they cannot be read.
+    package func sum(
+        withoutHeader name: StaticString, _ hash: (UnsafeRawBufferPointer) -> UInt64
+    ) -> UInt64 {
+        let name = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+        return storage.withUnsafeBytes { bytes in
+            var reader = WireReader(bytes)
+            guard reader.bytes(start) != nil, let flags = reader.propertyFlags() else { return 0 }
+            var sum: UInt64 = 0
+            for number in stride(from: Property.contentType.rawValue, through: Property.clusterID.rawValue, by: -1) {
+                guard flags & 1 << UInt16(number) != 0, let property = Property(rawValue: number) else { continue }
+                if property == .headers {
+                    guard let content = reader.longString() else { return 0 }
+                    sum &+= FieldTable.sum(content: content, without: name, hash)
+                } else {
+                    let before = reader.rest
+                    guard property.skip(&reader) else { return 0 }
+                    sum &+=
+                        hash(UnsafeRawBufferPointer(rebasing: before.prefix(before.count - reader.rest.count)))
+                        &* UInt64(number)
+                }
+            }
+            return sum
+        }
+    }
+
     private func text(_ property: Property) -> String? {
         read(property) { $0.shortString().map { String(wire: $0) } }
     }
@@ -44,11 +71,8 @@ public struct MessageProperties: Sendable {
     private func read<Value>(_ property: Property, _ body: (inout WireReader) -> Value?) -> Value? {
         storage.withUnsafeBytes { bytes in
             var reader = WireReader(bytes)
-            guard reader.bytes(start) != nil, let flags = reader.short(), flags & property.flag != 0 else { return nil }
-            var word = flags
-            while word & 1 != 0 {
-                guard let next = reader.short() else { return nil }
-                word = next
+            guard reader.bytes(start) != nil, let flags = reader.propertyFlags(), flags & property.flag != 0 else {
+                return nil
             }
             var current: Property? = .contentType
             while let earlier = current, earlier != property {
@@ -88,5 +112,18 @@ private enum Property: UInt8 {
             .clusterID:
             reader.shortString() != nil
         }
+    }
+}
+
+extension WireReader {
+    /// The flags of a property list, of which RabbitMQ uses one word.
+    fileprivate mutating func propertyFlags() -> UInt16? {
+        guard let flags = short() else { return nil }
+        var word = flags
+        while word & 1 != 0 {
+            guard let next = short() else { return nil }
+            word = next
+        }
+        return flags
     }
 }

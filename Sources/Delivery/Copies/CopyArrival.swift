@@ -12,10 +12,13 @@ struct CopyArrival: Hashable {
     /// Times that it was delivered without an end, before a move to the quarantine if that was its last trip, as the broker
     /// says; 255 and more are one.
     var deliveryCount: UInt8 = 0
+    /// Of its properties: two publishes of the same body are told apart where these differ.
+    var fingerprint: UInt32 = 0
 
     /// Whether it can be what a lost channel held: nobody else had it since, who might have sent it as well.
     func isAgain(_ held: CopyTable.Held) -> Bool {
-        let isIt = (isRedelivered && waitID == held.waitID) || waitIDBefore == held.waitID
+        let isIt =
+            (isRedelivered && waitID == held.waitID && fingerprint == held.fingerprint) || waitIDBefore == held.waitID
         return isIt && Int(deliveryCount) <= Int(held.deliveryCount) + 1
     }
 
@@ -30,12 +33,12 @@ struct CopyArrival: Hashable {
 }
 
 extension CopyArrival {
-    init(_ record: DeliveryRecord, on channel: CopyMemory.Channel) {
+    init(_ record: DeliveryRecord, on channel: CopyMemory.Channel, fingerprint: UInt32) {
         let (delivery, attempts) = (record.delivery, record.attempts)
         let deliveriesBefore = delivery.isRedelivered ? nil : attempts.beforeQuarantine?.deliveries
         self.init(
             channel: channel, waitID: attempts.waitID, waitIDBefore: attempts.beforeQuarantine?.waitID,
             isRedelivered: delivery.isRedelivered,
-            deliveryCount: UInt8(clamping: deliveriesBefore ?? delivery.deliveryCount))
+            deliveryCount: UInt8(clamping: deliveriesBefore ?? delivery.deliveryCount), fingerprint: fingerprint)
     }
 }

@@ -1,3 +1,4 @@
+import AMQP
 import Crypto
 import EventLoop
 import JSON
@@ -66,6 +67,8 @@ public final class CopyMemory: @unchecked Sendable {
     var bytes: Int { stripes.reduce(0) { sum, stripe in sum + stripe.withLock { $0.table.bytes } } }
 
     func key(id: UUIDValue, app: Int, body: [UInt8]) -> CopyKey { mixer.copyKey(id: id, app: app, body: body) }
+
+    func fingerprint(of properties: MessageProperties) -> UInt32 { mixer.fingerprint(of: properties) }
 
     /// A channel that deliveries will come on.
     func openChannel() -> Channel {

@@ -23,9 +23,12 @@ struct CopyTable {
         var next: UInt16 = 0
         /// Times that it had been delivered without an end before.
         var deliveryCount: UInt8
+        /// Of its properties.
+        var fingerprint: UInt32
 
         fileprivate init(_ arrival: CopyArrival) {
             (channel, waitID, deliveryCount) = (arrival.channel, arrival.waitID, arrival.deliveryCount)
+            fingerprint = arrival.fingerprint
         }
     }
 
@@ -38,7 +41,7 @@ struct CopyTable {
 
     private static let noPlace = UInt16.max
 
-    /// 32 bytes.
+    /// 40 bytes.
     private struct Entry {
         var key: CopyKey
         var held: Held
