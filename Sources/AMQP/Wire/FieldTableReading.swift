@@ -31,15 +31,16 @@ extension FieldTable {
 
     /// The sum of what `hash` makes of each entry of the first level but that of one name.
     static func sum(
-        content: UnsafeRawBufferPointer, without name: UnsafeRawBufferPointer,
+        content: UnsafeRawBufferPointer, without name: StaticString,
         _ hash: (UnsafeRawBufferPointer) -> UInt64
     ) -> UInt64 {
+        let name = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
         var reader = WireReader(content)
         var sum: UInt64 = 0
         while true {
             let before = reader.rest
             guard let key = reader.shortString(), FieldValue.skip(&reader) else { return sum }
-            if key.elementsEqual(name) { continue }
+            if key.count == name.count, key.elementsEqual(name) { continue }
             sum &+= hash(UnsafeRawBufferPointer(rebasing: before.prefix(before.count - reader.rest.count)))
         }
     }

@@ -37,30 +37,17 @@ public struct MessageProperties: Sendable {
         read(.headers) { $0.longString().flatMap { FieldTable(content: $0) } }
     }
 
-    /// The sum of what `hash` makes of each property and each header, whatever their order; the header of that name is
-    /// left out. Bytes are as they came; 0 when they cannot be read.
-    package func sum(
-        withoutHeader name: StaticString, _ hash: (UnsafeRawBufferPointer) -> UInt64
-    ) -> UInt64 {
-        let name = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-        return storage.withUnsafeBytes { bytes in
+    /// The sum of what `hash` makes of each header, in whatever order, and of the properties behind them (from
+    /// `delivery-mode` to `cluster-id`), as they came; the header of that name is left out. 0 when they cannot be read.
+    package func sum(withoutHeader name: StaticString, _ hash: (UnsafeRawBufferPointer) -> UInt64) -> UInt64 {
+        storage.withUnsafeBytes { bytes in
             var reader = WireReader(bytes)
             guard reader.bytes(start) != nil, let flags = reader.propertyFlags() else { return 0 }
-            var sum: UInt64 = 0
-            for number in stride(from: Property.contentType.rawValue, through: Property.clusterID.rawValue, by: -1) {
-                guard flags & 1 << UInt16(number) != 0, let property = Property(rawValue: number) else { continue }
-                if property == .headers {
-                    guard let content = reader.longString() else { return 0 }
-                    sum &+= FieldTable.sum(content: content, without: name, hash)
-                } else {
-                    let before = reader.rest
-                    guard property.skip(&reader) else { return 0 }
-                    sum &+=
-                        hash(UnsafeRawBufferPointer(rebasing: before.prefix(before.count - reader.rest.count)))
-                        &* UInt64(number)
-                }
-            }
-            return sum
+            if flags & Property.contentType.flag != 0, reader.shortString() == nil { return 0 }
+            if flags & Property.contentEncoding.flag != 0, reader.shortString() == nil { return 0 }
+            guard flags & Property.headers.flag != 0 else { return hash(reader.rest) }
+            guard let content = reader.longString() else { return 0 }
+            return FieldTable.sum(content: content, without: name, hash) &+ hash(reader.rest)
         }
     }
 
