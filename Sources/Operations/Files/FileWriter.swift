@@ -1,12 +1,58 @@
 import CLinux
+import EventLoop
 import Glibc
 
-/// Creates empty files that say by being there that something has happened.
+/// Writes to files, pipes and terminals.
 enum FileWriter {
+    /// What a pipe that takes anything takes at once (`PIPE_BUF`).
+    private static let pipeBytes = 4096
+    private static let lookMilliseconds = 10
+
+    /// An empty file that says by being there that something has happened.
     static func create(_ path: String) -> Bool {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { return false }
         close(descriptor)
+        return true
+    }
+
+    /// Writes all of it, waiting for a slow reader; false when that cannot be.
+    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+        var rest = bytes
+        while let base = rest.baseAddress, rest.count > 0 {
+            let written = Glibc.write(descriptor, base, rest.count)
+            if written > 0 {
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(written))
+            } else if written < 0, errno == EAGAIN {
+                // Somebody made the terminal non-blocking, and it is theirs as well as ours: wait.
+                var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&waiting, 1, -1)
+            } else if written == 0 || errno != EINTR {
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Writes all of it to a pipe or terminal whose reader may take its time, in which the loop turns on.
+    ///
+    /// - Parameter isOver: asked while it waits.
+    /// - Returns: false when it cannot be written, or there is no more reason to wait.
+    static func write(
+        _ bytes: [UInt8], to descriptor: Int32, on loop: EventLoop, unless isOver: () -> Bool
+    ) async -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            if poll(&room, 1, 0) == 0 {
+                guard !isOver() else { return false }
+                await loop.sleep(for: .milliseconds(lookMilliseconds))
+                continue
+            }
+            let piece = rest.prefix(pipeBytes)
+            guard piece.withUnsafeBytes({ write($0, to: descriptor) }) else { return false }
+            rest = rest.dropFirst(piece.count)
+        }
         return true
     }
 }

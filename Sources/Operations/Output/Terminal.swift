@@ -38,23 +38,6 @@ struct Terminal: Sendable {
     @discardableResult
     func write(_ text: String) -> Bool {
         var text = text
-        return text.withUTF8 { utf8 in
-            var rest = UnsafeRawBufferPointer(utf8)
-            while let base = rest.baseAddress, rest.count > 0 {
-                let written = Glibc.write(descriptor, base, rest.count)
-                if written > 0 {
-                    rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(written))
-                } else if written < 0, errno == EINTR {
-                    continue
-                } else if written < 0, errno == EAGAIN {
-                    // Somebody made the terminal non-blocking, and it is theirs as well as ours: wait.
-                    var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                    poll(&waiting, 1, -1)
-                } else {
-                    return false
-                }
-            }
-            return true
-        }
+        return text.withUTF8 { FileWriter.write(UnsafeRawBufferPointer($0), to: descriptor) }
     }
 }

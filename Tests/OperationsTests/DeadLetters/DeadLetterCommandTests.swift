@@ -1,5 +1,6 @@
 import AMQP
 import Delivery
+import Glibc
 import JSON
 import TestKit
 import Testing
@@ -233,5 +234,27 @@ import Testing
         #expect(request.properties.header("push-edited-from")?.stringValue == id)
         #expect(request.properties.header("push-attempt") == nil)
         DeadLetterQueue.expect(try await dead.take(3), are: [0, 1, 3].map { letters[$0] })
+    }
+
+    /// A pager that is looked at for long costs neither the connection nor the answer to an interruption.
+    @Test func aReaderWhoWaitsDoesNotStopTheLoop() async throws {
+        let dead = try await DeadLetterQueue("paged")
+        let letters = (0..<300).map { dead.letter($0) }
+        try await dead.publish(letters)
+        let directory = try TemporaryDirectory()
+        let fifo = directory.file("pager")
+        try #require(mkfifo(fifo, 0o600) == 0)
+        // Both ends, so that opening it waits for nobody, and nothing of it is read.
+        let reader = open(fifo, O_RDWR | O_CLOEXEC)
+        defer { close(reader) }
+        let export = try await ChildProcess(dead.command(["export", "-"]), output: .file(fifo))
+        var waiting: Int32 = 0
+        while ioctl(reader, UInt(FIONREAD), &waiting) == 0, waiting < 60_000 {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        export.send(signal: SIGINT)
+        #expect(try await export.exit(within: .seconds(20)).status == .exited(130))
+        #expect(await export.errors.allLines() == [])
+        DeadLetterQueue.expect(try await dead.take(300), are: letters)
     }
 }

@@ -33,10 +33,13 @@ struct DeadLetterQueue {
     func run(
         _ words: String..., environment: [String: String] = [:]
     ) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
+        try await ChildProcess.run(command(words, environment))
+    }
+
+    func command(_ words: [String], _ environment: [String: String] = [:]) throws -> [String] {
         let command =
             try [Products.executable("martlet"), "dead-letters"] + words + ["--url", url, "--prefix", prefix]
-        return try await ChildProcess.run(
-            environment.isEmpty ? command : ["env"] + environment.map { "\($0)=\($1)" } + command)
+        return environment.isEmpty ? command : ["env"] + environment.map { "\($0)=\($1)" } + command
     }
 
     func publish(_ messages: [OutgoingMessage]) async throws {

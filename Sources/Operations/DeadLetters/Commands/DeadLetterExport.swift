@@ -15,11 +15,12 @@ struct DeadLetterExport {
         let written = await write(scan, loop)
         let code = task.end(of: scan)
         await scan.close()
-        guard let written else { return .failed }
-        let place = task.options.file == "-" ? "standard output" : task.options.file
+        guard let written else { return code == .success ? .failed : code }
         Terminal.error.line("martlet: \(written.tags.count) dead letters are in \(place)".printable)
         return code == .success && written.oversized > 0 ? .failed : code
     }
+
+    private var place: String { task.options.file == "-" ? "standard output" : task.options.file }
 
     /// What is in the file.
     struct Written {
@@ -30,7 +31,7 @@ struct DeadLetterExport {
         var oversized = 0
     }
 
-    /// nil after an error line: nothing is sure to be in the file.
+    /// nil after an error line, or when the scan was cut short: nothing is sure to be in the file.
     func write(_ scan: DeadLetterScan, _ loop: EpollLoop) async -> Written? {
         let path = task.options.file
         do throws(ReferenceResolver.ReadFailure) {
@@ -44,11 +45,13 @@ struct DeadLetterExport {
                     written.oversized += 1
                     continue
                 }
-                guard file.write(MessageLine.text(of: next.copy)) else { return cannotWrite(path) }
+                guard await file.write(MessageLine.text(of: next.copy), scan, loop) else {
+                    return cannotWrite(scan)
+                }
                 written.tags.append(next.message.tag)
                 if !task.options.ids.isEmpty { written.names.formUnion(next.names) }
             }
-            guard file.finish() else { return cannotWrite(path) }
+            guard await file.finish(scan, loop) else { return cannotWrite(scan) }
             if written.oversized > 0 {
                 Terminal.error.line(
                     "martlet: \(written.oversized) are left out: their bodies have more than "
@@ -61,8 +64,9 @@ struct DeadLetterExport {
         }
     }
 
-    private func cannotWrite(_ path: String) -> Written? {
-        Terminal.error.line("martlet: cannot write \(path)".printable)
+    private func cannotWrite(_ scan: DeadLetterScan) -> Written? {
+        // Whoever asks how the scan ended says that.
+        if !scan.isCutShort { Terminal.error.line("martlet: cannot write \(place)".printable) }
         return nil
     }
 }

@@ -77,7 +77,7 @@ actor DeadLetterRedrive {
                     inFlight -= 1
                 }
                 // The wait may have ended with the scan.
-                if let end = scan.end, end != .complete, end != .windowFull { break }
+                if scan.isCutShort { break }
                 inFlight += 1
                 scan.takenCount += 1
                 group.addTask { await self.publish(message, next.letter.id, next.message.tag) }

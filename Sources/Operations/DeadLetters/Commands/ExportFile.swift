@@ -1,4 +1,5 @@
 import CLinux
+import EventLoop
 import Glibc
 
 /// A new file for messages with all that is in them, which nobody else can read.
@@ -28,16 +29,18 @@ final class ExportFile {
         if descriptor != STDOUT_FILENO { close(descriptor) }
     }
 
-    /// False when it cannot be written.
-    func write(_ line: [UInt8]) -> Bool {
+    /// False when it cannot be written, or the scan was cut short while a reader took its time.
+    func write(_ line: [UInt8], _ scan: DeadLetterScan, _ loop: EventLoop) async -> Bool {
         buffer += line
         buffer.append(UInt8(ascii: "\n"))
-        return buffer.count < Self.flushBytes || flush()
+        guard buffer.count >= Self.flushBytes else { return true }
+        return await flush(scan, loop)
     }
 
     /// Makes sure that all of it is on the disk.
-    func finish() -> Bool {
-        flush() && (descriptor == STDOUT_FILENO || fsync(descriptor) == 0 && syncFolder())
+    func finish(_ scan: DeadLetterScan, _ loop: EventLoop) async -> Bool {
+        guard await flush(scan, loop) else { return false }
+        return descriptor == STDOUT_FILENO || fsync(descriptor) == 0 && syncFolder()
     }
 
     /// A new file's name is on the disk only with its folder.
@@ -49,16 +52,11 @@ final class ExportFile {
         return fsync(descriptor) == 0
     }
 
-    private func flush() -> Bool {
-        let isWritten = buffer.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while let base = UnsafeRawBufferPointer(rebasing: rest).baseAddress, !rest.isEmpty {
-                let count = Glibc.write(descriptor, base, rest.count)
-                if count > 0 { rest = rest.dropFirst(count) } else if count == 0 || errno != EINTR { return false }
-            }
-            return true
+    private func flush(_ scan: DeadLetterScan, _ loop: EventLoop) async -> Bool {
+        defer { buffer.removeAll(keepingCapacity: true) }
+        guard descriptor == STDOUT_FILENO else {
+            return buffer.withUnsafeBytes { FileWriter.write($0, to: descriptor) }
         }
-        buffer.removeAll(keepingCapacity: true)
-        return isWritten
+        return await FileWriter.write(buffer, to: descriptor, on: loop, unless: { scan.isCutShort })
     }
 }

@@ -74,6 +74,14 @@ final class DeadLetterScan {
     private var waiter: UnsafeContinuation<Void, Never>?
     private var quietLooks = 0
 
+    /// Whether what has come and was not looked at goes back unseen.
+    var isCutShort: Bool {
+        switch end {
+        case nil, .complete, .windowFull: false
+        case .enough, .tooLong, .interrupted, .lost, .worn: true
+        }
+    }
+
     init(_ access: BrokerAccess, on loop: EventLoop, _ interruption: Interruption, deliveryLimit: Int?) {
         self.loop = loop
         self.interruption = interruption
@@ -165,11 +173,7 @@ final class DeadLetterScan {
     }
 
     private func popBuffer() -> IncomingMessage? {
-        switch end {
-        case nil, .complete, .windowFull: break
-        case .enough, .tooLong, .interrupted, .lost, .worn: return nil
-        }
-        guard bufferStart < buffer.count else { return nil }
+        guard !isCutShort, bufferStart < buffer.count else { return nil }
         let message = buffer[bufferStart]
         bufferStart += 1
         seen += 1
