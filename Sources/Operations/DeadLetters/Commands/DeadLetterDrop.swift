@@ -19,12 +19,14 @@ struct DeadLetterDrop {
         defer { interruption.end() }
         let scan = task.scan(on: loop, interruption)
         if let failure = await task.open(scan) { return failure }
-        let code = await drop(scan, loop)
+        let code = await drop(scan, loop, interruption)
         await scan.close()
         return code
     }
 
-    private func drop(_ scan: DeadLetterScan, _ loop: EpollLoop) async -> ExitCode {
+    private func drop(
+        _ scan: DeadLetterScan, _ loop: EpollLoop, _ interruption: Interruption
+    ) async -> ExitCode {
         guard let written = await DeadLetterExport(task).write(scan, loop) else { return .failed }
         let (count, file) = (written.tags.count, task.options.file)
         switch scan.end {
@@ -35,8 +37,10 @@ struct DeadLetterDrop {
         let isMissing = task.tellMissing(written.names)
         if count > 0, !task.options.saysYes {
             let question = "\(count) dead letters are in \(file). Drop them from \(scan.queue)?"
-            guard await Question.ask(question, fallback: false) else { return .failed }
-            if case .interrupted? = scan.end { return task.end(of: scan) }
+            guard let answer = await Question.ask(question, fallback: false, on: loop, interruption) else {
+                return task.end(of: scan)
+            }
+            guard answer else { return .failed }
         }
         let held = written.tags.filter { scan.holds($0) }
         for tag in held { scan.acknowledge(tag) }

@@ -23,7 +23,9 @@ struct DeadLetterEdit {
             Terminal.error.line("martlet: \(advice)".printable)
             return .usage
         }
-        guard let body = await edited(first.copy.body, interruption) else { return interruption.code ?? .failed }
+        guard let body = await edited(first.copy.body, loop, interruption) else {
+            return interruption.code ?? .failed
+        }
         guard body != first.copy.body else {
             Terminal.output.line("unchanged: nothing was sent")
             return .success
@@ -51,7 +53,7 @@ struct DeadLetterEdit {
     }
 
     /// nil when the person gives up, or an error line says why not.
-    private func edited(_ body: [UInt8], _ interruption: Interruption) async -> [UInt8]? {
+    private func edited(_ body: [UInt8], _ loop: EpollLoop, _ interruption: Interruption) async -> [UInt8]? {
         let file: EditedFile
         do {
             file = try EditedFile(body)
@@ -59,10 +61,16 @@ struct DeadLetterEdit {
             Terminal.error.line("martlet: cannot write a file to edit: \(error.reason)".printable)
             return nil
         }
-        defer { file.remove() }
+        interruption.atOnce = { file.remove() }
+        defer {
+            file.remove()
+            interruption.atOnce = {}
+        }
         let check = RequestCheck()
         while true {
-            guard await file.runEditor() else {
+            let hasSucceeded = await Editor(file.path)?.hasSucceeded(interruption) ?? false
+            guard interruption.code == nil else { return nil }
+            guard hasSucceeded else {
                 Terminal.error.line("martlet: the editor failed: nothing was sent")
                 return nil
             }
@@ -77,9 +85,11 @@ struct DeadLetterEdit {
             Terminal.error.line(
                 "body:\(problem.position.line):\(problem.position.column): \(problem.message)".printable)
             Terminal.error.line(SourceExcerpt.text(text, problem.position, width: Terminal.error.width))
-            guard interruption.code == nil, Question.canBeAsked,
-                await Question.ask("Edit again?", fallback: true)
-            else {
+            let goesOn =
+                Question.canBeAsked
+                ? await Question.ask("Edit again?", fallback: true, on: loop, interruption) : false
+            guard let goesOn else { return nil }
+            guard goesOn else {
                 Terminal.error.line("martlet: no worker would take it: nothing was sent")
                 return nil
             }

@@ -1,17 +1,49 @@
 import EventLoop
 import Glibc
 
-/// Asks a person at a terminal.
-enum Question {
+/// Asks a person at a terminal, on the loop, so that connections live on meanwhile.
+final class Question {
     /// Whether somebody is there to answer.
     static var canBeAsked: Bool { isatty(STDIN_FILENO) == 1 && Terminal.error.isTerminal }
 
-    /// Waits for the answer on a thread of its own, so that connections live on meanwhile.
+    private var continuation: UnsafeContinuation<String?, Never>?
+    private var watch: DescriptorWatch?
+
+    /// Waits for the answer.
     ///
     /// - Parameter fallback: what an empty line means.
-    static func ask(_ text: String, fallback: Bool) async -> Bool {
+    /// - Returns: nil when an interruption came instead.
+    static func ask(_ text: String, fallback: Bool, on loop: EpollLoop, _ interruption: Interruption) async -> Bool? {
+        guard interruption.code == nil else { return nil }
         Terminal.error.write("\(text.printable) [\(fallback ? "Y/n" : "y/N")] ")
-        let answer = await DetachedThread.run { readLine() ?? "n" }
+        guard let answer = await Question().line(on: loop, interruption) else {
+            Terminal.error.line("")
+            return nil
+        }
         return answer.isEmpty ? fallback : answer.lowercased().hasPrefix("y")
+    }
+
+    private func line(on loop: EpollLoop, _ interruption: Interruption) async -> String? {
+        let former = interruption.onSignal
+        defer { interruption.onSignal = former }
+        return await withUnsafeContinuation {
+            continuation = $0
+            interruption.onSignal = { [self] in
+                former()
+                finish(nil)
+            }
+            watch = DescriptorWatch(
+                loop: loop, descriptor: STDIN_FILENO, for: .readable,
+                // A terminal gives a line at a time; at its end it gives nothing, which is no.
+                action: { [self] in finish(readLine() ?? "n") }, abandoned: { [self] in finish(nil) })
+            if watch == nil { finish("n") }
+        }
+    }
+
+    private func finish(_ answer: String?) {
+        watch?.end()
+        watch = nil
+        continuation?.resume(returning: answer)
+        continuation = nil
     }
 }

@@ -1,22 +1,27 @@
 import EventLoop
 import Glibc
 
-/// SIGINT and SIGTERM as a wish to end in order: what was begun is finished. The second one ends the process at once.
+/// SIGINT, SIGTERM and the end of the terminal as a wish to end in order: what was begun is finished. The second one ends
+/// the process at once.
 final class Interruption {
-    static let signals = [SIGINT, SIGTERM]
+    static let signals = [SIGINT, SIGTERM, SIGHUP]
 
     /// How the process ends because of it; nil before.
     private(set) var code: ExitCode?
     /// Called on the loop at the first signal.
     var onSignal: () -> Void = {}
+    /// What is done even when the process ends at once.
+    var atOnce: () -> Void = {}
+    /// While an editor has the terminal, Ctrl-C is a key of the editor's.
+    var leavesControlC = false
     private var source: SignalSource?
 
     /// To be called before other threads are started.
-    static func block() { SignalSource.block(signals) }
+    static func block() { SignalSource.block(heeded) }
 
     init(on loop: EpollLoop) {
         // Without a source the signals stay blocked, and the work ends by itself.
-        source = try? SignalSource(loop: loop, signals: Self.signals) { [weak self] in self?.received($0) }
+        source = try? SignalSource(loop: loop, signals: Self.heeded) { [weak self] in self?.received($0) }
     }
 
     func end() {
@@ -25,9 +30,20 @@ final class Interruption {
         onSignal = {}
     }
 
+    /// Without the end of the terminal where that was to be outlived (`nohup`): blocked, it would be seen all the same.
+    private static var heeded: [Int32] {
+        var action = sigaction()
+        sigaction(SIGHUP, nil, &action)
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1 ? [SIGINT, SIGTERM] : signals
+    }
+
     private func received(_ signal: Int32) {
-        let code = signal == SIGTERM ? ExitCode.terminated : .interrupted
-        guard self.code == nil else { _exit(code.rawValue) }
+        if signal == SIGINT, leavesControlC { return }
+        let code = signal == SIGINT ? ExitCode.interrupted : .terminated
+        guard self.code == nil else {
+            atOnce()
+            _exit(code.rawValue)
+        }
         self.code = code
         onSignal()
     }

@@ -1,0 +1,97 @@
+import Glibc
+import TestKit
+import Testing
+
+@testable import Operations
+
+/// The commands on dead letters with a person at a terminal, who is asked, edits and breaks off.
+@Suite(.timeLimit(.minutes(3))) struct DeadLetterTerminalTests {
+    private static let controlC = "\u{3}"
+
+    /// What the terminal shows is read up to the end of a question, `[y/N]`.
+    private func atTerminal(
+        _ dead: DeadLetterQueue, _ words: String..., environment: [String: String] = [:]
+    ) async throws -> ChildProcess {
+        let command = try dead.command(words, environment).map { "'\($0)'" }.joined(separator: " ")
+        return try await ChildProcess(
+            ["script", "-qec", command, "/dev/null"], input: .pipe, lineEnd: UInt8(ascii: "]"))
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM]) func anInterruptionAnswersTheQuestion(_ signal: Int32) async throws {
+        let dead = try await DeadLetterQueue("asked\(signal)")
+        let letters = (0..<12).map { dead.letter($0) }
+        try await dead.publish(letters)
+        let directory = try TemporaryDirectory()
+        let drop = try await atTerminal(dead, "drop", "--export", directory.file("dropped.ndjson"))
+        _ = try await drop.output.line { $0.contains("12 dead letters are in") && $0.hasSuffix("[y/N") }
+        if signal == SIGINT {
+            try drop.write(line: Self.controlC)
+        } else {
+            // To the command alone, which is the only child.
+            try await MartletChild.send(SIGTERM, to: drop)
+        }
+        let exit = try await drop.exit(within: .seconds(30))
+        #expect(exit.status == .exited(signal == SIGINT ? 130 : 143))
+        DeadLetterQueue.expect(try await dead.take(12), are: letters)
+    }
+
+    @Test func anEmptyAnswerIsNo() async throws {
+        let dead = try await DeadLetterQueue("answered")
+        try await dead.publish([dead.letter(0)])
+        let directory = try TemporaryDirectory()
+        for (answer, status, left) in [("", 1, 1), ("n", 1, 1), ("y", 0, 0)] {
+            let drop = try await atTerminal(dead, "drop", "--export", directory.file("dropped\(answer)"))
+            _ = try await drop.output.line { $0.hasSuffix("[y/N") }
+            try drop.write(line: "\(answer)\r")
+            #expect(try await drop.exit(within: .seconds(30)).status == .exited(Int32(status)))
+            #expect(try await dead.count() == left)
+        }
+    }
+
+    /// A file with a device token never stays behind, whoever breaks off, and however often.
+    @Test(arguments: [[SIGINT, SIGINT], [SIGTERM], [SIGTERM, SIGTERM], [SIGHUP]])
+    func theEditedFileIsAlwaysRemoved(_ signals: [Int32]) async throws {
+        let dead = try await DeadLetterQueue("left" + signals.map { "\($0)" }.joined(separator: "-"))
+        try await dead.publish([dead.letter(0)])
+        let (directory, editors) = (try TemporaryDirectory(), try TemporaryDirectory())
+        let editor = try editors.write(
+            "editor",
+            "echo $$ > '\(editors.file("pid"))'; echo opened; while read -r line < '\(editors.file("end"))'; do break; done"
+        )
+        try #require(mkfifo(editors.file("end"), 0o600) == 0)
+        let edit = try await ChildProcess(
+            dead.command(
+                ["edit", DeadLetterQueue.id(0)], ["VISUAL": "sh \(editor)", "TMPDIR": directory.path]))
+        _ = try await edit.output.line { $0 == "opened" }
+        #expect(try Files.names(in: directory.path).count == 1)
+        for signal in signals {
+            edit.send(signal: signal)
+            // The second one is another, not the same one twice.
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        if signals.allSatisfy({ $0 == SIGINT }) {
+            #expect(edit.isRunning)
+            try editors.end()
+        }
+        let exit = try await edit.exit(within: .seconds(30))
+        // The shell in the shell may have outlived the one that was ended.
+        defer { close(open(editors.file("end"), O_RDWR | O_CLOEXEC)) }
+        #expect(exit.status == .exited(signals[0] == SIGINT ? 0 : 143))
+        #expect(try Files.names(in: directory.path) == [])
+        #expect(try await dead.count() == 1)
+    }
+}
+
+/// The command that `script` runs.
+private enum MartletChild {
+    static func send(_ signal: Int32, to script: ChildProcess) async throws {
+        let children = try await ChildProcess.run(["ps", "--ppid", "\(script.pid)", "-o", "pid="])
+        let pid = try #require(children.output.first.flatMap { pid_t($0.filter(\.isNumber)) })
+        kill(pid, signal)
+    }
+}
+
+extension TemporaryDirectory {
+    /// Lets the editor end.
+    fileprivate func end() throws { try write("end", "\n") }
+}
