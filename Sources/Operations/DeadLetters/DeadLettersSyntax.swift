@@ -70,10 +70,13 @@ extension CommandSyntax {
             discussion: """
                 The body is written to a file of mode 0600 and checked when the editor ends, as often as it takes. Then it is
                 published like a redrive, with push-edited-from naming the dead letter, which is taken away. Nothing is
-                held while the editor is open.
+                held while the editor is open. Where several have that ID, none is edited until --where leaves one of them.
+
+                \(DeadLettersText.filters)
                 """,
             operands: "ID", operandValues: .text,
             options: .broker + [
+                .filter,
                 OptionSyntax(name: "to", value: "QUEUE", help: "to this queue; default that which it came from"),
                 .deliveryLimit,
             ]),
@@ -98,7 +101,7 @@ extension CommandSyntax {
 private enum DeadLettersText {
     static let filters = """
         A filter compares id, class, code, app, schema, outcome, reason, path, queue, token, status, attempts, bytes, age,
-        header["x"] and body.a.b with ==, !=, <, <=, >, >=, contains, startsWith or in ["a", "b"], joined by &&, ||, ! and
+        failed_at, header["x"] and body.a.b with ==, !=, <, <=, >, >=, contains, startsWith or in ["a", "b"], joined by &&, ||, ! and
         brackets: 'class == "apns" && code != "BadTopic" && age < 2h && body.push_type == "alert"'.
         """
 

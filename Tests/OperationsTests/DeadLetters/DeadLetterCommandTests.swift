@@ -236,6 +236,35 @@ import Testing
         DeadLetterQueue.expect(try await dead.take(3), are: [0, 1, 3].map { letters[$0] })
     }
 
+    /// The same message may have failed several times: which one is meant is not guessed.
+    @Test func anIDOfSeveralIsNotEditedUntilOneIsChosen() async throws {
+        let dead = try await DeadLetterQueue("several")
+        var letters = (0..<3).map { dead.letter($0 == 2 ? 1 : $0) }
+        letters[2].headers.entries.removeAll { $0.name == "push-failed-at" }
+        letters[2].headers.append("push-failed-at", .integer(DeadLetterQueue.failedAt + 9000))
+        try await dead.publish(letters + [letters[0]])
+        let id = DeadLetterQueue.id(1)
+        let environment = ["VISUAL": "sed -i s/N°/No/"]
+        let refused = try await dead.run("edit", id, environment: environment)
+        #expect(refused.exit.status == .exited(1))
+        let chosen = "failed_at == \(DeadLetterQueue.failedAt + 9000)"
+        #expect(
+            refused.errors == [
+                "martlet: 2 dead letters have the id \(id): choose one with --where, the newest by --where '\(chosen)'"
+            ])
+        #expect(refused.output == [])
+        DeadLetterQueue.expect(try await dead.take(4), are: letters + [letters[0]])
+
+        try await dead.publish(letters + [letters[0]])
+        let edited = try await dead.run("edit", id, "--where", chosen, environment: environment)
+        #expect(edited.exit.status == .exited(0), "\(edited.errors)")
+        // Where two are one and the same, any of them is meant.
+        let same = try await dead.run("edit", DeadLetterQueue.id(0), environment: environment)
+        #expect(same.exit.status == .exited(0), "\(same.errors)")
+        #expect(try await dead.take(2, from: "requests").count == 2)
+        DeadLetterQueue.expect(try await dead.take(2), are: [letters[1], letters[0]])
+    }
+
     /// A pager that is looked at for long costs neither the connection nor the answer to an interruption.
     @Test func aReaderWhoWaitsDoesNotStopTheLoop() async throws {
         let dead = try await DeadLetterQueue("paged")

@@ -43,6 +43,7 @@ import Testing
         "!body.loud", "body.none == null", "body.nothing == null", "body.payload != null", "body.quiet == true",
         #"header["tenant"] == "blue""#, #"header["size"] > 6"#, #"header["flag"]"#, #"header["part"] == 0.5"#,
         #"header["nothing"] == null"#, #"header["blob"] != null"#, #"class<"b"&&class>"a""#, "bytes > 10",
+        "failed_at == 1749996400000",
         #"code == "x" || code == "y" || code contains "Device""#, #"class == "ap\ns""#,
     ])
     func holds(of text: String) throws {

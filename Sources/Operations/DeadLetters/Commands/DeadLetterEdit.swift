@@ -39,15 +39,24 @@ struct DeadLetterEdit {
     ) async -> (DeadLetterTask.Found?, failure: ExitCode) {
         let scan = task.scan(on: loop, interruption)
         if let failure = await task.open(scan) { return (nil, failure) }
-        let found = await task.next(in: scan, nowUnixMilliseconds: { loop.now.unixMilliseconds })
-        let code = task.end(of: scan)
+        var found = EditChoice()
+        while let next = await task.next(in: scan, nowUnixMilliseconds: { loop.now.unixMilliseconds }) {
+            found.add(next)
+        }
+        // Beyond the oldest that can be held nobody looks.
+        let code = scan.end == .windowFull && found.first != nil ? .success : task.end(of: scan)
         await scan.close()
-        if let found, !found.message.isOversized { return (found, .success) }
         guard code == .success else { return (nil, code) }
-        if found == nil {
+        guard let first = found.first else {
             _ = task.tellMissing([])
-        } else {
+            return (nil, .failed)
+        }
+        if let advice = found.advice(for: task.options.ids[0]) {
+            Terminal.error.line("martlet: \(advice)".printable)
+        } else if first.message.isOversized {
             Terminal.error.line("martlet: its body is too large to be edited")
+        } else {
+            return (first, .success)
         }
         return (nil, .failed)
     }

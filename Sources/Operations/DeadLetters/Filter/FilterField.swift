@@ -14,11 +14,12 @@ enum FilterField: Equatable, Sendable {
 
     enum Known: String, CaseIterable, Sendable {
         case id, `class`, code, app, schema, outcome, reason, path, queue, token, status, attempts, bytes, age
+        case failedAt = "failed_at"
 
         var kind: Kind {
             switch self {
             case .id, .class, .code, .app, .schema, .outcome, .reason, .path, .queue, .token: .text
-            case .status, .attempts, .bytes: .number
+            case .status, .attempts, .bytes, .failedAt: .number
             case .age: .duration
             }
         }

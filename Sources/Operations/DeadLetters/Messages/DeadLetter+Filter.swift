@@ -30,6 +30,7 @@ extension DeadLetter {
         case .status: status.map { .number(Double($0)) } ?? .missing
         case .attempts: attempts.map { .number(Double($0)) } ?? .missing
         case .bytes: .number(Double(bodyBytes))
+        case .failedAt: failedAt.map { .number(Double($0)) } ?? .missing
         case .age: ageMilliseconds(at: nowUnixMilliseconds).map { .milliseconds(Double($0)) } ?? .missing
         }
     }
