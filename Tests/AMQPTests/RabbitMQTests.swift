@@ -141,6 +141,7 @@ import Testing
                     headers: ["n": -5, "s": "grüße", "t": true, "at": .timestamp(seconds: 77), "d": .double(1.5)])
                 message.correlationID = "corr"
                 message.timestampSeconds = 1234
+                message.priority = 7
                 #expect(await publisher.publish(message) == .confirmed)
             }
             var nowhere = OutgoingMessage(exchange: "amqp.whole", routingKey: "z", body: [1], messageID: "x")
@@ -158,6 +159,7 @@ import Testing
                 #expect(delivery.properties.messageID == "\(size)")
                 #expect(delivery.properties.correlationID == "corr")
                 #expect(delivery.properties.timestampSeconds == 1234)
+                #expect(delivery.properties.priority == 7)
                 #expect(delivery.properties.deliveryMode == 2)
                 #expect(
                     delivery.properties.headers

@@ -13,6 +13,8 @@ public struct OutgoingMessage: Sendable, Hashable {
     public var appID: String?
     /// Seconds since 1970-01-01 UTC.
     public var timestampSeconds: UInt64?
+    /// For queues that have priorities; nil is that of none.
+    public var priority: UInt8?
     /// Must fit one frame together with the other properties. Names that begin with `x-` belong to the broker.
     public var headers: FieldTable
 

@@ -139,7 +139,7 @@ extension OutgoingMessage {
     /// At least the bytes of the property list.
     fileprivate var propertyBytesMax: Int {
         func count(_ string: String?) -> Int { string.map { 1 + $0.utf8.count } ?? 0 }
-        return 2 + 1 + 8 + headers.wireBytes + count(messageID) + count(correlationID) + count(contentType)
+        return 2 + 1 + 1 + 8 + headers.wireBytes + count(messageID) + count(correlationID) + count(contentType)
             + count(contentEncoding) + count(type) + count(replyTo) + count(appID)
     }
 
@@ -148,6 +148,7 @@ extension OutgoingMessage {
         if contentType != nil { flags |= AMQP_BASIC_CONTENT_TYPE_FLAG }
         if contentEncoding != nil { flags |= AMQP_BASIC_CONTENT_ENCODING_FLAG }
         if !headers.isEmpty { flags |= AMQP_BASIC_HEADERS_FLAG }
+        if priority != nil { flags |= AMQP_BASIC_PRIORITY_FLAG }
         if correlationID != nil { flags |= AMQP_BASIC_CORRELATION_ID_FLAG }
         if replyTo != nil { flags |= AMQP_BASIC_REPLY_TO_FLAG }
         if timestampSeconds != nil { flags |= AMQP_BASIC_TIMESTAMP_FLAG }
@@ -156,6 +157,7 @@ extension OutgoingMessage {
         var properties = amqp_basic_properties_t()
         properties._flags = amqp_flags_t(flags)
         properties.delivery_mode = UInt8(AMQP_DELIVERY_PERSISTENT.rawValue)
+        properties.priority = priority ?? 0
         properties.message_id = pool.bytes(messageID)
         properties.content_type = pool.bytes(contentType)
         properties.content_encoding = pool.bytes(contentEncoding)

@@ -54,8 +54,10 @@ extension CommandSyntax {
             path: ["dead-letters", "import"],
             summary: "Publish what a file holds that `export` or `drop` wrote: as dead letters again, or as requests.",
             discussion: """
-                Bodies are the same byte for byte, and so are properties and headers. With --redrive they are checked and
-                sent as requests, as `redrive` does: what a worker has had from that file already it does not push again.
+                Bodies are the same byte for byte. Headers and properties are the same, but for an expiration, so that no
+                dead letter runs out, the user's name, and what the broker counts; all are persistent. With --redrive they
+                are checked and sent as requests, as `redrive` does: what a worker has had from that file already it does
+                not push again.
                 """,
             operands: "FILE",
             options: .broker + [

@@ -77,7 +77,7 @@ import Testing
         var whole = MessageCopy(body: Array("{\"ü\":\"\\u0000\", \n\t1e5}\u{7F}".utf8))
         (whole.messageID, whole.contentType, whole.contentEncoding) = ("m", "application/json", "utf-8")
         (whole.correlationID, whole.replyTo, whole.type, whole.appID) = ("c", "r", "t", "a")
-        whole.timestampSeconds = 1_750_000_000
+        (whole.timestampSeconds, whole.priority) = (1_750_000_000, 255)
         whole.headers = [
             "text": "a \"b\" ü", "number": .integer(.min), "flag": false, "none": .void, "bytes": .bytes([0, 255, 62]),
             "time": .timestamp(seconds: .max), "part": .double(0.1), "nan": .double(.infinity),
@@ -95,6 +95,7 @@ import Testing
         (#"{"body":1}"#, 1, "an exported message is"), (#"{"body_base64":"?"}"#, 16, "this is no base64"),
         (#"{"body":"","properties":{"type":1}}"#, 33, "type is a text"),
         (#"{"body":"","properties":{"timestamp":-1}}"#, 38, "timestamp is"),
+        (#"{"body":"","properties":{"priority":256}}"#, 37, "priority is"),
         (#"{"body":"","headers":{"a":{"b":1}}}"#, 22, "a header cannot be read"),
         (#"{"body":"","headers":{"a":1.5}}"#, 22, "a header cannot be read"),
         (#"{"body":"","headers":[]}"#, 22, "a header cannot be read"),

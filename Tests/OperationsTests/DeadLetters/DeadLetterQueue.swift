@@ -102,7 +102,7 @@ struct DeadLetterQueue {
             ])
         message.type = "order.v1"
         message.correlationID = "c-\(number)"
-        message.timestampSeconds = 1_700_000_000
+        (message.timestampSeconds, message.priority) = (1_700_000_000, 4)
         return message
     }
 }
@@ -124,7 +124,7 @@ extension OutgoingMessage {
         var copy = MessageCopy(body: body)
         (copy.messageID, copy.contentType, copy.contentEncoding) = (messageID, contentType, contentEncoding)
         (copy.correlationID, copy.replyTo, copy.type, copy.appID) = (correlationID, replyTo, type, appID)
-        (copy.timestampSeconds, copy.headers) = (timestampSeconds, headers)
+        (copy.timestampSeconds, copy.priority, copy.headers) = (timestampSeconds, priority, headers)
         return copy
     }
 }

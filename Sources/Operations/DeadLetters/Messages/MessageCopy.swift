@@ -1,6 +1,9 @@
 import AMQP
 
 /// A message with all that can be published again: body, properties and headers.
+///
+/// Without an expiration, at which the broker would throw the copy away, and without the user that published it, who must be
+/// the one that publishes now (https://www.rabbitmq.com/docs/validated-user-id).
 struct MessageCopy: Equatable, Sendable {
     var body: [UInt8]
     var messageID: String?
@@ -12,6 +15,7 @@ struct MessageCopy: Equatable, Sendable {
     var appID: String?
     /// Seconds since 1970-01-01 UTC.
     var timestampSeconds: UInt64?
+    var priority: UInt8?
     /// Without what the broker writes at each delivery, and what would route a copy further.
     var headers = FieldTable()
 
@@ -28,6 +32,7 @@ struct MessageCopy: Equatable, Sendable {
         type = properties.type
         appID = properties.appID
         timestampSeconds = properties.timestampSeconds
+        priority = properties.priority
         headers = FieldTable(
             (properties.headers?.entries ?? []).filter {
                 !Self.headersLeftOut.contains($0.name) && $0.value != .unreadable
@@ -47,6 +52,7 @@ struct MessageCopy: Equatable, Sendable {
         message.type = type
         message.appID = appID
         message.timestampSeconds = timestampSeconds
+        message.priority = priority
         return message
     }
 }

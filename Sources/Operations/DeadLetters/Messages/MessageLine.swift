@@ -32,6 +32,7 @@ enum MessageLine {
         }
         // Beyond the numbers that JSON readers agree on lies no time.
         if let seconds = copy.timestampSeconds { json.member("timestamp", Int64(clamping: seconds)) }
+        if let priority = copy.priority { json.member("priority", Int64(priority)) }
         json.endObject()
         json.key("headers")
         write(copy.headers, &json)
@@ -116,6 +117,12 @@ enum MessageLine {
                     throw mistake(value, "timestamp is a whole number of seconds")
                 }
                 copy.timestampSeconds = seconds
+            }
+            if let value = properties["priority"] {
+                guard let priority = value.int64.flatMap({ UInt8(exactly: $0) }) else {
+                    throw mistake(value, "priority is a whole number from 0 to 255")
+                }
+                copy.priority = priority
             }
         }
         if let headers = root["headers"] {
