@@ -6,9 +6,6 @@ import Telemetry
 
 /// Dead letters as people and scripts read them. Device tokens are shortened unless they are asked for.
 enum DeadLetterText {
-    /// So many hexadecimal digits in a row may be a device token. A UUID has twelve.
-    private static let tokenDigitsMin = 32
-
     static func table(_ letters: [DeadLetter], reveals: Bool, nowUnixMilliseconds: Int64) -> String {
         let rows = letters.map { letter in
             [
@@ -148,7 +145,7 @@ enum DeadLetterText {
     ) -> String {
         var copy = copy
         // What is no UTF-8 is shown as base64, in which nothing can be shortened.
-        if !reveals { copy.body = DeviceToken.shortened(in: copy.body, digitsMin: tokenDigitsMin) }
+        if !reveals { copy.body = DeviceToken.shortened(in: copy.body) }
         var json = JSONWriter()
         json.beginObject()
         write(letter, reveals: reveals, nowUnixMilliseconds, &json)
@@ -161,6 +158,6 @@ enum DeadLetterText {
     /// With all that may be a device token shortened.
     static func shown(_ text: String, reveals: Bool) -> String {
         guard !reveals else { return text }
-        return String(decoding: DeviceToken.shortened(in: text.utf8, digitsMin: tokenDigitsMin), as: UTF8.self)
+        return String(decoding: DeviceToken.shortened(in: text.utf8), as: UTF8.self)
     }
 }

@@ -4,8 +4,6 @@ import JSON
 
 /// A message as it was published: where to, its properties and headers, and its body. Anybody may have written it.
 struct WatchedEnvelope {
-    /// So many hexadecimal digits in a row may be a device token. A UUID has twelve.
-    private static let tokenDigitsMin = 32
     /// What a broker may hold.
     private static let limits = JSONLimits(bytesMax: 16 << 20)
 
@@ -52,7 +50,7 @@ struct WatchedEnvelope {
         let isOff: Bool
 
         func bytes(_ text: [UInt8]) -> [UInt8] {
-            isOff ? text : DeviceToken.shortened(in: text, digitsMin: tokenDigitsMin)
+            isOff ? text : DeviceToken.shortened(in: text)
         }
 
         func text(_ text: String) -> String {

@@ -72,12 +72,10 @@ struct WatchedMessage: Equatable {
         attempts = headers[MessageHeaderName.attempt]?.integerValue.flatMap { Int(exactly: $0) }
         unixMilliseconds = headers[MessageHeaderName.failedAt]?.integerValue
         if failureClass == "apns" { reason = failureCode }
-        if failureClass == nil, case .array(let deaths)? = headers["x-death"], case .table(let death)? = deaths.first {
+        if failureClass == nil, let death = BrokerDeath(headers) {
             failureClass = "broker"
-            failureCode = death["reason"]?.stringValue
-            if case .timestamp(let seconds)? = death["time"] {
-                unixMilliseconds = Int64(exactly: seconds)?.multipliedReportingOverflow(by: 1000).partialValue
-            }
+            failureCode = death.reason
+            unixMilliseconds = death.unixMilliseconds ?? unixMilliseconds
         }
         guard let document = try? JSONDocument(body) else { return }
         app = document.root["app"]?.string
@@ -86,9 +84,7 @@ struct WatchedMessage: Equatable {
 
     /// Since it was published; nil when that is not told or lies ahead.
     func ageMilliseconds(at nowUnixMilliseconds: Int64) -> Int64? {
-        guard let unixMilliseconds else { return nil }
-        let (age, overflow) = nowUnixMilliseconds.subtractingReportingOverflow(unixMilliseconds)
-        return overflow || age < 0 ? nil : age
+        Age.milliseconds(since: unixMilliseconds, at: nowUnixMilliseconds)
     }
 
     /// The class and code of what was wrong: `schema.required`, and `apns.Unregistered` also where nobody has to act.

@@ -43,15 +43,11 @@ struct DeadLetter: Sendable {
         queue = text(MessageHeaderName.originQueue)
         failedAt = headers[MessageHeaderName.failedAt]?.integerValue
         self.bodyBytes = bodyBytes ?? copy.body.count
-        if text(MessageHeaderName.reasonClass) == nil, case .array(let deaths)? = headers["x-death"],
-            case .table(let death)? = deaths.first
-        {
+        if text(MessageHeaderName.reasonClass) == nil, let death = BrokerDeath(headers) {
             failureClass = "broker"
-            code = death["reason"]?.stringValue ?? "-"
-            queue = queue ?? death["queue"]?.stringValue
-            if case .timestamp(let seconds)? = death["time"] {
-                failedAt = Int64(exactly: seconds)?.multipliedReportingOverflow(by: 1000).partialValue
-            }
+            code = death.reason ?? "-"
+            queue = queue ?? death.queue
+            failedAt = death.unixMilliseconds ?? failedAt
         }
         guard let root = try? JSONDocument(copy.body).root else { return }
         app = root["app"]?.string
@@ -61,8 +57,6 @@ struct DeadLetter: Sendable {
 
     /// Since it failed; nil when that is not told or lies ahead.
     func ageMilliseconds(at nowUnixMilliseconds: Int64) -> Int64? {
-        guard let failedAt else { return nil }
-        let (age, overflow) = nowUnixMilliseconds.subtractingReportingOverflow(failedAt)
-        return overflow || age < 0 ? nil : age
+        Age.milliseconds(since: failedAt, at: nowUnixMilliseconds)
     }
 }
