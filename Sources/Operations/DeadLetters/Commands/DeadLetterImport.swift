@@ -5,9 +5,7 @@ import JSON
 
 /// Publishes what a file holds that was exported: as dead letters again, or as requests.
 actor DeadLetterImport {
-    private static let inFlightMax = 256
     private static let deadlineSeconds = 15
-    private static let toldMax = 3
 
     nonisolated let loop: EpollLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -19,7 +17,7 @@ actor DeadLetterImport {
     private let check = RequestCheck()
     private var published = 0
     private var notPublished = 0
-    private var told = 0
+    private var failures = FirstLines()
     private var failure: ExitCode?
 
     /// To be called on the loop's thread.
@@ -62,15 +60,11 @@ actor DeadLetterImport {
         return await withTaskGroup(of: Void.self) { group in
             do throws(ReferenceResolver.ReadFailure) {
                 var reader = try DocumentReader(path, bytesMax: MessageLine.bytesMax)
-                var (number, inFlight) = (0, 0)
+                var (number, window) = (0, PublishWindow())
                 while failure == nil, interruption.code == nil, let line = try reader.line() {
                     number += 1
                     guard !line.isEmpty, let (message, id) = message(line, "\(path):\(number)") else { continue }
-                    if inFlight == Self.inFlightMax {
-                        _ = await group.next()
-                        inFlight -= 1
-                    }
-                    inFlight += 1
+                    await window.makeRoom(in: &group)
                     group.addTask { await self.publish(message, id) }
                 }
                 return true
@@ -81,7 +75,7 @@ actor DeadLetterImport {
         }
     }
 
-    /// nil, counted and told, when it cannot be published.
+    /// nil, counted and reported, when it cannot be published.
     private func message(_ line: [UInt8], _ place: String) -> (OutgoingMessage, id: String)? {
         let copy: MessageCopy
         do throws(MessageLine.Mistake) {
@@ -107,10 +101,7 @@ actor DeadLetterImport {
 
     private func refuse(_ text: String) {
         notPublished += 1
-        guard told < Self.toldMax else { return }
-        told += 1
-        Terminal.error.line("martlet: \(text)".printable)
-        if told == Self.toldMax { Terminal.error.line("martlet: further ones are only counted") }
+        failures.say(text)
     }
 
     private func publish(_ message: OutgoingMessage, _ id: String) async {

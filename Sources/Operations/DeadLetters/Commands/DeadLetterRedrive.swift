@@ -4,11 +4,6 @@ import JSON
 
 /// Sends dead letters back as requests: checked again, published, confirmed, and only then taken away.
 actor DeadLetterRedrive {
-    /// Published and not confirmed.
-    private static let inFlightMax = 256
-    /// Messages that could not be published which are named, the others being counted.
-    private static let toldMax = 3
-
     nonisolated let loop: EpollLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -21,7 +16,7 @@ actor DeadLetterRedrive {
     /// Those that would be sent in a dry run.
     private var groups = DeadLetterGroups(by: [.class, .code, .app])
     private var found: Set<String> = []
-    private var told = 0
+    private var failures = FirstLines()
     /// What keeps further ones from being published as well.
     private var failure: ExitCode?
 
@@ -59,7 +54,7 @@ actor DeadLetterRedrive {
     private func redriveAll() async {
         var pace = options.ratePerSecond.map { Pace(perSecond: $0) }
         await withTaskGroup(of: Void.self) { group in
-            var inFlight = 0
+            var window = PublishWindow()
             while counts.chosen < options.limit ?? .max,
                 let next = await task.next(in: scan, nowUnixMilliseconds: { loop.now.unixMilliseconds })
             {
@@ -72,13 +67,9 @@ actor DeadLetterRedrive {
                     continue
                 }
                 if let wait = pace?.wait(now: loop.now.monotonic), wait > .zero { await loop.sleep(for: wait) }
-                if inFlight == Self.inFlightMax {
-                    _ = await group.next()
-                    inFlight -= 1
-                }
+                await window.makeRoom(in: &group)
                 // The wait may have ended with the scan.
                 if scan.isCutShort { break }
-                inFlight += 1
                 scan.takenCount += 1
                 group.addTask { await self.publish(message, next.letter.id, next.message.tag) }
             }
@@ -86,17 +77,17 @@ actor DeadLetterRedrive {
         }
     }
 
-    /// nil, counted and told, when it stays.
+    /// nil, counted and reported, when it stays.
     private func outgoing(_ next: DeadLetterTask.Found) -> OutgoingMessage? {
         let problem = next.message.isOversized ? "the body is too large" : check.problem(in: next.copy.body)?.message
         if let problem {
             counts.invalid += 1
-            tell(next.letter.id, "invalid", problem)
+            report(next.letter.id, "invalid", problem)
             return nil
         }
         guard let queue = target.queue(for: next.letter) else {
             counts.failed += 1
-            tell(next.letter.id, "failed", target.advice)
+            report(next.letter.id, "failed", target.advice)
             return nil
         }
         return RedriveMessage.make(
@@ -111,23 +102,23 @@ actor DeadLetterRedrive {
         if outcome == .confirmed {
             guard scan.holds(tag) else {
                 counts.left += 1
-                return tell(id, "left", "published, and the connection was lost before it was taken away")
+                return report(id, "left", "published, and the connection was lost before it was taken away")
             }
             scan.acknowledge(tag)
             counts.redriven += 1
-            return tell(id, "redriven", nil)
+            return report(id, "redriven", nil)
         }
         counts.failed += 1
-        let report = PublishReport(file: message.routingKey, messageID: id, outcome: outcome)
-        tell(id, "failed", report.reason ?? "not published")
+        let result = PublishReport(file: message.routingKey, messageID: id, outcome: outcome)
+        report(id, "failed", result.reason ?? "not published")
         if case .refused = outcome { return }
         // The others would fare the same.
-        failure = report.exitCode
+        failure = result.exitCode
         scan.stop()
     }
 
     /// A line of JSON for each; for people those that were not published, some of them.
-    private func tell(_ id: String, _ outcome: String, _ reason: String?) {
+    private func report(_ id: String, _ outcome: String, _ reason: String?) {
         if options.isJSON {
             var json = JSONWriter()
             json.beginObject()
@@ -136,10 +127,8 @@ actor DeadLetterRedrive {
             if let reason { json.member("message", DeadLetterText.shown(reason, reveals: false)) }
             json.endObject()
             Terminal.output.json(String(decoding: json.bytes, as: UTF8.self))
-        } else if let reason, told < Self.toldMax {
-            told += 1
-            Terminal.error.line("martlet: \(id): \(DeadLetterText.shown(reason, reveals: false))".printable)
-            if told == Self.toldMax { Terminal.error.line("martlet: further ones are only counted") }
+        } else if let reason {
+            failures.say("\(id): \(DeadLetterText.shown(reason, reveals: false))")
         }
     }
 }

@@ -1,0 +1,16 @@
+/// How many messages are on their way to the broker at once, each as a task of a group.
+struct PublishWindow {
+    /// Published and not confirmed.
+    private static let inFlightMax = 256
+
+    private var inFlight = 0
+
+    /// Waits until one more has room, which is added then.
+    mutating func makeRoom(in group: inout TaskGroup<Void>) async {
+        if inFlight == Self.inFlightMax {
+            _ = await group.next()
+            inFlight -= 1
+        }
+        inFlight += 1
+    }
+}
