@@ -40,7 +40,7 @@ struct DeadLetterEdit {
         let scan = task.scan(on: loop, interruption)
         if let failure = await task.open(scan) { return (nil, failure) }
         var found = EditChoice()
-        while let next = await task.next(in: scan, nowUnixMilliseconds: { loop.now.unixMilliseconds }) {
+        while let next = await task.next(in: scan) {
             found.add(next)
         }
         // Beyond the oldest that can be held nobody looks.
@@ -114,7 +114,7 @@ struct DeadLetterEdit {
         if let failure = await task.open(scan) { return failure }
         let mark = DeadLetterMark(first.letter)
         var same: DeadLetterTask.Found?
-        while let next = await task.next(in: scan, nowUnixMilliseconds: { loop.now.unixMilliseconds }) {
+        while let next = await task.next(in: scan) {
             guard DeadLetterMark(next.letter) == mark, next.copy.body == first.copy.body else { continue }
             same = next
             break

@@ -8,16 +8,14 @@ struct DeadLetterExport {
     init(_ task: DeadLetterTask) { self.task = task }
 
     func run(on loop: EpollLoop) async -> ExitCode {
-        let interruption = Interruption(on: loop)
-        defer { interruption.end() }
-        let scan = task.scan(on: loop, interruption)
-        if let failure = await task.open(scan) { return failure }
-        let written = await write(scan, loop)
-        let code = task.end(of: scan)
-        await scan.close()
-        guard let written else { return code == .success ? .failed : code }
-        Terminal.error.line("martlet: \(written.tags.count) dead letters are in \(place)".printable)
-        return code == .success && written.oversized > 0 ? .failed : code
+        var written: Written?
+        return await task.look(on: loop) { scan in
+            written = await write(scan, loop)
+        } conclusion: { _, code in
+            guard let written else { return code == .success ? .failed : code }
+            Terminal.error.line("martlet: \(written.tags.count) dead letters are in \(place)".printable)
+            return code == .success && written.oversized > 0 ? .failed : code
+        }
     }
 
     private var place: String { task.options.file == "-" ? "standard output" : task.options.file }
@@ -39,7 +37,7 @@ struct DeadLetterExport {
             var written = Written()
             let limit = task.options.limit ?? .max
             while written.tags.count < limit,
-                let next = await task.next(in: scan, nowUnixMilliseconds: { loop.now.unixMilliseconds })
+                let next = await task.next(in: scan)
             {
                 guard !next.message.isOversized else {
                     written.oversized += 1

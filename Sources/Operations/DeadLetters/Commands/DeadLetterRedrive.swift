@@ -56,7 +56,7 @@ actor DeadLetterRedrive {
         await withTaskGroup(of: Void.self) { group in
             var window = PublishWindow()
             while counts.chosen < options.limit ?? .max,
-                let next = await task.next(in: scan, nowUnixMilliseconds: { loop.now.unixMilliseconds })
+                let next = await task.next(in: scan)
             {
                 counts.chosen += 1
                 if !options.ids.isEmpty { found.formUnion(next.names) }

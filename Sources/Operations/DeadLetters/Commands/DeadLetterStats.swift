@@ -8,20 +8,17 @@ struct DeadLetterStats {
     init(_ task: DeadLetterTask) { self.task = task }
 
     func run(on loop: EpollLoop) async -> ExitCode {
-        let interruption = Interruption(on: loop)
-        defer { interruption.end() }
-        let scan = task.scan(on: loop, interruption)
-        if let failure = await task.open(scan) { return failure }
         var groups = DeadLetterGroups(by: task.options.groupedBy)
-        while let found = await task.next(in: scan, nowUnixMilliseconds: { loop.now.unixMilliseconds }) {
-            groups.add(found.letter, nowUnixMilliseconds: loop.now.unixMilliseconds)
+        return await task.look(on: loop) { scan in
+            while let found = await task.next(in: scan) {
+                groups.add(found.letter, nowUnixMilliseconds: loop.now.unixMilliseconds)
+            }
+        } conclusion: { scan, code in
+            let isWritten =
+                task.options.isJSON
+                ? DeadLetterText.json(groups).allSatisfy { Terminal.output.json($0) }
+                : Terminal.output.write(DeadLetterText.table(groups, of: scan.seen, in: scan.queue))
+            return isWritten ? code : .failed
         }
-        let code = task.end(of: scan)
-        await scan.close()
-        let isWritten =
-            task.options.isJSON
-            ? DeadLetterText.json(groups).allSatisfy { Terminal.output.line($0) }
-            : Terminal.output.write(DeadLetterText.table(groups, of: scan.seen, in: scan.queue))
-        return isWritten ? code : .failed
     }
 }

@@ -15,6 +15,25 @@ struct DeadLetterTask: Sendable {
         let letter: DeadLetter
     }
 
+    /// Looks at what is there, and leaves it as it is.
+    ///
+    /// - Parameters:
+    ///   - look: goes through the scan.
+    ///   - conclusion: what is said once all is given back; the exit code is that of the scan's end.
+    func look(
+        on loop: EpollLoop, _ look: (DeadLetterScan) async -> Void,
+        conclusion: (DeadLetterScan, ExitCode) -> ExitCode
+    ) async -> ExitCode {
+        let interruption = Interruption(on: loop)
+        defer { interruption.end() }
+        let scan = scan(on: loop, interruption)
+        if let failure = await open(scan) { return failure }
+        await look(scan)
+        let code = end(of: scan)
+        await scan.close()
+        return conclusion(scan, code)
+    }
+
     func scan(on loop: EpollLoop, _ interruption: Interruption) -> DeadLetterScan {
         DeadLetterScan(access, on: loop, interruption, deliveryLimit: options.deliveryLimit)
     }
@@ -37,11 +56,11 @@ struct DeadLetterTask: Sendable {
     }
 
     /// The next that is chosen; nil when the scan has ended.
-    func next(in scan: DeadLetterScan, nowUnixMilliseconds: () -> Int64) async -> Found? {
+    func next(in scan: DeadLetterScan) async -> Found? {
         while let message = await scan.next() {
             let copy = MessageCopy(message)
             let letter = DeadLetter(copy, bodyBytes: Int(clamping: message.bodySize))
-            if choice.takes(letter, copy, nowUnixMilliseconds: nowUnixMilliseconds()) {
+            if choice.takes(letter, copy, nowUnixMilliseconds: scan.loop.now.unixMilliseconds) {
                 return Found(message: message, copy: copy, letter: letter)
             }
         }

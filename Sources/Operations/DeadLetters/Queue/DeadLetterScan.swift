@@ -57,7 +57,7 @@ final class DeadLetterScan {
     /// Of those held, so many are being dealt with and will be acknowledged.
     var takenCount = 0
 
-    private let loop: EventLoop
+    let loop: EventLoop
     /// nil: none.
     private let deliveryLimit: Int?
     private let control: BrokerConnection
