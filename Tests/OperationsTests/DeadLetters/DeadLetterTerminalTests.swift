@@ -1,3 +1,4 @@
+import AMQP
 import Glibc
 import TestKit
 import Testing
@@ -10,9 +11,9 @@ import Testing
 
     /// What the terminal shows is read up to the end of a question, `[y/N]`.
     private func atTerminal(
-        _ dead: DeadLetterQueue, _ words: String..., environment: [String: String] = [:]
+        _ dead: DeadLetterQueue, _ words: [String]
     ) async throws -> ChildProcess {
-        let command = try dead.command(words, environment).map { "'\($0)'" }.joined(separator: " ")
+        let command = try dead.command(words).map { "'\($0)'" }.joined(separator: " ")
         return try await ChildProcess(
             ["script", "-qec", command, "/dev/null"], input: .pipe, lineEnd: UInt8(ascii: "]"))
     }
@@ -22,7 +23,7 @@ import Testing
         let letters = (0..<12).map { dead.letter($0) }
         try await dead.publish(letters)
         let directory = try TemporaryDirectory()
-        let drop = try await atTerminal(dead, "drop", "--export", directory.file("dropped.ndjson"))
+        let drop = try await atTerminal(dead, ["drop", "--export", directory.file("dropped.ndjson")])
         _ = try await drop.output.line { $0.contains("12 dead letters are in") && $0.hasSuffix("[y/N") }
         if signal == SIGINT {
             try drop.write(line: Self.controlC)
@@ -40,12 +41,28 @@ import Testing
         try await dead.publish([dead.letter(0)])
         let directory = try TemporaryDirectory()
         for (answer, status, left) in [("", 1, 1), ("n", 1, 1), ("y", 0, 0)] {
-            let drop = try await atTerminal(dead, "drop", "--export", directory.file("dropped\(answer)"))
+            let drop = try await atTerminal(dead, ["drop", "--export", directory.file("dropped\(answer)")])
             _ = try await drop.output.line { $0.hasSuffix("[y/N") }
             try drop.write(line: "\(answer)\r")
             #expect(try await drop.exit(within: .seconds(30)).status == .exited(Int32(status)))
             #expect(try await dead.count() == left)
         }
+    }
+
+    /// What others wrote may hold what a terminal obeys, also where JSON allows it.
+    @Test(arguments: [
+        ["stats", "--by", "schema"], ["stats", "--by", "schema", "--json"], ["list"], ["list", "--json"],
+    ])
+    func nothingSteersTheTerminal(_ words: [String]) async throws {
+        let dead = try await DeadLetterQueue("steered" + words.joined().filter(\.isLetter))
+        var letter = dead.letter(0, code: "a\u{9B}2Jb")
+        letter.type = "x\u{9B}2Jy"
+        try await dead.publish([letter])
+        let shown = try await atTerminal(dead, words)
+        #expect(try await shown.exit(within: .seconds(30)).status == .exited(0))
+        let text = await shown.output.allLines().joined(separator: "]")
+        #expect(text.contains("\u{FFFD}2J"), "\(text)")
+        #expect(!text.unicodeScalars.contains("\u{9B}"))
     }
 
     /// A file with a device token never stays behind, whoever breaks off, and however often.
