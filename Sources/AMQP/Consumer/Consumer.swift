@@ -53,6 +53,7 @@ public final class Consumer: BrokerChannel {
     private let configuration: ConsumerConfiguration
     private var generation: UInt32 = 0
     private var window: AckWindow
+    private var settlements = RecentSettlements()
     private var assembler: ContentAssembler
     private var consumption = Consumption.stopped
     private var wantsToConsume = true
@@ -106,12 +107,14 @@ public final class Consumer: BrokerChannel {
     /// counts as a failed delivery.
     public func reject(_ tag: DeliveryTag, requeue: Bool) {
         guard isCurrent(tag), ended(tag, window.settle(tag.number)) else { return }
+        settlements.sent(at: loop.now.monotonic)
         send(amqp_basic_reject_t(delivery_tag: tag.number, requeue: requeue ? 1 : 0))
     }
 
     /// The message is put back unharmed, for another worker; from RabbitMQ 4.3 on this is no failed delivery.
     public func requeue(_ tag: DeliveryTag) {
         guard isCurrent(tag), ended(tag, window.settle(tag.number)) else { return }
+        settlements.sent(at: loop.now.monotonic)
         send(amqp_basic_nack_t(delivery_tag: tag.number, multiple: 0, requeue: 1))
     }
 
@@ -146,6 +149,7 @@ public final class Consumer: BrokerChannel {
     override func willFlush() {
         window.decide(now: loop.now.monotonic)
         for ack in window.acks {
+            settlements.sent(at: loop.now.monotonic)
             send(amqp_basic_ack_t(delivery_tag: ack.tag, multiple: ack.multiple ? 1 : 0))
         }
         window.acks.removeAll(keepingCapacity: true)
@@ -225,22 +229,17 @@ public final class Consumer: BrokerChannel {
         if let timer { loop.cancel(timer) }
     }
 
-    /// Takes no more deliveries, and returns when no settlement can be lost with the channel any more, or after
+    /// Takes no more deliveries, and returns when what was settled is not lost with the channel any more, or after
     /// `deadline`: to be called before the channel is closed.
     ///
-    /// RabbitMQ's client of a quorum queue keeps back what follows 32 settlements that are not applied yet, and forgets it
-    /// when the channel ends (`SOFT_LIMIT` in `rabbit_fifo_client`). It answers `basic.cancel` and `basic.get` when those
-    /// before are applied. What a `get` fetches goes back with the channel.
+    /// RabbitMQ answers `basic.cancel` when the queue has applied what came before. Where nothing is consumed any more,
+    /// only time tells (``RecentSettlements``); a `basic.get` would take a message in vain.
     public func untilSettled(by deadline: MonotonicTime) async {
         willClose()
-        switch consumption {
-        case .starting, .running: await stopConsuming(by: deadline)
-        case .stopping, .stopped, .cancelled:
-            guard window.hadDeliveries else { return }
-            let timer = loop.schedule(at: deadline) { [self] in fetched(nil) }
-            _ = await get()
-            loop.cancel(timer)
-        }
+        if case .running = consumption { return await stopConsuming(by: deadline) }
+        await stopConsuming(by: deadline)
+        guard let safeAt = settlements.safeAt, safeAt > loop.now.monotonic else { return }
+        await loop.sleep(for: loop.now.monotonic.duration(to: min(safeAt, deadline)))
     }
 
     private func sendConsume() {
@@ -294,6 +293,7 @@ public final class Consumer: BrokerChannel {
         generation &+= 1
         let hadDeliveries = window.hadDeliveries
         window = Self.newWindow(configuration)
+        settlements = RecentSettlements()
         assembler.reset()
         if isHeldUp {
             isHeldUp = false

@@ -29,18 +29,18 @@ extension FieldTable {
         return nil
     }
 
-    /// The sum of what `hash` makes of each entry of the first level but that of one name.
+    /// The sum of what `hash` makes of each entry of the first level but those whose name begins so.
     static func sum(
-        content: UnsafeRawBufferPointer, without name: StaticString,
+        content: UnsafeRawBufferPointer, without prefix: StaticString,
         _ hash: (UnsafeRawBufferPointer) -> UInt64
     ) -> UInt64 {
-        let name = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+        let prefix = UnsafeRawBufferPointer(start: prefix.utf8Start, count: prefix.utf8CodeUnitCount)
         var reader = WireReader(content)
         var sum: UInt64 = 0
         while true {
             let before = reader.rest
             guard let key = reader.shortString(), FieldValue.skip(&reader) else { return sum }
-            if key.count == name.count, key.elementsEqual(name) { continue }
+            if key.starts(with: prefix) { continue }
             sum &+= hash(UnsafeRawBufferPointer(rebasing: before.prefix(before.count - reader.rest.count)))
         }
     }

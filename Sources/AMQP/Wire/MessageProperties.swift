@@ -38,8 +38,8 @@ public struct MessageProperties: Sendable {
     }
 
     /// The sum of what `hash` makes of each header, in whatever order, and of the properties behind them (from
-    /// `delivery-mode` to `cluster-id`), as they came; the header of that name is left out. 0 when they cannot be read.
-    package func sum(withoutHeader name: StaticString, _ hash: (UnsafeRawBufferPointer) -> UInt64) -> UInt64 {
+    /// `delivery-mode` to `cluster-id`), as they came; headers that begin so are left out. 0 when they cannot be read.
+    package func sum(withoutHeaders prefix: StaticString, _ hash: (UnsafeRawBufferPointer) -> UInt64) -> UInt64 {
         storage.withUnsafeBytes { bytes in
             var reader = WireReader(bytes)
             guard reader.bytes(start) != nil, let flags = reader.propertyFlags() else { return 0 }
@@ -47,7 +47,7 @@ public struct MessageProperties: Sendable {
             if flags & Property.contentEncoding.flag != 0, reader.shortString() == nil { return 0 }
             guard flags & Property.headers.flag != 0 else { return hash(reader.rest) }
             guard let content = reader.longString() else { return 0 }
-            return FieldTable.sum(content: content, without: name, hash) &+ hash(reader.rest)
+            return FieldTable.sum(content: content, without: prefix, hash) &+ hash(reader.rest)
         }
     }
 

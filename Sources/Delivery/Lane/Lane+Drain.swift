@@ -3,8 +3,9 @@ import APNS
 import EventLoop
 
 extension Lane {
-    /// After the drain, how long the broker may take to apply what was settled, and then to answer the close of each of its
-    /// two connections.
+    /// After the drain, how long the broker may take to apply what was settled.
+    public static let settleDeadlineSeconds = 2
+    /// After that, how long it may take to answer the close of each of the two connections.
     public static let closeDeadlineSeconds = 1
 
     /// Takes no more messages, finishes those on their way, acknowledges and closes; whatever is left at the deadline
@@ -35,10 +36,8 @@ extension Lane {
     }
 
     private func untilSettled() async {
-        let deadline = loop.now.monotonic + .seconds(Self.closeDeadlineSeconds)
-        for (source, consumer) in consumers.enumerated() where !isQuarantine(source) {
-            await consumer.untilSettled(by: deadline)
-        }
+        let deadline = loop.now.monotonic + .seconds(Self.settleDeadlineSeconds)
+        for consumer in consumers { await consumer.untilSettled(by: deadline) }
     }
 
     private func giveUp() {

@@ -69,9 +69,7 @@ struct TopologyComparison {
         }
             + picture.foreignBindings(of: topology).map { binding in
                 TopologyFinding(
-                    subject: "binding of \(binding.text)",
-                    state: picture.isConsumed(binding.queue) ? .present : .differs,
-                    advice: picture.advice(onForeign: binding))
+                    subject: "binding of \(binding.text)", state: .present, advice: picture.advice(onForeign: binding))
             }
     }
 
@@ -129,13 +127,12 @@ extension BrokerPicture {
         }
     }
 
-    func isConsumed(_ queue: String) -> Bool { queues[queue].map { $0.consumerCount > 0 } ?? false }
-
     func advice(onForeign binding: Topology.Binding) -> String {
-        guard !isConsumed(binding.queue) else { return "workers of another configuration take from it" }
+        guard queues[binding.queue]?.consumerCount == 0 else { return "workers of another configuration take from it" }
         let former = Shell.quoted("\(binding.queue)=\(binding.routingKey)")
-        return "it is of another configuration, and nobody takes from it; if nobody will, run martlet topology apply "
-            + "--former \(former)"
+        return
+            "it is of another configuration, and nobody takes from it just now; if nobody will, run martlet topology "
+            + "apply --former \(former)"
     }
 }
 

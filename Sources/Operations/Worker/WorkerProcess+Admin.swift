@@ -60,9 +60,12 @@ extension WorkerProcess {
                 guard isDone else {
                     return answer(.error(503, "\(scope) will be \(verb) as soon as lanes turn that do not now"))
                 }
-                answer(.text(200, isNews ? "\(verb) \(scope)\n" : "\(scope) was \(verb) already\n"))
+                let others = isPaused || self.pauses.isEmpty ? "" : "; still paused: \(self.pausesText)"
+                answer(.text(200, (isNews ? "\(verb) \(scope)" : "\(scope) was \(verb) already") + "\(others)\n"))
             })
     }
+
+    private var pausesText: String { pauses.map(\.description).joined(separator: ", ") }
 
     /// Asks the lanes that run and turn, and answers once all have said something or the time is up.
     private func ask<Answer: Sendable>(

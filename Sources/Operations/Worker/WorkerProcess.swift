@@ -12,7 +12,7 @@ import Telemetry
 /// `@unchecked Sendable`: lanes report by posting to the control loop; everything is touched on its thread only.
 final class WorkerProcess: @unchecked Sendable {
     /// After the drain deadline, how long lanes may take to close their two connections to the broker.
-    private static let closeGraceSeconds = 3 * Lane.closeDeadlineSeconds + 1
+    private static let closeGraceSeconds = Lane.settleDeadlineSeconds + 2 * Lane.closeDeadlineSeconds + 1
 
     private static let signals = [SIGTERM, SIGINT, SIGHUP]
 

@@ -41,6 +41,13 @@ struct MetricFamily {
         }
     }
 
+    mutating func set(_ value: Double, _ labels: MetricsRegistry.Labels, mayFall: Bool) {
+        guard let index = indices[Self.text(labels)], case .value(let before)? = series[index].cells.first else {
+            return add(.value(value), labels)
+        }
+        series[index].cells = [.value(mayFall ? value : max(value, before))]
+    }
+
     mutating func removeAll() {
         series = []
         indices = [:]

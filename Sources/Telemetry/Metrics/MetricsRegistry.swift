@@ -42,12 +42,13 @@ public final class MetricsRegistry: @unchecked Sendable {
     }
 
     /// Takes the place of all gauges of that name: what comes and goes is told as it is now. What others count is told as
-    /// a counter when `name` ends in `_total`.
+    /// a counter when `name` ends in `_total`, and stays where it was while they have less to say.
     public func replace(_ name: String, help: String, _ values: [(labels: Labels, value: Double)]) {
         lock.locked {
-            let index = index(of: name, help, name.hasSuffix("_total") ? "counter" : "gauge")
-            families[index].removeAll()
-            for (labels, value) in values { families[index].add(.value(value), labels) }
+            let isCounter = name.hasSuffix("_total")
+            let index = index(of: name, help, isCounter ? "counter" : "gauge")
+            if !isCounter { families[index].removeAll() }
+            for (labels, value) in values { families[index].set(value, labels, mayFall: !isCounter) }
         }
     }
 

@@ -145,14 +145,21 @@ final class DeadLetterScan {
     func close() async {
         finish(.enough)
         resumeReading()
-        await consumer.untilSettled(by: loop.now.monotonic + .seconds(Self.deadlineSeconds))
-        await renewWorn()
+        await untilSettled()
+        if !worn.isEmpty {
+            await renewWorn()
+            await untilSettled()
+        }
         let held = consumer.unsettledCount
         // What is held goes back together, in order, when its channel ends.
         await consumed.close()
         await untilGivenBack(held)
         await control.close()
         interruption.onSignal = {}
+    }
+
+    private func untilSettled() async {
+        await consumer.untilSettled(by: loop.now.monotonic + .seconds(Self.deadlineSeconds))
     }
 
     private func arrived(_ message: IncomingMessage) {
@@ -196,6 +203,11 @@ final class DeadLetterScan {
         // What was seen to the end may still be given up.
         if case .complete? = end, reason != .enough { end = reason }
         end = end ?? reason
+        switch reason {
+        // The answer to a late `basic.cancel` says that what was acknowledged is.
+        case .complete, .enough: break
+        case .windowFull, .tooLong, .interrupted, .lost, .worn: consumer.pause()
+        }
         resumeWaiter()
     }
 
