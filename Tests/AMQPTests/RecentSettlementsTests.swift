@@ -4,11 +4,26 @@ import Testing
 @testable import AMQP
 
 @Suite struct RecentSettlementsTests {
-    @Test func thirtyOneSettlementsAreNotWaitedFor() {
+    private func time(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: milliseconds * 1_000_000) }
+
+    @Test func fewAreNotWaitedForAndManyTwoSeconds() {
         var recent = RecentSettlements()
-        for number in 0..<31 { recent.sent(at: MonotonicTime(nanoseconds: Int64(number))) }
+        recent.sent(32, at: time(10_000))
         #expect(recent.safeAt == nil)
-        for number in 31..<100 { recent.sent(at: MonotonicTime(nanoseconds: Int64(number))) }
-        #expect(recent.safeAt == MonotonicTime(nanoseconds: 68 + 2_000_000_000))
+        recent.sent(1, at: time(10_500))
+        #expect(recent.safeAt == time(12_500))
+    }
+
+    @Test func theyAreForgottenInTheirTime() {
+        var recent = RecentSettlements()
+        recent.sent(32, at: time(10_000))
+        // Those of the time before count as well: they may be younger than two seconds.
+        recent.sent(1, at: time(12_100))
+        #expect(recent.safeAt == time(14_100))
+        recent.sent(1, at: time(14_200))
+        #expect(recent.safeAt == nil)
+        recent.sent(31, at: time(16_000))
+        recent.sent(2, at: time(20_300))
+        #expect(recent.safeAt == nil)
     }
 }

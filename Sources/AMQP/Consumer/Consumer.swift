@@ -107,14 +107,14 @@ public final class Consumer: BrokerChannel {
     /// counts as a failed delivery.
     public func reject(_ tag: DeliveryTag, requeue: Bool) {
         guard isCurrent(tag), ended(tag, window.settle(tag.number)) else { return }
-        settlements.sent(at: loop.now.monotonic)
+        settlements.sent(1, at: loop.now.monotonic)
         send(amqp_basic_reject_t(delivery_tag: tag.number, requeue: requeue ? 1 : 0))
     }
 
     /// The message is put back unharmed, for another worker; from RabbitMQ 4.3 on this is no failed delivery.
     public func requeue(_ tag: DeliveryTag) {
         guard isCurrent(tag), ended(tag, window.settle(tag.number)) else { return }
-        settlements.sent(at: loop.now.monotonic)
+        settlements.sent(1, at: loop.now.monotonic)
         send(amqp_basic_nack_t(delivery_tag: tag.number, multiple: 0, requeue: 1))
     }
 
@@ -147,9 +147,10 @@ public final class Consumer: BrokerChannel {
     }
 
     override func willFlush() {
-        window.decide(now: loop.now.monotonic)
+        let now = loop.now.monotonic
+        window.decide(now: now)
+        if !window.acks.isEmpty { settlements.sent(window.acks.count, at: now) }
         for ack in window.acks {
-            settlements.sent(at: loop.now.monotonic)
             send(amqp_basic_ack_t(delivery_tag: ack.tag, multiple: ack.multiple ? 1 : 0))
         }
         window.acks.removeAll(keepingCapacity: true)

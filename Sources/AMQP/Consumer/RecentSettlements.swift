@@ -8,19 +8,26 @@ struct RecentSettlements {
     static let unappliedMax = 32
     /// A queue that takes longer to apply a settlement may lose those behind it.
     static let applySecondsMax: Int64 = 2
+    private static let periodNanoseconds = applySecondsMax * 1_000_000_000
 
-    /// Of the last ones, as a ring.
-    private var times: [MonotonicTime] = []
-    private var oldest = 0
+    /// Counted from one moment on for so long, and in as long a time before.
+    private var begin = MonotonicTime(nanoseconds: 0)
+    private var count = 0
+    private var countBefore = 0
+    private var last = MonotonicTime(nanoseconds: 0)
 
-    mutating func sent(at now: MonotonicTime) {
-        if times.count < Self.unappliedMax { return times.append(now) }
-        times[oldest] = now
-        oldest = (oldest + 1) % Self.unappliedMax
+    mutating func sent(_ count: Int, at now: MonotonicTime) {
+        let age = now.nanoseconds - begin.nanoseconds
+        if age >= Self.periodNanoseconds {
+            countBefore = age < 2 * Self.periodNanoseconds ? self.count : 0
+            (self.count, begin) = (0, now)
+        }
+        self.count += count
+        last = now
     }
 
     /// From when on nothing is kept back any more; nil: nothing is.
     var safeAt: MonotonicTime? {
-        times.count == Self.unappliedMax ? times[oldest] + .seconds(Self.applySecondsMax) : nil
+        countBefore + count > Self.unappliedMax ? last + .seconds(Self.applySecondsMax) : nil
     }
 }

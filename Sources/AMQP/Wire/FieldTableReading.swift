@@ -29,18 +29,16 @@ extension FieldTable {
         return nil
     }
 
-    /// The sum of what `hash` makes of each entry of the first level but those whose name begins so.
-    static func sum(
-        content: UnsafeRawBufferPointer, without prefix: StaticString,
-        _ hash: (UnsafeRawBufferPointer) -> UInt64
+    /// The sum of what `hash` makes of each entry of the first level but those of brokers, which begin with `x-`.
+    static func publishersSum(
+        content: UnsafeRawBufferPointer, _ hash: (UnsafeRawBufferPointer) -> UInt64
     ) -> UInt64 {
-        let prefix = UnsafeRawBufferPointer(start: prefix.utf8Start, count: prefix.utf8CodeUnitCount)
         var reader = WireReader(content)
         var sum: UInt64 = 0
         while true {
             let before = reader.rest
             guard let key = reader.shortString(), FieldValue.skip(&reader) else { return sum }
-            if key.starts(with: prefix) { continue }
+            if key.count > 1, key[0] == UInt8(ascii: "x"), key[1] == UInt8(ascii: "-") { continue }
             sum &+= hash(UnsafeRawBufferPointer(rebasing: before.prefix(before.count - reader.rest.count)))
         }
     }

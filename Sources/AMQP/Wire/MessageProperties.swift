@@ -37,9 +37,9 @@ public struct MessageProperties: Sendable {
         read(.headers) { $0.longString().flatMap { FieldTable(content: $0) } }
     }
 
-    /// The sum of what `hash` makes of each header, in whatever order, and of the properties behind them (from
-    /// `delivery-mode` to `cluster-id`), as they came; headers that begin so are left out. 0 when they cannot be read.
-    package func sum(withoutHeaders prefix: StaticString, _ hash: (UnsafeRawBufferPointer) -> UInt64) -> UInt64 {
+    /// The sum of what `hash` makes of each header, in whatever order, but those that brokers add (`x-`), and of the
+    /// properties behind them (from `delivery-mode` to `cluster-id`), as they came. 0 when they cannot be read.
+    package func publishersSum(_ hash: (UnsafeRawBufferPointer) -> UInt64) -> UInt64 {
         storage.withUnsafeBytes { bytes in
             var reader = WireReader(bytes)
             guard reader.bytes(start) != nil, let flags = reader.propertyFlags() else { return 0 }
@@ -47,7 +47,7 @@ public struct MessageProperties: Sendable {
             if flags & Property.contentEncoding.flag != 0, reader.shortString() == nil { return 0 }
             guard flags & Property.headers.flag != 0 else { return hash(reader.rest) }
             guard let content = reader.longString() else { return 0 }
-            return FieldTable.sum(content: content, without: prefix, hash) &+ hash(reader.rest)
+            return FieldTable.publishersSum(content: content, hash) &+ hash(reader.rest)
         }
     }
 

@@ -21,7 +21,7 @@ extension SecretMixer {
     /// Of what the publisher wrote beside the body; brokers add headers that begin with `x-`. Two publishes of the same
     /// body rarely have the same: times, traces and correlation ids tell them apart.
     func fingerprint(of properties: MessageProperties) -> UInt32 {
-        UInt32(truncatingIfNeeded: properties.sum(withoutHeaders: "x-") { hash($0, 0) })
+        UInt32(truncatingIfNeeded: properties.publishersSum { hash($0, 0) })
     }
 
     /// Eight bytes a step: the whole message is hashed for each delivery.
