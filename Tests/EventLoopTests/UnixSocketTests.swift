@@ -32,10 +32,12 @@ import Testing
         let directory = try TemporaryDirectory()
         let path = directory.file("a.sock")
         let address = try #require(SocketAddress(unix: path))
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         try #require(address.withPointer { bind(descriptor, $0, $1) } == 0 && Glibc.listen(descriptor, 1) == 0)
         await #expect(throws: TransportError.self) { try await listen(at: path) }
         #expect(access(path, F_OK) == 0)
+        // A process that another test begins just now may still hold it.
+        shutdown(descriptor, Int32(SHUT_RDWR))
         close(descriptor)
         try await listen(at: path)
     }
