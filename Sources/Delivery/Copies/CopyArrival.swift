@@ -15,10 +15,11 @@ struct CopyArrival: Hashable {
     /// Of its properties: two publishes of the same body are told apart where these differ.
     var fingerprint: UInt32 = 0
 
-    /// Whether it can be what a lost channel held: nobody else had it since, who might have sent it as well.
+    /// Whether it can be what a lost channel held: nobody else had it since, who might have sent it as well. In the
+    /// quarantine counting begins anew, so that there only the first delivery can be what was held before.
     func isAgain(_ held: CopyTable.Held) -> Bool {
         let isIt =
-            (isRedelivered && waitID == held.waitID && fingerprint == held.fingerprint) || waitIDBefore == held.waitID
+            isRedelivered ? waitID == held.waitID && fingerprint == held.fingerprint : waitIDBefore == held.waitID
         return isIt && Int(deliveryCount) <= Int(held.deliveryCount) + 1
     }
 

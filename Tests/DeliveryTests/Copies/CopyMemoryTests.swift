@@ -185,6 +185,16 @@ import Testing
         #expect(await same.value == .same)
     }
 
+    /// Seed 2188 of the simulation: accepted twice, and no result said that it may be a duplicate.
+    @Test func whatAnotherProcessHadInTheQuarantineIsInDoubt() {
+        let (lost, next) = (memory.openChannel(), memory.openChannel())
+        #expect(begin(key(), lost, count: 2) == .first)
+        memory.settle(key(), accepted, now: seconds(1))
+        memory.lose(lost, now: seconds(1))
+        #expect(begin(key(), next, waitID: 3, before: 0, isRedelivered: true, count: 1) == .accepted)
+        #expect(begin(key(), next, waitID: 3, before: 0, count: 3) == .done, "the first delivery there")
+    }
+
     @Test func inDoubtItIsTold() {
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost) == .first)
