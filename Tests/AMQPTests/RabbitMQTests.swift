@@ -77,6 +77,19 @@ import Testing
             await publisher?.publish(message)
         }
 
+        /// Small ones, all at once, until each is confirmed.
+        func publish(_ count: Int, to queue: String) async {
+            await withTaskGroup(of: PublishOutcome?.self) { group in
+                for number in 0..<count {
+                    group.addTask {
+                        await self.publish(
+                            OutgoingMessage(exchange: "", routingKey: queue, body: [1], messageID: "\(number)"))
+                    }
+                }
+                for await outcome in group { #expect(outcome == .confirmed) }
+            }
+        }
+
         func makeAdmin() -> BrokerAdmin {
             let admin = BrokerAdmin(loop: loop, connectors: connectors, connection: connection)
             admin.start()
@@ -212,16 +225,7 @@ import Testing
             let publisher = bench.makePublisher()
             let count = 2000
             try await publisher.waitUntilReady(deadlineSeconds: 10)
-            await withTaskGroup(of: PublishOutcome?.self) { group in
-                for number in 0..<count {
-                    group.addTask {
-                        await bench.publish(
-                            OutgoingMessage(
-                                exchange: "", routingKey: "amqp.acks", body: [1], messageID: "\(number)"))
-                    }
-                }
-                for await outcome in group { #expect(outcome == .confirmed) }
-            }
+            await bench.publish(count, to: "amqp.acks")
             var random = SeededRandom(seed: 5)
             let consumer = bench.makeConsumer("amqp.acks", prefetch: 100)
             var states: [BrokerState] = []
@@ -261,15 +265,7 @@ import Testing
             let publisher = bench.makePublisher()
             let count = 2000
             try await publisher.waitUntilReady(deadlineSeconds: 10)
-            await withTaskGroup(of: PublishOutcome?.self) { group in
-                for number in 0..<count {
-                    group.addTask {
-                        await bench.publish(
-                            OutgoingMessage(exchange: "", routingKey: "amqp.last", body: [1], messageID: "\(number)"))
-                    }
-                }
-                for await outcome in group { #expect(outcome == .confirmed) }
-            }
+            await bench.publish(count, to: "amqp.last")
             let consumer = bench.makeConsumer("amqp.last", prefetch: count)
             await bench.wait("deliveries") { bench.deliveries.count == count }
             for (number, delivery) in bench.deliveries.enumerated() where !number.isMultiple(of: 4) {
