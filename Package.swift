@@ -117,7 +117,7 @@ let package = Package(
             "TestKit",
             [
                 "EventLoop", "AMQP", "HTTP2", "TLS", "Crypto", "JSON", "YAML", "APNSProtocol", "APNS", "Delivery",
-                "APNSSimulator", "Telemetry", "CLinux",
+                "APNSSimulator", "Telemetry", "AdminHTTP", "CLinux",
             ]),
         .executableTarget(
             name: "martlet-bench",

@@ -48,22 +48,11 @@ final class AdminRig {
         return client
     }
 
-    /// Has the loop turn until `condition` holds.
-    func wait(until condition: @escaping () -> Bool) async throws {
-        let deadline = loop.now.monotonic + .seconds(20)
-        while !condition() {
-            guard loop.now.monotonic < deadline else { throw NeverHeld() }
-            await loop.sleep(for: .milliseconds(1))
-        }
-    }
-
-    struct NeverHeld: Error {}
-
     /// Closes the clients and waits until the endpoint has seen it.
     func settle() async throws {
         for client in clients { client.reset() }
         clients = []
-        try await wait { [server] in server.connectionCount == 0 }
+        try await loop.wait { server.connectionCount == 0 }
     }
 
     private func close() {

@@ -114,7 +114,7 @@ import Testing
             let other = try await rig.connect()
             #expect(try await other.request("GET", "/").status == 200)
             // It reads on only when the server has given it up.
-            try await rig.wait { rig.server.bytesHeld == 0 && rig.server.connectionCount == 0 }
+            try await rig.loop.wait { rig.server.bytesHeld == 0 && rig.server.connectionCount == 0 }
             client.resumeReading()
             #expect(try await client.rest().utf8.count < Self.large.body.count)
         }
@@ -144,7 +144,7 @@ import Testing
             first.send(
                 "PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2000\r\n\r\n"
                     + String(repeating: "x", count: 1999))
-            try await rig.wait { rig.server.bytesHeld == 1999 }
+            try await rig.loop.wait { rig.server.bytesHeld == 1999 }
             let second = try await rig.connect()
             let response = try await second.request("PUT", "/", body: String(repeating: "y", count: 1500))
             #expect(response.status == 503)
@@ -159,7 +159,7 @@ import Testing
             for _ in 0..<5 { #expect(try await rig.connect().rest() == "") }
             for client in clients { #expect(try await client.request("GET", "/").status == 200) }
             clients[3].close()
-            try await rig.wait { rig.server.connectionCount == 9 }
+            try await rig.loop.wait { rig.server.connectionCount == 9 }
             #expect(try await rig.connect().request("GET", "/").status == 200)
             try await rig.settle()
         }
@@ -183,7 +183,7 @@ import Testing
             ] {
                 try await rig.connect().send(beginning)
             }
-            try await rig.wait { rig.server.pending.count == 1 }
+            try await rig.loop.wait { rig.server.pending.count == 1 }
             let before = rig.loop.turns.value
             await rig.loop.sleep(for: .milliseconds(100))
             #expect(rig.loop.turns.value - before < 20)

@@ -41,7 +41,7 @@ import Testing
             let (one, two, other) = (try await rig.connect(), try await rig.connect(), try await rig.connect())
             one.send("GET", "/wait?n=1")
             two.send("GET", "/wait?n=2")
-            try await rig.wait { desk.waiting.count == 2 }
+            try await rig.loop.wait { desk.waiting.count == 2 }
             #expect(try await other.request("POST", "/go").status == 200)
             #expect(try await one.response().body == "GET wait n=1 - ")
             #expect(try await two.response().body == "GET wait n=2 - ")
@@ -55,7 +55,7 @@ import Testing
             let (client, other) = (try await rig.connect(), try await rig.connect())
             client.send("GET", "/wait")
             client.send("PUT", "/next", body: "abc")
-            try await rig.wait { desk.waiting.count == 1 }
+            try await rig.loop.wait { desk.waiting.count == 1 }
             #expect(try await other.request("POST", "/go").status == 200)
             #expect(try await client.response().body == "GET wait  - ")
             #expect(try await client.response().body == "PUT next  - abc")
@@ -66,7 +66,7 @@ import Testing
         try await run { rig, desk in
             let client = try await rig.connect()
             client.send("GET", "/wait")
-            try await rig.wait { desk.waiting.count == 1 }
+            try await rig.loop.wait { desk.waiting.count == 1 }
             desk.waiting[0].answer(.error(404, "first"))
             desk.waiting[0].answer(.error(404, "second"))
             #expect(try await client.response().body == #"{"error":"first"}"# + "\n")
@@ -78,13 +78,13 @@ import Testing
         try await run { rig, desk in
             let client = try await rig.connect()
             client.send("GET", "/wait")
-            try await rig.wait { desk.waiting.count == 1 }
+            try await rig.loop.wait { desk.waiting.count == 1 }
             switch end {
             case "close": client.close()
             case "reset": client.reset()
             default: client.finishWriting()
             }
-            try await rig.wait { desk.abandoned == 1 && rig.server.connectionCount == 0 }
+            try await rig.loop.wait { desk.abandoned == 1 && rig.server.connectionCount == 0 }
             #expect(rig.server.pending.isEmpty)
             desk.waiting[0].answer(.echo(desk.waiting[0].request))
             #expect(!desk.waiting[0].isPending)
@@ -98,7 +98,7 @@ import Testing
                 client.send("GET", "/wait")
                 client.close()
             }
-            try await rig.wait { desk.abandoned == desk.waiting.count && rig.server.connectionCount == 0 }
+            try await rig.loop.wait { desk.abandoned == desk.waiting.count && rig.server.connectionCount == 0 }
         }
     }
 
@@ -106,13 +106,13 @@ import Testing
         try await run(.with { $0.pendingMax = 2 }) { rig, desk in
             let clients = [try await rig.connect(), try await rig.connect()]
             for client in clients { client.send("GET", "/wait") }
-            try await rig.wait { desk.waiting.count == 2 }
+            try await rig.loop.wait { desk.waiting.count == 2 }
             let third = try await rig.connect()
             let refusal = try await third.request("GET", "/other")
             #expect(refusal.status == 503)
             #expect(refusal.body == #"{"error":"too much waits to be read or answered; try again later"}"# + "\n")
             clients[0].close()
-            try await rig.wait { desk.abandoned == 1 }
+            try await rig.loop.wait { desk.abandoned == 1 }
             #expect(try await third.request("GET", "/other").status == 200)
         }
     }
@@ -121,7 +121,7 @@ import Testing
         try await run(.with { $0.transferSecondsMax = 1 }) { rig, desk in
             let (client, idle) = (try await rig.connect(), try await rig.connect())
             client.send("GET", "/wait")
-            try await rig.wait { desk.waiting.count == 1 }
+            try await rig.loop.wait { desk.waiting.count == 1 }
             // This one, which came with it, has had its time.
             #expect(try await idle.rest() == "")
             desk.waiting[0].answer(.echo(desk.waiting[0].request))
@@ -134,7 +134,7 @@ import Testing
             let (client, idle, half) = (try await rig.connect(), try await rig.connect(), try await rig.connect())
             client.send("GET", "/wait")
             half.send("PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nabc")
-            try await rig.wait { desk.waiting.count == 1 && rig.server.bytesHeld == 3 }
+            try await rig.loop.wait { desk.waiting.count == 1 && rig.server.bytesHeld == 3 }
             rig.server.close()
             #expect(try await client.response().body == #"{"error":"the server ends"}"# + "\n")
             #expect(try await idle.rest() == "")

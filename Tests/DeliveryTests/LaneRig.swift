@@ -57,7 +57,7 @@ final class LaneRig {
             Topology(names: names).declare(at: broker)
             try broker.start()
             let copies = CopyMemory()
-            let onSpans: (@Sendable ([Span]) -> Void)? = traces ? { @Sendable in state.spans += $0 } : nil
+            let onSpans: (@Sendable (SpanBuffer) -> Void)? = traces ? { @Sendable in state.spans += $0.spans } : nil
             return (0..<count).map { _ in
                 let connector = ByteConnector(loop: loop, endpoint: endpoint)
                 return Lane(

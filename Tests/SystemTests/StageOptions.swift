@@ -27,6 +27,8 @@ extension Stage {
         var requestQueues: [String] = []
         /// The section of the configuration, in YAML's flow style.
         var admin = "{enabled: false}"
+        /// Where spans go; nil: nowhere.
+        var collector: String?
     }
 }
 
@@ -56,6 +58,7 @@ extension Stage.Options {
             "retry: {resend_unknown: \(resendsUnknown), delays: [\(delays.joined(separator: ","))]}",
             "lanes: \(lanes)", "admin: \(admin)",
         ]
+        if let collector { lines.append("tracing: {endpoint: \"\(collector)\"}") }
         return lines.joined(separator: "\n") + "\n"
     }
 }

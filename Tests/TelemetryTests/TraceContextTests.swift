@@ -37,10 +37,29 @@ import Testing
     @Test func aClosedQueueGivesWhatWaitsAndEnds() async {
         let queue = SpanQueue()
         let context = TraceContext(traceIDHigh: 1, traceIDLow: 2, spanID: 3, isSampled: true)
-        queue.add([Span("s", .internal, in: context, below: 1, from: 1, to: 2)])
+        var buffer = SpanBuffer()
+        buffer.add([Span("s", .internal, in: context, below: 1, from: 1, to: 2)])
+        queue.add(buffer)
         #expect(!queue.close(withinMilliseconds: 1))
         #expect(queue.take()?.count == 1 && queue.take() == nil)
         #expect(queue.close(withinMilliseconds: 1))
+    }
+
+    @Test func aQueueCountsWhateverIsDropped() {
+        let queue = SpanQueue()
+        var buffer = SpanBuffer()
+        let context = TraceContext(traceIDHigh: 1, traceIDLow: 2, spanID: 3, isSampled: true)
+        let span = Span("s", .internal, in: context, below: 1, from: 1, to: 2)
+        buffer.add(Array(repeating: span, count: SpanBuffer.spansMax + 1))
+        queue.add(buffer)
+        #expect(queue.droppedCount == 1)
+        buffer = SpanBuffer()
+        buffer.add([span, span])
+        queue.add(buffer)
+        #expect(queue.droppedCount == 3)
+        #expect(queue.take()?.count == SpanBuffer.spansMax)
+        queue.countDropped(4)
+        #expect(queue.droppedCount == 7)
     }
 
     @Test func aBufferIsBounded() {
@@ -51,6 +70,6 @@ import Testing
         for _ in 0..<SpanBuffer.spansMax { buffer.add([span]) }
         buffer.add([span, span])
         #expect(buffer.spans.count == SpanBuffer.spansMax && buffer.dropped == 2)
-        #expect(buffer.take().count == SpanBuffer.spansMax && buffer.take().isEmpty)
+        #expect(buffer.take().spans.count == SpanBuffer.spansMax && buffer.take().spans.isEmpty)
     }
 }

@@ -23,6 +23,6 @@ extension Lane {
 
     func handOverSpans() {
         let spans = spans.take()
-        if !spans.isEmpty { onSpans?(spans) }
+        if !spans.spans.isEmpty { onSpans?(spans) }
     }
 }

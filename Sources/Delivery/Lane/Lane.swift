@@ -41,7 +41,7 @@ public actor Lane {
     var isEnding = false
     var spans = SpanBuffer()
     /// nil: nobody wants spans.
-    let onSpans: (@Sendable ([Span]) -> Void)?
+    let onSpans: (@Sendable (SpanBuffer) -> Void)?
     private let onStateChange: @Sendable (LaneState) -> Void
 
     /// How the lane reaches the world.
@@ -68,7 +68,7 @@ public actor Lane {
     ///   - onStateChange: called on the loop whenever the lane's state changes.
     public init(
         loop: EventLoop, configuration: LaneConfiguration, connectors: Connectors, counters: LaneCounters,
-        copies: CopyMemory, log: Log, onSpans: (@Sendable ([Span]) -> Void)? = nil,
+        copies: CopyMemory, log: Log, onSpans: (@Sendable (SpanBuffer) -> Void)? = nil,
         onStateChange: @escaping @Sendable (LaneState) -> Void = { _ in }
     ) {
         loop.assertOnLoop()

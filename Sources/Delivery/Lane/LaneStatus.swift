@@ -18,8 +18,6 @@ public struct LaneStatus: Sendable {
     public var breakers: [OpenBreaker]
     /// Keys and topics that an operator has paused, as breakers are named.
     public var pauses: [String]
-    /// Since the start.
-    public var spansDropped: Int
 
     /// What the lane takes messages from.
     public struct Queue: Sendable, Hashable {
@@ -52,7 +50,7 @@ extension Lane {
             },
             unconfirmed: publisher.unconfirmedCount, unpublished: publisher.waitingCount,
             pools: pools.map(\.status), breakers: openBreakers,
-            pauses: breakers.pauses.map(name(of:)), spansDropped: spans.dropped)
+            pauses: breakers.pauses.map(name(of:)))
     }
 
     private var openBreakers: [LaneStatus.OpenBreaker] {

@@ -37,6 +37,7 @@ extension WorkerStatus {
             }
             $0.array("paused", pauses) { $0.string($1) }
             $0.member("log_lines_dropped", logLinesDropped)
+            $0.member("spans_dropped", spansDropped)
             $0.array("lanes", lanes) { write($1, to: &$0) }
         }
         return json.bytes + [UInt8(ascii: "\n")]

@@ -23,9 +23,7 @@ extension WorkerStatus {
         one("uptime_seconds", "Since the worker began.", uptimeSeconds)
         one("paused", "Whether an operator has paused something.", pauses.isEmpty ? 0 : 1)
         one("log_lines_dropped_total", "Lines of log that could not be written.", logLinesDropped)
-        one(
-            "spans_dropped_total", "Spans that were too many to be handed over.",
-            lanes.reduce(0) { $0 + $1.spansDropped })
+        one("spans_dropped_total", "Spans that were too many, or that the collector did not take.", spansDropped)
         several(
             "amqp_connected", "Lanes whose connection to the broker serves, by what for.",
             [

@@ -33,6 +33,7 @@ struct WorkerStatus: Sendable {
     var totals: WorkerTotals
     var inFlight: Int
     var logLinesDropped: Int
+    var spansDropped: Int
 
     var isReady: Bool { reasons.isEmpty }
 

@@ -22,7 +22,7 @@ final class LaneThread: @unchecked Sendable {
     /// - Throws: when the system gives no more threads; nothing is called then.
     func start(
         _ configuration: LaneConfiguration, access: LaneAccess, counters: LaneCounters, copies: CopyMemory, log: Log,
-        onSpans: (@Sendable ([Span]) -> Void)?, onStateChange: @escaping @Sendable (LaneState) -> Void,
+        onSpans: (@Sendable (SpanBuffer) -> Void)?, onStateChange: @escaping @Sendable (LaneState) -> Void,
         ended: @escaping @Sendable () -> Void
     ) throws(TransportError) {
         try DetachedThread.start { [self] in

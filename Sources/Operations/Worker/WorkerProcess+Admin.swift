@@ -34,7 +34,8 @@ extension WorkerProcess {
                 WorkerStatus.Lane(number: index, isTurning: !watchdog.stalled.contains(index), status: status)
             },
             queues: queueDepths?.latest ?? [], totals: WorkerTotals(metrics),
-            inFlight: metrics.level(of: "martlet_inflight"), logLinesDropped: log.droppedCount)
+            inFlight: metrics.level(of: "martlet_inflight"), logLinesDropped: log.droppedCount,
+            spansDropped: spans?.queue.droppedCount ?? 0)
     }
 
     private var reasons: [String] {

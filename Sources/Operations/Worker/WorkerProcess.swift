@@ -29,7 +29,7 @@ final class WorkerProcess: @unchecked Sendable {
     private var minute: MinuteReport
     private let adminConfiguration: Configuration.Admin
     private var admin: WorkerAdmin?
-    private let spans: SpanExporter?
+    let spans: SpanExporter?
     var queueDepths: QueueDepths?
     /// What an operator has paused.
     var pauses: [PauseScope] = []
@@ -166,7 +166,7 @@ final class WorkerProcess: @unchecked Sendable {
         }
     }
 
-    private var spanReceiver: (@Sendable ([Span]) -> Void)? {
+    private var spanReceiver: (@Sendable (SpanBuffer) -> Void)? {
         guard let queue = spans?.queue else { return nil }
         return { queue.add($0) }
     }

@@ -8,16 +8,14 @@ public struct SpanBuffer: Sendable {
     public init() {}
 
     public mutating func add(_ new: [Span]) {
-        guard spans.count + new.count <= Self.spansMax else {
-            dropped += new.count
-            return
-        }
-        spans += new
+        let fitting = new.prefix(Self.spansMax - spans.count)
+        spans += fitting
+        dropped += new.count - fitting.count
     }
 
-    /// All that waits.
-    public mutating func take() -> [Span] {
-        defer { spans = [] }
-        return spans
+    /// All that waits, and how many were dropped; it begins anew.
+    public mutating func take() -> SpanBuffer {
+        defer { self = SpanBuffer() }
+        return self
     }
 }

@@ -4,24 +4,37 @@
 public final class SpanQueue: @unchecked Sendable {
     private let lock = ThreadCondition()
     private var waiting = SpanBuffer()
+    private var dropped = 0
     private var isClosed = false
     private var isFinished = false
 
     public init() {}
 
     /// What does not fit is dropped.
-    public func add(_ spans: [Span]) {
+    public func add(_ new: SpanBuffer) {
         lock.locked {
-            waiting.add(spans)
+            dropped += new.dropped
+            waiting.add(new.spans)
             lock.wakeAll()
         }
     }
+
+    /// Counts spans that were taken and came to nothing.
+    public func countDropped(_ count: Int) {
+        lock.locked { dropped += count }
+    }
+
+    /// Spans that nobody will see, wherever they were dropped.
+    public var droppedCount: Int { lock.locked { dropped + waiting.dropped } }
 
     /// Waits for spans, blocking the thread; nil when there will be none any more.
     public func take() -> [Span]? {
         lock.locked {
             lock.wait { !waiting.spans.isEmpty || isClosed }
-            guard waiting.spans.isEmpty else { return waiting.take() }
+            guard waiting.spans.isEmpty else {
+                dropped += waiting.dropped
+                return waiting.take().spans
+            }
             isFinished = true
             lock.wakeAll()
             return nil

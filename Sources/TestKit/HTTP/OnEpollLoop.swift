@@ -11,3 +11,16 @@ public func onEpollLoop<Result: Sendable>(
     await ended
     return try result.get()
 }
+
+extension EpollLoop {
+    /// Has the loop turn until `condition` holds, which has 20 seconds for it.
+    public func wait(until condition: () -> Bool) async throws {
+        let deadline = now.monotonic + .seconds(20)
+        while !condition() {
+            guard now.monotonic < deadline else { throw NeverHeld() }
+            await sleep(for: .milliseconds(1))
+        }
+    }
+
+    private struct NeverHeld: Error {}
+}

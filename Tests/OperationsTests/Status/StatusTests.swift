@@ -25,7 +25,7 @@ import Testing
             worker: "host/7/0.1.0", version: "0.1.0", processID: 7, uptimeSeconds: 3725, phase: .running,
             reasons: reasons, pauses: [], lanes: [.init(number: 0, isTurning: true, status: nil)],
             queues: [QueueStatus(name: "push.requests", messages: 12, consumers: 2)], totals: totals, inFlight: 9,
-            logLinesDropped: 0)
+            logLinesDropped: 0, spansDropped: 0)
     }
 
     private static func report(_ status: WorkerStatus) throws -> WorkerReport {
