@@ -29,6 +29,7 @@ struct Stage {
         for key in options.keys { try await key.register(at: apns, in: directory) }
         if let key = options.keyPEM { try directory.write("other.p8", key) }
         if let authority = options.brokerAuthority { try directory.write("broker-ca.pem", authority) }
+        for (name, text) in options.files { try directory.write(name, text) }
         configuration = try directory.write(
             "martlet.yaml", options.configuration(prefix: prefix, brokerURL: url, apns))
     }

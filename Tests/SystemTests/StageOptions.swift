@@ -27,8 +27,10 @@ extension Stage {
         var requestQueues: [String] = []
         /// The section of the configuration, in YAML's flow style.
         var admin = "{enabled: false}"
-        /// Where spans go; nil: nowhere.
-        var collector: String?
+        /// Further sections, a line each in YAML's flow style.
+        var sections: [String] = []
+        /// Contents by name, beside the configuration.
+        var files: [String: String] = [:]
     }
 }
 
@@ -58,7 +60,7 @@ extension Stage.Options {
             "retry: {resend_unknown: \(resendsUnknown), delays: [\(delays.joined(separator: ","))]}",
             "lanes: \(lanes)", "admin: \(admin)",
         ]
-        if let collector { lines.append("tracing: {endpoint: \"\(collector)\"}") }
+        lines += sections
         return lines.joined(separator: "\n") + "\n"
     }
 }

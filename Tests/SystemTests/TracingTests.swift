@@ -15,7 +15,7 @@ extension SystemTests {
                 let collector = try TraceCollector(on: loop)
                 defer { collector.close() }
                 var options = Stage.Options()
-                options.collector = collector.url
+                options.sections = [#"tracing: {endpoint: "\#(collector.url)"}"#]
                 let stage = try await Stage("tracing", options)
                 try await stage.applyTopology()
                 await stage.desk.collect(stage.queue("results"))
