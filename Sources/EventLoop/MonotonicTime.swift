@@ -35,10 +35,8 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
 extension Duration {
     /// Whole nanoseconds; durations beyond 292 years are cut to the largest value.
     public var nanosecondsSaturated: Int64 {
-        let (seconds, attoseconds) = components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        if overflow { return seconds < 0 ? -Int64.max : .max }
-        return product.addingSaturated(attoseconds / 1_000_000_000)
+        let whole = attoseconds / 1_000_000_000
+        return Int64(exactly: whole) ?? (whole < 0 ? -Int64.max : .max)
     }
 }
 

@@ -37,9 +37,13 @@ extension JSONWriter {
     public mutating func beginArray() { open(UInt8(ascii: "[")) }
     public mutating func endArray() { close(UInt8(ascii: "]")) }
 
+    /// - Parameter key: of characters that JSON takes as they are.
     public mutating func key(_ key: StaticString) {
+        assert(key.description.utf8.allSatisfy { !Self.isEscaped($0) })
         beginValue()
-        appendString(UnsafeRawBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount))
+        bytes.append(UInt8(ascii: "\""))
+        append(key)
+        bytes.append(UInt8(ascii: "\""))
         endKey()
     }
 
@@ -138,13 +142,17 @@ extension JSONWriter {
         var copied = 0
         for place in 0..<text.count {
             let byte = text[place]
-            guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
+            guard Self.isEscaped(byte) else { continue }
             bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[copied..<place]))
             appendEscape(byte)
             copied = place + 1
         }
         bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[copied...]))
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func isEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
     private mutating func appendEscape(_ byte: UInt8) {

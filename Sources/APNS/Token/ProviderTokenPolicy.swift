@@ -87,7 +87,7 @@ public struct ProviderTokenPolicy: Sendable {
     }
 
     private func ageSeconds(_ minted: Minted, _ now: Now) -> Int64 {
-        minted.at.sinceBoot.duration(to: now.sinceBoot).components.seconds
+        (now.sinceBoot.nanoseconds - minted.at.sinceBoot.nanoseconds) / 1_000_000_000
     }
 
     /// True once for each step, since the next token remembers the clock that it was made by.
