@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test func aCheckThatTakesTooLongIsGivenUp() async throws {
-        let check = DoctorCheck(name: "slow", secondsMax: 1) { _, loop in
+        let check = DoctorCheck(name: "slow", secondsMax: 1) { _, loop, _ in
             await loop.sleep(for: .milliseconds(1100))
             return [.ok("slow", "late")]
         }
@@ -134,6 +134,31 @@ import Testing
         }
         #expect(lines.map(\.state) == [.failure])
         #expect(lines[0].text == "nothing was found out within 1 s")
+    }
+
+    @Test func whatWasFoundInTimeIsKeptAndWritten() async throws {
+        let check = DoctorCheck(name: "slow", secondsMax: 1) { _, loop, findings in
+            await findings.ask(["one", "two", "three"]) { index in
+                if index < 2 { await loop.sleep(for: .milliseconds(1100 + 100 * index)) }
+                findings.found(.ok("slow", "\(index)"))
+            }
+            return [.ok("slow", "late")]
+        }
+        let (lines, written, soon) = try await onEpollLoop { loop in
+            let begin = loop.now.monotonic
+            var written: [DoctorLine] = []
+            var soon = false
+            let lines = await check.lines(DoctorScene("/nowhere.yaml"), on: loop) { line in
+                // Long before the time is up.
+                if line.state == .ok { soon = begin.duration(to: loop.now.monotonic) < .milliseconds(900) }
+                written.append(line)
+            }
+            await loop.sleep(for: .milliseconds(300))
+            return (lines, written, soon)
+        }
+        #expect(lines.map(\.text) == ["2", "no answer of one, two within 1 s"])
+        #expect(lines.map(\.state) == [.ok, .failure])
+        #expect(written == lines && soon)
     }
 
     @Test func eachCheckHasATimeAndAName() {

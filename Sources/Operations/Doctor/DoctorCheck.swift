@@ -5,40 +5,42 @@ struct DoctorCheck: Sendable {
     let name: String
     /// How long it may take before it is given up.
     let secondsMax: Int
-    let look: @Sendable (DoctorScene, EventLoop) async -> [DoctorLine]
+    /// Returns what it finds last; what it finds on the way it writes.
+    let look: @Sendable (DoctorScene, EventLoop, DoctorFindings) async -> [DoctorLine]
 
-    /// In the order in which they are told.
+    /// In the order in which they are begun.
     static let all: [DoctorCheck] = [
         .libraries, .configuration, .keys, .schemas, .broker, .permissions, .topology, .deliveryLimits, .apns, .clock,
     ]
 
     static let nameWidth = 15
 
-    /// What it finds, or that it found nothing in time.
-    func lines(_ scene: DoctorScene, on loop: EventLoop) async -> [DoctorLine] {
-        let answer = FirstAnswer()
+    /// What it finds, and at the end of its time what has not answered.
+    ///
+    /// - Parameter write: called for each line as it is found.
+    func lines(
+        _ scene: DoctorScene, on loop: EventLoop, write: @escaping (DoctorLine) -> Void = { _ in }
+    ) async -> [DoctorLine] {
+        let findings = DoctorFindings(loop: loop, write: write)
         return await withUnsafeContinuation { continuation in
-            answer.continuation = continuation
-            loop.schedule(after: .seconds(secondsMax)) {
-                answer.give([
-                    .failure(
-                        name, "nothing was found out within \(secondsMax) s",
-                        remedy: "what is silent on the way: a firewall that drops packets, a process that is stopped?")
-                ])
+            findings.continuation = continuation
+            let timer = loop.schedule(after: .seconds(secondsMax)) { findings.end(unanswered(findings)) }
+            Task(executorPreference: loop) {
+                findings.end(await look(scene, loop, findings))
+                loop.cancel(timer)
             }
-            Task(executorPreference: loop) { answer.give(await look(scene, loop)) }
         }
     }
 
-    /// `@unchecked Sendable`: used on the loop only.
-    private final class FirstAnswer: @unchecked Sendable {
-        var continuation: UnsafeContinuation<[DoctorLine], Never>?
-
-        /// Those that come later are let go.
-        func give(_ lines: [DoctorLine]) {
-            let continuation = continuation
-            self.continuation = nil
-            continuation?.resume(returning: lines)
-        }
+    private func unanswered(_ findings: DoctorFindings) -> [DoctorLine] {
+        let what =
+            findings.awaited.isEmpty
+            ? "\(findings.lines.isEmpty ? "nothing" : "no more") was found out"
+            : "no answer of \(findings.awaited.joined(separator: ", "))"
+        return [
+            .failure(
+                name, "\(what) within \(secondsMax) s",
+                remedy: "what is silent on the way: a firewall that drops packets, a process that is stopped?")
+        ]
     }
 }

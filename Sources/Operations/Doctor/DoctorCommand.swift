@@ -8,14 +8,11 @@ struct DoctorCommand {
         let scene = DoctorScene(options.configPath)
         return CommandLoop.run { loop in
             let found = DoctorCheck.all.map { check in
-                Task(executorPreference: loop) { await check.lines(scene, on: loop) }
+                Task(executorPreference: loop) { await check.lines(scene, on: loop) { show($0) } }
             }
             var counts: [DoctorLine.State: Int] = [:]
             for lines in found {
-                for line in await lines.value {
-                    counts[line.state, default: 0] += 1
-                    show(line)
-                }
+                for line in await lines.value { counts[line.state, default: 0] += 1 }
             }
             if !options.isJSON { Terminal.output.line(Self.summary(counts)) }
             return counts[.failure] == nil ? .success : .failed

@@ -7,14 +7,14 @@ import TLS
 
 extension DoctorCheck {
     /// One push for each app, to a device that no one has: APNs judges key and topic before it.
-    static let apns = DoctorCheck(name: "apns", secondsMax: 40) { scene, loop in
+    static let apns = DoctorCheck(name: "apns", secondsMax: 40) { scene, loop, findings in
         guard let configuration = scene.configuration else {
             return [.unseen("apns", "the configuration has mistakes", remedy: "mend those first")]
         }
         do throws(CryptoError) {
             let pools = try ConnectionPools(configuration)
             let connectors = try LaneAccess(configuration, pools: pools.list).connectors(on: loop).apns
-            var lines: [DoctorLine] = []
+            var probes: [(probe: APNsProbe, apps: [String])] = []
             for (configured, connector) in zip(pools.list, connectors) {
                 let apps = configuration.apps(with: configured.key.keyID, in: configured.environment)
                 guard !apps.isEmpty else { continue }
@@ -22,13 +22,16 @@ extension DoctorCheck {
                 configured.connectionsMax = 1
                 configured.waitSecondsMax = apnsAnswerSecondsMax
                 configured.requestTimeoutSeconds = apnsAnswerSecondsMax
-                lines += await APNsProbe(loop: loop, connector: connector, configuration: configured)
-                    .ask(Array(apps.prefix(appsMax)))
-                if apps.count > appsMax {
-                    lines.append(.unseen("apns", "\(apps.count - appsMax) more apps of key \(configured.key.keyID)"))
-                }
+                let probe = APNsProbe(loop: loop, connector: connector, configuration: configured)
+                probes.append((probe, apps))
             }
-            return lines
+            await findings.ask(probes.map(\.probe.name)) { [probes] index in
+                let (probe, apps) = probes[index]
+                await probe.ask(Array(apps.prefix(appsMax)), found: findings.found)
+                guard apps.count > appsMax else { return }
+                findings.found(.unseen("apns", "\(apps.count - appsMax) more apps of \(probe.name)"))
+            }
+            return []
         } catch {
             return [.failure("apns", "\(error)", remedy: "look at apns.keys and apns.endpoints")]
         }
@@ -48,8 +51,8 @@ extension Configuration {
 
 /// Asks APNs by one connection of one key.
 ///
-/// Belongs to one loop and is used on its thread only.
-final class APNsProbe {
+/// `@unchecked Sendable`: belongs to one loop and is used on its thread only.
+final class APNsProbe: @unchecked Sendable {
     /// As long as device tokens are; no device has this one, and apns-simulator takes any but such as begin so.
     private static let nobodysToken = Array(("bad" + String(repeating: "0", count: 61)).utf8)
     private static let payload = Array(#"{"aps":{}}"#.utf8)
@@ -72,16 +75,18 @@ final class APNsProbe {
         }
     }
 
-    func ask(_ apps: [String]) async -> [DoctorLine] {
-        var lines: [DoctorLine] = []
+    /// Whom it asks: `api.push.apple.com:443 with key ABC123DEFG`.
+    var name: String { "\(place) with key \(keyID)" }
+
+    /// - Parameter found: called for each app's line as it is answered.
+    func ask(_ apps: [String], found: (DoctorLine) -> Void) async {
         for app in apps {
             let finding = APNsFinding(await outcome(app), reason: reason)
-            lines.append(finding.line(app: app, keyID: keyID, place: place))
+            found(finding.line(app: app, keyID: keyID, place: place))
             // What the other apps would hear as well.
             if finding.isOfAllApps { break }
         }
         pool.close()
-        return lines
     }
 
     private func outcome(_ app: String) async -> PushOutcome {

@@ -4,20 +4,23 @@ import EventLoop
 
 extension DoctorCheck {
     /// Name, connection and login, of each host.
-    static let broker = DoctorCheck(name: "broker", secondsMax: 30) { scene, loop in
+    static let broker = DoctorCheck(name: "broker", secondsMax: 30) { scene, loop, findings in
         guard let broker = scene.broker else {
             return [.unseen("broker", "the configuration does not say which", remedy: "mend it first")]
         }
-        var lines: [DoctorLine] = []
-        for endpoint in broker.url.endpoints { lines.append(await visit(endpoint, broker, loop)) }
-        let failures = lines.count { $0.state == .failure }
-        // A worker needs one of them.
-        guard failures > 0, failures < lines.count else { return lines }
-        return lines.map { line in
-            var line = line
-            if line.state == .failure { line.state = .warning }
-            return line
+        let endpoints = broker.url.endpoints
+        await findings.ask(endpoints.map(\.description)) { index in
+            var line = await visit(endpoints[index], broker, loop)
+            // A worker needs one of them.
+            if line.state == .failure, endpoints.count > 1 { line.state = .warning }
+            findings.found(line)
         }
+        guard endpoints.count > 1, findings.lines.allSatisfy({ $0.state == .warning }) else { return [] }
+        return [
+            .failure(
+                "broker", "none of the \(endpoints.count) hosts takes this worker",
+                remedy: "mend one of them; a worker needs no more")
+        ]
     }
 
     /// Of a connection that is to come up, and of an answer.

@@ -2,7 +2,7 @@ import EventLoop
 
 extension DoctorCheck {
     /// Provider tokens hold the time, and APNs takes them for an hour. What APNs says of them is told with it.
-    static let clock = DoctorCheck(name: "clock", secondsMax: 15) { scene, loop in
+    static let clock = DoctorCheck(name: "clock", secondsMax: 15) { scene, loop, _ in
         guard let management = scene.management else {
             return [.unseen("clock", "there is no clock to compare with but that of APNs, which judges tokens")]
         }

@@ -1,5 +1,5 @@
 extension DoctorCheck {
-    static let configuration = DoctorCheck(name: "configuration", secondsMax: 5) { scene, _ in
+    static let configuration = DoctorCheck(name: "configuration", secondsMax: 5) { scene, _, _ in
         guard scene.mistakes.isEmpty else {
             return scene.mistakes.map {
                 .failure(

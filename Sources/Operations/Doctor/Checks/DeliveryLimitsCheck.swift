@@ -3,7 +3,7 @@ import EventLoop
 
 extension DoctorCheck {
     /// Whether the broker would take a message out of a queue because it was given back too often.
-    static let deliveryLimits = DoctorCheck(name: "delivery limits", secondsMax: 30) { scene, _ in
+    static let deliveryLimits = DoctorCheck(name: "delivery limits", secondsMax: 30) { scene, _, _ in
         guard let topology = scene.topology else {
             return [.unseen("delivery limits", "the configuration does not say where the broker is")]
         }

@@ -4,7 +4,7 @@ import Glibc
 
 extension DoctorCheck {
     /// That each key signs, and that its file is for the worker alone.
-    static let keys = DoctorCheck(name: "keys", secondsMax: 5) { scene, _ in
+    static let keys = DoctorCheck(name: "keys", secondsMax: 5) { scene, _, _ in
         guard let configuration = scene.configuration else {
             return [.unseen("keys", "the configuration has mistakes", remedy: "mend those first")]
         }

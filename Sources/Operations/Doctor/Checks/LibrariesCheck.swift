@@ -8,7 +8,7 @@ import YAML
 
 extension DoctorCheck {
     /// The libraries that this process has loaded, which need not be those that it was built with.
-    static let libraries = DoctorCheck(name: "libraries", secondsMax: 5) { _, _ in
+    static let libraries = DoctorCheck(name: "libraries", secondsMax: 5) { _, _, _ in
         let versions = [
             ("librabbitmq", AMQPLibrary.version), ("nghttp2", HTTP2Library.version), ("OpenSSL", CryptoLibrary.version),
             ("PCRE2", PatternLibrary.version), ("libyaml", YAMLLibrary.version),

@@ -4,22 +4,28 @@ import EventLoop
 
 extension DoctorCheck {
     /// What this user may do of what a worker does. Nothing is published or consumed.
-    static let permissions = DoctorCheck(name: "permissions", secondsMax: 30) { scene, loop in
+    static let permissions = DoctorCheck(name: "permissions", secondsMax: 30) { scene, loop, findings in
         guard let broker = scene.broker, let topology = scene.topology, let access = try? BrokerAccess(broker) else {
             return [.unseen("permissions", "the configuration does not say where the broker is")]
         }
         let admin = access.admin(named: "martlet doctor", on: loop, deadlineSeconds: brokerAnswerSecondsMax)
         admin.start()
-        let lines = await lines(WorkerPermissions(topology), broker, admin)
+        let lines = await lines(WorkerPermissions(topology), broker, admin, findings)
         await admin.close(deadlineSeconds: 1)
         return lines
     }
 
     private static func lines(
-        _ permissions: WorkerPermissions, _ broker: Configuration.Broker, _ admin: BrokerAdmin
+        _ permissions: WorkerPermissions, _ broker: Configuration.Broker, _ admin: BrokerAdmin,
+        _ findings: DoctorFindings
     ) async -> [DoctorLine] {
         let user = broker.url.credentials.user
-        var refused: [String] = []
+        func refuse(_ what: String) {
+            let command =
+                "rabbitmqctl set_permissions -p \(Shell.quoted(broker.url.virtualHost)) \(Shell.quoted(user)) "
+                + "'^$' \(Shell.quoted(permissions.write)) \(Shell.quoted(permissions.read))"
+            findings.found(.failure("permissions", "\(user) may not \(what)", remedy: command))
+        }
         var asked = 0
         do throws(AMQPError) {
             // A login that is refused says nothing of permissions.
@@ -29,24 +35,19 @@ extension DoctorCheck {
                     try await admin.mayPublish(toExchange: exchange)
                 }
                 if mayPublish != nil { asked += 1 }
-                if mayPublish == false { refused.append("publish to \(exchange)") }
+                if mayPublish == false { refuse("publish to \(exchange)") }
             }
             for queue in permissions.readQueues {
                 let mayConsume = try await seen { () async throws(AMQPError) in
                     try await admin.mayConsume(fromQueue: queue)
                 }
                 if mayConsume != nil { asked += 1 }
-                if mayConsume == false { refused.append("consume from \(queue)") }
+                if mayConsume == false { refuse("consume from \(queue)") }
             }
         } catch {
             return [.unseen("permissions", "the broker cannot be asked: \(error.message)")]
         }
-        guard refused.isEmpty else {
-            let command =
-                "rabbitmqctl set_permissions -p \(Shell.quoted(broker.url.virtualHost)) \(Shell.quoted(user)) "
-                + "'^$' \(Shell.quoted(permissions.write)) \(Shell.quoted(permissions.read))"
-            return refused.map { .failure("permissions", "\(user) may not \($0)", remedy: command) }
-        }
+        guard findings.lines.isEmpty else { return [] }
         guard asked > 0 else {
             return [.unseen("permissions", "there is nothing to have permission for yet", remedy: TopologyAdvice.apply)]
         }

@@ -1,7 +1,7 @@
 import Delivery
 
 extension DoctorCheck {
-    static let schemas = DoctorCheck(name: "schemas", secondsMax: 10) { scene, _ in
+    static let schemas = DoctorCheck(name: "schemas", secondsMax: 10) { scene, _, _ in
         guard let configuration = scene.configuration else {
             return [.unseen("schemas", "the configuration has mistakes", remedy: "mend those first")]
         }

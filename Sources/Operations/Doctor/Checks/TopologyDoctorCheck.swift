@@ -4,7 +4,7 @@ import EventLoop
 
 extension DoctorCheck {
     /// Every exchange, queue and binding; what is well in one line.
-    static let topology = DoctorCheck(name: "topology", secondsMax: 30) { scene, loop in
+    static let topology = DoctorCheck(name: "topology", secondsMax: 30) { scene, loop, _ in
         guard let broker = scene.broker, let topology = scene.topology, let access = try? BrokerAccess(broker) else {
             return [.unseen("topology", "the configuration does not say where the broker is")]
         }
