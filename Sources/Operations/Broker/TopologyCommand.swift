@@ -45,7 +45,9 @@ struct TopologyCommand {
             admin: admin, picture: picture, advice: target.advice, report: Self.print)
         do {
             var failures = try await application.apply(target.topology, former: former)
-            if let picture { failures += await setPolicies(picture) }
+            if let version = picture?.version ?? BrokerVersion(admin.serverProperties) {
+                failures += await setPolicies(of: version, picture)
+            }
             return failures == 0 ? .success : .failed
         } catch {
             Terminal.error.line(target.access.line(error))
@@ -53,24 +55,30 @@ struct TopologyCommand {
         }
     }
 
-    /// Returns how many failed.
-    private func setPolicies(_ picture: BrokerPicture) async -> Int {
-        guard let management = target.management, let version = picture.version else { return 0 }
-        var failures = 0
+    /// Returns how many are left to be set.
+    private func setPolicies(of version: BrokerVersion, _ picture: BrokerPicture?) async -> Int {
+        var left = 0
         for policy in target.topology.policies(of: version) {
-            let there = picture.policies[policy.name]
-            let result: TopologyApplication.Step.Result
-            if there == policy.texts {
-                result = .present
-            } else if let failure = await management.set(policy) {
-                result = .failed(failure.message)
-                failures += 1
-            } else {
-                result = there == nil ? .created : .changed
-            }
+            let result = await set(policy, of: version, picture)
+            if case .failed = result { left += 1 }
             Self.print(TopologyApplication.Step(subject: "policy \(policy.name)", result: result))
         }
-        return failures
+        return left
+    }
+
+    private func set(
+        _ policy: Topology.Policy, of version: BrokerVersion, _ picture: BrokerPicture?
+    ) async -> TopologyApplication.Step.Result {
+        let command = RabbitmqctlScript.command(policy, virtualHost: target.virtualHost)
+        guard let management = target.management, let picture else {
+            return .failed(
+                "only the management API (amqp.management_url) shows and sets it, and without it RabbitMQ \(version) takes "
+                    + "what was returned \(DeliveryLimit.standard) times out of the queues: \(command)")
+        }
+        let there = picture.policies[policy.name]
+        if there == policy.texts { return .present }
+        if let failure = await management.set(policy) { return .failed("\(failure.message): \(command)") }
+        return there == nil ? .created : .changed
     }
 
     private static func print(_ step: TopologyApplication.Step) {
@@ -79,6 +87,16 @@ struct TopologyCommand {
         } else {
             Terminal.output.line(step.text.printable)
         }
+    }
+}
+
+extension BrokerVersion {
+    /// As a broker says it when one logs in; nil of what is not RabbitMQ.
+    init?(_ serverProperties: FieldTable) {
+        guard serverProperties["product"]?.stringValue == "RabbitMQ",
+            let text = serverProperties["version"]?.stringValue
+        else { return nil }
+        self.init(text)
     }
 }
 

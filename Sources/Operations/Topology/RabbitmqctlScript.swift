@@ -16,18 +16,19 @@ enum RabbitmqctlScript {
             "rabbitmqctl import_definitions --format json << 'END'",
             "\(definitions)END",
         ]
-        for policy in policies {
-            lines.append(
-                "rabbitmqctl set_policy -p \(host) --apply-to queues --priority \(policy.priority) "
-                    + "\(Shell.quoted(policy.name)) \(Shell.quoted(policy.pattern)) "
-                    + Shell.quoted(definition(policy)))
-        }
+        lines += policies.map { command($0, virtualHost: virtualHost) }
         lines += [
             "# What a worker's user needs, and no more: configure, write, read.",
             "# rabbitmqctl set_permissions -p \(host) \(Shell.quoted(user)) \(Shell.quoted("^$")) "
                 + "\(Shell.quoted(permissions.write)) \(Shell.quoted(permissions.read))",
         ]
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// Sets a policy.
+    static func command(_ policy: Topology.Policy, virtualHost: String) -> String {
+        "rabbitmqctl set_policy -p \(Shell.quoted(virtualHost)) --apply-to queues --priority \(policy.priority) "
+            + "\(Shell.quoted(policy.name)) \(Shell.quoted(policy.pattern)) \(Shell.quoted(definition(policy)))"
     }
 
     private static func definition(_ policy: Topology.Policy) -> String {

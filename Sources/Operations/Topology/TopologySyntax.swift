@@ -34,7 +34,8 @@ extension CommandSyntax {
             with other arguments is an error: the broker cannot change it, only delete and declare anew. The binding of all
             requests to one queue is taken away where there are several. Those of queues that are no longer queues of
             requests are taken away when they are named as --former. Where amqp.management_url is configured, these are
-            listed, and the policies that the broker's version needs are set as well.
+            listed, and the policies that the broker's version needs are set as well. Elsewhere RabbitMQ 4 is left with one
+            to be set by the rabbitmqctl command that is printed, and the exit code is 1.
             """,
         options: [
             .config(), .url, .prefix,

@@ -21,6 +21,8 @@ public struct ScriptedBrokerBehaviour: Sendable {
     public var channelMax: UInt16 = 2047
     public var credentials = AMQPCredentials(user: "guest", password: "guest")
     public var virtualHost = "/"
+    /// What it says that it is.
+    public var product = (name: "ScriptedBroker", version: "3.10.8")
 
     public init() {}
 }

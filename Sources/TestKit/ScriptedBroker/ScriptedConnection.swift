@@ -76,7 +76,8 @@ final class ScriptedConnection: ByteStreamHandler {
             writer.octet(0)
             writer.octet(9)
             writer.table([
-                "product": "ScriptedBroker", "version": "3.10.8",
+                "product": .string(broker.behaviour.product.name),
+                "version": .string(broker.behaviour.product.version),
                 "capabilities": .table(["publisher_confirms": true, "consumer_cancel_notify": true]),
             ])
             writer.longString(Array("PLAIN AMQPLAIN".utf8))

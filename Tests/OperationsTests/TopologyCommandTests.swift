@@ -1,0 +1,40 @@
+import Delivery
+import EventLoop
+import TestKit
+import Testing
+
+@testable import Operations
+
+/// `martlet topology` at brokers that there is none of here.
+@Suite(.timeLimit(.minutes(1))) struct TopologyCommandTests {
+    private func apply(at version: String) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
+        try await onEpollLoop { loop in
+            var behaviour = ScriptedBrokerBehaviour()
+            behaviour.product = ("RabbitMQ", version)
+            let broker = ScriptedBroker(
+                loop: loop, endpoint: Endpoint(host: "127.0.0.1", port: 0), behaviour: behaviour)
+            try broker.start()
+            let result = try await ChildProcess.run([
+                Products.executable("martlet"), "topology", "apply", "--url",
+                "amqp://guest:guest@\(broker.endpoint)",
+            ])
+            broker.shutDown()
+            return result
+        }
+    }
+
+    @Test func aPolicyThatOnlyAnOperatorCanSetIsLeftToDo() async throws {
+        let four = try await apply(at: "4.1.2")
+        #expect(four.exit.status == .exited(1))
+        #expect(four.output.contains("created  queue push.dead"))
+        let error = try #require(four.errors.last)
+        #expect(error.hasPrefix("martlet: failed   policy push-deliveries: only the management API"), "\(error)")
+        #expect(
+            error.hasSuffix(
+                "RabbitMQ 4.1 takes what was returned 20 times out of the queues: rabbitmqctl set_policy -p '/' "
+                    + "--apply-to queues --priority 1 'push-deliveries' "
+                    + #"'^(push\.requests|push\.quarantine|push\.dead)$' '{"delivery-limit":-1}'"#), "\(error)")
+        let three = try await apply(at: "3.13.7")
+        #expect(three.exit.status == .exited(0) && three.errors == [])
+    }
+}
