@@ -286,7 +286,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [["topology", "apply"], ["watch"], ["publish", "--timeout", "60"]])
+    @Test(arguments: [["topology", "apply"], ["topology", "check"], ["watch"], ["publish", "--timeout", "60"]])
     func whatIsWaitedForIsToldAfterASecond(_ command: [String]) async throws {
         let place = "127.0.0.1:\(try FreePort.choose())"
         let files = command[0] == "publish" ? [file("valid/alert.json")] : []

@@ -9,8 +9,10 @@ struct TopologyCheckCommand {
     let isJSON: Bool
 
     func run(on loop: EventLoop) async -> ExitCode {
+        let admin = target.access.admin(named: "martlet topology", on: loop)
+        BrokerWait.follow(admin.connection, target.access)
         do {
-            return print(try await target.findings(on: loop))
+            return print(try await target.findings(by: admin, deadlineSeconds: TopologyCommand.connectDeadlineSeconds))
         } catch {
             Terminal.error.line(target.access.line(error))
             return .unreachable
@@ -33,11 +35,11 @@ struct TopologyCheckCommand {
 extension TopologyTarget {
     /// By the management API where it is configured and answers, else by AMQP.
     ///
-    /// - Parameter deadlineSeconds: for the connection, and for each answer.
+    /// - Parameters:
+    ///   - admin: is started and closed when it is needed.
+    ///   - deadlineSeconds: for the connection.
     /// - Throws: when the broker cannot be reached.
-    func findings(
-        on loop: EventLoop, deadlineSeconds: Int = TopologyCommand.connectDeadlineSeconds
-    ) async throws(AMQPError) -> [TopologyFinding] {
+    func findings(by admin: BrokerAdmin, deadlineSeconds: Int) async throws(AMQPError) -> [TopologyFinding] {
         var unseen: [TopologyFinding] = []
         switch await management?.picture(of: topology) {
         case .success(let picture):
@@ -46,7 +48,6 @@ extension TopologyTarget {
             unseen = [TopologyFinding(subject: "management API", state: .unseen, advice: failure.message)]
         case nil: break
         }
-        let admin = access.admin(named: "martlet topology", on: loop, deadlineSeconds: deadlineSeconds)
         admin.start()
         do {
             try await admin.waitUntilReady(deadlineSeconds: deadlineSeconds)

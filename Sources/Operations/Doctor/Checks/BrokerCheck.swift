@@ -43,6 +43,7 @@ extension DoctorCheck {
         }
         let begin = loop.now.monotonic
         let admin = access.admin(named: "martlet doctor", on: loop, deadlineSeconds: brokerAnswerSecondsMax)
+        BrokerWait.follow(admin.connection, access)
         admin.start()
         let line: DoctorLine
         do throws(AMQPError) {

@@ -10,8 +10,9 @@ extension DoctorCheck {
         }
         let target = TopologyTarget(
             access: access, topology: topology, management: scene.management, virtualHost: broker.url.virtualHost)
+        let admin = access.admin(named: "martlet doctor", on: loop, deadlineSeconds: brokerAnswerSecondsMax)
         do throws(AMQPError) {
-            return lines(try await target.findings(on: loop, deadlineSeconds: brokerAnswerSecondsMax))
+            return lines(try await target.findings(by: admin, deadlineSeconds: brokerAnswerSecondsMax))
         } catch {
             return [.unseen("topology", "the broker cannot be asked: \(error.message)")]
         }
