@@ -9,21 +9,38 @@ import Testing
 
 /// What answers where the management API should be.
 @Suite struct ManagementAPITests {
-    /// What is seen of a topology where everything is answered so.
-    private func failure(of answer: AdminResponse) async throws -> String {
+    /// What is seen of a topology where it is answered so by path.
+    private func picture(
+        of answer: @escaping @Sendable ([String]) -> AdminResponse
+    ) async throws -> Result<BrokerPicture, ManagementAPI.Failure> {
         try await onEpollLoop { loop in
             let server = try AdminServer(loop: loop, endpoint: Endpoint(host: "127.0.0.1", port: 0)) { exchange in
-                exchange.answer(answer)
+                exchange.answer(answer(exchange.request.path))
             }
             defer { server.close() }
             var broker = Configuration.Broker(url: try AMQPURL("amqp://rabbit"))
             broker.management = try HTTPURL("http://ops:hunter2@127.0.0.1:\(server.endpoint.port)")
             let access = try #require(ManagementAccess(broker))
-            guard case .failure(let failure) = await access.picture(of: Configuration.topology(broker, .init())) else {
-                return ""
-            }
-            return String(failure.message.drop { $0 != " " }.dropFirst())
+            return await access.picture(of: Configuration.topology(broker, .init()))
         }
+    }
+
+    /// Why nothing is seen where everything is answered so.
+    private func failure(of answer: AdminResponse) async throws -> String {
+        guard case .failure(let failure) = try await picture(of: { _ in answer }) else { return "" }
+        return String(failure.message.drop { $0 != " " }.dropFirst())
+    }
+
+    @Test func whoMayNotSeePoliciesSeesTheRest() async throws {
+        let picture = try await picture { path in
+            switch path {
+            case ["api", "overview"]: .json(Array(#"{"rabbitmq_version":"4.1.2"}"#.utf8))
+            case ["api", "exchanges", "/", "push.dead"]: .json(Array(#"{"type":"topic"}"#.utf8))
+            case let path where path[1] == "policies": .error(401, "no")
+            default: .error(404, "no")
+            }
+        }.get()
+        #expect(picture.exchanges == ["push.dead": .init(kind: "topic")] && !picture.seesPolicies)
     }
 
     @Test func whatIsNotTheManagementIsToldSo() async throws {

@@ -111,7 +111,21 @@ import Testing
         let missing = troubles(picture, topology)
         #expect(missing.count == 1)
         #expect(missing[0].hasPrefix("missing  policy push-deliveries: without it RabbitMQ 4.0 takes"))
-        picture.policies = ["push-deliveries": ["pattern": "x", "delivery-limit": "-1"]]
-        #expect(troubles(picture, topology) == ["differs  policy push-deliveries: run martlet topology apply"])
+        let texts = topology.policies(of: BrokerVersion(4, 0))[0].texts
+        for (key, value) in [("pattern", "x"), ("apply-to", "exchanges"), ("priority", "0"), ("delivery-limit", "5")] {
+            picture.policies = ["push-deliveries": texts.merging([key: value]) { $1 }]
+            let wanted = texts[key] ?? ""
+            #expect(
+                troubles(picture, topology) == [
+                    "differs  policy push-deliveries: \(key) is \(value) instead of \(wanted); run martlet topology apply"
+                ])
+        }
+        picture.policies = [:]
+        picture.seesPolicies = false
+        #expect(
+            troubles(picture, topology) == [
+                "unseen   policy push-deliveries: policies were not seen: the user of amqp.management_url needs the tag "
+                    + "policymaker"
+            ])
     }
 }

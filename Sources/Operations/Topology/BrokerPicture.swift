@@ -23,6 +23,8 @@ struct BrokerPicture: Sendable, Equatable {
     var queues: [String: Queue] = [:]
     /// From the topology's exchanges to any queues; `queues` has these too.
     var bindings: [Topology.Binding] = []
-    /// The topology's own, by name: pattern and definition as text.
+    /// The topology's own, by name: `Topology.Policy.memberKeys` and definition as text.
     var policies: [String: [String: String]] = [:]
+    /// Whether the user may see policies; what they come to is seen at the queues.
+    var seesPolicies = true
 }

@@ -11,6 +11,8 @@ final class ManagementAPI {
     /// Why something is not seen, for an operator.
     struct Failure: Error, Equatable {
         let message: String
+        /// The user may not, which says nothing of whether the rest is there.
+        var isRefusal = false
     }
 
     private static let answerMillisecondsMax = 5_000
@@ -69,9 +71,8 @@ final class ManagementAPI {
     /// What a policy says, as text by key; nil: there is none of that name.
     func policy(_ name: String) throws(Failure) -> [String: String]? {
         guard let found = try find(["policies", virtualHost, name]) else { return nil }
-        var texts = Self.texts(found.root["definition"])
-        texts["pattern"] = found.root["pattern"]?.string
-        return texts
+        let members = Self.texts(found.root).filter { Topology.Policy.memberKeys.contains($0.key) }
+        return Self.texts(found.root["definition"]).merging(members) { $1 }
     }
 
     func set(_ policy: Topology.Policy) throws(Failure) {
@@ -92,8 +93,14 @@ final class ManagementAPI {
         for name in Set(topology.queues.map(\.name) + picture.bindings.map(\.queue)).sorted() {
             if let queue = try queue(name) { picture.queues[name] = queue }
         }
-        for wanted in picture.version.map({ topology.policies(of: $0) }) ?? [] {
-            if let policy = try policy(wanted.name) { picture.policies[wanted.name] = policy }
+        do throws(Failure) {
+            for wanted in picture.version.map({ topology.policies(of: $0) }) ?? [] {
+                if let policy = try policy(wanted.name) { picture.policies[wanted.name] = policy }
+            }
+        } catch {
+            // Policies have a tag of their own (https://www.rabbitmq.com/docs/management#permissions).
+            guard error.isRefusal else { throw error }
+            picture.seesPolicies = false
         }
         return picture
     }
@@ -123,8 +130,13 @@ final class ManagementAPI {
         if response.isSuccess || mayBeMissing && response.status == 404 { return response }
         let user = base.credentials?.user ?? ""
         switch response.status {
-        case 401: throw Failure(message: "\(place): the login of user \(user) is refused, or it has no tag management")
-        case 403: throw Failure(message: "\(place): user \(user) may not \(method == .get ? "see" : "change") this")
+        case 401:
+            throw Failure(
+                message: "\(place): the login of user \(user) is refused, or it has no tag "
+                    + (path.first == "policies" ? "policymaker" : "management"), isRefusal: true)
+        case 403:
+            throw Failure(
+                message: "\(place): user \(user) may not \(method == .get ? "see" : "change") this", isRefusal: true)
         default: throw Failure(message: "\(place): it answers \(response.status)")
         }
     }

@@ -77,15 +77,21 @@ struct TopologyComparison {
         guard let version = picture.version else { return [] }
         return topology.policies(of: version).map { policy in
             let subject = "policy \(policy.name)"
+            guard picture.seesPolicies else {
+                return TopologyFinding(
+                    subject: subject, state: .unseen,
+                    advice: "policies were not seen: the user of amqp.management_url needs the tag policymaker")
+            }
             guard let there = picture.policies[policy.name] else {
                 return TopologyFinding(
                     subject: subject, state: .missing,
                     advice: "without it RabbitMQ \(version) takes what was returned 20 times out of the queues; "
                         + TopologyAdvice.apply)
             }
+            let differences = Self.differences(policy.texts, there)
             return TopologyFinding(
-                subject: subject, state: policy.texts == there ? .present : .differs,
-                advice: policy.texts == there ? "" : TopologyAdvice.apply)
+                subject: subject, state: differences.isEmpty ? .present : .differs,
+                advice: differences.isEmpty ? "" : "\(differences.joined(separator: ", ")); \(TopologyAdvice.apply)")
         }
     }
 
@@ -150,9 +156,12 @@ extension Topology.Binding {
 }
 
 extension Topology.Policy {
+    /// What the management API has of a policy besides its definition and name.
+    static let memberKeys = ["pattern", "apply-to", "priority"]
+
     /// As the management API's would be read.
     var texts: [String: String] {
-        var texts = ["pattern": pattern]
+        var texts = ["pattern": pattern, "apply-to": "queues", "priority": "\(priority)"]
         for argument in definition { texts[argument.name] = argument.value.plainText }
         return texts
     }
