@@ -59,6 +59,17 @@ import Testing
         #expect(registry.render() == "")
     }
 
+    @Test(arguments: ["a", "a_total"]) func `What is replaced is bounded as well`(name: String) throws {
+        let registry = MetricsRegistry()
+        let values = (1...(MetricsRegistry.seriesPerFamilyMax + 3)).map { number in
+            (labels: ["x": "\(number)"] as MetricsRegistry.Labels, value: Double(number))
+        }
+        for _ in 0..<3 { registry.replace(name, help: "A.", values) }
+        let lines = registry.render().split(separator: "\n")
+        #expect(lines.count == MetricsRegistry.seriesPerFamilyMax + 3)
+        #expect(lines.last == #"\#(name){overflow="true"} 3006"#)
+    }
+
     @Test func `Labels that come up later are bounded for each who counts, too`() {
         let registry = MetricsRegistry()
         var counters = LabeledCounters<Int>(registry, "a_total", help: "A.") { ["x": "\($0)"] }

@@ -41,11 +41,19 @@ struct MetricFamily {
         }
     }
 
-    mutating func set(_ value: Double, _ labels: MetricsRegistry.Labels, mayFall: Bool) {
-        guard let index = indices[Self.text(labels)], case .value(let before)? = series[index].cells.first else {
-            return add(.value(value), labels)
+    /// What others count stays where it was while they have less to say.
+    ///
+    /// - Returns: false when there is no room for a further series.
+    mutating func raise(_ value: Double, _ labels: MetricsRegistry.Labels) -> Bool {
+        let text = Self.text(labels)
+        if let index = indices[text], case .value(let before)? = series[index].cells.first {
+            series[index].cells = [.value(max(value, before))]
+        } else if series.count < MetricsRegistry.seriesPerFamilyMax || text == Self.text(Self.overflow) {
+            add(.value(value), labels)
+        } else {
+            return false
         }
-        series[index].cells = [.value(mayFall ? value : max(value, before))]
+        return true
     }
 
     mutating func removeAll() {
@@ -81,7 +89,8 @@ struct MetricFamily {
                 text += "\(name)_bucket{\(prefix)le=\"\(bound)\"} \(below)\n"
             }
             text += "\(name)_sum\(braced) \(reading.told(reading.sum))\n\(name)_count\(braced) \(below)\n"
-        } else if case .value(let value)? = series.cells.first {
+        } else if case .value? = series.cells.first {
+            let value = series.cells.reduce(0) { if case .value(let value) = $1 { $0 + value } else { $0 } }
             text +=
                 "\(name)\(braced) \(value.rounded() == value && abs(value) < 1e15 ? String(Int(value)) : String(value))\n"
         } else {

@@ -45,10 +45,15 @@ public final class MetricsRegistry: @unchecked Sendable {
     /// a counter when `name` ends in `_total`, and stays where it was while they have less to say.
     public func replace(_ name: String, help: String, _ values: [(labels: Labels, value: Double)]) {
         lock.locked {
-            let isCounter = name.hasSuffix("_total")
-            let index = index(of: name, help, isCounter ? "counter" : "gauge")
-            if !isCounter { families[index].removeAll() }
-            for (labels, value) in values { families[index].set(value, labels, mayFall: !isCounter) }
+            guard name.hasSuffix("_total") else {
+                let index = index(of: name, help, "gauge")
+                families[index].removeAll()
+                for (labels, value) in values { families[index].add(.value(value), labels) }
+                return
+            }
+            let index = index(of: name, help, "counter")
+            let beyond = values.filter { !families[index].raise($0.value, $0.labels) }
+            if !beyond.isEmpty { _ = families[index].raise(beyond.reduce(0) { $0 + $1.value }, MetricFamily.overflow) }
         }
     }
 
