@@ -12,6 +12,14 @@ import Testing
         #expect(table.line(["a", "b", "c"]) == "a       b")
     }
 
+    @Test func cellsAreAsWideAsATerminalShowsThem() {
+        let table = TextTable(titles: ["APP", "X"], fitting: [["東京🎉", "1"], ["abc", "2"]])
+        #expect(table.header == "APP     X")
+        #expect([table.line(["東京🎉", "1"]), table.line(["abc", "2"])] == ["東京🎉  1", "abc     2"])
+        let narrow = TextTable(columns: [.init(title: "APP", width: 4), .init(title: "X", width: 1)])
+        #expect(narrow.line(["東京🎉", "1"]) == "東…   1")
+    }
+
     @Test func aWholeColumnMovesWhatFollows() {
         let table = TextTable(columns: [.init(title: "APP", width: 4, isWhole: true), .init(title: "X", width: 1)])
         #expect([table.header, table.line(["com.example", "1"])] == ["APP   X", "com.example  1"])

@@ -2,7 +2,7 @@
 struct TextTable: Sendable {
     struct Column: Sendable {
         var title: String
-        /// Wider cells are cut with `…`, except in the last column.
+        /// In columns of the terminal. Wider cells are cut with `…`, except in the last column.
         var width: Int
         /// They are not, but move what follows them to the right.
         var isWhole = false
@@ -13,8 +13,8 @@ struct TextTable: Sendable {
     /// Columns as wide as the widest cell, for tables that are known as a whole.
     init(titles: [String], fitting rows: [[String]]) {
         columns = titles.enumerated().map { index, title in
-            let cells = rows.compactMap { index < $0.count ? $0[index].count : nil }
-            return Column(title: title, width: max(title.count, cells.max() ?? 0))
+            let cells = rows.compactMap { index < $0.count ? $0[index].printable.columns : nil }
+            return Column(title: title, width: max(title.columns, cells.max() ?? 0))
         }
     }
 
@@ -38,15 +38,21 @@ struct TextTable: Sendable {
 }
 
 extension String {
+    /// - Parameter width: in columns of a terminal.
     func padded(to width: Int) -> String {
-        let missing = width - count
+        let missing = width - columns
         return missing > 0 ? self + String(repeating: " ", count: missing) : self
     }
 
-    /// At most `width` characters; what is cut is shown as `…`.
+    /// At most `width` columns of a terminal; what is cut is shown as `…`.
     func shortened(to width: Int) -> String {
-        guard count > width else { return self }
-        return width > 0 ? prefix(width - 1) + "…" : ""
+        guard columns > width else { return self }
+        var left = width - 1
+        let start = prefix {
+            left -= $0.columns
+            return left >= 0
+        }
+        return width > 0 ? start + "…" : ""
     }
 
     /// Without control characters: text from a message must not steer the terminal that it is shown on.
