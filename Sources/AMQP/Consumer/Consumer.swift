@@ -237,9 +237,9 @@ public final class Consumer: BrokerChannel {
     /// only time tells (``RecentSettlements``); a `basic.get` would take a message in vain.
     public func untilSettled(by deadline: MonotonicTime) async {
         willClose()
-        if case .running = consumption { return await stopConsuming(by: deadline) }
+        let isAnswered = if case .running = consumption { true } else { false }
         await stopConsuming(by: deadline)
-        guard let safeAt = settlements.safeAt, safeAt > loop.now.monotonic else { return }
+        guard !isAnswered, let safeAt = settlements.safeAt, safeAt > loop.now.monotonic else { return }
         await loop.sleep(for: loop.now.monotonic.duration(to: min(safeAt, deadline)))
     }
 
