@@ -11,17 +11,9 @@ struct BrokerOutages {
 }
 
 extension Lane {
-    func connectionChanged(_ role: LaneLabels.BrokerRole, _ state: BrokerState) {
-        labels.brokerChanged(state, role, isConnection: true)
-        brokerChanged()
-    }
-
-    func channelChanged(_ role: LaneLabels.BrokerRole, _ state: BrokerState) {
-        labels.brokerChanged(state, role, isConnection: false)
-        brokerChanged()
-    }
-
-    private func brokerChanged() {
+    /// - Parameter isConnection: else a channel on it.
+    func brokerChanged(_ changed: BrokerState, _ role: LaneLabels.BrokerRole, isConnection: Bool) {
+        labels.brokerChanged(changed, role, isConnection: isConnection)
         state.isConsuming = consumers.allSatisfy { $0.state == .ready }
         state.isPublishing = publisher.state == .ready
         // While it connects anew, what broke the connection is still why.

@@ -109,11 +109,19 @@ public actor Lane {
                 Task(executorPreference: executor) { await self.deliver(delivery, from: index) }
             }
             consumer.onChannelLost = { self.assumeIsolated { $0.channelLost(index) } }
-            consumer.onStateChange = { state in self.assumeIsolated { $0.channelChanged(.consume, state) } }
+            consumer.onStateChange = { state in
+                self.assumeIsolated { $0.brokerChanged(state, .consume, isConnection: false) }
+            }
         }
-        consuming.onStateChange = { state in self.assumeIsolated { $0.connectionChanged(.consume, state) } }
-        publishing.onStateChange = { state in self.assumeIsolated { $0.connectionChanged(.publish, state) } }
-        publisher.onStateChange = { state in self.assumeIsolated { $0.channelChanged(.publish, state) } }
+        consuming.onStateChange = { state in
+            self.assumeIsolated { $0.brokerChanged(state, .consume, isConnection: true) }
+        }
+        publishing.onStateChange = { state in
+            self.assumeIsolated { $0.brokerChanged(state, .publish, isConnection: true) }
+        }
+        publisher.onStateChange = { state in
+            self.assumeIsolated { $0.brokerChanged(state, .publish, isConnection: false) }
+        }
         for (index, pool) in pools.enumerated() {
             pool.onEvent = { event in self.assumeIsolated { $0.poolChanged(index, event) } }
         }
