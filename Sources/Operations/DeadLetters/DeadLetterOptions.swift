@@ -5,8 +5,8 @@ struct DeadLetterOptions: Equatable, Sendable {
     }
 
     static let listedDefault = 100
-    /// RabbitMQ's own, from 4.0 on.
-    static let deliveryLimitDefault = 20
+    /// RabbitMQ's own, from 4.0 on, which is assumed of every version that is not seen to have another.
+    static let deliveryLimitDefault = DeliveryLimit.standard
 
     var action: Action
     var broker = Invocation.Broker()
@@ -29,6 +29,8 @@ struct DeadLetterOptions: Equatable, Sendable {
     var saysYes = false
     /// nil: the queue has none.
     var deliveryLimit: Int? = deliveryLimitDefault
+    /// Whether nobody said it.
+    var isDeliveryLimitAssumed = true
 }
 
 extension DeadLetterOptions {
@@ -53,6 +55,7 @@ extension DeadLetterOptions {
         saysYes = parsed.options["yes"] != nil
         if let text = parsed.options["by"] { groupedBy = try Self.keys(text, parsed.command) }
         if let text = parsed.options["rate"] { ratePerSecond = try Self.rate(text, parsed.command) }
+        isDeliveryLimitAssumed = parsed.options["delivery-limit"] == nil
         if let text = parsed.options["delivery-limit"], text != "none" {
             deliveryLimit = try parsed.integer("delivery-limit", upTo: 1_000_000)
             guard deliveryLimit ?? .max > DeadLetterScan.deliveriesSpared else {
@@ -60,7 +63,7 @@ extension DeadLetterOptions {
                     message: "option --delivery-limit: each look is a delivery, and under a limit of "
                         + "\(DeadLetterScan.deliveriesSpared) or less none is to spare", command: parsed.command)
             }
-        } else if parsed.options["delivery-limit"] != nil {
+        } else if !isDeliveryLimitAssumed {
             deliveryLimit = nil
         }
         switch action {

@@ -126,7 +126,8 @@ extension OptionSyntax {
     fileprivate static let reveal = OptionSyntax(name: "reveal", help: "show whole device tokens")
     fileprivate static let deliveryLimit = OptionSyntax(
         name: "delivery-limit", value: "N|none",
-        help: "of the queue; default \(DeadLetterOptions.deliveryLimitDefault), which is RabbitMQ 4's")
+        help: "of the queue; default what amqp.management_url shows, else \(DeadLetterOptions.deliveryLimitDefault), "
+            + "which is RabbitMQ 4's")
 
     fileprivate static func limit(_ text: String) -> OptionSyntax {
         OptionSyntax(name: "limit", value: "N", help: text)

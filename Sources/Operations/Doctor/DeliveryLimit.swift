@@ -30,6 +30,15 @@ enum DeliveryLimit: Equatable, Sendable {
             }
     }
 
+    /// nil: none.
+    var count: Int? {
+        switch self {
+        case .none: nil
+        case .finite(let count): count
+        case .atOnce: 0
+        }
+    }
+
     func remedy(_ version: BrokerVersion) -> String {
         version.limitsDeliveries
             ? "\(TopologyAdvice.apply), which sets a policy, or set it by martlet topology print --format rabbitmqctl "

@@ -12,6 +12,8 @@ struct BrokerPicture: Sendable, Equatable {
         var arguments: [String: String] = [:]
         /// What policies, the operator's included, come to, which the management shows some seconds late; as text, by key.
         var policy: [String: String] = [:]
+        /// Whether the management shows that already.
+        var isPolicySeen = true
         /// The policy that applies, with that of the operator after a `+`; empty: none.
         var policyName = ""
         var consumerCount = 0

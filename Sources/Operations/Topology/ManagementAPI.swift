@@ -52,8 +52,18 @@ final class ManagementAPI {
         return BrokerPicture.Queue(
             arguments: Self.texts(found.root["arguments"]),
             policy: Self.texts(found.root["effective_policy_definition"]),
+            isPolicySeen: found.root["effective_policy_definition"] != nil,
             policyName: names.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "+"),
             consumerCount: found.root["consumers"]?.int ?? 0)
+    }
+
+    /// nil: there is no such queue, or what its limit comes to is not shown yet.
+    func deliveryLimit(ofQueue name: String) throws(Failure) -> DeliveryLimit? {
+        guard let version = BrokerVersion(try overview().version), let queue = try queue(name), queue.isPolicySeen
+        else {
+            return nil
+        }
+        return DeliveryLimit(queue, version)
     }
 
     /// Those that lead from an exchange to queues.

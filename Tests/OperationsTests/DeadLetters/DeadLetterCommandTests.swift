@@ -103,6 +103,17 @@ import Testing
         let dead = try await DeadLetterQueue("boundless", deliveryLimit: nil)
         let letters = (0..<5).map { dead.letter($0) }
         try await dead.publish(letters)
+        try await dead.wear(5, times: 15)
+        // Each look but the last counts.
+        let known = try await dead.stats(whereManagementShows: [
+            ("3.10.8", #"{"effective_policy_definition":{}}"#),
+            ("4.2.0", #"{"effective_policy_definition":{"delivery-limit":-1}}"#),
+            ("4.2.0", #"{"effective_policy_definition":{}}"#), ("3.10.8", "{}"),
+            ("3.10.8", #"{"effective_policy_definition":{"delivery-limit":4}}"#),
+        ])
+        #expect(known.map(\.exit.status) == [.exited(0), .exited(0), .exited(1), .exited(1), .exited(1)])
+        let spare = "boundless.dead: each look is a delivery in vain, and RabbitMQ throws away what exceeds 4 of them. "
+        #expect(known.last?.errors.first?.contains(spare) == true, "\(known.last?.errors ?? [])")
         try await dead.wear(5, times: 25)
         #expect(try await dead.run("stats").exit.status == .exited(1))
         #expect(try await dead.run("stats", "--delivery-limit", "none").exit.status == .exited(0))

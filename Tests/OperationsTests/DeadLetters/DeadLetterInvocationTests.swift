@@ -18,12 +18,13 @@ import Testing
         var redrive = DeadLetterOptions(action: .redrive)
         (redrive.ids, redrive.limit, redrive.ratePerSecond, redrive.isDryRun) = (["a", "b"], 10, 500, true)
         (redrive.target, redrive.resetsAttempts, redrive.deliveryLimit) = ("q", true, nil)
+        redrive.isDeliveryLimitAssumed = false
         #expect(
             try parse(
                 "dead", "redrive", "a", "b", "--limit", "10", "--rate", "500/s", "--dry-run", "--to", "q",
                 "--reset-attempts", "--delivery-limit", "none") == redrive)
         var drop = DeadLetterOptions(action: .drop)
-        (drop.file, drop.saysYes, drop.deliveryLimit) = ("f", true, 50)
+        (drop.file, drop.saysYes, drop.deliveryLimit, drop.isDeliveryLimitAssumed) = ("f", true, 50, false)
         #expect(try parse("dead", "drop", "--export", "f", "--yes", "--delivery-limit", "50") == drop)
         var importing = DeadLetterOptions(action: .import)
         (importing.file, importing.redrives, importing.target) = ("f", true, "q")

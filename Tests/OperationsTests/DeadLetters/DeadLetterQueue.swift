@@ -1,5 +1,7 @@
 import AMQP
+import AdminHTTP
 import Delivery
+import EventLoop
 import Glibc
 import TestKit
 import Testing
@@ -40,6 +42,36 @@ struct DeadLetterQueue {
         let command =
             try [Products.executable("martlet"), "dead-letters"] + words + ["--url", url, "--prefix", prefix]
         return environment.isEmpty ? command : ["env"] + environment.map { "\($0)=\($1)" } + command
+    }
+
+    /// Runs `martlet dead-letters stats` where the management shows this version and this queue, one after another.
+    func stats(
+        whereManagementShows shown: [(version: String, queue: String)]
+    ) async throws -> [(exit: ChildExit, errors: [String])] {
+        let directory = try TemporaryDirectory()
+        return try await onEpollLoop { loop in
+            var results: [(exit: ChildExit, errors: [String])] = []
+            for (version, queue) in shown {
+                let server = try AdminServer(loop: loop, endpoint: Endpoint(host: "127.0.0.1", port: 0)) { exchange in
+                    let isQueue = exchange.request.path == ["api", "queues", "/", name]
+                    exchange.answer(.json(Array((isQueue ? queue : #"{"rabbitmq_version":"\#(version)"}"#).utf8)))
+                }
+                defer { server.close() }
+                let management = "http://guest:guest@\(server.endpoint)"
+                let config = try directory.write(
+                    "martlet.yaml",
+                    """
+                    amqp: {url: "\(url)", prefix: \(prefix), management_url: "\(management)"}
+                    apns: {keys: [{key_id: ABC123DEFG, team_id: DEF123GHIJ, key_file: AuthKey.p8}]}
+                    apps: {com.example.app: {}}
+                    """)
+                let result = try await ChildProcess.run([
+                    Products.executable("martlet"), "dead-letters", "stats", "--config", config,
+                ])
+                results.append((result.exit, result.errors))
+            }
+            return results
+        }
     }
 
     func publish(_ messages: [OutgoingMessage]) async throws {

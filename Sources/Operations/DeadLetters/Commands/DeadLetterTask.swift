@@ -90,12 +90,9 @@ struct DeadLetterTask: Sendable {
             return error.isUnreachable ? .unreachable : .failed
         case .worn(let deliveries):
             let limit = options.deliveryLimit ?? 0
-            let pattern = Topology.escaped(scan.queue)
             line(
                 "not looked at any further: a dead letter was delivered in vain \(deliveries) times, and RabbitMQ throws it "
-                    + "away after \(limit). Take the limit away (RabbitMQ 4: rabbitmqctl set_policy --apply-to queues "
-                    + "dead-letters '^\(pattern)$' '{\"delivery-limit\":-1}'; RabbitMQ 3 has none unless a policy or "
-                    + "an argument sets it), then say --delivery-limit none")
+                    + "away after \(limit). \(DeadLetterScan.limitAdvice(scan.queue))")
             return .failed
         }
     }

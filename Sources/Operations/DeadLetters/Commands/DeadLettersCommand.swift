@@ -16,6 +16,10 @@ enum DeadLettersCommand {
             }
         }
         let access = try options.broker.access()
+        var options = options
+        if let management = ManagementAccess(try options.broker.configuration()) {
+            guard options.seekDeliveryLimit(of: access.names.deadQueue, management) else { return .failed }
+        }
         let task = DeadLetterTask(access: access, options: options, choice: choice)
         Interruption.block()
         switch options.action {
