@@ -174,6 +174,16 @@ extension JSONWriter {
 }
 
 extension JSONWriter {
+    public mutating func beginObject(_ name: StaticString) {
+        key(name)
+        beginObject()
+    }
+
+    public mutating func beginArray(_ name: StaticString) {
+        key(name)
+        beginArray()
+    }
+
     public mutating func member(_ name: StaticString, _ value: String) {
         key(name)
         string(value)

@@ -9,8 +9,7 @@ struct ConnectionRoutes {
         [
             AdminRoute(.get, "/v1/connections", "the connections that are open") { [server] _ in
                 .object { json in
-                    json.key("connections")
-                    json.beginArray()
+                    json.beginArray("connections")
                     for connection in server.openConnections { connection.write(to: &json) }
                     json.endArray()
                 }

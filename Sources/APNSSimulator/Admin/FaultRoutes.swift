@@ -28,8 +28,7 @@ struct FaultRoutes {
 
     private var shown: AdminResponse {
         .object { json in
-            json.key("faults")
-            json.beginArray()
+            json.beginArray("faults")
             for entry in server.faults.entries { entry.fault.write(to: &json, struck: entry.struck) }
             json.endArray()
         }

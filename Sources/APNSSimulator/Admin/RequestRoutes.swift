@@ -20,8 +20,7 @@ struct RequestRoutes {
                 later: { exchange throws(AdminError) in try tell(exchange) }),
             AdminRoute(.get, "/v1/duplicates", "the ids that more than one request had") { [server] _ in
                 .object { json in
-                    json.key("duplicates")
-                    json.beginArray()
+                    json.beginArray("duplicates")
                     for duplicate in server.memory.duplicates { duplicate.write(to: &json) }
                     json.endArray()
                 }
@@ -81,8 +80,7 @@ extension RequestQuery {
 extension AdminResponse {
     fileprivate static func page(_ page: RequestPage, showsTokens: Bool) -> AdminResponse {
         .object { json in
-            json.key("requests")
-            json.beginArray()
+            json.beginArray("requests")
             for request in page.requests { request.write(to: &json, .full, showsTokens: showsTokens) }
             json.endArray()
             json.member("newest", page.newest)

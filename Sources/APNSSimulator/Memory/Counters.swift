@@ -129,8 +129,7 @@ public struct Counters: Sendable, Hashable {
         Self.write(refusedByStatus.sorted { $0.key < $1.key }.map { (String($0.key), $0.value) }, to: &json)
         json.key("refused_by_reason")
         Self.write(refusedByReason.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, to: &json)
-        json.key("services")
-        json.beginObject()
+        json.beginObject("services")
         for service in Service.all where self[service] != OfService() {
             json.key(service.description)
             let counts = self[service]

@@ -93,8 +93,7 @@ private struct RequestWriter {
     }
 
     private mutating func writeHeaders() {
-        json.key("headers")
-        json.beginArray()
+        json.beginArray("headers")
         for header in view.headers {
             json.beginObject()
             member("name", header.name)

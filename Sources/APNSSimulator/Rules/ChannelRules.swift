@@ -147,8 +147,7 @@ struct ChannelRules {
     private static func list(_ channels: [Channel]) -> Answer {
         var json = JSONWriter()
         json.beginObject()
-        json.key("channels")
-        json.beginArray()
+        json.beginArray("channels")
         for channel in channels { json.string(channel.id) }
         json.endArray()
         json.endObject()

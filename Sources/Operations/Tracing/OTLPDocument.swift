@@ -11,11 +11,9 @@ struct OTLPDocument {
     func json(_ spans: [Span]) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
-        json.key("resourceSpans")
-        json.beginArray()
+        json.beginArray("resourceSpans")
         json.beginObject()
-        json.key("resource")
-        json.beginObject()
+        json.beginObject("resource")
         write(
             [
                 .init(key: "service.name", value: .text(serviceName)),
@@ -23,15 +21,12 @@ struct OTLPDocument {
                 .init(key: "service.instance.id", value: .text(worker)),
             ], to: &json)
         json.endObject()
-        json.key("scopeSpans")
-        json.beginArray()
+        json.beginArray("scopeSpans")
         json.beginObject()
-        json.key("scope")
-        json.beginObject()
+        json.beginObject("scope")
         json.member("name", "martlet")
         json.endObject()
-        json.key("spans")
-        json.beginArray()
+        json.beginArray("spans")
         for span in spans { write(span, to: &json) }
         json.endArray()
         json.endObject()
@@ -53,8 +48,7 @@ struct OTLPDocument {
         json.member("endTimeUnixNano", "\(span.endUnixNanoseconds)")
         write(span.attributes, to: &json)
         if let failure = span.failure {
-            json.key("status")
-            json.beginObject()
+            json.beginObject("status")
             json.member("code", 2)
             json.member("message", failure)
             json.endObject()
@@ -63,13 +57,11 @@ struct OTLPDocument {
     }
 
     private func write(_ attributes: [Span.Attribute], to json: inout JSONWriter) {
-        json.key("attributes")
-        json.beginArray()
+        json.beginArray("attributes")
         for attribute in attributes {
             json.beginObject()
             json.member("key", attribute.key)
-            json.key("value")
-            json.beginObject()
+            json.beginObject("value")
             switch attribute.value {
             case .text(let text): json.member("stringValue", text)
             case .integer(let number): json.member("intValue", "\(number)")

@@ -45,8 +45,7 @@ struct ValidationResult: Equatable {
         json.key("valid")
         json.bool(isValid)
         if !isValid {
-            json.key("errors")
-            json.beginArray()
+            json.beginArray("errors")
             for error in errors {
                 json.beginObject()
                 switch error {

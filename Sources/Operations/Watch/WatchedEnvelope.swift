@@ -21,8 +21,7 @@ struct WatchedEnvelope {
         let writer = Shortening(isOff: revealsTokens)
         json.member("exchange", exchange)
         json.member("routing_key", writer.text(routingKey))
-        json.key("properties")
-        json.beginObject()
+        json.beginObject("properties")
         for (name, value) in properties { json.member(name, writer.text(value)) }
         if let seconds = timestampSeconds.flatMap({ Int64(exactly: $0) }) { json.member("timestamp", seconds) }
         json.endObject()

@@ -45,8 +45,7 @@ final class DevToolsPipe {
         json.member("id", id)
         json.member("method", method)
         if let session { json.member("sessionId", session) }
-        json.key("params")
-        json.beginObject()
+        json.beginObject("params")
         parameters(&json)
         json.endObject()
         json.endObject()

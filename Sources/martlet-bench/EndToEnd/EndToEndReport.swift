@@ -45,8 +45,7 @@ struct EndToEndReport {
             json.beginObject()
             json.key("median")
             Self.write(.median(samples), to: &json)
-            json.key("samples")
-            json.beginArray()
+            json.beginArray("samples")
             for sample in samples { Self.write(sample, to: &json) }
             json.endArray()
             json.endObject()

@@ -97,8 +97,7 @@ struct SchemaBenchReport {
                 json.double(nanoseconds)
             }
         }
-        json.key("limits")
-        json.beginArray()
+        json.beginArray("limits")
         for cost in limits {
             json.beginObject()
             json.member("name", cost.name)

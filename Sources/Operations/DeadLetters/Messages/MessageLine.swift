@@ -23,8 +23,7 @@ enum MessageLine {
         } else {
             json.member("body_base64", Base64.encode(copy.body))
         }
-        json.key("properties")
-        json.beginObject()
+        json.beginObject("properties")
         for (name, path) in texts {
             guard let text = copy[keyPath: path] else { continue }
             json.key(name)
