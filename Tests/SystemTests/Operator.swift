@@ -66,9 +66,9 @@ final class Operator {
     }
 
     /// Its exit code.
-    func martlet(_ arguments: String...) async throws -> Int32? {
-        try await run(arguments).code
-    }
+    func martlet(_ arguments: String...) async throws -> Int32? { try await martlet(arguments) }
+
+    func martlet(_ arguments: [String]) async throws -> Int32? { try await run(arguments).code }
 
     private func run(_ arguments: [String]) async throws -> (code: Int32?, output: [String]) {
         let result = try await ChildProcess.run([Products.executable("martlet")] + arguments)

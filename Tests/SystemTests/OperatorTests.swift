@@ -107,6 +107,16 @@ extension SystemTests {
                 try await look.publish(5)
                 try await look.stage.told(of: look.samples).expectAcceptedAtOnce(look.samples)
                 #expect(try await look.martlet("pause", "--socket", look.socket, "--key", "NOSUCHKEY0") == 1)
+                for scope in [["--key", "DEMOKEY001"], ["--topic", "com.example.app"]] {
+                    #expect(try await look.martlet(["pause", "--socket", look.socket] + scope) == 0)
+                    let resumption = "martlet resume " + scope.joined(separator: " ")
+                    // There is no other.
+                    try await look.expect(
+                        status: ["not ready", resumption], unready: "every route in use is held up", named: resumption,
+                        alert: "MartletPausedLong")
+                    #expect(try await look.martlet(["resume", "--socket", look.socket] + scope) == 0)
+                    #expect(try await look.ask("/readyz") == (200, "ok\n"))
+                }
             }
         }
     }

@@ -55,14 +55,9 @@ struct WorkerRoutes {
     private static func ready(_ status: WorkerStatus) -> AdminResponse {
         let held =
             status.breakers.map { "\($0.route) is held up: \($0.code): \($0.sentence)" }
-            + status.pauses.map { "\($0) is paused: \(Self.resume($0))" }
+            + status.pauses.map { "\($0) is paused: \(PauseScope.remedy(of: $0))" }
         let lines = (status.isReady ? ["ok"] : status.reasons) + held
         return .text(status.isReady ? 200 : 503, lines.map { $0 + "\n" }.joined())
-    }
-
-    /// A key or topic is resumed by the words that name it.
-    private static func resume(_ pause: String) -> String {
-        pause == PauseScope.everything.description ? "martlet resume" : "martlet resume --\(pause)"
     }
 
     private static func scope(of request: AdminRequest) throws(AdminError) -> PauseScope {

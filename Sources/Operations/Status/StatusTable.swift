@@ -70,7 +70,7 @@ struct StatusTable {
             report.heldUp.map { [$0.route, $0.code, Self.duration($0.seconds), $0.sentence] }
         }
         rows += reports.flatMap { report in
-            report.paused.map { [$0, "paused", "-", "martlet resume lets it go on"] }
+            report.paused.map { [$0, "paused", "-", "\(PauseScope.remedy(of: $0)) lets it go on"] }
         }
         // Several workers say the same of what they share.
         rows = rows.enumerated().filter { index, row in !rows[..<index].contains { $0[0] == row[0] } }.map(\.element)

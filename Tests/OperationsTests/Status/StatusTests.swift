@@ -20,10 +20,12 @@ import Testing
         return WorkerTotals(metrics)
     }
 
-    private static func status(reasons: [String] = [], totals: WorkerTotals = WorkerTotals()) -> WorkerStatus {
+    private static func status(
+        reasons: [String] = [], pauses: [PauseScope] = [], totals: WorkerTotals = WorkerTotals()
+    ) -> WorkerStatus {
         WorkerStatus(
             worker: "host/7/0.1.0", version: "0.1.0", processID: 7, uptimeSeconds: 3725, phase: .running,
-            reasons: reasons, pauses: [], lanes: [.init(number: 0, isTurning: true, status: nil)],
+            reasons: reasons, pauses: pauses.map(\.description), lanes: [.init(number: 0, isTurning: true, status: nil)],
             queues: [QueueStatus(name: "push.requests", messages: 12, consumers: 2)], totals: totals, inFlight: 9,
             logLinesDropped: 0, spansDropped: 0)
     }
@@ -72,6 +74,18 @@ import Testing
         let text = StatusTable(lines: lines, seconds: 1, hasColors: false).text
         #expect(text.contains("host/7/0.1.0  not ready") && text.contains("/run/y.sock   unreachable"))
         #expect(text.contains("host/7/0.1.0: no\u{FFFD}[2J queue\n") && text.contains("/run/y.sock: silent\n"))
+    }
+
+    /// The command that is named is the one that ends this pause.
+    @Test(arguments: [
+        (PauseScope.everything, "martlet resume"), (.key("ABC123DEFG"), "martlet resume --key ABC123DEFG"),
+        (.topic("com.example.app"), "martlet resume --topic com.example.app"),
+    ])
+    func aPauseIsShownWithWhatEndsIt(scope: PauseScope, command: String) throws {
+        let report = try Self.report(Self.status(pauses: [scope]))
+        let line = StatusTable.Line(address: "x", report: .success(report), difference: nil)
+        let text = StatusTable(lines: [line], seconds: 1, hasColors: false).text
+        #expect(text.contains("\(scope)") && text.contains("  \(command) lets it go on\n"), "\(text)")
     }
 
     @Test(arguments: [(0, "0s"), (59, "59s"), (60, "1m 0s"), (3725, "1h 2m"), (90_061, "1d 1h")])
