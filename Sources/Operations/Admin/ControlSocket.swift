@@ -7,25 +7,38 @@ enum ControlSocket {
     /// Sockets that a command looks at.
     static let socketsMax = 256
 
-    /// What systemd made for the service, else the user's own folder for such things.
-    static var folder: String {
-        if let folder = Environment.value("RUNTIME_DIRECTORY"), folder.hasPrefix("/"), !folder.contains(":") {
-            return folder
-        }
-        if let folder = Environment.value("XDG_RUNTIME_DIR"), folder.hasPrefix("/") { return "\(folder)/martlet" }
-        return "/tmp/martlet-\(geteuid())"
+    /// Where a worker puts its socket: in what systemd made for the service, else in its user's own folder for such things.
+    static func folder(of user: uid_t, _ environment: (String) -> String?) -> String {
+        if let folder = environment("RUNTIME_DIRECTORY"), folder.hasPrefix("/"), !folder.contains(":") { return folder }
+        if let folder = environment("XDG_RUNTIME_DIR"), folder.hasPrefix("/") { return "\(folder)/martlet" }
+        return "/tmp/martlet-\(user)"
     }
+
+    /// The folders that a command looks in: a worker of the same user may have been started with another environment, by
+    /// systemd, from a session or without one.
+    static func folders(of user: uid_t, _ environment: (String) -> String?) -> [String] {
+        let own = [
+            folder(of: user, environment), folder(of: user) { $0 == "XDG_RUNTIME_DIR" ? environment($0) : nil },
+        ]
+        let others = [serviceFolder, "/run/user/\(user)/martlet", "/tmp/martlet-\(user)"]
+        return (own + others).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
+    private static var folders: [String] { folders(of: geteuid(), Environment.value) }
+
+    /// What systemd makes of `RuntimeDirectory=martlet`.
+    private static let serviceFolder = "/run/martlet"
 
     /// Where this process listens unless its configuration says otherwise. Makes the folder.
     ///
     /// - Throws: when the folder is not this user's alone: somebody else could put sockets there.
     static func makePath() throws(TransportError) -> String {
-        let folder = folder
+        let folder = folder(of: geteuid(), Environment.value)
         mkdir(folder, 0o700)
         guard isOwn(folder) else {
             throw TransportError(.resources, "\(folder) is not a folder that only this user may write to")
         }
-        for path in paths where isLeftBehind(path) { unlink(path) }
+        for path in paths(in: [folder]) where isLeftBehind(path) { unlink(path) }
         return "\(folder)/\(getpid()).sock"
     }
 
@@ -44,16 +57,37 @@ enum ControlSocket {
     }
 
     /// Those that are there, by their names.
-    static var paths: [String] {
-        guard isOwn(folder), let directory = opendir(folder) else { return [] }
-        defer { closedir(directory) }
+    static var paths: [String] { paths(in: folders) }
+
+    /// Those of folders that nobody else may write to.
+    static func paths(in folders: [String]) -> [String] {
         var paths: [String] = []
-        while paths.count < socketsMax, let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        for folder in folders where isOwn(folder) {
+            guard let directory = opendir(folder) else { continue }
+            defer { closedir(directory) }
+            while paths.count < socketsMax, let entry = readdir(directory) {
+                let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+                }
+                if name.hasSuffix(".sock") { paths.append("\(folder)/\(name)") }
             }
-            if name.hasSuffix(".sock") { paths.append("\(folder)/\(name)") }
         }
         return paths.sorted()
+    }
+
+    /// Where there is nothing, and what may help.
+    static var advice: String {
+        let list = folders.map { "\($0)/" }.joined(separator: ", ")
+        let service = owner(of: serviceFolder).map { "; \(serviceFolder)/ is another user's: sudo -u \($0) martlet …" }
+        return "no worker of this user is found on this machine: no socket of one in \(list)\(service ?? "")"
+    }
+
+    /// The name of the user, where it is another, whose folder it is.
+    private static func owner(of folder: String) -> String? {
+        var status = stat()
+        guard lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid != geteuid() else {
+            return nil
+        }
+        return getpwuid(status.st_uid).map { String(cString: $0.pointee.pw_name) } ?? "'#\(status.st_uid)'"
     }
 }

@@ -25,7 +25,7 @@ struct PauseCommand {
             }
         }
         guard reached > 0 else {
-            Terminal.error.line("martlet: no worker of this user can be reached on this machine; --socket names one")
+            if worker == nil { Terminal.error.line("martlet: \(ControlSocket.advice); --socket names one") }
             return .unreachable
         }
         return isDone ? .success : .failed

@@ -20,8 +20,7 @@ struct StatusCommand {
     func run() -> ExitCode {
         guard !WorkerAddress.all(named: options.worker).isEmpty else {
             Terminal.error.line(
-                "martlet: no worker of this user runs on this machine (\(ControlSocket.folder) has no socket); "
-                    + "one elsewhere is asked with --url http://HOST:9780")
+                "martlet: \(ControlSocket.advice); --socket names one, and --url http://HOST:9780 asks one elsewhere")
             return .unreachable
         }
         if options.isJSON { return printJSON() }

@@ -1,0 +1,48 @@
+import Glibc
+import TestKit
+import Testing
+
+@testable import Operations
+
+/// Where workers and commands meet.
+@Suite struct ControlSocketTests {
+    private static func folders(_ environment: [String: String]) -> [String] {
+        ControlSocket.folders(of: 7) { environment[$0] }
+    }
+
+    /// A command is seldom started as the worker was.
+    @Test(arguments: [
+        ["RUNTIME_DIRECTORY": "/run/martlet"], ["XDG_RUNTIME_DIR": "/run/user/7"], ["RUNTIME_DIRECTORY": "/a:/b"], [:],
+    ])
+    func aCommandLooksWhereAWorkerOfAnyEnvironmentListens(worker: [String: String]) {
+        let folder = ControlSocket.folder(of: 7) { worker[$0] }
+        for command in [
+            [:], ["XDG_RUNTIME_DIR": "/run/user/7"], ["XDG_RUNTIME_DIR": "relative"], ["RUNTIME_DIRECTORY": "/run/x"],
+        ] { #expect(Self.folders(command).contains(folder), "\(folder) from \(command)") }
+    }
+
+    @Test func eachFolderIsLookedAtOnceAndTheOwnFirst() {
+        let own = ["RUNTIME_DIRECTORY": "/run/x", "XDG_RUNTIME_DIR": "/xdg"]
+        #expect(
+            Self.folders(own) == ["/run/x", "/xdg/martlet", "/run/martlet", "/run/user/7/martlet", "/tmp/martlet-7"])
+        #expect(
+            Self.folders(["XDG_RUNTIME_DIR": "/run/user/7"])
+                == ["/run/user/7/martlet", "/run/martlet", "/tmp/martlet-7"])
+    }
+
+    @Test func whatOthersMayWriteToIsNotFollowed() throws {
+        let directory = try TemporaryDirectory()
+        let modes: [(String, mode_t)] = [("own", 0o700), ("seen", 0o755), ("group", 0o770), ("all", 0o707)]
+        for (name, mode) in modes {
+            try #require(mkdir(directory.file(name), 0o700) == 0)
+            try directory.write("\(name)/1.sock", "")
+            try directory.write("\(name)/note", "")
+            try #require(chmod(directory.file(name), mode) == 0)
+        }
+        try #require(symlink(directory.file("own"), directory.file("link")) == 0)
+        let names = modes.map(\.0) + ["link", "none"]
+        #expect(
+            ControlSocket.paths(in: names.map { directory.file($0) })
+                == ["own/1.sock", "seen/1.sock"].map { directory.file($0) })
+    }
+}
