@@ -28,6 +28,8 @@ struct WorkerStatus: Sendable {
     /// What an operator has paused; lanes that have not begun will know it then.
     var pauses: [String]
     var lanes: [Lane]
+    /// Where its queues are.
+    var broker: String
     /// As the broker said last; none before it has.
     var queues: [QueueStatus]
     var totals: WorkerTotals

@@ -30,6 +30,9 @@ struct BrokerAccess: Sendable {
         return connection
     }
 
+    /// For people: where it is, and which of its virtual hosts it is.
+    var name: String { connection.virtualHost == "/" ? place : "\(place)/\(connection.virtualHost)" }
+
     func connectors(on loop: EventLoop) -> [ByteConnector] {
         endpoints.map { endpoint in
             guard let tls else { return ByteConnector(loop: loop, endpoint: endpoint) }

@@ -66,25 +66,44 @@ struct StatusTable {
     }
 
     private var heldUp: [String] {
-        var rows = reports.flatMap { report in
-            report.heldUp.map { [$0.route, $0.code, Self.duration($0.seconds), $0.sentence] }
+        var rows: [(holding: WorkerReport.HeldUp, workers: [String])] = []
+        for report in reports {
+            for holding in report.heldUp + report.paused.map(WorkerReport.HeldUp.init(pause:)) {
+                // Several workers say the same of what they share, each since a time of its own.
+                if let known = rows.firstIndex(where: { $0.holding.isSame(as: holding) }) {
+                    rows[known].workers.append(report.worker)
+                    rows[known].holding.seconds = max(rows[known].holding.seconds, holding.seconds)
+                } else {
+                    rows.append((holding, [report.worker]))
+                }
+            }
         }
-        rows += reports.flatMap { report in
-            report.paused.map { [$0, "paused", "-", "\(PauseScope.remedy(of: $0)) lets it go on"] }
-        }
-        // Several workers say the same of what they share.
-        rows = rows.enumerated().filter { index, row in !rows[..<index].contains { $0[0] == row[0] } }.map(\.element)
-        return section(["HELD UP", "CODE", "SINCE", "WHAT"], rows)
+        let hasSeveral = reports.count > 1
+        return section(
+            ["HELD UP", "CODE", "SINCE"] + (hasSeveral ? ["WORKER"] : []) + ["WHAT"],
+            rows.flatMap { holding, workers in
+                // What is so everywhere is one line.
+                (workers.count == reports.count ? ["all"] : workers).map { worker in
+                    [holding.route, holding.code, holding.code == "paused" ? "-" : Self.duration(holding.seconds)]
+                        + (hasSeveral ? [worker] : []) + [holding.sentence]
+                }
+            })
     }
 
     private var queues: [String] {
+        let hasSeveral = Set(reports.map(\.broker)).count > 1
         var rows: [[String]] = []
-        for queue in reports.flatMap(\.queues) where !rows.contains(where: { $0[0] == queue.name }) {
-            // Of the many wait queues only those that hold something.
-            guard queue.messages > 0 || queue.consumers > 0 else { continue }
-            rows.append([queue.name, "\(queue.messages)", "\(queue.consumers)"])
+        for report in reports {
+            for queue in report.queues {
+                let name = [queue.name] + (hasSeveral ? [report.broker] : [])
+                // Of the many wait queues only those that hold something.
+                guard queue.messages > 0 || queue.consumers > 0 || !queue.name.contains(".wait."),
+                    !rows.contains(where: { $0.starts(with: name) })
+                else { continue }
+                rows.append(name + ["\(queue.messages)", "\(queue.consumers)"])
+            }
         }
-        return section(["QUEUE", "MESSAGES", "CONSUMERS"], rows)
+        return section(["QUEUE"] + (hasSeveral ? ["BROKER"] : []) + ["MESSAGES", "CONSUMERS"], rows)
     }
 
     private func section(_ titles: [String], _ rows: [[String]]) -> [String] {
@@ -108,5 +127,16 @@ struct StatusTable {
         case ..<86_400: "\(seconds / 3600)h \(seconds % 3600 / 60)m"
         default: "\(seconds / 86_400)d \(seconds % 86_400 / 3600)h"
         }
+    }
+}
+
+extension WorkerReport.HeldUp {
+    fileprivate init(pause: String) {
+        self.init(
+            route: pause, code: "paused", sentence: "\(PauseScope.remedy(of: pause)) lets it go on", seconds: 0)
+    }
+
+    fileprivate func isSame(as other: Self) -> Bool {
+        (route, code, sentence) == (other.route, other.code, other.sentence)
     }
 }

@@ -30,6 +30,7 @@ struct WorkerReport: Sendable {
     var totals = WorkerTotals()
     var heldUp: [HeldUp] = []
     var paused: [String] = []
+    var broker = "-"
     var queues: [Queue] = []
 
     /// - Throws: what is wrong with the answer.
@@ -54,6 +55,7 @@ struct WorkerReport: Sendable {
                     route: $0["route"]?.string ?? "-", code: $0["code"]?.string ?? "-",
                     sentence: $0["sentence"]?.string ?? "", seconds: $0["seconds_open"]?.int ?? 0)
             } ?? []
+        broker = root["broker"]?.string ?? broker
         queues =
             root["queues"]?.elements.map {
                 Queue(

@@ -33,7 +33,7 @@ extension WorkerProcess {
             lanes: lanes.enumerated().map { index, status in
                 WorkerStatus.Lane(number: index, isTurning: !watchdog.stalled.contains(index), status: status)
             },
-            queues: queueDepths?.latest ?? [], totals: WorkerTotals(metrics),
+            broker: brokerAccess.name, queues: queueDepths?.latest ?? [], totals: WorkerTotals(metrics),
             inFlight: metrics.level(of: "martlet_inflight"), logLinesDropped: log.droppedCount,
             spansDropped: spans?.queue.droppedCount ?? 0)
     }

@@ -21,13 +21,15 @@ import Testing
     }
 
     private static func status(
-        reasons: [String] = [], pauses: [PauseScope] = [], totals: WorkerTotals = WorkerTotals()
+        _ process: Int = 7, reasons: [String] = [], pauses: [PauseScope] = [], broker: String = "rabbit:5672",
+        queues: [QueueStatus] = [QueueStatus(name: "push.requests", messages: 12, consumers: 2)],
+        totals: WorkerTotals = WorkerTotals()
     ) -> WorkerStatus {
         WorkerStatus(
-            worker: "host/7/0.1.0", version: "0.1.0", processID: 7, uptimeSeconds: 3725, phase: .running,
-            reasons: reasons, pauses: pauses.map(\.description), lanes: [.init(number: 0, isTurning: true, status: nil)],
-            queues: [QueueStatus(name: "push.requests", messages: 12, consumers: 2)], totals: totals, inFlight: 9,
-            logLinesDropped: 0, spansDropped: 0)
+            worker: "host/\(process)/0.1.0", version: "0.1.0", processID: process, uptimeSeconds: 3725, phase: .running,
+            reasons: reasons, pauses: pauses.map(\.description),
+            lanes: [.init(number: 0, isTurning: true, status: nil)], broker: broker, queues: queues, totals: totals,
+            inFlight: 9, logLinesDropped: 0, spansDropped: 0)
     }
 
     private static func report(_ status: WorkerStatus) throws -> WorkerReport {
@@ -74,6 +76,41 @@ import Testing
         let text = StatusTable(lines: lines, seconds: 1, hasColors: false).text
         #expect(text.contains("host/7/0.1.0  not ready") && text.contains("/run/y.sock   unreachable"))
         #expect(text.contains("host/7/0.1.0: no\u{FFFD}[2J queue\n") && text.contains("/run/y.sock: silent\n"))
+    }
+
+    private static func rows(_ statuses: [WorkerStatus], from title: String) throws -> [String] {
+        let lines = try statuses.map {
+            StatusTable.Line(address: "x", report: .success(try report($0)), difference: nil)
+        }
+        let text = StatusTable(lines: lines, seconds: 1, hasColors: false).text
+        let rows = text.split(separator: "\n", omittingEmptySubsequences: false).drop { !$0.hasPrefix(title) }
+        return rows.prefix { !$0.isEmpty }.map { $0.split(separator: " ").joined(separator: " ") }
+    }
+
+    @Test func whosePauseItIsStandsBesideIt() throws {
+        let one = [Self.status(1, pauses: [.everything, .key("K")]), Self.status(2, pauses: [.key("K")])]
+        #expect(
+            try Self.rows(one, from: "HELD UP") == [
+                "HELD UP CODE SINCE WORKER WHAT",
+                "everything paused - host/1/0.1.0 martlet resume lets it go on",
+                "key K paused - all martlet resume --key K lets it go on",
+            ])
+    }
+
+    @Test func aQueueOfTwoBrokersIsTwo() throws {
+        let queues = [QueueStatus(name: "push.requests", messages: 3, consumers: 0)]
+        let two = [Self.status(1), Self.status(2, queues: queues), Self.status(3, broker: "hare:5672", queues: queues)]
+        #expect(
+            try Self.rows(two, from: "QUEUE") == [
+                "QUEUE BROKER MESSAGES CONSUMERS", "push.requests rabbit:5672 12 2", "push.requests hare:5672 3 0",
+            ])
+    }
+
+    /// Nobody reads it, and nobody has written to it yet.
+    @Test func aQueueWithoutAnythingIsShown() throws {
+        let names = ["push.requests", "push.wait.30s.1"]
+        let status = Self.status(queues: names.map { QueueStatus(name: $0, messages: 0, consumers: 0) })
+        #expect(try Self.rows([status], from: "QUEUE") == ["QUEUE MESSAGES CONSUMERS", "push.requests 0 0"])
     }
 
     /// The command that is named is the one that ends this pause.
