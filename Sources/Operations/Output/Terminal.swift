@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Synchronization
 
 /// Standard output and standard error of a command (a worker's log goes through Telemetry instead).
 struct Terminal: Sendable {
@@ -37,6 +38,24 @@ struct Terminal: Sendable {
 
     @discardableResult
     func write(_ text: String) -> Bool {
+        if Self.hasPassingLine.load(ordering: .relaxed), isTerminal { Self.endPassingLine() }
+        return writeAll(text)
+    }
+
+    /// A line on a person's terminal that whatever is written next takes the place of.
+    func passing(_ text: String) {
+        writeAll("\r\(text)\u{1B}[K")
+        Self.hasPassingLine.store(true, ordering: .relaxed)
+    }
+
+    static func endPassingLine() {
+        if hasPassingLine.exchange(false, ordering: .relaxed) { error.writeAll("\r\u{1B}[K") }
+    }
+
+    private static let hasPassingLine = Atomic(false)
+
+    @discardableResult
+    private func writeAll(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { FileWriter.write(UnsafeRawBufferPointer($0), to: descriptor) }
     }

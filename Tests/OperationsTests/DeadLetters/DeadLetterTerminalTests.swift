@@ -65,6 +65,26 @@ import Testing
         #expect(!text.unicodeScalars.contains("\u{9B}"))
     }
 
+    /// What is said while the bar is there stands on a line of its own.
+    @Test func theBarMakesRoomForALine() async throws {
+        let dead = try await DeadLetterQueue("barred")
+        try await dead.publish((0..<3).map { dead.letter($0) } + [dead.letter(3, pushType: "alrt")])
+        let redrive = try await atTerminal(dead, ["redrive", "--rate", "2/s"])
+        #expect(try await redrive.exit(within: .seconds(30)).status == .exited(0))
+        let text = await redrive.output.allLines().joined(separator: "]")
+        #expect(text.contains("─") && text.contains("\r\u{1B}[Kmartlet: \(DeadLetterQueue.id(3)): "), "\(text)")
+    }
+
+    /// Lines for programs are all that comes.
+    @Test func noBarStandsAmongLinesOfJSON() async throws {
+        let dead = try await DeadLetterQueue("unbarred")
+        try await dead.publish((0..<2).map { dead.letter($0) })
+        let redrive = try await atTerminal(dead, ["redrive", "--rate", "2/s", "--json"])
+        #expect(try await redrive.exit(within: .seconds(30)).status == .exited(0))
+        let text = await redrive.output.allLines().joined(separator: "]")
+        #expect(text.contains(#""redriven":2"#) && !text.contains("─") && !text.contains("\u{1B}"), "\(text)")
+    }
+
     /// A file with a device token never stays behind, whoever breaks off, and however often.
     @Test(arguments: [[SIGINT, SIGINT], [SIGTERM], [SIGTERM, SIGTERM], [SIGHUP]])
     func theEditedFileIsAlwaysRemoved(_ signals: [Int32]) async throws {

@@ -34,7 +34,7 @@ actor DeadLetterRedrive {
     func run() async -> ExitCode {
         defer { interruption.end() }
         if let failure = await task.open(scan) { return failure }
-        let progress = ProgressLine(on: loop, total: scan.total) { [scan] in scan.seen }
+        let progress = ProgressLine(on: loop, total: scan.total, isJSON: options.isJSON) { [scan] in scan.seen }
         await redriveAll()
         progress.end()
         counts.seen = scan.seen

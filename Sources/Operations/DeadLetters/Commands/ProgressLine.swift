@@ -1,6 +1,6 @@
 import EventLoop
 
-/// A bar on a person's terminal while something takes its time; nothing elsewhere.
+/// A bar on a person's terminal while something takes its time; nothing elsewhere, nor where lines of JSON come.
 final class ProgressLine {
     private static let intervalMilliseconds = 200
     private static let cells = 24
@@ -9,21 +9,21 @@ final class ProgressLine {
     private let total: Int
     private let begin: MonotonicTime
     private var timer: TimerToken?
-    private var isShown = false
 
-    /// - Parameter count: how many are done, asked for now and then.
-    init(on loop: EventLoop, total: Int, _ count: @escaping () -> Int) {
+    /// - Parameters:
+    ///   - isJSON: whether lines of JSON are written to standard output meanwhile.
+    ///   - count: how many are done, asked for now and then.
+    init(on loop: EventLoop, total: Int, isJSON: Bool, _ count: @escaping () -> Int) {
         self.loop = loop
         self.total = total
         begin = loop.now.monotonic
-        if Terminal.error.isTerminal { schedule(count) }
+        if Terminal.error.isTerminal, !(isJSON && Terminal.output.isTerminal) { schedule(count) }
     }
 
     private func schedule(_ count: @escaping () -> Int) {
         timer = loop.schedule(after: .milliseconds(Self.intervalMilliseconds)) { [self] in
             let elapsed = begin.duration(to: loop.now.monotonic)
-            Terminal.error.write("\r" + Self.text(count(), of: total, after: elapsed) + "\u{1B}[K")
-            isShown = true
+            Terminal.error.passing(Self.text(count(), of: total, after: elapsed))
             schedule(count)
         }
     }
@@ -31,8 +31,7 @@ final class ProgressLine {
     func end() {
         if let timer { loop.cancel(timer) }
         timer = nil
-        if isShown { Terminal.error.write("\r\u{1B}[K") }
-        isShown = false
+        Terminal.endPassingLine()
     }
 
     /// `━━━━────────  1200 of 5000  498/s`
