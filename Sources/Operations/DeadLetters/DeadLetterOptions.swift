@@ -22,6 +22,8 @@ struct DeadLetterOptions: Equatable, Sendable {
     var resetsAttempts = false
     /// Of `import`.
     var redrives = false
+    /// Of the file that is imported: lines before it are passed over.
+    var firstLine = 1
     /// nil: where each came from.
     var target: String?
     var reveals = false
@@ -49,6 +51,7 @@ extension DeadLetterOptions {
         isDryRun = parsed.options["dry-run"] != nil
         resetsAttempts = parsed.options["reset-attempts"] != nil
         redrives = parsed.options["redrive"] != nil
+        firstLine = try parsed.integer("from-line", upTo: .max) ?? 1
         target = parsed.options["to"]
         reveals = parsed.options["reveal"] != nil
         isJSON = parsed.options["json"] != nil

@@ -57,10 +57,13 @@ extension CommandSyntax {
                 Bodies are the same byte for byte. Headers and properties are the same, but for an expiration, so that no
                 dead letter runs out, the user's name, and what the broker counts; all are persistent. With --redrive they
                 are checked and sent as requests, as `redrive` does: what a worker has had from that file already it does
-                not push again.
+                not push again. FILE may be - for standard input.
+                An import that is cut off says up to which line all is published: go on behind it with --from-line, for
+                from the start everything would be there twice.
                 """,
             operands: "FILE",
             options: .broker + [
+                OptionSyntax(name: "from-line", value: "N", help: "pass over the lines before this one; default 1"),
                 OptionSyntax(name: "redrive", help: "to the queue of requests that each came from"),
                 OptionSyntax(name: "to", value: "QUEUE", help: "with --redrive: to this queue"),
                 OptionSyntax(name: "reset-attempts", help: "with --redrive: count tries from 0 again"),

@@ -223,6 +223,35 @@ import Testing
         #expect(refused.errors[0].hasPrefix("martlet: \(broken):2:1: an exported message is"))
     }
 
+    /// One that was cut off says where it was, so that nothing is there twice when it goes on.
+    @Test func anImportGoesOnWhereItWasCutOff() async throws {
+        let dead = try await DeadLetterQueue("resumed")
+        let letters = (0..<6).map { dead.letter($0) }
+        let lines = letters.map { String(decoding: MessageLine.text(of: $0.copy), as: UTF8.self) }
+        let directory = try TemporaryDirectory()
+        let file = try directory.write("letters.ndjson", lines.map { $0 + "\n" }.joined())
+        // Whoever types it takes their time, and breaks off.
+        let cut = try await ChildProcess(dead.command(["import", "-"]), input: .pipe)
+        for line in lines.prefix(4) { try cut.write(line: line) }
+        for _ in 0..<500 where try await dead.count() < 4 { try await Task.sleep(for: .milliseconds(20)) }
+        cut.send(signal: SIGINT)
+        #expect(try await cut.exit(within: .seconds(20)).status == .exited(130))
+        #expect(
+            await cut.errors.allLines() == [
+                "martlet: standard input: done up to line 4: go on with --from-line 5"
+            ])
+        #expect(await cut.output.allLines() == ["imported 4"])
+
+        let rest = try await dead.run("import", file, "--from-line", "5", "--json")
+        #expect(rest.exit.status == .exited(0), "\(rest.errors)")
+        #expect(rest.output == [#"{"event":"summary","imported":2,"failed":0,"last_line":6}"#])
+        #expect(try await dead.run("import", file, "--from-line", "7").exit.status == .exited(0))
+        let beyond = try await dead.run("import", file, "--from-line", "8")
+        #expect(beyond.exit.status == .exited(1))
+        #expect(beyond.errors == ["martlet: cannot read \(file): it ends with line 6"])
+        DeadLetterQueue.expect(try await dead.take(6), are: letters)
+    }
+
     @Test func aBodyIsCorrectedInAnEditor() async throws {
         let dead = try await DeadLetterQueue("edited")
         let letters = (0..<4).map { dead.letter($0, pushType: $0 == 2 ? "alrt" : "alert") }

@@ -27,8 +27,8 @@ import Testing
         (drop.file, drop.saysYes, drop.deliveryLimit, drop.isDeliveryLimitAssumed) = ("f", true, 50, false)
         #expect(try parse("dead", "drop", "--export", "f", "--yes", "--delivery-limit", "50") == drop)
         var importing = DeadLetterOptions(action: .import)
-        (importing.file, importing.redrives, importing.target) = ("f", true, "q")
-        #expect(try parse("dead", "import", "f", "--redrive", "--to", "q") == importing)
+        (importing.file, importing.redrives, importing.target, importing.firstLine) = ("f", true, "q", 7)
+        #expect(try parse("dead", "import", "f", "--redrive", "--to", "q", "--from-line", "7") == importing)
     }
 
     @Test(arguments: [

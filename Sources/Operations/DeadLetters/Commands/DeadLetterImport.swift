@@ -17,6 +17,7 @@ actor DeadLetterImport {
     private let check = RequestCheck()
     private var published = 0
     private var notPublished = 0
+    private var progress: LineProgress
     private var failures = FirstLines()
     private var failure: ExitCode?
 
@@ -26,6 +27,7 @@ actor DeadLetterImport {
         self.loop = loop
         target = RedriveTarget(names: task.access.names, queue: task.options.target)
         interruption = Interruption(on: loop)
+        progress = LineProgress(after: task.options.firstLine - 1)
         publisher = Publisher(
             loop: loop, connectors: task.access.connectors(on: loop),
             connection: task.access.connection(named: "martlet dead-letters"))
@@ -44,32 +46,52 @@ actor DeadLetterImport {
         }
         let isRead = await publishAll()
         await publisher.close()
+        if !isRead || progress.hasGap || interruption.code != nil { sayWhereToGoOn() }
         let verb = task.options.redrives ? "redriven" : "imported"
         if task.options.isJSON {
             Terminal.output.line(
-                #"{"event":"summary","\#(verb)":\#(published),"failed":\#(notPublished)}"#)
+                #"{"event":"summary","\#(verb)":\#(published),"failed":\#(notPublished),"last_line":\#(progress.last)}"#
+            )
         } else {
             Terminal.output.line("\(verb) \(published)" + (notPublished > 0 ? ", not published \(notPublished)" : ""))
         }
         return interruption.code ?? failure ?? (isRead && notPublished == 0 ? .success : .failed)
     }
 
+    private var place: String { task.options.file == "-" ? "standard input" : task.options.file }
+
+    /// From the start everything would be appended again.
+    private func sayWhereToGoOn() {
+        let last = progress.last
+        guard last >= task.options.firstLine else { return }
+        Terminal.error.line(
+            "martlet: \(place): done up to line \(last): go on with --from-line \(last + 1)".printable)
+    }
+
     /// False after an error line when the file could not be read to its end.
     private func publishAll() async -> Bool {
-        let path = task.options.file
+        let (path, firstLine) = (task.options.file, task.options.firstLine)
         return await withTaskGroup(of: Void.self) { group in
             do throws(ReferenceResolver.ReadFailure) {
                 var reader = try DocumentReader(path, bytesMax: MessageLine.bytesMax)
                 var (number, window) = (0, PublishWindow())
-                while failure == nil, interruption.code == nil, let line = try reader.line() {
+                while failure == nil, interruption.code == nil,
+                    let line = try await reader.line(
+                        on: loop, unless: { self.failure != nil || self.interruption.code != nil })
+                {
                     number += 1
-                    guard !line.isEmpty, let (message, id) = message(line, "\(path):\(number)") else { continue }
+                    guard number >= firstLine else { continue }
+                    guard !line.isEmpty, let (message, id) = message(line, "\(path):\(number)") else {
+                        progress.finish(number)
+                        continue
+                    }
                     await window.makeRoom(in: &group)
-                    group.addTask { await self.publish(message, id) }
+                    group.addTask { [number] in await self.publish(message, id, number) }
                 }
-                return true
+                guard number < firstLine - 1, failure == nil, interruption.code == nil else { return true }
+                throw ReferenceResolver.ReadFailure(reason: "it ends with line \(number)")
             } catch {
-                Terminal.error.line("martlet: cannot read \(path): \(error.reason)".printable)
+                Terminal.error.line("martlet: cannot read \(place): \(error.reason)".printable)
                 return false
             }
         }
@@ -104,12 +126,13 @@ actor DeadLetterImport {
         failures.say(text)
     }
 
-    private func publish(_ message: OutgoingMessage, _ id: String) async {
+    private func publish(_ message: OutgoingMessage, _ id: String, _ line: Int) async {
         let outcome = await publisher.publish(message)
         if outcome == .confirmed {
             published += 1
-            return
+            return progress.finish(line)
         }
+        progress.leave(line)
         let report = PublishReport(file: message.routingKey, messageID: id, outcome: outcome)
         refuse("\(id): \(report.reason ?? "not published")")
         if case .refused = outcome { return }
