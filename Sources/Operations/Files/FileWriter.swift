@@ -36,23 +36,32 @@ enum FileWriter {
 
     /// Writes all of it to a pipe or terminal whose reader may take its time, in which the loop turns on.
     ///
-    /// - Parameter isOver: asked while it waits.
+    /// - Parameters:
+    ///   - bytes: afterwards what was not written for want of a reason to wait; nothing when it cannot be written.
+    ///   - isOver: asked while it waits.
     /// - Returns: false when it cannot be written, or there is no more reason to wait.
     static func write(
-        _ bytes: [UInt8], to descriptor: Int32, on loop: EventLoop, unless isOver: () -> Bool
+        _ bytes: inout [UInt8], to descriptor: Int32, on loop: EventLoop, unless isOver: () -> Bool
     ) async -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
+        var written = 0
+        while written < bytes.count {
             var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
             if poll(&room, 1, 0) == 0 {
-                guard !isOver() else { return false }
+                guard !isOver() else {
+                    bytes.removeFirst(written)
+                    return false
+                }
                 await loop.sleep(for: .milliseconds(lookMilliseconds))
                 continue
             }
-            let piece = rest.prefix(pipeBytes)
-            guard piece.withUnsafeBytes({ write($0, to: descriptor) }) else { return false }
-            rest = rest.dropFirst(piece.count)
+            let piece = bytes[written...].prefix(pipeBytes)
+            guard piece.withUnsafeBytes({ write($0, to: descriptor) }) else {
+                bytes = []
+                return false
+            }
+            written += piece.count
         }
+        bytes = []
         return true
     }
 }

@@ -34,7 +34,9 @@ struct Terminal: Sendable {
 
     /// A line of JSON, which may hold any text of others: nothing in it steers a terminal.
     @discardableResult
-    func json(_ text: String) -> Bool { line(isTerminal ? text.printable : text) }
+    func json(_ text: String) -> Bool { write(jsonLine(text)) }
+
+    func jsonLine(_ text: String) -> String { (isTerminal ? text.printable : text) + "\n" }
 
     @discardableResult
     func write(_ text: String) -> Bool {

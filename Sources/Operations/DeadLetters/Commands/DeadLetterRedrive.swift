@@ -1,9 +1,13 @@
 import AMQP
 import EventLoop
+import Glibc
 import JSON
 
 /// Sends dead letters back as requests: checked again, published, confirmed, and only then taken away.
 actor DeadLetterRedrive {
+    /// How long somebody who reads the lines of JSON is waited for after an interruption.
+    private static let readerMillisecondsMax = 1000
+
     nonisolated let loop: EpollLoop
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -17,6 +21,8 @@ actor DeadLetterRedrive {
     private var groups = DeadLetterGroups(by: [.class, .code, .app])
     private var found: Set<String> = []
     private var failures = FirstLines()
+    /// Of JSON, which standard output has not taken yet.
+    private var lines: [UInt8] = []
     /// What keeps further ones from being published as well.
     private var failure: ExitCode?
 
@@ -43,12 +49,32 @@ actor DeadLetterRedrive {
         if options.isDryRun, !options.isJSON {
             Terminal.output.write(DeadLetterText.table(groups, of: scan.seen, in: scan.queue))
         }
-        Terminal.output.line(
-            options.isJSON ? counts.json(isDryRun: options.isDryRun) : counts.line(isDryRun: options.isDryRun))
+        await conclude()
         if case .interrupted? = scan.end { return code }
         let isMissing = scan.end == .complete && task.tellMissing(found)
         guard code == .success else { return code }
         return self.failure ?? (isMissing || counts.failed + counts.left > 0 ? .failed : .success)
+    }
+
+    private func conclude() async {
+        guard options.isJSON else {
+            Terminal.output.line(counts.line(isDryRun: options.isDryRun))
+            return
+        }
+        lines += Array("\(counts.json(isDryRun: options.isDryRun))\n".utf8)
+        let deadline = loop.now.monotonic + .milliseconds(Self.readerMillisecondsMax)
+        await writeLines { self.interruption.code != nil && self.loop.now.monotonic >= deadline }
+        guard !lines.isEmpty else { return }
+        Terminal.error.line("martlet: \(lines.count { $0 == UInt8(ascii: "\n") }) lines were read by nobody")
+    }
+
+    /// Waits for whoever reads them, in which the loop turns on; nobody else may be waiting.
+    private func writeLines(unless isOver: () -> Bool) async {
+        guard !lines.isEmpty else { return }
+        var rest = lines
+        lines = []
+        _ = await FileWriter.write(&rest, to: STDOUT_FILENO, on: loop, unless: isOver)
+        lines = rest + lines
     }
 
     private func redriveAll() async {
@@ -58,6 +84,7 @@ actor DeadLetterRedrive {
             while counts.chosen < options.limit ?? .max,
                 let next = await task.next(in: scan)
             {
+                await writeLines { self.scan.isCutShort }
                 counts.chosen += 1
                 if !options.ids.isEmpty { found.formUnion(next.names) }
                 guard let message = outgoing(next) else { continue }
@@ -126,7 +153,7 @@ actor DeadLetterRedrive {
             json.member("id", id)
             if let reason { json.member("message", DeadLetterText.shown(reason, reveals: false)) }
             json.endObject()
-            Terminal.output.json(String(decoding: json.bytes, as: UTF8.self))
+            lines += Array(Terminal.output.jsonLine(String(decoding: json.bytes, as: UTF8.self)).utf8)
         } else if let reason {
             failures.say("\(id): \(DeadLetterText.shown(reason, reveals: false))")
         }

@@ -1,4 +1,5 @@
 import EventLoop
+import Glibc
 
 /// Shows all of some dead letters.
 struct DeadLetterShow {
@@ -14,15 +15,16 @@ struct DeadLetterShow {
             while isWritten, let next = await task.next(in: scan) {
                 found.formUnion(next.names)
                 let (reveals, now) = (task.options.reveals, loop.now.unixMilliseconds)
-                isWritten =
+                let text =
                     task.options.isJSON
-                    ? Terminal.output.json(
+                    ? Terminal.output.jsonLine(
                         DeadLetterText.wholeJSON(next.letter, next.copy, reveals: reveals, nowUnixMilliseconds: now))
-                    : Terminal.output.write(
-                        DeadLetterText.whole(next.letter, next.copy, reveals: reveals, nowUnixMilliseconds: now))
+                    : DeadLetterText.whole(next.letter, next.copy, reveals: reveals, nowUnixMilliseconds: now)
+                var bytes = Array(text.utf8)
+                isWritten = await FileWriter.write(&bytes, to: STDOUT_FILENO, on: loop, unless: { scan.isCutShort })
             }
         } conclusion: { _, code in
-            guard isWritten, code == .success else { return isWritten ? code : .failed }
+            guard isWritten, code == .success else { return code == .success ? .failed : code }
             return task.tellMissing(found) ? .failed : .success
         }
     }

@@ -57,6 +57,7 @@ final class ExportFile {
         guard descriptor == STDOUT_FILENO else {
             return buffer.withUnsafeBytes { FileWriter.write($0, to: descriptor) }
         }
-        return await FileWriter.write(buffer, to: descriptor, on: loop, unless: { scan.isCutShort })
+        var bytes = buffer
+        return await FileWriter.write(&bytes, to: descriptor, on: loop, unless: { scan.isCutShort })
     }
 }

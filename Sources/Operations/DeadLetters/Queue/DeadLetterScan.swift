@@ -201,7 +201,7 @@ final class DeadLetterScan {
 
     private func finish(_ reason: End) {
         // What was seen to the end may still be given up.
-        if case .complete? = end, reason != .enough { end = reason }
+        if !isCutShort, reason != .enough { end = reason }
         end = end ?? reason
         switch reason {
         // The answer to a late `basic.cancel` says that what was acknowledged is.
