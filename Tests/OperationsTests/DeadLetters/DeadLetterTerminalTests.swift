@@ -104,7 +104,7 @@ import Testing
         for signal in signals {
             edit.send(signal: signal)
             // The second one is another, not the same one twice.
-            try await Task.sleep(for: .milliseconds(100))
+            try await MartletChild.untilTaken(signal, by: edit)
         }
         if signals.allSatisfy({ $0 == SIGINT }) {
             #expect(edit.isRunning)
@@ -125,6 +125,18 @@ private enum MartletChild {
         let children = try await ChildProcess.run(["ps", "--ppid", "\(script.pid)", "-o", "pid="])
         let pid = try #require(children.output.first.flatMap { pid_t($0.filter(\.isNumber)) })
         kill(pid, signal)
+    }
+
+    /// Waits until the process has heard a signal that it keeps blocked, or has ended.
+    static func untilTaken(_ signal: Int32, by process: ChildProcess) async throws {
+        for _ in 0..<1000 where process.isRunning {
+            let lines = (try? Files.lines(of: "/proc/\(process.pid)/status")) ?? []
+            let pending = lines.filter { $0.hasPrefix("ShdPnd:") || $0.hasPrefix("SigPnd:") }
+            let masks = pending.compactMap { UInt64($0.split(separator: "\t").last ?? "", radix: 16) }
+            if masks.allSatisfy({ $0 >> (signal - 1) & 1 == 0 }) { return }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        try #require(!process.isRunning)
     }
 }
 
