@@ -19,7 +19,10 @@ import Testing
         #expect(log.lines().count { $0.contains("cannot be published") } == 0)
         #expect(rig.run { rig.counters.publishRepeats.value == 4 })
         #expect(!rig.isReady)
-        #expect(rig.publishingFailure == "exchange push.dead: a queue is full, or refuses it")
+        #expect(
+            rig.publishingFailure
+                == "exchange push.dead: a queue is full, or refuses it: have it read, or raise its limit "
+                + "(rabbitmqctl list_policies)")
         rig.onLoop { rig.broker.behaviour.nackPercent = 0 }
         #expect(rig.run { rig.isReady && rig.counters.count(of: .invalid) == 1 })
         #expect(rig.publishingFailure == nil && rig.deadLetters.count == 1)

@@ -4,14 +4,21 @@ import TestKit
 struct Alerts {
     /// Longer than any alert waits.
     private static let minutes = 120
+    private static let rules = Products.file("deploy/monitoring/alerts.yaml")
 
     let directory: TemporaryDirectory
+
+    /// What whoever is alerted reads, on one line.
+    static func text(of alert: String) throws -> String {
+        let lines = try Files.lines(of: rules).map { $0.split(separator: " ").joined(separator: " ") }
+        let rule = lines.drop { $0 != "- alert: \(alert)" }.dropFirst().prefix { !$0.hasPrefix("- alert:") }
+        return rule.joined(separator: " ")
+    }
 
     /// Names of the alerts that fire.
     ///
     /// - Parameter metrics: in Prometheus' text format.
     func firing(metrics: String) async throws -> Set<String> {
-        let rules = Products.file("deploy/monitoring/alerts.yaml")
         let series = metrics.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { line -> String? in
             guard let space = line.lastIndex(of: " ") else { return nil }
             let name = Self.withInstance(String(line[..<space])).replacing("'", with: "''")
@@ -20,7 +27,7 @@ struct Alerts {
         let test = try directory.write(
             "firing.yaml",
             """
-            rule_files: ["\(rules)"]
+            rule_files: ["\(Self.rules)"]
             evaluation_interval: 1m
             tests:
               - interval: 1m

@@ -81,8 +81,10 @@ final class Operator {
     /// - Parameters:
     ///   - unready: what `/readyz` says; nil where the worker stays ready.
     ///   - named: what it says besides.
+    ///   - remedy: what mends it, as all of them say it, and the line of the log.
     func expect(
         status words: [String], unready: String?, named: String = "", alert: String,
+        remedy: String = "", log line: JSONValue? = nil,
         _ sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         var (code, lines) = try await run(["status", "--socket", socket])
@@ -93,14 +95,21 @@ final class Operator {
         }
         let text = lines.joined(separator: "\n")
         #expect(code == (unready == nil ? 0 : 1), "\(text)", sourceLocation: sourceLocation)
-        for word in words { #expect(text.contains(word), "\(word) in \(text)", sourceLocation: sourceLocation) }
+        for word in words + [remedy] where !word.isEmpty {
+            #expect(text.contains(word), "\(word) in \(text)", sourceLocation: sourceLocation)
+        }
         let ready = try await ask("/readyz")
         #expect(ready.0 == (unready == nil ? 200 : 503), sourceLocation: sourceLocation)
-        for words in [unready ?? "ok", named] where !words.isEmpty {
+        for words in [unready ?? "ok", named, remedy] where !words.isEmpty {
             #expect(ready.1.contains(words), "\(words) in \(ready.1)", sourceLocation: sourceLocation)
         }
         #expect(try await ask("/livez").0 == 200, sourceLocation: sourceLocation)
-        let firing = try await Alerts(directory: stage.directory).firing(metrics: ask("/metrics").1)
+        let alerts = Alerts(directory: stage.directory)
+        let firing = try await alerts.firing(metrics: ask("/metrics").1)
         #expect(firing.contains(alert), "\(firing)", sourceLocation: sourceLocation)
+        guard !remedy.isEmpty else { return }
+        for text in [line?["error"]?.string ?? "", try Alerts.text(of: alert)] {
+            #expect(text.contains(remedy), "\(remedy) in \(text)", sourceLocation: sourceLocation)
+        }
     }
 }

@@ -17,7 +17,8 @@ extension SystemTests {
                 try await look.expect(
                     status: ["key DEMOKEY001", "InvalidProviderToken", "was it revoked"],
                     unready: "every route in use is held up",
-                    named: "key DEMOKEY001 is held up: InvalidProviderToken", alert: "MartletKeyRefused")
+                    named: "key DEMOKEY001 is held up: InvalidProviderToken", alert: "MartletKeyRefused",
+                    remedy: "Apple's developer account", log: line)
             }
         }
 
@@ -34,7 +35,7 @@ extension SystemTests {
                 try await look.expect(
                     status: ["topic com.example.disabled", "TopicDisallowed", "is the app enabled for the team"],
                     unready: nil, named: "topic com.example.disabled is held up: TopicDisallowed",
-                    alert: "MartletTopicRefused")
+                    alert: "MartletTopicRefused", remedy: "Apple's developer account", log: line)
             }
         }
 
@@ -47,7 +48,7 @@ extension SystemTests {
                 try await look.expect(
                     status: ["127.0.0.1:\(look.stage.port)", "unreachable", "Connection refused"],
                     unready: "every route in use is held up", named: "is held up: unreachable",
-                    alert: "MartletAPNsUnreachable")
+                    alert: "MartletAPNsUnreachable", remedy: "developer.apple.com/system-status", log: line)
             }
         }
 
@@ -64,7 +65,7 @@ extension SystemTests {
                 try await look.expect(
                     status: ["what became of messages cannot be published", "a queue is full, or refuses it"],
                     unready: "what became of messages cannot be published: exchange fullresults.results",
-                    alert: "MartletPublishStuck")
+                    alert: "MartletPublishStuck", remedy: "rabbitmqctl list_policies", log: line)
                 try await look.broker.rabbitmqctl("clear_policy", "full")
             }
         }
@@ -75,7 +76,8 @@ extension SystemTests {
                 let line = try await look.logs("broker.lost")
                 #expect(line["error"]?.string?.isEmpty == false)
                 try await look.expect(
-                    status: ["heartbeat"], unready: "heartbeat", alert: "MartletBrokerLost")
+                    status: ["heartbeat"], unready: "heartbeat", alert: "MartletBrokerLost",
+                    remedy: "rabbitmqctl status", log: line)
                 await look.broker.resume()
             }
         }
@@ -91,7 +93,7 @@ extension SystemTests {
                 #expect(line["error"]?.string?.contains("disk") == true)
                 try await look.expect(
                     status: ["the broker takes no publishes", "disk"], unready: "the broker takes no publishes",
-                    alert: "MartletBrokerBlocked")
+                    alert: "MartletBrokerBlocked", remedy: "rabbitmq-diagnostics alarms", log: line)
                 try await look.broker.rabbitmqctl("set_disk_free_limit", "50MB")
             }
         }

@@ -94,6 +94,12 @@ extension Lane {
 
 extension BreakerCause {
     fileprivate init(_ error: TransportError) {
-        self.init(error.code == .certificate ? "certificate" : "unreachable", error.message)
+        guard error.code != .certificate else {
+            self.init("certificate", error.message)
+            return
+        }
+        self.init(
+            "unreachable",
+            "\(error.message): look at DNS and firewalls from here, and at https://developer.apple.com/system-status")
     }
 }

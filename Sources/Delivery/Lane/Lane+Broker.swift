@@ -72,7 +72,7 @@ extension BrokerState {
     fileprivate var failure: String? {
         switch self {
         case .idle, .connecting, .ready, .disconnected: nil
-        case .blocked(let reason): "the broker takes no publishes: \(reason)"
+        case .blocked(let reason): "the broker takes no publishes: \(reason): \(AMQPError.alarmRemedy)"
         case .waiting(let error, _): error.advice
         case .closed: "closed"
         }
@@ -80,6 +80,17 @@ extension BrokerState {
 }
 
 extension AMQPError {
-    /// With what mends it, where a command does.
-    var advice: String { code == .notFound && replyCode == 404 ? "\(self): martlet topology apply" : "\(self)" }
+    /// With what mends it, or shows why, where that is known.
+    var advice: String {
+        switch code {
+        case .notFound where replyCode == 404: "\(self): martlet topology apply"
+        case .cannotConnect, .connectionLost, .timedOut: "\(self): see there with rabbitmqctl status"
+        // An outage says so of an alarm; to what else is refused the broker has a reply code.
+        case .refused where replyCode == 0 && isRetriable: "\(self): \(Self.alarmRemedy)"
+        default: "\(self)"
+        }
+    }
+
+    fileprivate static let alarmRemedy =
+        "see there with rabbitmq-diagnostics alarms; free disk, or have queues read that grow"
 }

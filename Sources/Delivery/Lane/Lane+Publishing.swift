@@ -135,7 +135,8 @@ extension PublishOutcome {
         switch self {
         case .confirmed: "confirmed"
         case .returned(_, let text): "no queue takes what is published there (\(text)): martlet topology apply"
-        case .nacked: "a queue is full, or refuses it"
+        case .nacked:
+            "a queue is full, or refuses it: have it read, or raise its limit (rabbitmqctl list_policies)"
         case .unknown(let error), .notSent(let error): error.advice
         case .refused(let refusal): refusal.rawValue
         }

@@ -87,9 +87,11 @@ extension BreakerCause {
             case .badEnvironmentKeyIDInToken, .badCertificateEnvironment:
                 "The credential is not for this environment: pin it to the one it is for."
             case .topicDisallowed, .topicMismatch, .featureNotEnabled:
-                "APNs refuses the topic, on a connection that begins with it too: is the app enabled for the team?"
+                "APNs refuses the topic, on a connection that begins with it too: is the app enabled for the team? Look at "
+                    + "its identifier in Apple's developer account."
             default:
-                "APNs refuses the credential: was it revoked, are its key ID and team ID right?"
+                "APNs refuses the credential: was it revoked, are its key ID and team ID right? Look at Keys in Apple's "
+                    + "developer account."
             }
         self.init(answer.code, "\(answer.told) \(sentence)")
     }
