@@ -79,7 +79,7 @@ enum ControlSocket {
     static var advice: String {
         let list = folders.map { "\($0)/" }.joined(separator: ", ")
         let service = owner(of: serviceFolder).map { "; \(serviceFolder)/ is another user's: sudo -u \($0) martlet …" }
-        return "no worker of this user is found on this machine: no socket of one in \(list)\(service ?? "")"
+        return "no worker of this user is found on this machine: none listens in \(list)\(service ?? "")"
     }
 
     /// The name of the user, where it is another, whose folder it is.

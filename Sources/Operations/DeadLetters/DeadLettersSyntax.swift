@@ -58,8 +58,8 @@ extension CommandSyntax {
                 dead letter runs out, the user's name, and what the broker counts; all are persistent. With --redrive they
                 are checked and sent as requests, as `redrive` does: what a worker has had from that file already it does
                 not push again. FILE may be - for standard input.
-                An import that is cut off says up to which line all is published: go on behind it with --from-line, for
-                from the start everything would be there twice.
+                An import that is cut off says up to which line it is done: go on behind that with --from-line, for from the
+                start everything would be there twice.
                 """,
             operands: "FILE",
             options: .broker + [

@@ -5,6 +5,8 @@ import Glibc
 /// Reads documents from a file or from standard input (`-`): all of it as one, or each line as soon as it is complete.
 /// Of one that is too long there is one byte more than its limit, by which a parser sees it.
 struct DocumentReader: ~Copyable {
+    private static let lookMilliseconds = 10
+
     private let descriptor: Int32
     private let bytesMax: Int
     private var buffer: [UInt8] = []
@@ -13,7 +15,6 @@ struct DocumentReader: ~Copyable {
     private var isAtEnd = false
     /// The beginning of a line whose end is not there yet.
     private var partial: [UInt8] = []
-    private static let lookMilliseconds = 10
 
     init(_ path: String, bytesMax: Int) throws(ReferenceResolver.ReadFailure) {
         self.bytesMax = bytesMax
