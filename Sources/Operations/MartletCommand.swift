@@ -37,7 +37,7 @@ public enum MartletCommand {
             let command = TopologyCheckCommand(target: try TopologyTarget(broker), isJSON: asJSON)
             return CommandLoop.run { await command.run(on: $0) }
         case .topologyApply(let options):
-            let command = TopologyCommand(target: try TopologyTarget(options.broker), former: options.former)
+            let command = TopologyCommand(target: try TopologyTarget(options.broker), options)
             return CommandLoop.run { await command.apply(on: $0) }
         case .publish(let options):
             return PublishCommand(access: try options.broker.access(), options: options).run()

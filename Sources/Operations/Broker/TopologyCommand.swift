@@ -9,10 +9,12 @@ struct TopologyCommand {
     let target: TopologyTarget
     /// Bindings of earlier configurations, as the operator names them.
     let former: [Topology.Binding]
+    private let setsPolicies: Bool
 
-    init(target: TopologyTarget, former: [Invocation.FormerQueue]) {
+    init(target: TopologyTarget, _ options: Invocation.TopologyApplyOptions) {
         self.target = target
-        self.former = former.map { queue in
+        setsPolicies = options.setsPolicies
+        former = options.former.map { queue in
             Topology.Binding(
                 queue: queue.name, exchange: target.topology.names.requestsExchange,
                 routingKey: queue.routingKey ?? Topology.lastWord(of: queue.name))
@@ -45,7 +47,7 @@ struct TopologyCommand {
             admin: admin, picture: picture, advice: target.advice, report: Self.print)
         do {
             var failures = try await application.apply(target.topology, former: former)
-            if let version = picture?.version ?? BrokerVersion(admin.serverProperties) {
+            if setsPolicies, let version = picture?.version ?? BrokerVersion(admin.serverProperties) {
                 failures += await setPolicies(of: version, picture)
             }
             return failures == 0 ? .success : .failed
@@ -73,7 +75,8 @@ struct TopologyCommand {
         guard let management = target.management, let picture else {
             return .failed(
                 "only the management API (amqp.management_url) shows and sets it, and without it RabbitMQ \(version) takes "
-                    + "what was returned \(DeliveryLimit.standard) times out of the queues: \(command)")
+                    + "what was returned \(DeliveryLimit.standard) times out of the queues: \(command) "
+                    + "(then apply --without-policies)")
         }
         let there = picture.policies[policy.name]
         if there == policy.texts { return .present }

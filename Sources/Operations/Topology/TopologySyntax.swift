@@ -35,12 +35,14 @@ extension CommandSyntax {
             requests to one queue is taken away where there are several. Those of queues that are no longer queues of
             requests are taken away when they are named as --former. Where amqp.management_url is configured, these are
             listed, and the policies that the broker's version needs are set as well. Elsewhere RabbitMQ 4 is left with one
-            to be set by the rabbitmqctl command that is printed, and the exit code is 1.
+            to be set by the rabbitmqctl command that is printed, and the exit code is 1; --without-policies leaves them to
+            others.
             """,
         options: [
             .config(), .url, .prefix,
             OptionSyntax(
                 name: "former", value: "QUEUE[=KEY]",
                 help: "take away its binding to the exchange of requests; several are allowed", isList: true),
+            OptionSyntax(name: "without-policies", help: "others set those that RabbitMQ 4 needs"),
         ])
 }

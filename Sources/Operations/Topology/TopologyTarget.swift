@@ -44,6 +44,8 @@ extension Invocation {
     struct TopologyApplyOptions: Equatable, Sendable {
         var broker = Broker()
         var former: [FormerQueue] = []
+        /// Else others do.
+        var setsPolicies = true
     }
 
     /// A queue of requests of an earlier configuration.
@@ -57,6 +59,7 @@ extension Invocation {
 extension Invocation.TopologyApplyOptions {
     init(_ parsed: ParsedArguments) throws(UsageError) {
         broker = try Invocation.Broker(parsed)
+        setsPolicies = parsed.options["without-policies"] == nil
         former = (parsed.lists["former"] ?? []).map { text in
             guard let equals = text.firstIndex(of: "=") else { return Invocation.FormerQueue(name: text) }
             return Invocation.FormerQueue(

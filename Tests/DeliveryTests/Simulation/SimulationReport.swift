@@ -64,6 +64,14 @@ struct SimulationReport {
 extension SimulationReport {
     /// What went wrong and when, for whoever looks into a seed.
     var story: String {
-        disturbances.map { "\($0.begins) to \($0.ends): \($0.kind)" }.joined(separator: "\n")
+        func seconds(_ time: MonotonicTime) -> String { "\(Double(time.nanoseconds / 1_000_000) / 1000)" }
+        let events = disturbances.map { "\(seconds($0.begins)) to \(seconds($0.ends)): \($0.kind)" }
+        let told = publishes.enumerated().map { number, publish in
+            let results = publish.results.map { "\($0.routingKey) at \(seconds($0.at))" }.joined(separator: ", ")
+            let pushes = pushes[publish.message].map { "\($0.status) at \(seconds($0.at))" }.joined(separator: ", ")
+            return "publish \(number) of \(publish.message) at \(seconds(publish.at)): came \(publish.arrivals) times, "
+                + "put back \(publish.putBacks) times; pushed [\(pushes)]; told [\(results)]"
+        }
+        return (["\(settings)"] + events + told).joined(separator: "\n")
     }
 }
