@@ -69,6 +69,13 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
         self.init(code, message, replyCode: replyCode, isRetriable: isRetriable)
     }
 
+    /// The exchange that is not there, where that is what is wrong.
+    var missingExchange: String? {
+        let (start, end) = ("exchange ", " is missing")
+        guard replyCode == 404, message.hasPrefix(start), message.hasSuffix(end) else { return nil }
+        return String(message.dropFirst(start.count).dropLast(end.count))
+    }
+
     /// `queue push.requests is missing` from RabbitMQ's `NOT_FOUND - no queue 'push.requests' in vhost '/'`; `nil` for
     /// other words: a queue whose node is down is not missing.
     private static func missing(_ replyText: String) -> String? {

@@ -194,6 +194,40 @@ import Testing
         }
     }
 
+    /// Each publish to it costs the channel; that must not cost the others their confirms again and again.
+    @Test(arguments: 1...5) func whatIsForOthersArrivesOnceWhileAnExchangeIsMissing(seed: UInt64) {
+        Scene.play(seed: seed) { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            scene.broker.behaviour.confirmDelayMilliseconds = 0...300
+            let publisher = scene.makePublisher()
+            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            let known = await publisher.publish(Scene.message("known", exchange: "gone"))
+            guard case .unknown = known else { return fail("\(known)") }
+
+            let others = (0..<100).map { Scene.message("other \($0)") }
+            let messages = others + (0..<20).map { Scene.message("late \($0)", exchange: "gone") }
+            var tries = messages.map { _ in 0 }
+            for round in 0..<600 {
+                if round == 300 {
+                    scene.broker.declareExchange("gone", .direct)
+                    scene.broker.declareQueue("late")
+                    scene.broker.bindQueue("late", toExchange: "gone", routingKey: "out")
+                }
+                for (index, message) in messages.enumerated() where index <= round {
+                    let last = scene.outcomes["\(index) \(tries[index])"]
+                    if last == .confirmed || tries[index] > 0 && last == nil { continue }
+                    tries[index] += 1
+                    scene.publish(message, publisher, as: "\(index) \(tries[index])")
+                }
+                await scene.pass(.milliseconds(200))
+            }
+            #expect(scene.texts(in: "out").sorted() == others.map(\.messageID).sorted())
+            #expect(scene.texts(in: "late").sorted() == messages.dropFirst(100).map(\.messageID).sorted())
+            await publisher.close()
+        }
+    }
+
     @Test func aConnectionLostBeforeTheConfirmLeavesItUnknown() {
         Scene.play { scene in
             try scene.broker.start()

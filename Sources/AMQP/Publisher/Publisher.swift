@@ -36,6 +36,9 @@ public final class Publisher: BrokerChannel {
     private var assembler: ContentAssembler
     private var returning = (code: UInt16(0), text: "")
     private var waiting = FIFO<Waiting>()
+    private var missing = MissingExchanges()
+    /// For exchanges that are missing.
+    private var waitingAlone = FIFO<Waiting>()
     private var timer: (token: TimerToken, at: MonotonicTime)?
 
     public convenience init(
@@ -65,7 +68,7 @@ public final class Publisher: BrokerChannel {
     /// Messages that were sent and are not confirmed.
     public var unconfirmedCount: Int { window.count }
     /// Messages that are not sent yet.
-    public var waitingCount: Int { waiting.count }
+    public var waitingCount: Int { waiting.count + waitingAlone.count }
 
     /// Publishes `message` and returns once the broker has said what became of it, or will not.
     ///
@@ -75,16 +78,17 @@ public final class Publisher: BrokerChannel {
         loop.assertOnLoop()
         guard message.body.count <= configuration.messageBytesMax else { return .refused(.bodyTooLarge) }
         return await withUnsafeContinuation { continuation in
-            if waiting.isEmpty, canSend(message) {
+            if waiting.isEmpty, missing.isEmpty, canSend(message) {
                 send(message, continuation)
             } else {
                 wait(message, continuation)
+                if !missing.isEmpty { sendWaiting() }
             }
         }
     }
 
     private func canSend(_ message: OutgoingMessage) -> Bool {
-        guard case .ready = state, wire?.isOpen == true else { return false }
+        guard case .ready = state, wire?.isOpen == true, !missing.isTrying else { return false }
         return window.hasRoom(for: message.body.count)
     }
 
@@ -105,8 +109,8 @@ public final class Publisher: BrokerChannel {
 
     private func wait(_ message: OutgoingMessage, _ continuation: Continuation) {
         if state == .closed { return continuation.resume(returning: .notSent(Self.closedByUs)) }
-        guard waiting.count < configuration.waitingMax else {
-            let error = AMQPError(.timedOut, "\(waiting.count) messages wait to be published already")
+        guard waitingCount < configuration.waitingMax else {
+            let error = AMQPError(.timedOut, "\(waitingCount) messages wait to be published already")
             return continuation.resume(returning: .notSent(error))
         }
         let deadline = loop.now.monotonic + .seconds(configuration.publishTimeoutSeconds)
@@ -115,10 +119,26 @@ public final class Publisher: BrokerChannel {
     }
 
     private func sendWaiting() {
-        while let first = waiting.first, canSend(first.message) {
+        while let first = waiting.first {
+            if missing.contains(first.message.exchange) {
+                waitingAlone.append(first)
+            } else {
+                guard canSend(first.message) else { return }
+                send(first.message, first.continuation)
+            }
             waiting.removeFirst()
-            send(first.message, first.continuation)
         }
+        while window.isEmpty, let first = waitingAlone.first, canSend(first.message) {
+            waitingAlone.removeFirst()
+            send(first.message, first.continuation)
+            if !window.isEmpty { missing.tries(first.message.exchange) }
+        }
+    }
+
+    /// What was sent alone has been answered: what it was for is there.
+    private func endTry() {
+        guard window.isEmpty, missing.tryEnded() != nil else { return }
+        while let first = waitingAlone.popFirst() { waiting.append(first) }
     }
 
     private var confirmTimeout: Duration { .seconds(configuration.confirmTimeoutSeconds) }
@@ -142,12 +162,17 @@ public final class Publisher: BrokerChannel {
             waiting.removeFirst()
             first.continuation.resume(returning: .notSent(notSentReason))
         }
+        while let first = waitingAlone.first, first.deadline <= now {
+            waitingAlone.removeFirst()
+            first.continuation.resume(returning: .notSent(notSentReason))
+        }
         let late = AMQPError(.timedOut, "no confirm after \(configuration.confirmTimeoutSeconds) seconds")
         window.giveUpWaiting(sentUntil: now - confirmTimeout) { $0.resume(returning: .unknown(late)) }
         if let oldest = window.oldestSentAt, oldest + confirmTimeout * 2 <= now, state == .ready {
             abandon(late)
         }
         if let first = waiting.first { setTimer(first.deadline) }
+        if let first = waitingAlone.first { setTimer(first.deadline) }
         if let oldest = window.oldestAwaitedSentAt() {
             setTimer(oldest + confirmTimeout)
         } else if !window.isEmpty {
@@ -171,6 +196,7 @@ public final class Publisher: BrokerChannel {
 
     override func channelLost(_ error: AMQPError) {
         assembler.reset()
+        missing.channelLost(error)
         window.reset { $0.resume(returning: .unknown(error)) }
     }
 
@@ -181,7 +207,7 @@ public final class Publisher: BrokerChannel {
         case .closed:
             if let timer { loop.cancel(timer.token) }
             timer = nil
-            while let first = waiting.popFirst() {
+            while let first = waiting.popFirst() ?? waitingAlone.popFirst() {
                 first.continuation.resume(returning: .notSent(Self.closedByUs))
             }
         case .idle, .connecting, .disconnected, .blocked, .waiting:
@@ -211,7 +237,8 @@ public final class Publisher: BrokerChannel {
 
     private func confirmed(_ number: UInt64, multiple: Bool, positive: Bool) -> Bool {
         let isOpen = window.confirmed(number, multiple: multiple, positive: positive) { $0.resume(returning: $1) }
-        if !waiting.isEmpty { sendWaiting() }
+        if missing.isTrying { endTry() }
+        if waitingCount > 0 { sendWaiting() }
         return isOpen
     }
 
