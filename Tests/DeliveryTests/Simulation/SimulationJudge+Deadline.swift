@@ -1,4 +1,5 @@
 import EventLoop
+import TestKit
 
 @testable import Delivery
 
@@ -40,13 +41,15 @@ extension SimulationJudge {
             return since + (isHeld ? Self.afterHolding : Self.usual) + waits(publish, result)
         }
 
-        /// What its own tries took, and Apple's quarter of an hour after each 5xx.
+        /// What its own tries took, each publish confirmed, and Apple's quarter of an hour after each 5xx.
         private func waits(_ publish: SimulationReport.Publish, _ result: Told) -> Duration {
             let delays = WaitDelay.defaults.map(\.seconds)
-            let tries = max(0, Int(result.attempts) - 1)
+            // One that only repeats what became of its twin had waited after each of its own.
+            let tries = max(0, Int(result.attempts) - (result.isDuplicate ? 0 : 1))
             var seconds = (0..<tries).reduce(0) { $0 + delays[min($1, delays.count - 1)] }
             seconds += report.pushes[publish.message].count { $0.status >= 500 } * 900
-            return .seconds(seconds * Self.siblingPercent / 100) + Self.aTry * tries
+            let confirm = Duration.milliseconds(report.settings.broker.confirmDelayMilliseconds.upperBound)
+            return .seconds(seconds * Self.siblingPercent / 100) + Self.aTry * tries + confirm * (tries + 1)
         }
     }
 }

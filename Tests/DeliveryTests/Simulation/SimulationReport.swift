@@ -67,7 +67,8 @@ extension SimulationReport {
         func seconds(_ time: MonotonicTime) -> String { "\(Double(time.nanoseconds / 1_000_000) / 1000)" }
         let events = disturbances.map { "\(seconds($0.begins)) to \(seconds($0.ends)): \($0.kind)" }
         let told = publishes.enumerated().map { number, publish in
-            let results = publish.results.map { "\($0.routingKey) at \(seconds($0.at))" }.joined(separator: ", ")
+            let results = publish.results.map { "\(String(decoding: $0.body, as: UTF8.self)) at \(seconds($0.at))" }
+                .joined(separator: ", ")
             let pushes = pushes[publish.message].map { "\($0.status) at \(seconds($0.at))" }.joined(separator: ", ")
             return "publish \(number) of \(publish.message) at \(seconds(publish.at)): came \(publish.arrivals) times, "
                 + "put back \(publish.putBacks) times; pushed [\(pushes)]; told [\(results)]"
