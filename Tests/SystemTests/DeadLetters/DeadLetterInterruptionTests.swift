@@ -14,6 +14,8 @@ extension SystemTests {
         private static let letters = 150
         private static let ratePerSecond = 500
         private static let momentMillisecondsMax = 200
+        /// In one of so many rounds APNs goes on refusing, so that each push ends as a dead letter again.
+        private static let roundsOfARefusal = 3
 
         @Test func nothingIsLostAndNothingIsPushedTwice() async throws {
             let broker = try await TroubledBroker.shared
@@ -25,10 +27,18 @@ extension SystemTests {
             var ends: [String] = []
             /// Rounds in which some had been sent, and some not.
             var midway = 0
-            var samples: [Sample] = []
+            var (samples, refused): ([Sample], [Sample]) = ([], [])
             for round in 0..<Self.rounds {
                 let batch = Sample.make(Self.letters, from: round * Self.letters)
-                samples += batch
+                let isRefused = round % Self.roundsOfARefusal == Self.roundsOfARefusal - 1
+                if isRefused {
+                    refused += batch
+                    try await stage.apns.ask(
+                        "POST", "/v1/faults",
+                        #"{"id":"refuse","match":{},"action":{"answer":{"status":400,"reason":"BadDeviceToken"}}}"#)
+                } else {
+                    samples += batch
+                }
                 try await stage.desk.publish(batch.map { $0.deadLetter(in: stage.prefix) })
                 let redrive = try await stage.deadLetters(["redrive", "--rate", "\(Self.ratePerSecond)/s", "--json"])
                 // In most rounds some have been sent, in others it may not even have begun.
@@ -46,7 +56,7 @@ extension SystemTests {
                     let summary = try #require(await redrive.output.allLines().last)
                     #expect(try JSONDocument(summary).root["left"]?.int == 0)
                 }
-                let redriven = try await finish(stage)
+                let redriven = isRefused ? try await refuse(batch, stage) : try await finish(stage)
                 if 1..<Self.letters ~= redriven { midway += 1 }
                 _ = try await stage.told(of: batch)
             }
@@ -55,23 +65,42 @@ extension SystemTests {
             let results = try await stage.told(of: samples)
             let odd = samples.filter { sample in results[sample].contains { $0.outcome != "accepted" } }
             #expect(odd.map(\.id) == [])
+            #expect(results.odd(refused) { $0.map(\.outcome) == ["rejected", "accepted"] }.map(\.id) == [])
             _ = try await worker.stop()
             try await stage.expectNothingLeft()
             let pushes = try Pushes(await stage.end())
             #expect(pushes.notTakenOnce(samples) == [])
             #expect(samples.filter { pushes[$0].count != 1 }.map(\.id) == [])
+            #expect(refused.filter { pushes[$0].map(\.status) != [400, 200] }.map(\.id) == [])
+        }
+
+        /// Finishes a redrive whose pushes are refused, and then one that is not. How many the first sent.
+        private func refuse(_ batch: [Sample], _ stage: Stage) async throws -> Int {
+            var redriven = 0
+            repeat {
+                redriven += try await redrive(stage, "--where", "failed_at == \(Sample.failedAt)")
+            } while (try? await stage.told(of: batch, within: .seconds(1))) == nil
+            try await stage.apns.ask("DELETE", "/v1/faults/refuse")
+            _ = try await finish(stage)
+            while try await stage.told(of: batch).odd(batch, { $0.count > 1 }).count > 0 {
+                await stage.desk.pass(.milliseconds(100))
+            }
+            return redriven
         }
 
         /// Runs it again until nothing is left: a broker gives back what a killed one held when it notices. How many it sent.
         private func finish(_ stage: Stage) async throws -> Int {
             var redriven = 0
-            while true {
-                let run = try await stage.deadLetters("redrive", "--delivery-limit", "none")
-                try #require(run.exit.status == .exited(0), "\(run.errors)")
-                redriven += run.lines.last?["redriven"]?.int ?? 0
-                let dead = stage.queue("dead")
-                if await stage.desk.isEmpty(dead) { return redriven }
-            }
+            repeat { redriven += try await redrive(stage) } while await !stage.desk.isEmpty(stage.queue("dead"))
+            return redriven
+        }
+
+        private func redrive(_ stage: Stage, _ words: String...) async throws -> Int {
+            let child = try await stage.deadLetters(["redrive", "--delivery-limit", "none", "--json"] + words)
+            let exit = try await child.exit(within: .seconds(60))
+            let (lines, errors) = (await child.output.allLines(), await child.errors.allLines())
+            try #require(exit.status == .exited(0), "\(errors)")
+            return try JSONDocument(#require(lines.last)).root["redriven"]?.int ?? 0
         }
     }
 }
@@ -85,6 +114,9 @@ extension BrokerDesk {
 }
 
 extension Sample {
+    /// In UNIX milliseconds.
+    fileprivate static let failedAt: Int64 = 1_750_000_000_000
+
     /// As a worker would have written it.
     fileprivate func deadLetter(in prefix: String) -> OutgoingMessage {
         OutgoingMessage(
@@ -92,7 +124,7 @@ extension Sample {
             headers: [
                 "push-outcome": "rejected", "push-reason-class": "apns", "push-reason-code": "BadDeviceToken",
                 "push-reason": "x", "push-apns-status": 400, "push-apns-id": .string(id), "push-attempt": 1,
-                "push-possible-duplicate": false, "push-failed-at": 1_750_000_000_000,
+                "push-possible-duplicate": false, "push-failed-at": .integer(Self.failedAt),
                 "push-origin-queue": .string("\(prefix).requests"),
             ])
     }

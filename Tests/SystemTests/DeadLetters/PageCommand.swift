@@ -1,0 +1,35 @@
+import TestKit
+
+/// A command on the page about dead letters, and what it printed when that was written.
+struct PageCommand {
+    let text: String
+    let output: [String]
+
+    /// Those of its overview.
+    static func all() throws -> [PageCommand] {
+        let page = try Files.bytes(of: Products.file("Sources/Delivery/Documentation.docc/DeadLetters.md"))
+        let block = String(decoding: page, as: UTF8.self).split(separator: "\n```\n")[1]
+        return ("\n" + block).split(separator: "\n$ ").map { piece in
+            let lines = piece.split(separator: "\n").map(String.init)
+            return PageCommand(text: lines[0], output: Array(lines.dropFirst()))
+        }
+    }
+
+    /// Both streams, as a terminal would show them.
+    func run(in directory: TemporaryDirectory) async throws -> [String] {
+        let folder = try Products.executable("martlet").split(separator: "/").dropLast().joined(separator: "/")
+        let script = "cd '\(directory.path)' && PATH=\"/\(folder):$PATH\" && { \(text); } 2>&1"
+        let (exit, output, _) = try await ChildProcess.run(["sh", "-c", script], within: .seconds(60))
+        guard exit.status == .exited(0) else { throw ProcessError("\(text): \(output)") }
+        return output
+    }
+
+    /// What stays the same from run to run.
+    static func shape(_ output: [String]) -> [String] {
+        output.map { line in
+            line.replacing(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, with: "ID")
+                .replacing(/\d+(\.\d+)? (ms|s|min)\b/, with: "AGE").replacing(/\d+/, with: "N")
+                .replacing(/\ +/, with: " ")
+        }
+    }
+}
