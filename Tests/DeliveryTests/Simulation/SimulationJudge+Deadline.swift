@@ -14,6 +14,8 @@ extension SimulationJudge {
         private static let lastHoldSeconds = 150
         /// Once no other route is in use, what lies in the queues is taken one by one, when a probe is due.
         private static let looksSeconds = 1200
+        /// For so long a route is in use after its last message.
+        private static let inUse = Duration.seconds(600)
         /// One try: the wait for a connection and that for the answer.
         private static let aTry = Duration.seconds(70)
         /// A wait queue's slowest sibling, in hundredths of its delay.
@@ -38,7 +40,9 @@ extension SimulationJudge {
             if message.isForBoundKey, report.settings.isKeyBoundForGood {
                 since = since + .seconds(report.settings.holdSecondsMax + Self.lastHoldSeconds + Self.looksSeconds)
             }
-            return since + (isHeld ? Self.afterHolding : Self.usual) + waits(publish, result)
+            let waits = waits(publish, result)
+            if report.settings.isKeyBoundForGood, waits >= Self.inUse { since = since + .seconds(Self.looksSeconds) }
+            return since + (isHeld ? Self.afterHolding : Self.usual) + waits
         }
 
         /// What its own tries took, each publish confirmed, and Apple's quarter of an hour after each 5xx.
