@@ -64,8 +64,10 @@ final class SpanExporter: @unchecked Sendable {
     }
 
     private func lost(_ count: Int, _ why: String) {
+        if outage.lasts(EpollLoop.readClocks().monotonic) != nil {
+            log.warning(.tracesLost, [.error: .string(why)])
+        }
+        // Last: whoever sees the count finds the line.
         queue.countDropped(count)
-        guard outage.lasts(EpollLoop.readClocks().monotonic) != nil else { return }
-        log.warning(.tracesLost, [.error: .string(why)])
     }
 }
