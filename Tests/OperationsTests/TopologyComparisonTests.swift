@@ -120,6 +120,8 @@ import Testing
                     "differs  policy push-deliveries: \(key) is \(value) instead of \(wanted); run martlet topology apply"
                 ])
         }
+        picture.policies = ["push-deliveries": texts.merging(["priority": "7"]) { $1 }]
+        #expect(troubles(picture, topology) == [])
         picture.policies = [:]
         picture.seesPolicies = false
         #expect(

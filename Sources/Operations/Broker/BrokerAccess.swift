@@ -30,8 +30,10 @@ struct BrokerAccess: Sendable {
         return connection
     }
 
+    var virtualHost: String { connection.virtualHost }
+
     /// For people: where it is, and which of its virtual hosts it is.
-    var name: String { connection.virtualHost == "/" ? place : "\(place)/\(connection.virtualHost)" }
+    var name: String { virtualHost == "/" ? place : "\(place)/\(virtualHost)" }
 
     func connectors(on loop: EventLoop) -> [ByteConnector] {
         endpoints.map { endpoint in

@@ -79,7 +79,7 @@ struct TopologyCommand {
                     + "(then apply --without-policies)")
         }
         let there = picture.policies[policy.name]
-        if there == policy.texts { return .present }
+        if let there, policy.isMet(by: there) { return .present }
         if let failure = await management.set(policy) { return .failed("\(failure.message): \(command)") }
         return there == nil ? .created : .changed
     }

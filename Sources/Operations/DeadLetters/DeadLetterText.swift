@@ -9,7 +9,8 @@ enum DeadLetterText {
     static func table(_ letters: [DeadLetter], reveals: Bool, nowUnixMilliseconds: Int64) -> String {
         let rows = letters.map { letter in
             [
-                letter.id, letter.failureClass, letter.code, letter.app ?? "-",
+                shown(letter.id, reveals: reveals), letter.failureClass, letter.code,
+                shown(letter.app ?? "-", reveals: reveals),
                 letter.ageMilliseconds(at: nowUnixMilliseconds).map(WatchTable.duration) ?? "-",
             ] + (reveals ? [letter.deviceToken ?? "-"] : []) + [shown(letter.reason ?? "-", reveals: reveals)]
         }
@@ -19,7 +20,8 @@ enum DeadLetterText {
 
     static func table(_ groups: DeadLetterGroups, of seen: Int, in queue: String) -> String {
         let rows = groups.sorted.map { group in
-            ["\(group.count)", share(group.count, of: groups.count)] + group.values
+            ["\(group.count)", share(group.count, of: groups.count)]
+                + group.values.map { shown($0, reveals: false) }
                 + [group.oldestAge, group.newestAge].map { $0.map(WatchTable.duration) ?? "-" }
         }
         let titles = ["COUNT", "SHARE"] + groups.keys.map { $0.rawValue.uppercased() } + ["OLDEST", "NEWEST"]
@@ -46,7 +48,7 @@ enum DeadLetterText {
             json.member("count", group.count)
             for (key, value) in zip(groups.keys, group.values) {
                 json.key(key.rawValue)
-                json.string(value)
+                json.string(shown(value, reveals: false))
             }
             if let age = group.oldestAge { json.member("oldest_age_ms", age) }
             if let age = group.newestAge { json.member("newest_age_ms", age) }
@@ -72,10 +74,10 @@ enum DeadLetterText {
         func member(_ name: StaticString, _ number: Int64?) {
             if let number { json.member(name, number) }
         }
-        json.member("id", letter.id)
+        json.member("id", shown(letter.id, reveals: reveals))
         json.member("class", letter.failureClass)
         json.member("code", letter.code)
-        member("app", letter.app)
+        member("app", letter.app.map { shown($0, reveals: reveals) })
         member("schema", letter.schema)
         member("outcome", letter.outcome)
         member("status", letter.status)

@@ -1,5 +1,6 @@
 import Delivery
 import HTTPClient
+import JSON
 
 /// Pauses or resumes workers.
 struct PauseCommand {
@@ -40,7 +41,8 @@ struct PauseCommand {
     }
 
     private func say(_ answer: HTTPResponse, of address: WorkerAddress) -> Bool {
-        let text = "\(address.text): \(answer.text.filter { $0 != "\n" })".printable
+        let sentence = (try? JSONDocument(answer.body))?.root["error"]?.string ?? answer.text
+        let text = "\(address.text): \(sentence.filter { $0 != "\n" })".printable
         return answer.isSuccess ? Terminal.output.line(text) : Terminal.error.line("martlet: \(text)") && false
     }
 }

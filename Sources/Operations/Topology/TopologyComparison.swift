@@ -88,7 +88,7 @@ struct TopologyComparison {
                     advice: "without it RabbitMQ \(version) takes what was returned 20 times out of the queues; "
                         + TopologyAdvice.apply)
             }
-            let differences = Self.differences(policy.texts, there)
+            let differences = policy.isMet(by: there) ? [] : Self.differences(policy.texts, there)
             return TopologyFinding(
                 subject: subject, state: differences.isEmpty ? .present : .differs,
                 advice: differences.isEmpty ? "" : "\(differences.joined(separator: ", ")); \(TopologyAdvice.apply)")
@@ -164,6 +164,13 @@ extension Topology.Policy {
         var texts = ["pattern": pattern, "apply-to": "queues", "priority": "\(priority)"]
         for argument in definition { texts[argument.name] = argument.value.plainText }
         return texts
+    }
+
+    /// Whether what is there is the same, or was raised by an operator above another policy for the queues.
+    func isMet(by there: [String: String]) -> Bool {
+        var wanted = texts
+        if let number = there["priority"].flatMap({ Int($0) }), number > priority { wanted["priority"] = "\(number)" }
+        return there == wanted
     }
 }
 

@@ -89,6 +89,7 @@ import Testing
             let told = refused.errors.joined()
             #expect(told.contains("martlet: worn.dead: not looked at any further: a dead letter was delivered in vain"))
             #expect(told.contains(#""delivery-limit":-1"#) && told.contains("--delivery-limit none"))
+            #expect(told.contains("--priority 100") && told.contains("effective_policy_definition"))
             refusals += 1
         }
         #expect(refusals >= 5)
@@ -114,10 +115,41 @@ import Testing
         #expect(known.map(\.exit.status) == [.exited(0), .exited(0), .exited(1), .exited(1), .exited(1)])
         let spare = "boundless.dead: each look is a delivery in vain, and RabbitMQ throws away what exceeds 4 of them. "
         #expect(known.last?.errors.first?.contains(spare) == true, "\(known.last?.errors ?? [])")
+        // What somebody says against what is shown would cost all of them.
+        let none = try await dead.stats(
+            whereManagementShows: [("4.2.0", #"{"effective_policy_definition":{"delivery-limit":20}}"#)],
+            "--delivery-limit", "none")
+        #expect(none.map(\.exit.status) == [.exited(1)])
+        #expect(none[0].errors.first?.contains("its limit of deliveries is 20, as the management shows it") == true)
         try await dead.wear(5, times: 25)
         #expect(try await dead.run("stats").exit.status == .exited(1))
         #expect(try await dead.run("stats", "--delivery-limit", "none").exit.status == .exited(0))
         DeadLetterQueue.expect(try await dead.take(5), are: letters)
+    }
+
+    @Test func aRedriveEndsWithWhoeverReadsWhatItSays() async throws {
+        let dead = try await DeadLetterQueue("unread")
+        try await dead.publish((0..<2000).map { dead.letter($0) })
+        let redrive = try dead.command(["redrive", "--json"]).joined(separator: "' '")
+        let run = try await ChildProcess.run(["bash", "-o", "pipefail", "-c", "'\(redrive)' | head -n 1"])
+        #expect(run.exit.status == .exited(1))
+        #expect(run.output.count == 1)
+        let left = try await dead.count()
+        #expect(left > 0)
+        #expect(try await dead.count(in: "requests") + left == 2000)
+    }
+
+    @Test func aTokenInThePlaceOfAnIDIsShortened() async throws {
+        let dead = try await DeadLetterQueue("tokens")
+        let token = String(repeating: "0a1b", count: 16)
+        var letter = dead.letter(1)
+        letter.messageID = token
+        letter.body = Array(#"{"id":"\#(token)","app":"\#(token)"}"#.utf8)
+        try await dead.publish([letter])
+        for words in [["list"], ["list", "--json"], ["stats"], ["stats", "--json"], ["show", token]] {
+            let run = try await ChildProcess.run(dead.command(words))
+            #expect(!(run.output + run.errors).joined().contains(token), "\(words)")
+        }
     }
 
     @Test func whatIsChosenIsRedrivenAndTheRestStaysInOrder() async throws {
@@ -129,7 +161,7 @@ import Testing
         try await dead.publish(letters)
         let filter = #"code == "BadDeviceToken""#
         let dry = try await dead.run("redrive", "--where", filter, "--dry-run")
-        #expect(dry.exit.status == .exited(0), "\(dry.errors)")
+        #expect(dry.exit.status == .exited(1), "\(dry.errors)")
         #expect(
             dry.output.last
                 == "would be redriven 39, invalid 1, which stay (martlet dead-letters edit ID); looked at 60")
@@ -137,7 +169,7 @@ import Testing
         #expect(try await dead.count(in: "requests") == 0)
 
         let few = try await dead.run("redrive", "--where", filter, "--limit", "10", "--json")
-        #expect(few.exit.status == .exited(0), "\(few.errors)")
+        #expect(few.exit.status == .exited(1), "\(few.errors)")
         let lines = try few.output.map { try JSONDocument($0).root }
         #expect(lines.count { $0["event"]?.string == "redriven" } == 9)
         #expect(lines.last?["redriven"]?.int == 9 && lines.last?["invalid"]?.int == 1)
@@ -215,6 +247,15 @@ import Testing
         let request = try #require(try await dead.take(1, from: "requests").first)
         let letter = DeadLetter(letters[4].copy)
         #expect(request.properties.header("push-redrive")?.stringValue == "\(DeadLetterMark(letter).uuid)")
+
+        // What cannot be a message keeps nothing behind it, and would not be one the next time.
+        let header = #"{"body":"","headers":{"h":"\#(String(repeating: "x", count: 200_000))"}}"#
+        try directory.write("large", ##"{"body":"1"}"## + "\n\(header)\n" + ##"{"body":"3"}"## + "\n")
+        let large = try await dead.run("import", directory.file("large"), "--json")
+        #expect(large.exit.status == .exited(1))
+        #expect(large.output == [#"{"event":"summary","imported":2,"failed":1,"last_line":3}"#])
+        #expect(!large.errors.contains { $0.contains("--from-line") }, "\(large.errors)")
+        #expect(try await dead.take(2).count == 2)
 
         let broken = directory.file("broken")
         try directory.write("broken", "{\"body\":\"\"}\n{\"body\":3}\n")

@@ -46,7 +46,7 @@ struct DeadLetterQueue {
 
     /// Runs `martlet dead-letters stats` where the management shows this version and this queue, one after another.
     func stats(
-        whereManagementShows shown: [(version: String, queue: String)]
+        whereManagementShows shown: [(version: String, queue: String)], _ words: String...
     ) async throws -> [(exit: ChildExit, errors: [String])] {
         let directory = try TemporaryDirectory()
         return try await onEpollLoop { loop in
@@ -65,9 +65,10 @@ struct DeadLetterQueue {
                     apns: {keys: [{key_id: ABC123DEFG, team_id: DEF123GHIJ, key_file: AuthKey.p8}]}
                     apps: {com.example.app: {}}
                     """)
-                let result = try await ChildProcess.run([
-                    Products.executable("martlet"), "dead-letters", "stats", "--config", config,
-                ])
+                let result = try await ChildProcess.run(
+                    [
+                        Products.executable("martlet"), "dead-letters", "stats", "--config", config,
+                    ] + words)
                 results.append((result.exit, result.errors))
             }
             return results

@@ -70,7 +70,7 @@ import Testing
         let dead = try await DeadLetterQueue("barred")
         try await dead.publish((0..<3).map { dead.letter($0) } + [dead.letter(3, pushType: "alrt")])
         let redrive = try await atTerminal(dead, ["redrive", "--rate", "2/s"])
-        #expect(try await redrive.exit(within: .seconds(30)).status == .exited(0))
+        #expect(try await redrive.exit(within: .seconds(30)).status == .exited(1))
         let text = await redrive.output.allLines().joined(separator: "]")
         #expect(text.contains("─") && text.contains("\r\u{1B}[Kmartlet: \(DeadLetterQueue.id(3)): "), "\(text)")
     }

@@ -93,7 +93,8 @@ struct DeadLetterEdit {
             guard text != body, let problem = check.problem(in: text) else { return text }
             Terminal.error.line(
                 "body:\(problem.position.line):\(problem.position.column): \(problem.message)".printable)
-            Terminal.error.line(SourceExcerpt.text(text, problem.position, width: Terminal.error.width))
+            let excerpt = SourceExcerpt.text(text, problem.position, width: Terminal.error.width)
+            Terminal.error.line(DeadLetterText.shown(excerpt, reveals: false))
             let goesOn =
                 Question.canBeAsked
                 ? await Question.ask("Edit again?", fallback: true, on: loop, interruption) : false

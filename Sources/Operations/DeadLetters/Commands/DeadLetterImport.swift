@@ -132,11 +132,11 @@ actor DeadLetterImport {
             published += 1
             return progress.finish(line)
         }
-        progress.leave(line)
         let report = PublishReport(file: message.routingKey, messageID: id, outcome: outcome)
         refuse("\(id): \(report.reason ?? "not published")")
-        if case .refused = outcome { return }
-        // The others would fare the same.
+        // It would be again; the others would not.
+        if case .refused = outcome { return progress.finish(line) }
+        progress.leave(line)
         failure = report.exitCode
     }
 }

@@ -53,7 +53,7 @@ actor DeadLetterRedrive {
         if case .interrupted? = scan.end { return code }
         let isMissing = scan.end == .complete && task.tellMissing(found)
         guard code == .success else { return code }
-        return self.failure ?? (isMissing || counts.failed + counts.left > 0 ? .failed : .success)
+        return self.failure ?? (isMissing || counts.failed + counts.left + counts.invalid > 0 ? .failed : .success)
     }
 
     private func conclude() async {
@@ -73,8 +73,12 @@ actor DeadLetterRedrive {
         guard !lines.isEmpty else { return }
         var rest = lines
         lines = []
-        _ = await FileWriter.write(&rest, to: STDOUT_FILENO, on: loop, unless: isOver)
+        let isWritten = await FileWriter.write(&rest, to: STDOUT_FILENO, on: loop, unless: isOver)
         lines = rest + lines
+        guard !isWritten, rest.isEmpty, failure == nil else { return }
+        // Whoever read them has gone, and would not know what is sent from here on.
+        failure = .failed
+        scan.stop()
     }
 
     private func redriveAll() async {
@@ -146,6 +150,7 @@ actor DeadLetterRedrive {
 
     /// A line of JSON for each; for people those that were not published, some of them.
     private func report(_ id: String, _ outcome: String, _ reason: String?) {
+        let id = DeadLetterText.shown(id, reveals: false)
         if options.isJSON {
             var json = JSONWriter()
             json.beginObject()

@@ -92,7 +92,7 @@ struct DeadLetterTask: Sendable {
             let limit = options.deliveryLimit ?? 0
             line(
                 "not looked at any further: a dead letter was delivered in vain \(deliveries) times, and RabbitMQ throws it "
-                    + "away after \(limit). \(DeadLetterScan.limitAdvice(scan.queue))")
+                    + "away after \(limit). \(DeadLetterScan.limitAdvice(scan.queue, in: access.virtualHost))")
             return .failed
         }
     }
