@@ -84,9 +84,11 @@ extension AMQPError {
     var advice: String {
         switch code {
         case .notFound where replyCode == 404: "\(self): martlet topology apply"
+        // A certificate, or a login: the configuration is wrong.
+        case _ where !isRetriable: "\(self)"
         case .cannotConnect, .connectionLost, .timedOut: "\(self): see there with rabbitmqctl status"
         // An outage says so of an alarm; to what else is refused the broker has a reply code.
-        case .refused where replyCode == 0 && isRetriable: "\(self): \(Self.alarmRemedy)"
+        case .refused where replyCode == 0: "\(self): \(Self.alarmRemedy)"
         default: "\(self)"
         }
     }
