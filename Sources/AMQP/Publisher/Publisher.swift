@@ -120,13 +120,10 @@ public final class Publisher: BrokerChannel {
 
     private func sendWaiting() {
         while let first = waiting.first {
-            if missing.contains(first.message.exchange) {
-                waitingAlone.append(first)
-            } else {
-                guard canSend(first.message) else { return }
-                send(first.message, first.continuation)
-            }
+            let goesAlone = missing.contains(first.message.exchange)
+            guard goesAlone || canSend(first.message) else { return }
             waiting.removeFirst()
+            if goesAlone { waitingAlone.append(first) } else { send(first.message, first.continuation) }
         }
         while window.isEmpty, let first = waitingAlone.first, canSend(first.message) {
             waitingAlone.removeFirst()
