@@ -95,7 +95,9 @@ extension Lane {
 extension BreakerCause {
     fileprivate init(_ error: TransportError) {
         guard error.code != .certificate else {
-            self.init("certificate", error.message)
+            self.init(
+                "certificate",
+                "\(error.message): look who signed it (openssl s_client -showcerts), at ca-certificates and the clock")
             return
         }
         self.init(

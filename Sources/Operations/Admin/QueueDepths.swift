@@ -12,12 +12,16 @@ final class QueueDepths {
     private var isClosed = false
     /// As the broker said last. Queues that are missing, or may not be looked at, are left out.
     private(set) var latest: [QueueStatus] = []
+    private var seenAt: MonotonicTime?
 
     init(loop: EventLoop, access: BrokerAccess, topology: Topology) {
         self.loop = loop
         queues = topology.queues.map(\.name)
         admin = access.admin(named: "martlet worker queues", on: loop)
     }
+
+    /// Of `latest`; nil before the broker has answered, and after it was lost.
+    var secondsOld: Int? { seenAt.map { Int($0.duration(to: loop.now.monotonic).components.seconds) } }
 
     /// Until `close`.
     func watch() async {
@@ -35,13 +39,13 @@ final class QueueDepths {
                 found.append(try await admin.status(ofQueue: queue))
             } catch  where error.isUnreachable {
                 // What was true before the outage is not.
-                latest = []
+                (latest, seenAt) = ([], nil)
                 return
             } catch {
                 continue
             }
         }
-        latest = found
+        (latest, seenAt) = (found, loop.now.monotonic)
     }
 
     func close() async {

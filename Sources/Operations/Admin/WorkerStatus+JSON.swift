@@ -28,6 +28,7 @@ extension WorkerStatus {
                     $0.member("consumers", queue.consumers)
                 }
             }
+            if let age = queuesSecondsOld { $0.member("queues_seconds_old", age) }
             $0.array("breakers", breakers) { json, breaker in
                 json.object {
                     $0.member("route", breaker.route)

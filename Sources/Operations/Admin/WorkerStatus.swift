@@ -32,6 +32,8 @@ struct WorkerStatus: Sendable {
     var broker: String
     /// As the broker said last; none before it has.
     var queues: [QueueStatus]
+    /// How long ago; nil before it has.
+    var queuesSecondsOld: Int?
     var totals: WorkerTotals
     var inFlight: Int
     var logLinesDropped: Int

@@ -13,6 +13,7 @@ enum APNsFinding: Equatable {
     case topic(String)
     case tokensTooOften
     case troubled(String)
+    case unanswered(String)
     case stranger(Int)
     case unreachable(TransportError?)
 
@@ -21,7 +22,7 @@ enum APNsFinding: Equatable {
         case .notSent(.noConnection), .notSent(.draining), .notSent(.overloaded), .notSent(.expired):
             self = .unreachable(reason)
         case .notSent(let why): self = .troubled(why.description)
-        case .unknown(let why, _): self = .troubled(why.description)
+        case .unknown(let why, _): self = .unanswered(why.description)
         case .answered(let answer): self = Self.finding(answer)
         }
     }
@@ -46,7 +47,7 @@ enum APNsFinding: Equatable {
     /// Whether another app with the same key at the same place would hear the same.
     var isOfAllApps: Bool {
         switch self {
-        case .clock, .key, .environment, .tokensTooOften, .stranger, .unreachable: true
+        case .clock, .key, .environment, .tokensTooOften, .stranger, .unanswered, .unreachable: true
         case .taken, .takesAnyDevice, .topic, .troubled: false
         }
     }
@@ -81,7 +82,7 @@ enum APNsFinding: Equatable {
             return .warning(
                 check, "\(place): key \(keyID) has shown new tokens too often (TooManyProviderTokenUpdates)",
                 remedy: "ask again in 20 minutes")
-        case .troubled(let reason):
+        case .troubled(let reason), .unanswered(let reason):
             return .failure(
                 check, "\(app): \(place): \(reason)", remedy: "ask again; if it stays so, look at Apple's system status"
             )

@@ -94,16 +94,17 @@ struct StatusTable {
         let hasSeveral = Set(reports.map(\.broker)).count > 1
         var rows: [[String]] = []
         for report in reports {
+            let seen = report.queuesSecondsOld.map { Self.duration($0) + " ago" } ?? "-"
             for queue in report.queues {
                 let name = [queue.name] + (hasSeveral ? [report.broker] : [])
                 // Of the many wait queues only those that hold something.
                 guard queue.messages > 0 || queue.consumers > 0 || !queue.name.contains(".wait."),
                     !rows.contains(where: { $0.starts(with: name) })
                 else { continue }
-                rows.append(name + ["\(queue.messages)", "\(queue.consumers)"])
+                rows.append(name + ["\(queue.messages)", "\(queue.consumers)", seen])
             }
         }
-        return section(["QUEUE"] + (hasSeveral ? ["BROKER"] : []) + ["MESSAGES", "CONSUMERS"], rows)
+        return section(["QUEUE"] + (hasSeveral ? ["BROKER"] : []) + ["MESSAGES", "CONSUMERS", "SEEN"], rows)
     }
 
     private func section(_ titles: [String], _ rows: [[String]]) -> [String] {

@@ -32,6 +32,8 @@ struct WorkerReport: Sendable {
     var paused: [String] = []
     var broker = "-"
     var queues: [Queue] = []
+    /// Since the worker has asked for them.
+    var queuesSecondsOld: Int?
 
     /// - Throws: what is wrong with the answer.
     init(_ answer: HTTPResponse) throws(WorkerReportError) {
@@ -62,6 +64,7 @@ struct WorkerReport: Sendable {
                     name: $0["name"]?.string ?? "-", messages: $0["messages"]?.int ?? 0,
                     consumers: $0["consumers"]?.int ?? 0)
             } ?? []
+        queuesSecondsOld = root["queues_seconds_old"]?.int
     }
 }
 

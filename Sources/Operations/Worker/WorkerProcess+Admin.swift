@@ -33,9 +33,9 @@ extension WorkerProcess {
             lanes: lanes.enumerated().map { index, status in
                 WorkerStatus.Lane(number: index, isTurning: !watchdog.stalled.contains(index), status: status)
             },
-            broker: brokerAccess.name, queues: queueDepths?.latest ?? [], totals: WorkerTotals(metrics),
-            inFlight: metrics.level(of: "martlet_inflight"), logLinesDropped: log.droppedCount,
-            spansDropped: spans?.queue.droppedCount ?? 0)
+            broker: brokerAccess.name, queues: queueDepths?.latest ?? [], queuesSecondsOld: queueDepths?.secondsOld,
+            totals: WorkerTotals(metrics), inFlight: metrics.level(of: "martlet_inflight"),
+            logLinesDropped: log.droppedCount, spansDropped: spans?.queue.droppedCount ?? 0)
     }
 
     private var reasons: [String] {
