@@ -160,6 +160,7 @@ public final class HTTP2Server: HTTP2Session {
             return
         }
         headerStream = nil
+        guard streamID <= lastStreamServed else { return }
         guard openStreams < limits.streamsMax else {
             nghttp2_submit_rst_stream(
                 session, UInt8(NGHTTP2_FLAG_NONE.rawValue), streamID, HTTP2ErrorCode.refusedStream.rawValue)

@@ -35,6 +35,8 @@ public class HTTP2Session: ByteStreamHandler {
     /// Why the connection ends, when it is not the transport that says so.
     private var failure: TransportError?
     private var goAwaySent = false
+    /// Of the peer's streams, the last that goes on: what has come behind it before a GOAWAY left is not to be served.
+    final private(set) var lastStreamServed = Int32.max
     /// GOAWAY frames that were asked for and have not left.
     private var goAwaysWaiting = 0
     private var lingersAfterGoAway = false
@@ -107,9 +109,9 @@ public class HTTP2Session: ByteStreamHandler {
         guard phase == .open else { return }
         goAwaySent = true
         lingersAfterGoAway = lingers
+        lastStreamServed = min(lastStreamServed, lastStreamID ?? nghttp2_session_get_last_proc_stream_id(session))
         let result = nghttp2_submit_goaway(
-            session, UInt8(NGHTTP2_FLAG_NONE.rawValue),
-            lastStreamID ?? nghttp2_session_get_last_proc_stream_id(session), code.rawValue, debug, debug.count)
+            session, UInt8(NGHTTP2_FLAG_NONE.rawValue), lastStreamServed, code.rawValue, debug, debug.count)
         if result == 0 { goAwaysWaiting += 1 }
         requestFlush()
     }

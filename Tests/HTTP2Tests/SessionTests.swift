@@ -176,6 +176,19 @@ import Testing
         #expect(rig.client.closes == [nil])
     }
 
+    /// What has come in the same piece: the peer may send it again elsewhere.
+    @Test func nothingBehindAGoAwayIsServed() throws {
+        let rig = try Rig { server, stream in
+            server.server.respond(stream, status: 200)
+            server.server.goAway()
+        }
+        #expect(rig.open())
+        for _ in 0..<4 { rig.request() }
+        #expect(rig.run(until: { rig.client.ended == 4 && rig.client.closes.count == 1 }) == .done)
+        #expect(rig.server.requests.count == 1)
+        #expect(rig.client.responses.values.count { $0.end == .refusedUnprocessed } == 3)
+    }
+
     @Test func twoGoAwaysLowerTheLastID() throws {
         let rig = try Rig(onRequest: { _, _ in })
         #expect(rig.open())
