@@ -99,7 +99,10 @@ public final class CopyMemory: @unchecked Sendable {
             case .delivering:
                 return .busy
             case .settled(let isAccepted, let held, let time, let hasCopies):
-                if arrival.isRepeated(held) { return .done }
+                if arrival.isRepeated(held) {
+                    stripe.table.noteTwin(key)
+                    return .done
+                }
                 if arrival.isAgain(held), wasLate(held.channel, settledAt: time, hasCopies: hasCopies) {
                     // Once: a further one is a copy.
                     stripe.table.move(key, to: arrival)
@@ -128,9 +131,17 @@ public final class CopyMemory: @unchecked Sendable {
         let verdict = await withUnsafeContinuation { waiter in
             let isWaiting = stripe(of: key).withLock { stripe in
                 guard case .delivering(let held) = stripe.table.find(key) else { return false }
-                isSame = arrival.isRepeated(held) || arrival.isAgain(held) && lossTime(of: held.channel) != nil
+                let isTwin = arrival.isRepeated(held)
+                let isAgain = !isTwin && arrival.isAgain(held) && lossTime(of: held.channel) != nil
+                isSame = isTwin || isAgain
                 isEarly = !isSame && arrival.isBack(held)
-                if isSame { stripe.table.move(key, to: arrival) } else if !isEarly { stripe.table.noteCopy(key) }
+                if isTwin {
+                    stripe.table.noteTwin(key)
+                } else if isAgain {
+                    stripe.table.move(key, to: arrival)
+                } else if !isEarly {
+                    stripe.table.noteCopy(key)
+                }
                 stripe.wait(for: key, waiter)
                 return true
             }

@@ -37,6 +37,8 @@ struct CopyTable {
         static let settled = State(rawValue: 1)
         static let accepted = State(rawValue: 2)
         static let hasCopies = State(rawValue: 4)
+        /// Its trip was published twice, and the other one was or will be acknowledged.
+        static let hasTwin = State(rawValue: 8)
     }
 
     private static let noPlace = UInt16.max
@@ -117,9 +119,18 @@ struct CopyTable {
         if let index = index(of: key) { entries[index].state.insert(.hasCopies) }
     }
 
-    /// Another delivery answers for it.
+    /// The same trip, published a second time, has come.
+    mutating func noteTwin(_ key: CopyKey) {
+        if let index = index(of: key) { entries[index].state.insert(.hasTwin) }
+    }
+
+    /// Another delivery answers for it, unless that is its twin: then the next does.
     mutating func move(_ key: CopyKey, to arrival: CopyArrival) {
         guard let index = index(of: key) else { return }
+        guard entries[index].state.remove(.hasTwin) == nil else {
+            entries[index].held.deliveryCount = max(entries[index].held.deliveryCount, arrival.deliveryCount)
+            return
+        }
         let next = entries[index].held.next
         entries[index].held = Held(arrival)
         entries[index].held.next = next

@@ -144,6 +144,24 @@ import Testing
         }
     }
 
+    /// A redrive that was broken off and repeated, and then the broker closed the channel.
+    @Test(arguments: [true, false])
+    func bothPublishesOfATripAreKnownWhenTheirChannelWasLost(theFirstHasEnded: Bool) async {
+        for verdict in [accepted, rejected, waits] {
+            let (lost, next) = (memory.openChannel(), memory.openChannel())
+            #expect(begin(key(), lost, waitID: 7) == .first)
+            let repeated = theFirstHasEnded ? nil : ending(key(), arrival(lost, waitID: 7))
+            memory.settle(key(), verdict, now: seconds(100))
+            if let repeated { #expect(await repeated.value == .same) }
+            if theFirstHasEnded { #expect(begin(key(), lost, waitID: 7) == .done) }
+            memory.lose(lost, now: seconds(101))
+            #expect(begin(key(), next, waitID: 7, isRedelivered: true, count: 1) == .done)
+            #expect(begin(key(), next, waitID: 7, isRedelivered: true, count: 1) == .done)
+            #expect(begin(key(), next, waitID: 7, isRedelivered: true, count: 1) != .done, "nobody published a third")
+            memory.forget(key())
+        }
+    }
+
     @Test func aWaitThatIsBackBeforeItsConfirmIsDeliveredAfterIt() async {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
