@@ -43,6 +43,27 @@ import Testing
         }
     }
 
+    /// Who closes the channel next has to know whether what was acknowledged is gone.
+    @Test(arguments: ["answers", "is silent", "closes the connection"])
+    func whetherAcknowledgementsAreAppliedIsToldAtTheEnd(theBroker: String) {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.fill(["a", "b"])
+            let consumer = scene.makeConsumer()
+            await scene.wait("deliveries") { scene.deliveries.count == 2 }
+            for delivery in scene.deliveries { consumer.acknowledge(delivery.tag) }
+            switch theBroker {
+            case "is silent": scene.broker.setSilent(true)
+            case "closes the connection":
+                scene.loop.schedule(after: .zero) { scene.assumeIsolated { $0.broker.closeConnections() } }
+            default: break
+            }
+            let isSettled = await consumer.untilSettled(by: scene.loop.now.monotonic + .seconds(10))
+            #expect(isSettled == (theBroker == "answers"))
+        }
+    }
+
     @Test func whatIsDoneBehindAnOpenDeliveryLeavesAtTheClose() {
         Scene.play { scene in
             try scene.broker.start()

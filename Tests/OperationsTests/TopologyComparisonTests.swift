@@ -122,6 +122,13 @@ import Testing
         }
         picture.policies = ["push-deliveries": texts.merging(["priority": "7"]) { $1 }]
         #expect(troubles(picture, topology) == [])
+        // Nor does a raised priority go when something else has to be set.
+        picture.policies["push-deliveries"]?["delivery-limit"] = "5"
+        #expect(
+            troubles(picture, topology) == [
+                "differs  policy push-deliveries: delivery-limit is 5 instead of -1; run martlet topology apply"
+            ])
+        #expect(topology.policies(of: BrokerVersion(4, 0))[0].raised(like: ["priority": "7"]).priority == 7)
         picture.policies = [:]
         picture.seesPolicies = false
         #expect(

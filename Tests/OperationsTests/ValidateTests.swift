@@ -259,6 +259,14 @@ import Testing
         #expect(SourceExcerpt.text(Array(text.utf8), position, width: width) == expected)
     }
 
+    @Test func aCaretStandsBehindATokenThatIsShortened() {
+        let text = #"{"device_token":"\#(String(repeating: "0a1b", count: 16))","push_type":"alertt"}"#
+        let position = JSONPosition(offset: text.utf8.count - 9, line: 1, column: 1)
+        let lines = SourceExcerpt.text(Array(text.utf8), position, width: 100, reveals: false).split(separator: "\n")
+        let shown = #"{"device_token":"0a1b0a1b…+56","push_type":"alertt"}"#
+        #expect(lines == [Substring(shown), String(repeating: " ", count: shown.count - 9) + "^"])
+    }
+
     @Test func ofAConfigurationOnlyTheKeyIsShown() {
         let text = Array("amqp:\n  password: [hunter2]\n".utf8)
         let position = JSONPosition(offset: 18, line: 2, column: 13)

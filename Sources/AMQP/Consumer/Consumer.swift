@@ -235,12 +235,19 @@ public final class Consumer: BrokerChannel {
     ///
     /// RabbitMQ answers `basic.cancel` when the queue has applied what came before. Where nothing is consumed any more,
     /// only time tells (``RecentSettlements``); a `basic.get` would take a message in vain.
-    public func untilSettled(by deadline: MonotonicTime) async {
+    ///
+    /// - Returns: false where it may be lost: there was no answer in time, or the channel has ended meanwhile.
+    @discardableResult public func untilSettled(by deadline: MonotonicTime) async -> Bool {
         willClose()
+        let channel = generation
         let isAnswered = if case .running = consumption { true } else { false }
         await stopConsuming(by: deadline)
-        guard !isAnswered, let safeAt = settlements.safeAt, safeAt > loop.now.monotonic else { return }
-        await loop.sleep(for: loop.now.monotonic.duration(to: min(safeAt, deadline)))
+        if case .stopping = consumption { return false }
+        if !isAnswered, let safeAt = settlements.safeAt, safeAt > loop.now.monotonic {
+            await loop.sleep(for: loop.now.monotonic.duration(to: min(safeAt, deadline)))
+            if safeAt > deadline { return false }
+        }
+        return generation == channel
     }
 
     private func sendConsume() {

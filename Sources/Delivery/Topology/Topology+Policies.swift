@@ -5,7 +5,7 @@ extension Topology {
         public let name: String
         /// A regular expression over names of queues.
         public let pattern: String
-        public let priority: Int
+        public var priority: Int
         public let definition: [Argument]
     }
 

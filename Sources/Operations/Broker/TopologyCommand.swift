@@ -79,7 +79,8 @@ struct TopologyCommand {
                     + "(then apply --without-policies)")
         }
         let there = picture.policies[policy.name]
-        if let there, policy.isMet(by: there) { return .present }
+        let policy = there.map { policy.raised(like: $0) } ?? policy
+        if there == policy.texts { return .present }
         if let failure = await management.set(policy) { return .failed("\(failure.message): \(command)") }
         return there == nil ? .created : .changed
     }

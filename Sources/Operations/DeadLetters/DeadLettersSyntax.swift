@@ -32,7 +32,7 @@ extension CommandSyntax {
                 """,
             operands: "[ID…]", operandValues: .text,
             options: .broker + [
-                .filter, .limit("so many at most"),
+                .filter, .limit("send so many at most"),
                 OptionSyntax(name: "rate", value: "N/s", help: "so many a second at most"),
                 OptionSyntax(name: "dry-run", help: "only say what would be sent"),
                 OptionSyntax(name: "to", value: "QUEUE", help: "to this queue; default that which it came from"),

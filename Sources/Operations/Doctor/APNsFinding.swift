@@ -13,7 +13,7 @@ enum APNsFinding: Equatable {
     case topic(String)
     case tokensTooOften
     case troubled(String)
-    case unanswered(String)
+    case unanswered
     case stranger(Int)
     case unreachable(TransportError?)
 
@@ -22,7 +22,8 @@ enum APNsFinding: Equatable {
         case .notSent(.noConnection), .notSent(.draining), .notSent(.overloaded), .notSent(.expired):
             self = .unreachable(reason)
         case .notSent(let why): self = .troubled(why.description)
-        case .unknown(let why, _): self = .unanswered(why.description)
+        case .unknown(.timedOut, _): self = .unanswered
+        case .unknown(let why, _): self = .troubled(why.description)
         case .answered(let answer): self = Self.finding(answer)
         }
     }
@@ -82,7 +83,11 @@ enum APNsFinding: Equatable {
             return .warning(
                 check, "\(place): key \(keyID) has shown new tokens too often (TooManyProviderTokenUpdates)",
                 remedy: "ask again in 20 minutes")
-        case .troubled(let reason), .unanswered(let reason):
+        case .unanswered:
+            return .failure(
+                check, "\(place): no answer in time, with key \(keyID)",
+                remedy: "ask again; if it stays so, look at Apple's system status")
+        case .troubled(let reason):
             return .failure(
                 check, "\(app): \(place): \(reason)", remedy: "ask again; if it stays so, look at Apple's system status"
             )

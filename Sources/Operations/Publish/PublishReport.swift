@@ -37,8 +37,7 @@ struct PublishReport: Equatable {
         case .confirmed: "published"
         case .returned: "unroutable"
         case .nacked, .refused: "refused"
-        // The broker closes the channel for an exchange that is not there: the message is surely not in it.
-        case .unknown(let error): error.code == .notFound ? "refused" : "unknown"
+        case .unknown: outcome.isUnknown ? "unknown" : "refused"
         case .notSent: "not-sent"
         }
     }
@@ -57,5 +56,13 @@ struct PublishReport: Equatable {
         case .unknown(let error): "it may have arrived: \(error.message)"
         case .notSent(let error): error.message
         }
+    }
+}
+
+extension PublishOutcome {
+    /// Whether the message may have arrived. The broker closes the channel for an exchange that is not there: the message
+    /// is surely not in it.
+    var isUnknown: Bool {
+        if case .unknown(let error) = self { error.code != .notFound } else { false }
     }
 }

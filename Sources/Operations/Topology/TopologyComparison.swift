@@ -88,7 +88,7 @@ struct TopologyComparison {
                     advice: "without it RabbitMQ \(version) takes what was returned 20 times out of the queues; "
                         + TopologyAdvice.apply)
             }
-            let differences = policy.isMet(by: there) ? [] : Self.differences(policy.texts, there)
+            let differences = Self.differences(policy.raised(like: there).texts, there)
             return TopologyFinding(
                 subject: subject, state: differences.isEmpty ? .present : .differs,
                 advice: differences.isEmpty ? "" : "\(differences.joined(separator: ", ")); \(TopologyAdvice.apply)")
@@ -166,11 +166,11 @@ extension Topology.Policy {
         return texts
     }
 
-    /// Whether what is there is the same, or was raised by an operator above another policy for the queues.
-    func isMet(by there: [String: String]) -> Bool {
-        var wanted = texts
-        if let number = there["priority"].flatMap({ Int($0) }), number > priority { wanted["priority"] = "\(number)" }
-        return there == wanted
+    /// With the priority of what is there, where an operator has raised it above another policy for the queues.
+    func raised(like there: [String: String]) -> Self {
+        var raised = self
+        raised.priority = max(priority, there["priority"].flatMap { Int($0) } ?? priority)
+        return raised
     }
 }
 

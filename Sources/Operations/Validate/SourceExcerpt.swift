@@ -3,7 +3,10 @@ import JSON
 /// The line of a text in which something is wrong, with a caret below the place.
 enum SourceExcerpt {
     /// Two lines of at most `width` columns, cut around the place where they would be longer.
-    static func text(_ source: [UInt8], _ position: JSONPosition, width: Int) -> String {
+    ///
+    /// - Parameter reveals: shows device tokens whole.
+    static func text(_ source: [UInt8], _ position: JSONPosition, width: Int, reveals: Bool = true) -> String {
+        func shown(_ bytes: ArraySlice<UInt8>) -> String { DeadLetterText.shown(Self.shown(bytes), reveals: reveals) }
         let offset = min(max(position.offset, 0), source.count)
         let isEnd = { (byte: UInt8) in byte == UInt8(ascii: "\n") }
         let start = source[..<offset].lastIndex(where: isEnd).map { $0 + 1 } ?? 0

@@ -19,37 +19,49 @@ struct DeadLetterDrop {
         defer { interruption.end() }
         let scan = task.scan(on: loop, interruption)
         if let failure = await task.open(scan) { return failure }
-        let code = await drop(scan, loop, interruption)
-        await scan.close()
-        return code
+        let (written, failure) = await choose(scan, loop, interruption)
+        let held = written?.tags.filter { scan.holds($0) } ?? []
+        for tag in held { scan.acknowledge(tag) }
+        let isSettled = await scan.close()
+        guard let written else { return failure }
+        guard isSettled || held.isEmpty else {
+            Terminal.error.line(
+                "martlet: \(task.options.file) has \(held.count); whether they are out of \(scan.queue) is not known: look there before you import it"
+                    .printable)
+            return .unreachable
+        }
+        say(held.count, of: scan)
+        let code = held.count == written.tags.count ? task.end(of: scan) : .unreachable
+        return code == .success && (task.isMissing(written.names) || written.oversized > 0) ? .failed : code
     }
 
-    private func drop(
+    private func say(_ dropped: Int, of scan: DeadLetterScan) {
+        if task.options.isJSON {
+            Terminal.output.line(#"{"event":"summary","dropped":\#(dropped)}"#)
+        } else {
+            Terminal.output.line("dropped \(dropped) of \(scan.seen); they are in \(task.options.file)".printable)
+        }
+    }
+
+    /// What is in the file and to be dropped; else nil, after an error line where one is due.
+    private func choose(
         _ scan: DeadLetterScan, _ loop: EpollLoop, _ interruption: Interruption
-    ) async -> ExitCode {
-        guard let written = await DeadLetterExport(task).write(scan, loop) else { return .failed }
+    ) async -> (DeadLetterExport.Written?, failure: ExitCode) {
+        guard let written = await DeadLetterExport(task).write(scan, loop) else { return (nil, .failed) }
         let (count, file) = (written.tags.count, task.options.file)
         switch scan.end {
         case nil, .complete, .enough, .windowFull: break
         // What was interrupted drops nothing: the file may be thrown away.
-        case .tooLong, .interrupted, .lost, .worn: return task.end(of: scan)
+        case .tooLong, .interrupted, .lost, .worn: return (nil, task.end(of: scan))
         }
-        let isMissing = task.tellMissing(written.names)
+        task.tellMissing(written.names)
         if count > 0, !task.options.saysYes {
             let question = "\(count) dead letters are in \(file). Drop them from \(scan.queue)?"
             guard let answer = await Question.ask(question, fallback: false, on: loop, interruption) else {
-                return task.end(of: scan)
+                return (nil, task.end(of: scan))
             }
-            guard answer else { return .failed }
+            guard answer else { return (nil, .failed) }
         }
-        let held = written.tags.filter { scan.holds($0) }
-        for tag in held { scan.acknowledge(tag) }
-        if task.options.isJSON {
-            Terminal.output.line(#"{"event":"summary","dropped":\#(held.count)}"#)
-        } else {
-            Terminal.output.line("dropped \(held.count) of \(scan.seen); they are in \(file)".printable)
-        }
-        let code = held.count == count ? task.end(of: scan) : .unreachable
-        return code == .success && (isMissing || written.oversized > 0) ? .failed : code
+        return (written, .success)
     }
 }

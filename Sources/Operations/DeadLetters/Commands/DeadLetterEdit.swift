@@ -6,8 +6,6 @@ import JSON
 
 /// Has a person correct the body of a dead letter, and sends it.
 struct DeadLetterEdit {
-    private static let bodyBytesMax = 16 << 20
-
     let task: DeadLetterTask
 
     init(_ task: DeadLetterTask) { self.task = task }
@@ -23,12 +21,34 @@ struct DeadLetterEdit {
             Terminal.error.line("martlet: \(advice)".printable)
             return .usage
         }
-        guard let body = await edited(first.copy.body, loop, interruption) else {
-            return interruption.code ?? .failed
+        let file: EditedFile
+        do {
+            file = try EditedFile(first.copy.body)
+        } catch {
+            Terminal.error.line("martlet: cannot write a file to edit: \(error.reason)".printable)
+            return .failed
+        }
+        interruption.atOnce = { file.remove() }
+        let (isSent, code) = await edit(first, in: file, to: queue, loop, interruption)
+        interruption.atOnce = {}
+        if isSent || (try? file.text()) ?? first.copy.body == first.copy.body {
+            file.remove()
+        } else {
+            Terminal.error.line("martlet: what you wrote is in \(file.path)".printable)
+        }
+        return code
+    }
+
+    private func edit(
+        _ first: DeadLetterTask.Found, in file: EditedFile, to queue: String, _ loop: EpollLoop,
+        _ interruption: Interruption
+    ) async -> (isSent: Bool, ExitCode) {
+        guard let body = await edited(first.copy.body, in: file, loop, interruption) else {
+            return (false, interruption.code ?? .failed)
         }
         guard body != first.copy.body else {
             Terminal.output.line("unchanged: nothing was sent")
-            return .success
+            return (false, .success)
         }
         return await replace(first, by: body, to: queue, loop, interruption)
     }
@@ -62,19 +82,9 @@ struct DeadLetterEdit {
     }
 
     /// nil when the person gives up, or an error line says why not.
-    private func edited(_ body: [UInt8], _ loop: EpollLoop, _ interruption: Interruption) async -> [UInt8]? {
-        let file: EditedFile
-        do {
-            file = try EditedFile(body)
-        } catch {
-            Terminal.error.line("martlet: cannot write a file to edit: \(error.reason)".printable)
-            return nil
-        }
-        interruption.atOnce = { file.remove() }
-        defer {
-            file.remove()
-            interruption.atOnce = {}
-        }
+    private func edited(
+        _ body: [UInt8], in file: EditedFile, _ loop: EpollLoop, _ interruption: Interruption
+    ) async -> [UInt8]? {
         let check = RequestCheck()
         while true {
             let hasSucceeded = await Editor(file.path)?.hasSucceeded(interruption) ?? false
@@ -85,7 +95,7 @@ struct DeadLetterEdit {
             }
             let text: [UInt8]
             do {
-                text = try FileReader.bytes(of: file.path, bytesMax: Self.bodyBytesMax)
+                text = try file.text()
             } catch {
                 Terminal.error.line("martlet: cannot read \(file.path): \(error.reason)".printable)
                 return nil
@@ -93,8 +103,8 @@ struct DeadLetterEdit {
             guard text != body, let problem = check.problem(in: text) else { return text }
             Terminal.error.line(
                 "body:\(problem.position.line):\(problem.position.column): \(problem.message)".printable)
-            let excerpt = SourceExcerpt.text(text, problem.position, width: Terminal.error.width)
-            Terminal.error.line(DeadLetterText.shown(excerpt, reveals: false))
+            Terminal.error.line(
+                SourceExcerpt.text(text, problem.position, width: Terminal.error.width, reveals: false))
             let goesOn =
                 Question.canBeAsked
                 ? await Question.ask("Edit again?", fallback: true, on: loop, interruption) : false
@@ -110,9 +120,9 @@ struct DeadLetterEdit {
     private func replace(
         _ first: DeadLetterTask.Found, by body: [UInt8], to queue: String, _ loop: EpollLoop,
         _ interruption: Interruption
-    ) async -> ExitCode {
+    ) async -> (isSent: Bool, ExitCode) {
         let scan = task.scan(on: loop, interruption)
-        if let failure = await task.open(scan) { return failure }
+        if let failure = await task.open(scan) { return (false, failure) }
         let mark = DeadLetterMark(first.letter)
         var same: DeadLetterTask.Found?
         while let next = await task.next(in: scan) {
@@ -126,7 +136,7 @@ struct DeadLetterEdit {
             if code == .success {
                 Terminal.error.line("martlet: the dead letter has gone meanwhile: nothing was sent")
             }
-            return code == .success ? .failed : code
+            return (false, code == .success ? .failed : code)
         }
         var message = RedriveMessage.make(of: same.copy, same.letter, to: queue, resetsAttempts: true)
         message.body = body
@@ -134,13 +144,15 @@ struct DeadLetterEdit {
         let outcome = await scan.publish(message)
         let isHeld = scan.holds(same.message.tag)
         if outcome == .confirmed, isHeld { scan.acknowledge(same.message.tag) }
-        await scan.close()
-        let report = PublishReport(file: "to \(queue)", messageID: message.messageID, outcome: outcome)
-        (outcome == .confirmed ? Terminal.output : Terminal.error).line(report.line)
-        if outcome == .confirmed, !isHeld {
-            Terminal.error.line("martlet: the connection was lost: the dead letter is still there")
-            return .failed
+        let isSettled = await scan.close()
+        let isSent = outcome == .confirmed
+        let id = DeadLetterText.shown(message.messageID, reveals: false)
+        let report = PublishReport(file: "to \(queue)", messageID: id, outcome: outcome)
+        (isSent ? Terminal.output : Terminal.error).line(report.line)
+        if isSent, !isHeld || !isSettled {
+            Terminal.error.line("martlet: the connection was lost: the dead letter may still be there")
+            return (true, .failed)
         }
-        return report.exitCode
+        return (isSent, report.exitCode)
     }
 }

@@ -133,7 +133,7 @@ actor DeadLetterImport {
             return progress.finish(line)
         }
         let report = PublishReport(file: message.routingKey, messageID: id, outcome: outcome)
-        refuse("\(id): \(report.reason ?? "not published")")
+        refuse("\(DeadLetterText.shown(id, reveals: false)): \(report.reason ?? "not published")")
         // It would be again; the others would not.
         if case .refused = outcome { return progress.finish(line) }
         progress.leave(line)

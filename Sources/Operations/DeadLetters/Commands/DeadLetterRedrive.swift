@@ -45,15 +45,20 @@ actor DeadLetterRedrive {
         progress.end()
         counts.seen = scan.seen
         let code = task.end(of: scan)
-        await scan.close()
+        let isSettled = await scan.close()
         if options.isDryRun, !options.isJSON {
             Terminal.output.write(DeadLetterText.table(groups, of: scan.seen, in: scan.queue))
         }
         await conclude()
+        if !isSettled, counts.redriven > 0 {
+            Terminal.error.line(
+                "martlet: \(scan.queue): whether the last were taken away is not known: run it again".printable)
+            return code == .success ? .unreachable : code
+        }
         if case .interrupted? = scan.end { return code }
         let isMissing = scan.end == .complete && task.tellMissing(found)
         guard code == .success else { return code }
-        return self.failure ?? (isMissing || counts.failed + counts.left + counts.invalid > 0 ? .failed : .success)
+        return self.failure ?? (isMissing || counts.areSomeAmiss ? .failed : .success)
     }
 
     private func conclude() async {
@@ -85,13 +90,15 @@ actor DeadLetterRedrive {
         var pace = options.ratePerSecond.map { Pace(perSecond: $0) }
         await withTaskGroup(of: Void.self) { group in
             var window = PublishWindow()
-            while counts.chosen < options.limit ?? .max,
+            var sent = 0
+            while failure == nil, sent < options.limit ?? .max,
                 let next = await task.next(in: scan)
             {
                 await writeLines { self.scan.isCutShort }
                 counts.chosen += 1
                 if !options.ids.isEmpty { found.formUnion(next.names) }
                 guard let message = outgoing(next) else { continue }
+                sent += 1
                 if options.isDryRun {
                     counts.redriven += 1
                     groups.add(next.letter, nowUnixMilliseconds: loop.now.unixMilliseconds)
@@ -99,8 +106,8 @@ actor DeadLetterRedrive {
                 }
                 if let wait = pace?.wait(now: loop.now.monotonic), wait > .zero { await loop.sleep(for: wait) }
                 await window.makeRoom(in: &group)
-                // The wait may have ended with the scan.
-                if scan.isCutShort { break }
+                // The wait may have ended with the scan, or the others have failed.
+                if scan.isCutShort || failure != nil { break }
                 scan.takenCount += 1
                 group.addTask { await self.publish(message, next.letter.id, next.message.tag) }
             }
@@ -139,7 +146,7 @@ actor DeadLetterRedrive {
             counts.redriven += 1
             return report(id, "redriven", nil)
         }
-        counts.failed += 1
+        if outcome.isUnknown { counts.unknown += 1 } else { counts.failed += 1 }
         let result = PublishReport(file: message.routingKey, messageID: id, outcome: outcome)
         report(id, "failed", result.reason ?? "not published")
         if case .refused = outcome { return }

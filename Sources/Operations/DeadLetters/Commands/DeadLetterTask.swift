@@ -41,9 +41,10 @@ struct DeadLetterTask: Sendable {
     /// Begins a scan; the exit code after an error line, when it cannot.
     func open(_ scan: DeadLetterScan) async -> ExitCode? {
         do {
+            if let target = options.target { try await scan.look(for: target) }
             try await scan.open()
         } catch {
-            let hint = error.code == .notFound ? "; run martlet topology apply" : ""
+            let hint = error.code == .notFound && options.target == nil ? "; run martlet topology apply" : ""
             Terminal.error.line(access.line(error) + hint)
             await scan.close()
             return error.isUnreachable ? .unreachable : .failed
@@ -100,11 +101,14 @@ struct DeadLetterTask: Sendable {
     /// Tells which of the IDs that were asked for no dead letter has.
     ///
     /// - Returns: whether some are missing.
-    func tellMissing(_ found: Set<String>) -> Bool {
-        let missing = options.ids.filter { !found.contains($0) }
-        for id in missing { Terminal.error.line("martlet: no dead letter \(id) was found".printable) }
-        return !missing.isEmpty
+    @discardableResult func tellMissing(_ found: Set<String>) -> Bool {
+        for id in missing(found) { Terminal.error.line("martlet: no dead letter \(id) was found".printable) }
+        return isMissing(found)
     }
+
+    func isMissing(_ found: Set<String>) -> Bool { !missing(found).isEmpty }
+
+    private func missing(_ found: Set<String>) -> [String] { options.ids.filter { !found.contains($0) } }
 }
 
 extension DeadLetterTask.Found {

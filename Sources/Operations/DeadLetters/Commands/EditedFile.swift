@@ -3,6 +3,8 @@ import Glibc
 
 /// A file of its own for a text that a person edits, which nobody else can read.
 struct EditedFile: Sendable {
+    private static let bytesMax = 16 << 20
+
     let path: String
 
     init(_ text: [UInt8]) throws(ReferenceResolver.ReadFailure) {
@@ -20,6 +22,11 @@ struct EditedFile: Sendable {
             remove()
             throw ReferenceResolver.ReadFailure(reason: "it cannot be written")
         }
+    }
+
+    /// As it was saved last.
+    func text() throws(ReferenceResolver.ReadFailure) -> [UInt8] {
+        try FileReader.bytes(of: path, bytesMax: Self.bytesMax)
     }
 
     func remove() { unlink(path) }

@@ -73,6 +73,7 @@ final class DeadLetterScan {
     private var worn: [IncomingMessage] = []
     private var waiter: UnsafeContinuation<Void, Never>?
     private var quietLooks = 0
+    private var hasLostChannel = false
 
     /// Whether what has come and was not looked at goes back unseen.
     var isCutShort: Bool {
@@ -104,6 +105,14 @@ final class DeadLetterScan {
         consumer = Consumer(on: consumed, configuration: configuration)
     }
 
+    /// Before `open`.
+    ///
+    /// - Throws: `notFound` when there is no such queue.
+    func look(for queue: String) async throws(AMQPError) {
+        control.start()
+        _ = try await admin.status(ofQueue: queue)
+    }
+
     /// Looks how many there are and begins to take them.
     func open() async throws(AMQPError) {
         control.start()
@@ -114,6 +123,7 @@ final class DeadLetterScan {
         guard total > 0 else { return finish(.complete) }
         consumer.onDelivery = { [self] in arrived($0) }
         consumer.onStateChange = { [self] in changed($0) }
+        consumer.onChannelLost = { [self] in hasLostChannel = true }
         consumed.onStateChange = { [self] in changed($0) }
         loop.schedule(after: .seconds(Self.heldSecondsMax)) { [weak self] in self?.finish(.tooLong) }
         consumed.start()
@@ -142,23 +152,28 @@ final class DeadLetterScan {
     func publish(_ message: OutgoingMessage) async -> PublishOutcome { await publisher.publish(message) }
 
     /// Gives back what is held and ends the connections.
-    func close() async {
+    ///
+    /// - Returns: whether all that was acknowledged is surely taken away.
+    @discardableResult func close() async -> Bool {
         finish(.enough)
         resumeReading()
-        await untilSettled()
+        var isSettled = await untilSettled()
         if !worn.isEmpty {
             await renewWorn()
-            await untilSettled()
+            isSettled = await untilSettled() && isSettled
         }
+        // The end of the channel is ours from here on.
+        isSettled = isSettled && !hasLostChannel
         let held = consumer.unsettledCount
         // What is held goes back together, in order, when its channel ends.
         await consumed.close()
         await untilGivenBack(held)
         await control.close()
         interruption.onSignal = {}
+        return isSettled
     }
 
-    private func untilSettled() async {
+    private func untilSettled() async -> Bool {
         await consumer.untilSettled(by: loop.now.monotonic + .seconds(Self.deadlineSeconds))
     }
 

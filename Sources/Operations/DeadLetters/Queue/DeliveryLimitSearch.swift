@@ -40,7 +40,7 @@ extension DeadLetterScan {
         return "Take the limit away (RabbitMQ 4: rabbitmqctl set_policy -p \(host) --apply-to queues --priority 100 "
             + "dead-letters '^\(Topology.escaped(queue))$' '{\"delivery-limit\":-1}', the priority above that of any "
             + "other policy for it; RabbitMQ 3 has none unless a policy or an argument sets it), see that none is left "
-            + "(rabbitmqctl list_queues -p \(host) name effective_policy_definition arguments), and only then say "
-            + "--delivery-limit none: it would cost dead letters"
+            + "(rabbitmqctl list_queues -p \(host) name effective_policy_definition arguments), and then say "
+            + "--delivery-limit none, which costs dead letters where there is one"
     }
 }
