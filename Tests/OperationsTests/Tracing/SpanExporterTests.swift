@@ -112,12 +112,12 @@ private final class Rig {
     static func run(_ body: @escaping @Sendable (Rig) async throws -> Void) async throws {
         try await onEpollLoop { loop in
             let rig = try Rig(loop)
-            // What hangs ends with the connection.
-            defer {
-                rig.exporter.queue.close(withinMilliseconds: 0)
-                rig.collector.close()
-            }
-            try await body(rig)
+            var failure: (any Error)?
+            do { try await body(rig) } catch { failure = error }
+            // What hangs ends with the connection; a thread that goes on would write into the log of another test.
+            rig.collector.close()
+            try await loop.wait { rig.exporter.queue.close(withinMilliseconds: 0) }
+            if let failure { throw failure }
         }
     }
 
