@@ -1,4 +1,6 @@
 import APNS
+import APNSProtocol
+import EventLoop
 import Telemetry
 import TestKit
 import Testing
@@ -37,6 +39,26 @@ import Testing
         #expect(breaker.code == "InvalidProviderToken" && breaker.route.hasSuffix("key \(SimulatedApps.keyID(0))"))
         #expect(85...95 ~= breaker.secondsOpen && breaker.sentence.contains("was it revoked"))
         #expect(status.state.reasons == ["every route in use is held up, see breakers in its status"])
+    }
+
+    /// No answer ever came, so only the way there can be at fault; a certificate is no matter of waiting.
+    @Test(arguments: [
+        (SimulatedNetwork.Way.wrongCertificate, "certificate", 1, "look who signed it"),
+        (.refused, "unreachable", 8, "look at DNS and firewalls from here"),
+    ])
+    func itSaysWhyNoConnectionOpens(
+        _ way: SimulatedNetwork.Way, code: String, withinSeconds: Int, remedy: String
+    ) throws {
+        let scene = try LaneScene()
+        scene.network.set(way, to: .sandbox)
+        scene.request(1)
+        let asked = scene.now
+        try #require(scene.rig.run { !scene.rig.isReady })
+        #expect(scene.now <= asked + .seconds(withinSeconds))
+        let breaker = try #require(scene.rig.status()?.breakers.first)
+        #expect(breaker.code == code && breaker.sentence.contains(remedy), "\(breaker)")
+        scene.network.set(.open, to: .sandbox)
+        #expect(scene.rig.run { scene.results == 1 })
     }
 
     @Test func itSaysWhatTheBrokerLacks() throws {

@@ -304,7 +304,7 @@ import Testing
         cut.send(signal: SIGINT)
         #expect(try await cut.exit(within: .seconds(20)).status == .exited(130))
         #expect(
-            await cut.errors.allLines() == [
+            await cut.errors.allLines().withoutWaits == [
                 "martlet: standard input: done up to line 4: go on with --from-line 5"
             ])
         #expect(await cut.output.allLines() == ["imported 4"])
@@ -398,7 +398,7 @@ import Testing
         try await Self.untilFull(reader)
         command.send(signal: SIGINT)
         #expect(try await command.exit(within: .seconds(20)).status == .exited(130))
-        let errors = await command.errors.allLines()
+        let errors = await command.errors.allLines().withoutWaits
         #expect(errors.allSatisfy { $0.hasSuffix("lines were read by nobody") }, "\(errors)")
         DeadLetterQueue.expect(try await dead.take(300), are: letters)
     }
