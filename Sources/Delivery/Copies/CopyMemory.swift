@@ -100,12 +100,12 @@ public final class CopyMemory: @unchecked Sendable {
                 return .busy
             case .settled(let isAccepted, let held, let time, let hasCopies):
                 if arrival.isRepeated(held) {
-                    stripe.table.noteTwin(key)
+                    stripe.table.noteTwin(key, on: arrival.channel)
                     return .done
                 }
-                if arrival.isAgain(held), wasLate(held.channel, settledAt: time, hasCopies: hasCopies) {
+                if arrival.isAgain(held), let lost = lost(held, settledAt: time, hasCopies: hasCopies) {
                     // Once: a further one is a copy.
-                    stripe.table.move(key, to: arrival)
+                    stripe.table.move(key, from: lost, to: arrival)
                     return .done
                 }
                 if arrival.waitID == 0 { stripe.table.noteCopy(key) }
@@ -116,12 +116,17 @@ public final class CopyMemory: @unchecked Sendable {
         }
     }
 
-    /// Whether the broker delivers it again because its acknowledgement was lost with the channel, or may have been. In
-    /// doubt it is taken for a copy: when there are some, only what was settled after the loss is surely the same.
-    private func wasLate(_ channel: Channel, settledAt: MonotonicTime, hasCopies: Bool) -> Bool {
-        guard let loss = lossTime(of: channel) else { return false }
+    /// With which channel its acknowledgement was lost, or may have been, so that the broker delivers it again. In doubt
+    /// it is taken for a copy: when there are some, only what was settled after the loss is surely the same.
+    private func lost(_ held: CopyTable.Held, settledAt: MonotonicTime, hasCopies: Bool) -> Channel? {
         let late = Duration.seconds(hasCopies ? 0 : Self.lateAcknowledgementSecondsMax)
-        return settledAt.duration(to: loss) <= late
+        return lost(held) { settledAt.duration(to: $0) <= late }
+    }
+
+    private func lost(_ held: CopyTable.Held, when isSo: (MonotonicTime) -> Bool = { _ in true }) -> Channel? {
+        if let loss = lossTime(of: held.channel), isSo(loss) { return held.channel }
+        guard let twin = held.twin, let loss = lossTime(of: twin), isSo(loss) else { return nil }
+        return twin
     }
 
     /// Waits until the delivery that is on its way is settled. `nil`: begin anew, since that one was given back undecided,
@@ -131,15 +136,15 @@ public final class CopyMemory: @unchecked Sendable {
         let verdict = await withUnsafeContinuation { waiter in
             let isWaiting = stripe(of: key).withLock { stripe in
                 guard case .delivering(let held) = stripe.table.find(key) else { return false }
-                let isTwin = arrival.isRepeated(held)
-                let isAgain = !isTwin && arrival.isAgain(held) && lossTime(of: held.channel) != nil
-                isSame = isTwin || isAgain
-                isEarly = !isSame && arrival.isBack(held)
-                if isTwin {
-                    stripe.table.noteTwin(key)
-                } else if isAgain {
-                    stripe.table.move(key, to: arrival)
-                } else if !isEarly {
+                if arrival.isRepeated(held) {
+                    isSame = true
+                    stripe.table.noteTwin(key, on: arrival.channel)
+                } else if arrival.isAgain(held), let lost = lost(held) {
+                    isSame = true
+                    stripe.table.move(key, from: lost, to: arrival)
+                } else if arrival.isBack(held) {
+                    isEarly = true
+                } else {
                     stripe.table.noteCopy(key)
                 }
                 stripe.wait(for: key, waiter)

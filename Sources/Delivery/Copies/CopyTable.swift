@@ -14,17 +14,19 @@ struct CopyTable {
         case settled(isAccepted: Bool, Held, at: MonotonicTime, hasCopies: Bool)
     }
 
-    /// On which channel it came, and from which trip.
+    /// On which channel it came, and from which trip. 16 bytes, in this order.
     struct Held: Equatable {
+        /// Of its properties.
+        var fingerprint: UInt32
         var waitID: UInt32
         var channel: CopyMemory.Channel
         /// The low half of that of the wait which it was sent to, once it was; it may come back before the broker has
         /// confirmed that.
         var next: UInt16 = 0
+        /// Where its trip, published a second time, came; that one was or will be acknowledged.
+        var twin: CopyMemory.Channel?
         /// Times that it had been delivered without an end before.
         var deliveryCount: UInt8
-        /// Of its properties.
-        var fingerprint: UInt32
 
         fileprivate init(_ arrival: CopyArrival) {
             (channel, waitID, deliveryCount) = (arrival.channel, arrival.waitID, arrival.deliveryCount)
@@ -37,8 +39,6 @@ struct CopyTable {
         static let settled = State(rawValue: 1)
         static let accepted = State(rawValue: 2)
         static let hasCopies = State(rawValue: 4)
-        /// Its trip was published twice, and the other one was or will be acknowledged.
-        static let hasTwin = State(rawValue: 8)
     }
 
     private static let noPlace = UInt16.max
@@ -120,20 +120,21 @@ struct CopyTable {
     }
 
     /// The same trip, published a second time, has come.
-    mutating func noteTwin(_ key: CopyKey) {
-        if let index = index(of: key) { entries[index].state.insert(.hasTwin) }
+    mutating func noteTwin(_ key: CopyKey, on channel: CopyMemory.Channel) {
+        if let index = index(of: key) { entries[index].held.twin = channel }
     }
 
-    /// Another delivery answers for it, unless that is its twin: then the next does.
-    mutating func move(_ key: CopyKey, to arrival: CopyArrival) {
+    /// Another delivery answers for what came on the lost channel.
+    mutating func move(_ key: CopyKey, from lost: CopyMemory.Channel, to arrival: CopyArrival) {
         guard let index = index(of: key) else { return }
-        guard entries[index].state.remove(.hasTwin) == nil else {
-            entries[index].held.deliveryCount = max(entries[index].held.deliveryCount, arrival.deliveryCount)
-            return
-        }
-        let next = entries[index].held.next
+        let before = entries[index].held
         entries[index].held = Held(arrival)
-        entries[index].held.next = next
+        entries[index].held.next = before.next
+        guard let twin = before.twin else { return }
+        entries[index].held.deliveryCount = max(before.deliveryCount, arrival.deliveryCount)
+        let isFirst = before.channel == lost
+        entries[index].held.channel = isFirst ? arrival.channel : before.channel
+        entries[index].held.twin = isFirst ? twin : arrival.channel
     }
 
     /// It is about to be sent to wait.

@@ -162,6 +162,48 @@ import Testing
         }
     }
 
+    /// The two may have come to lanes of their own.
+    @Test(arguments: [true, false], [true, false])
+    func eachPublishOfATripIsKnownWhenItsOwnChannelWasLost(theFirstHasEnded: Bool, isTheFirstLost: Bool) async {
+        for verdict in [accepted, rejected, waits] {
+            let (first, second, next) = (memory.openChannel(), memory.openChannel(), memory.openChannel())
+            #expect(begin(key(), first, waitID: 7) == .first)
+            let repeated = ending(key(), arrival(second, waitID: 7))
+            if theFirstHasEnded { memory.settle(key(), verdict, now: seconds(100)) }
+            memory.lose(isTheFirstLost ? first : second, now: seconds(101))
+            let again = arrival(next, waitID: 7, isRedelivered: true, count: 1)
+            if theFirstHasEnded {
+                #expect(memory.begin(key(), again) == .done)
+            } else {
+                let same = ending(key(), again)
+                memory.settle(key(), verdict, now: seconds(102))
+                #expect(await same.value == .same)
+            }
+            #expect(await repeated.value == .same)
+            #expect(memory.begin(key(), again) != .done, "the other's channel stands")
+            memory.forget(key())
+        }
+    }
+
+    /// Before their acknowledgements were under way.
+    @Test func bothPublishesOfATripAreKnownHoweverOftenTheirChannelIsLost() {
+        for verdict in [accepted, rejected, waits] {
+            var channel = memory.openChannel()
+            #expect(begin(key(), channel, waitID: 7) == .first)
+            memory.settle(key(), verdict, now: seconds(100))
+            #expect(begin(key(), channel, waitID: 7) == .done)
+            for count in 1...3 as ClosedRange<UInt8> {
+                memory.lose(channel, now: seconds(101))
+                channel = memory.openChannel()
+                for _ in 0..<2 {
+                    #expect(begin(key(), channel, waitID: 7, isRedelivered: true, count: count) == .done)
+                }
+            }
+            #expect(begin(key(), channel, waitID: 7, isRedelivered: true, count: 3) != .done)
+            memory.forget(key())
+        }
+    }
+
     @Test func aWaitThatIsBackBeforeItsConfirmIsDeliveredAfterIt() async {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
