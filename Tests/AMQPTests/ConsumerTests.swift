@@ -44,14 +44,15 @@ import Testing
     }
 
     /// Who closes the channel next has to know whether what was acknowledged is gone.
-    @Test(arguments: ["answers", "is silent", "closes the connection"])
-    func whetherAcknowledgementsAreAppliedIsToldAtTheEnd(theBroker: String) {
+    @Test(arguments: ["answers", "is silent", "closes the connection"], [false, true])
+    func whetherAcknowledgementsAreAppliedIsToldAtTheEnd(theBroker: String, wasStopped: Bool) {
         Scene.play { scene in
             try scene.broker.start()
             scene.broker.declareQueue("in")
             scene.fill(["a", "b"])
             let consumer = scene.makeConsumer()
             await scene.wait("deliveries") { scene.deliveries.count == 2 }
+            if wasStopped { await consumer.stopConsuming() }
             for delivery in scene.deliveries { consumer.acknowledge(delivery.tag) }
             switch theBroker {
             case "is silent": scene.broker.setSilent(true)

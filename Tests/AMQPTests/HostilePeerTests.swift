@@ -5,26 +5,35 @@ import Testing
 
 /// What a broker sends is not trusted: wrong bytes end the connection with an error, and nothing else happens.
 @Suite struct HostilePeerTests {
-    /// Plays the bytes of a whole session to a client, some of them a second later, and notes what it hears.
+    /// Plays the bytes of a whole session to a client, some of them later, one after another, and notes what it hears.
     private final class Player: ByteStreamHandler {
         private let heard: Heard?
         private var bytes: [UInt8]
-        private let later: [UInt8]
+        private var later: ArraySlice<[UInt8]>
+        private let pause: Duration
         private var transport: ByteTransport?
 
-        init(_ bytes: [UInt8], later: [UInt8] = [], heard: Heard? = nil) {
+        init(
+            _ bytes: [UInt8], later: [[UInt8]] = [], pause: Duration = .seconds(1), heard: Heard? = nil
+        ) {
             self.bytes = bytes
-            self.later = later
+            self.later = later[...]
+            self.pause = pause
             self.heard = heard
         }
 
         override func connected(_ transport: ByteTransport) {
             self.transport = transport
             transport.loop.flushAtEndOfTurn(self)
-            guard !later.isEmpty else { return }
-            transport.loop.schedule(after: .seconds(1)) { [self] in
-                bytes = later
+            playNext(transport)
+        }
+
+        private func playNext(_ transport: ByteTransport) {
+            guard let next = later.popFirst() else { return }
+            transport.loop.schedule(after: pause) { [self] in
+                bytes = next
                 transport.loop.flushAtEndOfTurn(self)
+                playNext(transport)
             }
         }
 
@@ -193,7 +202,7 @@ import Testing
         Scene.play { scene in
             let login = Self.session[..<4].flatMap { $0 }
             let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
-                $0.handler = Player(login, later: Self.method(1, 60, 80) { $0.raw([0, 0, 0, 0, 0, 0, 0, 1, 0]) })
+                $0.handler = Player(login, later: [Self.method(1, 60, 80) { $0.raw([0, 0, 0, 0, 0, 0, 0, 1, 0]) }])
             }
             let admin = scene.makeAdmin()
             let error = await #expect(throws: AMQPError.self) { try await admin.status(ofQueue: "q") }
@@ -221,7 +230,7 @@ import Testing
             let confirm = Self.method(1, 60, 80) { $0.raw([0, 0, 0, 0, 0, 0, 0, 1, 0]) }
             let login = Self.session[..<4].flatMap { $0 } + Self.method(1, 85, 11)
             let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
-                $0.handler = Player(login, later: returned + confirm)
+                $0.handler = Player(login, later: [returned + confirm])
             }
             let publisher = scene.makePublisher()
             let outcome = await publisher.publish(Scene.message("mine"))
@@ -355,20 +364,37 @@ import Testing
         _ = Self.play(bytes, seed: seed)
     }
 
+    private static func delivery(_ number: Int) -> [UInt8] {
+        method(1, 60, 60) { writer in
+            writer.shortString("martlet")
+            writer.longLong(UInt64(number))
+            writer.octet(0)
+            writer.shortString("")
+            writer.shortString("in")
+        }
+            + frame(2, 1) { $0.raw([0, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]) }
+    }
+
+    /// By a slow link: the answer to `basic.cancel` stands behind all deliveries that are on their way.
+    @Test func anAnswerBehindDeliveriesIsWaitedFor() {
+        Scene.play { scene in
+            let login = Self.session[..<6].flatMap { $0 }
+            let later = (1...6).map(Self.delivery) + [Self.method(1, 60, 31) { $0.shortString("martlet") }]
+            let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
+                $0.handler = Player(login, later: later, pause: .seconds(10))
+            }
+            let consumer = scene.makeConsumer()
+            await scene.wait("delivery") { scene.deliveries.count == 1 }
+            consumer.acknowledge(scene.deliveries[0].tag)
+            #expect(await consumer.untilSettled(by: scene.loop.now.monotonic + .seconds(100)))
+            #expect(scene.deliveries.count == 6)
+            listener.close()
+        }
+    }
+
     @Test func moreDeliveriesThanAnyBrokerSendsEndTheConnection() {
         let most = 1000
-        func deliveries(_ count: Int) -> [UInt8] {
-            (1...count).flatMap { number in
-                Self.method(1, 60, 60) { writer in
-                    writer.shortString("martlet")
-                    writer.longLong(UInt64(number))
-                    writer.octet(0)
-                    writer.shortString("")
-                    writer.shortString("in")
-                }
-                    + Self.frame(2, 1) { $0.raw([0, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]) }
-            }
-        }
+        func deliveries(_ count: Int) -> [UInt8] { (1...count).flatMap(Self.delivery) }
         let login = Self.session[..<6].flatMap { $0 }
         let good = Self.play(login + deliveries(most))
         #expect(good.deliveries.count == most)

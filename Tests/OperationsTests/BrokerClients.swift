@@ -45,6 +45,7 @@ enum BrokerClients {
                 }
                 consumer.start()
             }
+            if !givesBack { await consumer.untilSettled(by: loop.now.monotonic + .seconds(15)) }
             await consumer.close()
             return messages
         }

@@ -62,6 +62,8 @@ public final class Consumer: BrokerChannel {
     private var isHeldUp = false
     private var ackTimer: TimerToken?
     private var stopWaiters: [UnsafeContinuation<Void, Never>] = []
+    /// Of `basic.qos` that was sent for its answer alone.
+    private var echoes = (sent: 0, answered: 0, waiters: [UnsafeContinuation<Void, Never>]())
 
     public convenience init(on connection: BrokerConnection, configuration: ConsumerConfiguration) {
         self.init(on: connection, configuration: configuration, ownsConnection: false)
@@ -233,8 +235,9 @@ public final class Consumer: BrokerChannel {
     /// Takes no more deliveries, and returns when what was settled is not lost with the channel any more, or after
     /// `deadline`: to be called before the channel is closed.
     ///
-    /// RabbitMQ answers `basic.cancel` when the queue has applied what came before. Where nothing is consumed any more,
-    /// only time tells (``RecentSettlements``); a `basic.get` would take a message in vain.
+    /// RabbitMQ answers `basic.cancel` when the queue has applied what came before. Where nothing is consumed any more, an
+    /// answer shows only that it came; when the queue has applied it, time tells (``RecentSettlements``): a `basic.get` would
+    /// take a message in vain.
     ///
     /// - Returns: false where it may be lost: there was no answer in time, or the channel has ended meanwhile.
     @discardableResult public func untilSettled(by deadline: MonotonicTime) async -> Bool {
@@ -243,11 +246,31 @@ public final class Consumer: BrokerChannel {
         let isAnswered = if case .running = consumption { true } else { false }
         await stopConsuming(by: deadline)
         if case .stopping = consumption { return false }
-        if !isAnswered, let safeAt = settlements.safeAt, safeAt > loop.now.monotonic {
-            await loop.sleep(for: loop.now.monotonic.duration(to: min(safeAt, deadline)))
-            if safeAt > deadline { return false }
+        if !isAnswered {
+            guard isReady, await isEchoed(by: deadline) else { return false }
+            if let safeAt = settlements.safeAt, safeAt > loop.now.monotonic {
+                await loop.sleep(for: loop.now.monotonic.duration(to: min(safeAt, deadline)))
+                if safeAt > deadline { return false }
+            }
         }
         return generation == channel
+    }
+
+    /// Whether the broker has read what was sent; `basic.qos` is answered and changes nothing.
+    private func isEchoed(by deadline: MonotonicTime) async -> Bool {
+        echoes.sent += 1
+        let number = echoes.sent
+        sendPrefetch()
+        let timer = loop.schedule(at: deadline) { [self] in resumeEchoWaiters() }
+        await withUnsafeContinuation { echoes.waiters.append($0) }
+        loop.cancel(timer)
+        return echoes.answered >= number
+    }
+
+    private func resumeEchoWaiters() {
+        let waiters = echoes.waiters
+        echoes.waiters = []
+        for waiter in waiters { waiter.resume() }
     }
 
     private func sendConsume() {
@@ -292,6 +315,10 @@ public final class Consumer: BrokerChannel {
 
     override func channelOpened() {
         generation &+= 1
+        sendPrefetch()
+    }
+
+    private func sendPrefetch() {
         send(
             amqp_basic_qos_t(
                 prefetch_size: 0, prefetch_count: UInt16(clamping: max(1, configuration.prefetch)), global: 0))
@@ -312,6 +339,8 @@ public final class Consumer: BrokerChannel {
         if hadDeliveries { onChannelLost() }
         consumptionStopped()
         fetched(nil)
+        (echoes.sent, echoes.answered) = (0, 0)
+        resumeEchoWaiters()
     }
 
     override func methodReceived(_ method: ServerMethod) -> Bool {
@@ -321,6 +350,12 @@ public final class Consumer: BrokerChannel {
             guard window.openCount < openMax, window.delivered(deliver.delivery_tag) else { return false }
             arriving = (deliver.delivery_tag, deliver.redelivered != 0, false)
             assembler.begin(exchange: deliver.exchange.buffer, routingKey: deliver.routing_key.buffer)
+            // The answer to our cancel stands behind all that is on its way.
+            if case .stopping = consumption { updateDeadline() }
+            return true
+        case .basicQosOK where echoes.answered < echoes.sent:
+            echoes.answered += 1
+            resumeEchoWaiters()
             return true
         case .basicQosOK:
             guard !isReady, case .stopped = consumption else { return false }

@@ -85,15 +85,15 @@ import Testing
         #expect(text.contains(#""redriven":2"#) && !text.contains("─") && !text.contains("\u{1B}"), "\(text)")
     }
 
-    /// A file with a device token never stays behind, whoever breaks off, and however often.
-    @Test(arguments: [[SIGINT, SIGINT], [SIGTERM], [SIGTERM, SIGTERM], [SIGHUP]])
-    func theEditedFileIsAlwaysRemoved(_ signals: [Int32]) async throws {
-        let dead = try await DeadLetterQueue("left" + signals.map { "\($0)" }.joined(separator: "-"))
+    /// A file with a device token does not stay behind, whoever breaks off, and however often, unless somebody wrote to it.
+    @Test(arguments: [[SIGINT, SIGINT], [SIGTERM], [SIGTERM, SIGTERM], [SIGHUP]], [false, true])
+    func theEditedFileStaysOnlyWhenItWasWrittenTo(_ signals: [Int32], isWritten: Bool) async throws {
+        let dead = try await DeadLetterQueue("left\(isWritten)" + signals.map { "\($0)" }.joined(separator: "-"))
         try await dead.publish([dead.letter(0)])
         let (directory, editors) = (try TemporaryDirectory(), try TemporaryDirectory())
         let editor = try editors.write(
             "editor",
-            "echo $$ > '\(editors.file("pid"))'; echo opened; while read -r line < '\(editors.file("end"))'; do break; done"
+            "echo $$ > '\(editors.file("pid"))'; \(isWritten ? "echo mine > \"$1\"; " : "")echo opened; while read -r line < '\(editors.file("end"))'; do break; done"
         )
         try #require(mkfifo(editors.file("end"), 0o600) == 0)
         let edit = try await ChildProcess(
@@ -113,8 +113,13 @@ import Testing
         let exit = try await edit.exit(within: .seconds(30))
         // The shell in the shell may have outlived the one that was ended.
         defer { close(open(editors.file("end"), O_RDWR | O_CLOEXEC)) }
-        #expect(exit.status == .exited(signals[0] == SIGINT ? 0 : 143))
-        #expect(try Files.names(in: directory.path) == [])
+        #expect(exit.status == .exited(signals[0] == SIGINT ? (isWritten ? 1 : 0) : 143))
+        let names = try Files.names(in: directory.path)
+        #expect(names.count == (isWritten ? 1 : 0))
+        if isWritten {
+            let file = try #require(names.first)
+            _ = try await edit.errors.line { $0 == "martlet: what you wrote is in \(directory.path)/\(file)" }
+        }
         #expect(try await dead.count() == 1)
     }
 }

@@ -22,8 +22,9 @@ struct DeadLetterDrop {
         let (written, failure) = await choose(scan, loop, interruption)
         let held = written?.tags.filter { scan.holds($0) } ?? []
         for tag in held { scan.acknowledge(tag) }
+        let code = written == nil ? failure : task.end(of: scan)
         let isSettled = await scan.close()
-        guard let written else { return failure }
+        guard let written else { return code }
         guard isSettled || held.isEmpty else {
             Terminal.error.line(
                 "martlet: \(task.options.file) has \(held.count); whether they are out of \(scan.queue) is not known: look there before you import it"
@@ -31,7 +32,7 @@ struct DeadLetterDrop {
             return .unreachable
         }
         say(held.count, of: scan)
-        let code = held.count == written.tags.count ? task.end(of: scan) : .unreachable
+        guard held.count == written.tags.count else { return .unreachable }
         return code == .success && (task.isMissing(written.names) || written.oversized > 0) ? .failed : code
     }
 

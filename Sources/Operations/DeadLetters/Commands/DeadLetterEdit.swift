@@ -28,15 +28,17 @@ struct DeadLetterEdit {
             Terminal.error.line("martlet: cannot write a file to edit: \(error.reason)".printable)
             return .failed
         }
-        interruption.atOnce = { file.remove() }
+        interruption.atOnce = { Self.leave(file, unlessItIs: first.copy.body) }
         let (isSent, code) = await edit(first, in: file, to: queue, loop, interruption)
         interruption.atOnce = {}
-        if isSent || (try? file.text()) ?? first.copy.body == first.copy.body {
-            file.remove()
-        } else {
-            Terminal.error.line("martlet: what you wrote is in \(file.path)".printable)
-        }
+        if isSent { file.remove() } else { Self.leave(file, unlessItIs: first.copy.body) }
         return code
+    }
+
+    /// What a person wrote is not thrown away, nor what cannot be read.
+    private static func leave(_ file: EditedFile, unlessItIs body: [UInt8]) {
+        guard (try? file.text()) != body else { return file.remove() }
+        Terminal.error.line("martlet: what you wrote is in \(file.path)".printable)
     }
 
     private func edit(

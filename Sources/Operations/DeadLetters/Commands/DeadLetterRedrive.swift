@@ -50,7 +50,7 @@ actor DeadLetterRedrive {
             Terminal.output.write(DeadLetterText.table(groups, of: scan.seen, in: scan.queue))
         }
         await conclude()
-        if !isSettled, counts.redriven > 0 {
+        if !isSettled, !options.isDryRun, counts.redriven > 0 {
             Terminal.error.line(
                 "martlet: \(scan.queue): whether the last were taken away is not known: run it again".printable)
             return code == .success ? .unreachable : code
@@ -95,7 +95,6 @@ actor DeadLetterRedrive {
                 let next = await task.next(in: scan)
             {
                 await writeLines { self.scan.isCutShort }
-                counts.chosen += 1
                 if !options.ids.isEmpty { found.formUnion(next.names) }
                 guard let message = outgoing(next) else { continue }
                 sent += 1
@@ -148,7 +147,7 @@ actor DeadLetterRedrive {
         }
         if outcome.isUnknown { counts.unknown += 1 } else { counts.failed += 1 }
         let result = PublishReport(file: message.routingKey, messageID: id, outcome: outcome)
-        report(id, "failed", result.reason ?? "not published")
+        report(id, outcome.isUnknown ? "unknown" : "failed", result.reason ?? "not published")
         if case .refused = outcome { return }
         // The others would fare the same.
         failure = result.exitCode

@@ -42,18 +42,25 @@ struct DeadLetterTask: Sendable {
     func open(_ scan: DeadLetterScan) async -> ExitCode? {
         do {
             if let target = options.target { try await scan.look(for: target) }
+        } catch {
+            return await close(scan, error)
+        }
+        do {
             try await scan.open()
         } catch {
-            let hint = error.code == .notFound && options.target == nil ? "; run martlet topology apply" : ""
-            Terminal.error.line(access.line(error) + hint)
-            await scan.close()
-            return error.isUnreachable ? .unreachable : .failed
+            return await close(scan, error, hint: error.code == .notFound ? "; run martlet topology apply" : "")
         }
         if scan.otherConsumers > 0 {
             Terminal.error.line(
                 "martlet: somebody else reads \(scan.queue): what they hold is not seen here".printable)
         }
         return nil
+    }
+
+    private func close(_ scan: DeadLetterScan, _ error: AMQPError, hint: String = "") async -> ExitCode {
+        Terminal.error.line(access.line(error) + hint)
+        await scan.close()
+        return error.isUnreachable ? .unreachable : .failed
     }
 
     /// The next that is chosen; nil when the scan has ended.

@@ -3,7 +3,6 @@ import JSON
 /// What became of the dead letters that were chosen, counted.
 struct RedriveCounts: Equatable, Sendable {
     var seen = 0
-    var chosen = 0
     /// Published, confirmed and taken away; in a dry run, those that would be.
     var redriven = 0
     /// Broken as before; they stay.
@@ -15,7 +14,8 @@ struct RedriveCounts: Equatable, Sendable {
     /// Published and confirmed, and still there.
     var left = 0
 
-    var areSomeAmiss: Bool { invalid + failed + unknown + left > 0 }
+    var chosen: Int { redriven + invalid + failed + unknown + left }
+    var areSomeAmiss: Bool { chosen > redriven }
 
     func line(isDryRun: Bool, verb: String = "redriven") -> String {
         var parts = ["\(isDryRun ? "would be " : "")\(verb) \(redriven)"]

@@ -173,8 +173,15 @@ final class DeadLetterScan {
         return isSettled
     }
 
+    /// The answer stands behind all that is on its way, which may be the whole queue: as long as more comes it is waited
+    /// for.
     private func untilSettled() async -> Bool {
-        await consumer.untilSettled(by: loop.now.monotonic + .seconds(Self.deadlineSeconds))
+        var before: Int
+        repeat {
+            before = arrivedCount
+            if await consumer.untilSettled(by: loop.now.monotonic + .seconds(Self.deadlineSeconds)) { return true }
+        } while arrivedCount > before
+        return false
     }
 
     private func arrived(_ message: IncomingMessage) {
