@@ -25,6 +25,23 @@ import Testing
         #expect(list.next == nil)
     }
 
+    @Test(arguments: 1...20) func deadlinesComeInAnyOrder(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var list = DeadlineList()
+        var expected: [(slot: Int, deadline: Int64)] = []
+        for slot in 0..<200 {
+            let deadline = Int64(random.next() % 50)
+            list.add(slot: slot, deadline: time(deadline))
+            expected.append((slot, deadline))
+            guard random.next() % 3 == 0 else { continue }
+            let gone = expected.remove(at: Int(random.next() % UInt64(expected.count)))
+            list.remove(slot: gone.slot)
+        }
+        // Those of the same deadline in the order in which they came.
+        #expect(due(&list, 100) == expected.sorted { ($0.deadline, $0.slot) < ($1.deadline, $1.slot) }.map(\.slot))
+        #expect(list.next == nil)
+    }
+
     @Test func anAnsweredSlotIsGoneFromAnyPlace() {
         for removed in [[0], [1], [2], [0, 1], [1, 2], [2, 0], [0, 1, 2]] {
             var list = DeadlineList()

@@ -300,6 +300,27 @@ import Testing
         #expect(rig.apns.connections.count == 1, "the connection lives")
     }
 
+    /// An answer is waited for no longer than the push is of use, whatever was sent before it.
+    @Test func anAnswerIsWaitedForAsLongAsThePushIsOfUse() throws {
+        let rig = try PoolRig { $0.requestTimeoutSeconds = 30 }
+        rig.send()
+        try #require(rig.runUntilEnded(1))
+        rig.apns.onRequest = { _, _ in }
+        let now = rig.loop.now
+        let expirations: [Int64?] = [nil, 10, 100, 1, 0, .max, 10]
+        rig.send(7) { number in
+            let expiration = expirations[number - 1].map { $0 == 0 || $0 == .max ? $0 : now.unixSeconds + $0 }
+            return PoolRig.request(number, expiration: expiration)
+        }
+        var endings: [Int: Int64] = [:]
+        for second in 1...31 {
+            rig.pass(rig.loop.now.monotonic.duration(to: now.monotonic + .milliseconds(second * 1000 + 500)))
+            for number in rig.ended where endings[number] == nil { endings[number] = Int64(second) }
+        }
+        #expect((1...7).map { endings[$0] } == [30, 10, 30, 2, 30, 30, 10])
+        #expect((1...7).allSatisfy { rig.outcomes[$0] == .unknown(.timedOut) })
+    }
+
     @Test func aPeerThatFallsSilentIsGivenUp() throws {
         let rig = try PoolRig {
             $0.requestTimeoutSeconds = 20

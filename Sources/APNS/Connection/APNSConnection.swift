@@ -45,7 +45,7 @@ final class APNSConnection: HTTP2ClientDelegate {
     /// Why the connection was given up here.
     private var failure: TransportError?
     // Each is nil while it is not running.
-    private var requestTimer: TimerToken?
+    private var requestTimer: (token: TimerToken, at: MonotonicTime)?
     private var phaseTimer: TimerToken?
     private var idleTimer: TimerToken?
     private var pingTimer: TimerToken?
@@ -105,8 +105,9 @@ final class APNSConnection: HTTP2ClientDelegate {
         while flights.count <= stream.slot { flights.append(nil) }
         flights[stream.slot] = Flight(
             stream: stream, push: push, tokenGeneration: token.generation, sentAt: loop.now.monotonic)
-        deadlines.add(slot: stream.slot, deadline: loop.now.monotonic + .seconds(configuration.requestTimeoutSeconds))
-        if requestTimer == nil { armRequestTimer() }
+        deadlines.add(
+            slot: stream.slot, deadline: loop.now.monotonic + configuration.timeout(of: push.request, loop.now))
+        armRequestTimer()
         return true
     }
 
@@ -155,7 +156,8 @@ final class APNSConnection: HTTP2ClientDelegate {
     }
 
     override func closed(_ error: TransportError?) {
-        cancel(&requestTimer)
+        if let requestTimer { loop.cancel(requestTimer.token) }
+        requestTimer = nil
         cancel(&phaseTimer)
         cancel(&idleTimer)
         cancel(&pingTimer)
@@ -164,13 +166,19 @@ final class APNSConnection: HTTP2ClientDelegate {
         pool?.connectionClosed(self, failure ?? error, goAwayReason: goAwayReason)
     }
 
+    /// One timer for all: it may fire when what it was for has been answered, but never late.
     private func armRequestTimer() {
         guard let deadline = deadlines.next else { return }
-        requestTimer = loop.schedule(at: deadline) { [self] in
+        if let requestTimer {
+            guard deadline < requestTimer.at else { return }
+            loop.cancel(requestTimer.token)
+        }
+        let token = loop.schedule(at: deadline) { [self] in
             requestTimer = nil
             while let slot = deadlines.popDue(loop.now.monotonic) { timedOut(slot) }
             armRequestTimer()
         }
+        requestTimer = (token, deadline)
     }
 
     /// The push may have been delivered or not; its stream is given up.

@@ -1,7 +1,7 @@
 import EventLoop
 
-/// The streams of a connection that wait for an answer, the oldest first. Every request may take equally long, so the
-/// order of sending is the order of the deadlines; an answer takes its stream out from any place at once.
+/// The streams of a connection that wait for an answer, by deadline. Most requests may take equally long, so a new one
+/// finds its place at the end, or not far before it; an answer takes its stream out from any place at once.
 struct DeadlineList {
     private struct Link {
         var before: Int32 = none
@@ -15,12 +15,16 @@ struct DeadlineList {
     private var first = none
     private var last = none
 
-    /// Adds a slot whose deadline is no sooner than the last one's.
+    /// Adds a slot that is not there, behind those whose deadline is no later.
     mutating func add(slot: Int, deadline: MonotonicTime) {
         while links.count <= slot { links.append(Link()) }
-        links[slot] = Link(before: last, deadline: deadline, isWaiting: true)
-        if last == Self.none { first = Int32(slot) } else { links[Int(last)].after = Int32(slot) }
-        last = Int32(slot)
+        var (before, after) = (last, Self.none)
+        while before != Self.none, links[Int(before)].deadline > deadline {
+            (before, after) = (links[Int(before)].before, before)
+        }
+        links[slot] = Link(before: before, after: after, deadline: deadline, isWaiting: true)
+        if before == Self.none { first = Int32(slot) } else { links[Int(before)].after = Int32(slot) }
+        if after == Self.none { last = Int32(slot) } else { links[Int(after)].before = Int32(slot) }
     }
 
     /// Takes a slot out; harmless when it is not there.
@@ -32,10 +36,10 @@ struct DeadlineList {
         links[slot] = Link()
     }
 
-    /// The deadline of the oldest.
+    /// The soonest deadline.
     var next: MonotonicTime? { first == Self.none ? nil : links[Int(first)].deadline }
 
-    /// Takes out the oldest slot whose deadline has come.
+    /// Takes out the slot of the soonest deadline, if that has come.
     mutating func popDue(_ now: MonotonicTime) -> Int? {
         guard let next, next <= now else { return nil }
         let slot = Int(first)

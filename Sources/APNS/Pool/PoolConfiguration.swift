@@ -17,8 +17,11 @@ public struct PoolConfiguration: Sendable {
     public var waitingMax = 20_000
     /// How long a push waits for a free stream before it is given back unsent.
     public var waitSecondsMax: Int64 = 30
-    /// How long APNs may take to answer.
+    /// How long APNs may take to answer; less for a push that expires sooner.
     public var requestTimeoutSeconds: Int64 = 30
+    /// An answer is waited for so long even to a push that expires sooner: else one that APNs took in its last moment
+    /// would be told as unknown.
+    public var requestTimeoutSecondsMin: Int64 = 2
     /// How long a connection's first push may stay without an answer before another connection is opened.
     public var probeAnswerSecondsMax: Int64 = 5
     /// How long a connection may take from the first packet to APNs' SETTINGS.
