@@ -87,9 +87,10 @@ public actor Lane {
             bytesMax: configuration.consumer.messageBytesMax, depthMax: configuration.messageDepthMax)
         policy = OutcomePolicy(schedule: configuration.schedule, resendsUnknown: configuration.resendsUnknown)
         let consuming = BrokerConnection(
-            loop: loop, connectors: connectors.consumer, configuration: configuration.broker)
+            loop: loop, connectors: connectors.consumer, configuration: configuration.broker(for: .consume))
         self.consuming = consuming
-        publishing = BrokerConnection(loop: loop, connectors: connectors.publisher, configuration: configuration.broker)
+        publishing = BrokerConnection(
+            loop: loop, connectors: connectors.publisher, configuration: configuration.broker(for: .publish))
         consumers = configuration.consumers.map { Consumer(on: consuming, configuration: $0) }
         channels = consumers.map { _ in copies.openChannel() }
         outages = BrokerOutages(consumers: consumers.map { _ in OutageLog() })

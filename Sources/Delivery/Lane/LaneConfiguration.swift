@@ -10,6 +10,7 @@ public struct LaneConfiguration: Sendable {
     public var names: TopologyNames
     /// The queues that requests are taken from; pushes of the first go first. At least one.
     public var requestQueues: [RequestQueue]
+    /// Its connections add lane and role to the name.
     public var broker: ConnectionConfiguration
     public var consumer: ConsumerConfiguration
     public var publisher = PublisherConfiguration()
@@ -25,6 +26,8 @@ public struct LaneConfiguration: Sendable {
     public var messageDepthMax = 128
     /// Host, process and version, for operators.
     public var worker: String
+    /// The last part of `worker`.
+    public var version = "-"
     /// Which of the process' lanes it is, counted from 0: for log lines.
     public var number = 0
     package var defects = LaneDefects()
@@ -71,6 +74,12 @@ public struct LaneConfiguration: Sendable {
 }
 
 extension LaneConfiguration {
+    func broker(for role: LaneLabels.BrokerRole) -> ConnectionConfiguration {
+        var configuration = broker
+        configuration.connectionName += " lane \(number) \(role.rawValue) \(version)"
+        return configuration
+    }
+
     /// Whether there is such a key or topic.
     public func knows(_ scope: PauseScope) -> Bool {
         switch scope {

@@ -17,8 +17,9 @@ struct WorkerPlan: Sendable {
         let pools = try ConnectionPools(configuration)
         var lane = LaneConfiguration(
             names: configuration.broker.names,
-            broker: try BrokerAccess(configuration.broker).connection(named: "martlet worker"),
+            broker: try BrokerAccess(configuration.broker).connection(named: "martlet \(Self.process)"),
             requestQueues: configuration.requestQueues, apps: pools.apps, pools: pools.list, worker: Self.worker)
+        lane.version = MartletCommand.version
         lane.payloadSchemas = Self.payloadSchemas(configuration.payloadSchemas, configuration)
         lane.consumer.messageBytesMax = configuration.limits.messageBytesMax
         lane.consumer.bodyBytesInFlightMax = configuration.limits.bodiesInFlightBytesMax
@@ -54,12 +55,14 @@ struct WorkerPlan: Sendable {
     var payloadSchemaFiles: PayloadSchemaFiles { configuration.payloadSchemas }
 
     /// Host, process and version, for operators.
-    private static var worker: String {
+    private static var worker: String { "\(process)/\(MartletCommand.version)" }
+
+    private static var process: String {
         let host = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { name in
             name.initialize(repeating: 0)
             guard let start = name.baseAddress, gethostname(start, name.count - 1) == 0 else { return "-" }
             return String(cString: start)
         }
-        return "\(host)/\(getpid())/\(MartletCommand.version)"
+        return "\(host)/\(getpid())"
     }
 }
