@@ -35,6 +35,41 @@ import Testing
         #expect(rig.isAccepted(0))
     }
 
+    /// Rows 124, 131 and 133: what has to be said is said, whether anybody asked for it or not.
+    @Test(arguments: [
+        (Priority?.none, Int64?.none, "10", "0"), (.considerate, 2_000_000_000, "5", "2000000000"),
+        (.immediate, 0, "10", "0"),
+    ])
+    func aBroadcastCarriesAllOfItsHeadersAndItsPayload(
+        _ priority: Priority?, _ expiration: Int64?, saidPriority: String, saidExpiration: String
+    ) throws {
+        let rig = try PoolRig()
+        let payload = Array(#"xx{"aps":{}}yy"#.utf8)
+        let id = try #require(UUIDValue("0f8fad5b-d9cb-469f-a165-70867728950e"))
+        rig.apns.onRequest = { connection, stream in
+            connection.answer(stream, 200, uniqueID: "unique", requestID: "0F8FAD5B")
+        }
+        rig.send { _ in
+            .broadcast(
+                channel: Array("..dHN0LXNyY2gtY2hubA==..".utf8)[2..<22], bundleID: Array("com.example.app".utf8),
+                priority: priority, expiration: expiration, id: id, payload: payload, payloadRange: 2..<12)
+        }
+        try #require(rig.runUntilEnded(1))
+        let request = try #require(rig.apns.requests.first)
+        let token = try #require(request["authorization"])
+        #expect(
+            request.headers.map { "\($0.name): \($0.value)" } == [
+                ":method: POST", ":scheme: https", ":path: /4/broadcasts/apps/com.example.app",
+                ":authority: api.test", "authorization: \(token)", "apns-channel-id: dHN0LXNyY2gtY2hubA==",
+                "apns-push-type: liveactivity", "apns-request-id: 0f8fad5b-d9cb-469f-a165-70867728950e",
+                "apns-priority: \(saidPriority)", "apns-expiration: \(saidExpiration)",
+            ])
+        #expect(request.body == Array(#"{"aps":{}}"#.utf8))
+        #expect(
+            rig.answer(0)
+                == PushAnswer(status: 200, connection: 1, apnsUniqueID: "unique", apnsRequestID: "0F8FAD5B"))
+    }
+
     @Test func aKeyThatMakesNoTokenIsToldOnce() throws {
         let log = try CapturedLog()
         let rig = try PoolRig(log: log.log) { $0.token.useSecondsMax = 0 }
@@ -401,14 +436,19 @@ import Testing
 
     @Test func whatCannotStandInAHeaderIsNotSent() throws {
         let rig = try PoolRig()
-        rig.send(3) { number in
+        rig.send(5) { number in
             switch number {
             case 0: PoolRig.request(number, collapseID: "a\r\nb: c")
             case 1: PoolRig.request(number, token: "xyz")
-            default: PoolRig.request(number, topic: " com.example")
+            case 2: PoolRig.request(number, topic: " com.example")
+            default:
+                .broadcast(
+                    channel: Array((number == 3 ? "a\nb" : "ab").utf8)[...],
+                    bundleID: Array((number == 4 ? "com.example/\r" : "com.example").utf8),
+                    id: UUIDValue(high: 0, low: 1), payload: Array("{}".utf8))
             }
         }
-        #expect(rig.runUntilEnded(3))
+        #expect(rig.runUntilEnded(5))
         #expect(rig.outcomes.values.allSatisfy { $0 == .notSent(.malformed) })
     }
 

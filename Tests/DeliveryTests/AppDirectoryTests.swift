@@ -7,7 +7,7 @@ import Testing
     @Test func findsEachOfManyAndNoOther() {
         let names = (0..<1_000).map { "com.example.app\($0)" }
         let apps = AppDirectory(
-            names.map { AppDirectory.App(bundleID: $0, defaultEnvironment: .production, productionPool: 0) })
+            names.map { AppDirectory.App(bundleID: $0, defaultEnvironment: .production, production: .init(0)) })
         for (index, name) in names.enumerated() { #expect(apps.find(Array(name.utf8)) == index) }
         for name in ["", "com.example.app", "com.example.app1000", "COM.EXAMPLE.APP1"] {
             #expect(apps.find(Array(name.utf8)) == nil)
@@ -15,11 +15,37 @@ import Testing
         #expect(AppDirectory([]).find([]) == nil)
     }
 
+    @Test func everyKindOfPushHasARouteOfItsOwn() {
+        let apps = AppDirectory([
+            AppDirectory.App(
+                bundleID: "one", defaultEnvironment: .sandbox, production: .init(device: 4, broadcast: 5),
+                sandbox: .init(1)),
+            AppDirectory.App(bundleID: "two", defaultEnvironment: .sandbox, sandbox: .init(2)),
+        ])
+        let numbers = (0..<2).flatMap { app in
+            AppDirectory.Kind.all.flatMap { kind in
+                APNSEnvironment.allCases.map {
+                    AppDirectory.routeNumber(topic: apps.topicIndex(of: app, kind), $0)
+                }
+            }
+        }
+        #expect(numbers == Array(0..<apps.routeCount))
+        #expect(apps.topic(apps.topicIndex(of: 1, .broadcast)) == Array("two".utf8))
+        #expect(apps.topic(apps.topicIndex(of: 1, .device(.voip))) == Array("two.voip".utf8))
+        // Each can be paused by its name, and has it in the log.
+        #expect(apps.routes(of: "one/broadcasts").map(\.pool) == [5, 1])
+        #expect(apps.routes(of: "one.push-type.liveactivity").map(\.pool) == [4, 1])
+        for name in ["one/broadcasts", "one.voip", "two/broadcasts"] {
+            #expect(apps.routes(of: name).allSatisfy { apps.topic(of: $0) == name }, "\(name)")
+        }
+        #expect(apps.bundleIDs(servedBy: [5]) == ["one"])
+    }
+
     @Test func theAppsThatAPoolServesAreNamed() {
         let apps = AppDirectory([
-            AppDirectory.App(bundleID: "both", defaultEnvironment: .sandbox, productionPool: 0, sandboxPool: 1),
-            AppDirectory.App(bundleID: "sandbox", defaultEnvironment: .sandbox, sandboxPool: 1),
-            AppDirectory.App(bundleID: "another", defaultEnvironment: .sandbox, sandboxPool: 2),
+            AppDirectory.App(bundleID: "both", defaultEnvironment: .sandbox, production: .init(0), sandbox: .init(1)),
+            AppDirectory.App(bundleID: "sandbox", defaultEnvironment: .sandbox, sandbox: .init(1)),
+            AppDirectory.App(bundleID: "another", defaultEnvironment: .sandbox, sandbox: .init(2)),
         ])
         #expect(apps.bundleIDs(servedBy: [0]) == ["both"])
         #expect(apps.bundleIDs(servedBy: [0, 1]) == ["both", "sandbox"])

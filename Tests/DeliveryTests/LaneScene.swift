@@ -39,7 +39,7 @@ final class LaneScene {
         }
         let directory = (0..<apps).map { app in
             AppDirectory.App(
-                bundleID: SimulatedApps.bundleID(app), defaultEnvironment: .sandbox, sandboxPool: app % keys)
+                bundleID: SimulatedApps.bundleID(app), defaultEnvironment: .sandbox, sandbox: .init(app % keys))
         }
         rig = try LaneRig(
             lanes: lanes, inFlightMax: inFlightMax, requestQueues: requestQueues, apps: directory, pools: pools,

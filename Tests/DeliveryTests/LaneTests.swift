@@ -66,7 +66,7 @@ import Testing
         (#""payload":{"aps":{"alert":"\#(String(repeating: "x", count: 4096))"}}"#, "payload"),
     ])
     func whatApnsWouldNotTakeForItsBytesIsRefused(_ members: String, _ name: String) throws {
-        let app = AppDirectory.App(bundleID: "com.example.shop", defaultEnvironment: .sandbox, sandboxPool: 0)
+        let app = AppDirectory.App(bundleID: "com.example.shop", defaultEnvironment: .sandbox, sandbox: .init(0))
         let rig = try LaneRig(apps: [app])
         try #require(rig.run { rig.isReady })
         rig.request(
@@ -150,7 +150,7 @@ import Testing
         func schemas(_ text: String) throws -> PayloadSchemas {
             PayloadSchemas([try CompiledSchema(JSONDocument(text))], ofApps: [0])
         }
-        let app = AppDirectory.App(bundleID: "com.example.shop", defaultEnvironment: .sandbox, sandboxPool: 0)
+        let app = AppDirectory.App(bundleID: "com.example.shop", defaultEnvironment: .sandbox, sandbox: .init(0))
         let rig = try LaneRig(apps: [app], payloadSchemas: try schemas(#"{"required":["order"]}"#))
         try #require(rig.run { rig.isReady })
         let request = #"""

@@ -50,6 +50,19 @@ import Testing
         #expect(told?.deadLetter == nil)
     }
 
+    /// It goes to no device, whatever APNs says.
+    @Test(arguments: [(200, Reason?.none), (410, .unregistered), (400, .badDeviceToken)])
+    func aBroadcastTellsOfNoDevice(status: Int, reason: Reason?) {
+        var subject = subject()
+        subject.notification.push = .broadcast(
+            channel: ArraySlice("YWJj".utf8), bundleID: Array("com.example.app".utf8), id: UUIDValue(high: 1, low: 2),
+            payload: Array("{}".utf8))
+        let answer = PushAnswer(status: status, reason: reason)
+        let told = conclusion(policy.verdict(on: .answered(answer), of: subject))
+        #expect(told != nil && told?.tokenState == nil)
+        #expect((told?.deadLetter == nil) == (status == 200))
+    }
+
     @Test func anUnregisteredDeviceIsNoDeadLetter() {
         let told = conclusion(verdict(410, .unregistered, timestamp: 1_700_000_000_123))
         #expect(told?.outcome == .rejected)

@@ -318,9 +318,14 @@ import Testing
             .replacing("{}", with: "{environment: sandbox}")
         let pools = try ConnectionPools(try load(pinned))
         #expect(pools.list.count == 1)
-        #expect(pools.apps[0].sandboxPool == 0 && pools.apps[0].productionPool == nil)
+        #expect(pools.apps[0].sandbox == .init(0) && pools.apps[0].production == nil)
+        let elsewhere = try ConnectionPools(
+            try load(
+                Self.shortest.replacing("apns:\n", with: "apns:\n  endpoints: {sandbox: {broadcast_host: b.test}}\n")))
+        #expect(elsewhere.apps[0].production == .init(0) && elsewhere.apps[0].sandbox == .init(device: 1, broadcast: 2))
+        #expect(elsewhere.list.map(\.endpoint.host) == ["api.push.apple.com", "api.sandbox.push.apple.com", "b.test"])
         let both = try ConnectionPools(try load(Self.shortest))
-        #expect(both.apps[0].productionPool == 0 && both.apps[0].sandboxPool == 1)
+        #expect(both.apps[0].production == .init(0) && both.apps[0].sandbox == .init(1))
     }
 
     @Test(arguments: [

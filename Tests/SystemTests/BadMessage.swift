@@ -205,9 +205,10 @@ struct BadMessage {
             &random,
             [
                 "push_type": #""liveactivity""#, "channel_id": #""dHN0LXNyY2gtY2hubA==""#,
+                "storage_policy": #""none""#, "expiration": "\(1 + random.below(9_999_999_999))",
                 "payload": #"{"aps":{"timestamp":1750000000,"event":"update","content-state":{}}}"#,
             ], without: "device_token")
-        return BadMessage("broadcast", text, "app", "broadcast")
+        return BadMessage("broadcast that cannot be stored", text, "schema", "const")
     }
 
     private static func contentEncoding(_ random: inout SeededRandom) -> BadMessage {

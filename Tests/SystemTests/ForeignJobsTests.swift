@@ -70,7 +70,7 @@ private final class LaneInThisProcess: @unchecked Sendable {
             names: TopologyNames(prefix: stage.prefix),
             broker: ConnectionConfiguration(credentials: broker.credentials), inFlightMax: 1000,
             apps: AppDirectory([
-                AppDirectory.App(bundleID: "com.example.app", defaultEnvironment: .production, productionPool: 0)
+                AppDirectory.App(bundleID: "com.example.app", defaultEnvironment: .production, production: .init(0))
             ]),
             pools: [PoolConfiguration(environment: .production, key: key, authority: apns.description)],
             worker: "in this process")

@@ -23,6 +23,8 @@ extension Stage {
         var heartbeatSeconds: Int?
         /// Whether both environments are there.
         var hasSandbox = false
+        /// Of production, where it is not that of pushes to devices.
+        var broadcastHost: String?
         /// Last words of the names of several request queues; none: there is one.
         var requestQueues: [String] = []
         /// The section of the configuration, in YAML's flow style.
@@ -49,7 +51,10 @@ extension Stage.Options {
             let pin = key.isPinned ? ", environments: [\(key.environments.joined(separator: ","))]" : ""
             lines.append("    - {key_id: \(key.id), team_id: DEMOTEAM01, key_file: \(key.fileName)\(pin)}")
         }
-        lines += ["  endpoints:", "    production: {host: 127.0.0.1, port: \(simulator.port), ca_file: ca.pem}"]
+        let broadcast = broadcastHost.map { ", broadcast_host: \($0)" } ?? ""
+        lines += [
+            "  endpoints:", "    production: {host: 127.0.0.1, port: \(simulator.port), ca_file: ca.pem\(broadcast)}",
+        ]
         if let port = simulator.sandboxPort {
             lines.append("    sandbox: {host: 127.0.0.1, port: \(port), ca_file: ca.pem}")
         }

@@ -17,11 +17,12 @@ final class APNSConnection: HTTP2ClientDelegate {
         var status = 0
         var body: [UInt8] = []
         var uniqueID: String?
+        var requestID: String?
         var retryAfterSeconds: Int64?
     }
 
-    /// Bytes of `apns-unique-id` that are kept: a UUID is shorter.
-    private static let uniqueIDBytesMax = 64
+    /// Bytes of `apns-unique-id` and `apns-request-id` that are kept: a UUID is shorter.
+    private static let idBytesMax = 64
 
     /// Counted from 1 within the pool.
     let number: Int
@@ -240,7 +241,9 @@ final class APNSConnection: HTTP2ClientDelegate {
 
     override func responseHeader(_ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         if name.equals(HeaderName.apnsUniqueID) {
-            flights[stream.slot]?.uniqueID = String(decoding: value.prefix(Self.uniqueIDBytesMax), as: UTF8.self)
+            flights[stream.slot]?.uniqueID = String(decoding: value.prefix(Self.idBytesMax), as: UTF8.self)
+        } else if name.equals(HeaderName.apnsRequestID) {
+            flights[stream.slot]?.requestID = String(decoding: value.prefix(Self.idBytesMax), as: UTF8.self)
         } else if name.equals(HeaderName.retryAfter) {
             flights[stream.slot]?.retryAfterSeconds = AnswerParser.decimal(value)
         }
@@ -297,7 +300,7 @@ final class APNSConnection: HTTP2ClientDelegate {
     private func answer(of flight: Flight, _ pool: APNSPool) -> PushAnswer {
         var answer = PushAnswer(
             status: flight.status, isFromAPNS: flight.status == 200, connection: number, apnsUniqueID: flight.uniqueID,
-            retryAfterSeconds: flight.retryAfterSeconds)
+            apnsRequestID: flight.requestID, retryAfterSeconds: flight.retryAfterSeconds)
         guard !flight.body.isEmpty else { return answer }
         let contents = flight.body.withUnsafeBytes { pool.answers.read($0) }
         answer.reason = contents.reason

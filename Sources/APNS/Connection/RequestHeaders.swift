@@ -9,6 +9,7 @@ import HTTP2
 struct RequestHeaders {
     let authority: [UInt8]
     private var hasSentID = false
+    private var hasSentRequestID = false
     private var hasSentExpiration = false
     private var hasSentCollapseID = false
 
@@ -21,34 +22,61 @@ struct RequestHeaders {
         block.append(HeaderName.method, "POST")
         block.append(HeaderName.scheme, "https")
         switch request.target {
-        case .device(let digits):
-            block.append(
-                HeaderName.path, valueBytesMax: RequestPath.devicePrefix.utf8CodeUnitCount + digits.count,
-                indexing: .never
-            ) { space in
-                let prefix = RequestPath.devicePrefix.bytes
-                space.copyMemory(from: prefix)
-                digits.withUnsafeBytes {
-                    UnsafeMutableRawBufferPointer(rebasing: space[prefix.count...]).copyMemory(from: $0)
-                }
-                return prefix.count + digits.count
-            }
+        case .device(let digits): writePath(RequestPath.devicePrefix, digits, to: &block)
+        case .channel: writePath(RequestPath.broadcastPrefix, request.topic[...], to: &block)
         }
         block.append(HeaderName.authority, authority)
         block.append(HeaderName.authorization, token.authorization, indexing: .never)
+        switch request.target {
+        case .device: writeDevice(request, to: &block)
+        case .channel(let id): writeBroadcast(request, channel: id, to: &block)
+        }
+    }
+
+    private func writePath(_ prefix: StaticString, _ rest: ArraySlice<UInt8>, to block: inout HeaderBlock) {
+        block.append(
+            HeaderName.path, valueBytesMax: prefix.utf8CodeUnitCount + rest.count, indexing: .never
+        ) { space in
+            let prefix = prefix.bytes
+            space.copyMemory(from: prefix)
+            rest.withUnsafeBytes {
+                UnsafeMutableRawBufferPointer(rebasing: space[prefix.count...]).copyMemory(from: $0)
+            }
+            return prefix.count + rest.count
+        }
+    }
+
+    private mutating func writeDevice(_ request: APNSRequest, to block: inout HeaderBlock) {
         block.append(HeaderName.apnsTopic, request.topic)
         block.append(HeaderName.apnsPushType, request.pushType.wireText)
-        block.append(
-            HeaderName.apnsID, valueBytesMax: UUIDValue.textBytes, indexing: Self.indexing(&hasSentID)
-        ) { request.id.write(to: $0) }
+        writeID(HeaderName.apnsID, request, Self.indexing(&hasSentID), to: &block)
         if let priority = request.priority { block.append(HeaderName.apnsPriority, priority.wireText) }
-        if let expiration = request.expiration {
-            block.append(HeaderName.apnsExpiration, expiration, indexing: Self.indexing(&hasSentExpiration))
-        }
+        if let expiration = request.expiration { writeExpiration(expiration, to: &block) }
         if let collapseID = request.collapseID {
             let indexing = Self.indexing(&hasSentCollapseID)
             collapseID.withUnsafeBytes { block.append(HeaderName.apnsCollapseID, $0, indexing: indexing) }
         }
+    }
+
+    /// Priority and expiration have to be said (Apple, "Sending broadcast push notification requests to APNs").
+    private mutating func writeBroadcast(
+        _ request: APNSRequest, channel: ArraySlice<UInt8>, to block: inout HeaderBlock
+    ) {
+        channel.withUnsafeBytes { block.append(HeaderName.apnsChannelID, $0) }
+        block.append(HeaderName.apnsPushType, request.pushType.wireText)
+        writeID(HeaderName.apnsRequestID, request, Self.indexing(&hasSentRequestID), to: &block)
+        block.append(HeaderName.apnsPriority, (request.priority ?? .immediate).wireText)
+        writeExpiration(request.expiration ?? 0, to: &block)
+    }
+
+    private func writeID(
+        _ name: StaticString, _ request: APNSRequest, _ indexing: HeaderBlock.Indexing, to block: inout HeaderBlock
+    ) {
+        block.append(name, valueBytesMax: UUIDValue.textBytes, indexing: indexing) { request.id.write(to: $0) }
+    }
+
+    private mutating func writeExpiration(_ expiration: Int64, to block: inout HeaderBlock) {
+        block.append(HeaderName.apnsExpiration, expiration, indexing: Self.indexing(&hasSentExpiration))
     }
 
     private static func indexing(_ hasSent: inout Bool) -> HeaderBlock.Indexing {
@@ -60,8 +88,13 @@ struct RequestHeaders {
     static func canSend(_ request: APNSRequest) -> Bool {
         switch request.target {
         case .device(let digits): guard DeviceToken.isWellFormed(digits) else { return false }
+        case .channel(let id): guard isWellFormed(id) else { return false }
         }
-        guard request.topic.withUnsafeBytes({ HeaderBlock.isWellFormedValue($0) }) else { return false }
-        return request.collapseID?.withUnsafeBytes { HeaderBlock.isWellFormedValue($0) } ?? true
+        guard isWellFormed(request.topic[...]) else { return false }
+        return request.collapseID.map(isWellFormed) ?? true
+    }
+
+    private static func isWellFormed(_ value: ArraySlice<UInt8>) -> Bool {
+        value.withUnsafeBytes { HeaderBlock.isWellFormedValue($0) }
     }
 }

@@ -10,19 +10,23 @@ public final class APNSRequest: Sendable {
     public enum Target: Sendable, Hashable {
         /// A device token in hexadecimal digits.
         case device(ArraySlice<UInt8>)
+        /// A broadcast channel's ID, as APNs gave it out.
+        case channel(ArraySlice<UInt8>)
     }
 
     public let target: Target
-    /// Value of `apns-topic`: the bundle ID with the suffix of the push type.
+    /// Value of `apns-topic`: the bundle ID with the suffix of the push type. Of a broadcast the bundle ID alone, which
+    /// stands in the path.
     public let topic: [UInt8]
     public let pushType: PushType
-    /// nil leaves it to APNs, which then takes 10.
+    /// nil leaves it to APNs, which then takes 10; a broadcast says so.
     public let priority: Priority?
-    /// UNIX seconds until which APNs may store the push; 0 is one attempt, nil leaves it to APNs.
+    /// UNIX seconds until which APNs may store the push; 0 is one attempt, nil leaves it to APNs. A broadcast has to say
+    /// something, and 0 is what every channel takes.
     public let expiration: Int64?
     /// At most ``APNSLimits/collapseIDBytesMax`` bytes.
     public let collapseID: ArraySlice<UInt8>?
-    /// Becomes the `apns-id`. The same at every try, so that a push can be traced.
+    /// Becomes the `apns-id`, of a broadcast the `apns-request-id`. The same at every try, so that a push can be traced.
     public let id: UUIDValue
     /// The body is `payload[payloadRange]`, sent as it is.
     public let payload: [UInt8]

@@ -12,14 +12,17 @@ public struct PushAnswer: Sendable, Hashable {
     public var connection: Int
     /// With 410: when APNs last found the device token dead, in UNIX milliseconds as given.
     public var timestampMilliseconds: Int64?
-    /// `apns-unique-id`, which the development environment sends.
+    /// `apns-unique-id`, which the development environment sends, and both to broadcasts.
     public var apnsUniqueID: String?
+    /// `apns-request-id`, which comes with answers to broadcasts.
+    public var apnsRequestID: String?
     /// `retry-after`, which nobody documents: a lower bound if it comes.
     public var retryAfterSeconds: Int64?
 
     public init(
         status: Int, reason: Reason? = nil, isFromAPNS: Bool = true, connection: Int = 0,
-        timestampMilliseconds: Int64? = nil, apnsUniqueID: String? = nil, retryAfterSeconds: Int64? = nil
+        timestampMilliseconds: Int64? = nil, apnsUniqueID: String? = nil, apnsRequestID: String? = nil,
+        retryAfterSeconds: Int64? = nil
     ) {
         self.status = status
         self.reason = reason
@@ -27,6 +30,7 @@ public struct PushAnswer: Sendable, Hashable {
         self.connection = connection
         self.timestampMilliseconds = timestampMilliseconds
         self.apnsUniqueID = apnsUniqueID
+        self.apnsRequestID = apnsRequestID
         self.retryAfterSeconds = retryAfterSeconds
     }
 }

@@ -98,7 +98,7 @@ public actor Lane {
         pools = zip(configuration.pools, connectors.apns).map { pool, connector in
             APNSPool(loop: loop, connector: connector, configuration: pool, times: counters.pools, log: log)
         }
-        breakers = Breakers(endpointOfPool: configuration.pools.map { $0.environment == .production ? 0 : 1 })
+        breakers = Breakers(endpointOfPool: configuration.endpointOfPool)
         routeUse = RouteUse(routeCount: configuration.apps.routeCount)
     }
 

@@ -80,6 +80,17 @@ extension LaneConfiguration {
         return configuration
     }
 
+    /// The number of each pool's endpoint, counted from 0.
+    var endpointOfPool: [Int] {
+        var endpoints: [String] = []
+        return pools.map { pool in
+            let name = "\(pool.environment) \(pool.authority)"
+            if let known = endpoints.firstIndex(of: name) { return known }
+            endpoints.append(name)
+            return endpoints.count - 1
+        }
+    }
+
     /// Whether there is such a key or topic.
     public func knows(_ scope: PauseScope) -> Bool {
         switch scope {

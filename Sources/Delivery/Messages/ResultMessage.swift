@@ -43,6 +43,7 @@ enum ResultMessage {
             if let reason = answer.reason { json.member("reason", reason) }
             if let timestamp = answer.timestampMilliseconds { json.member("timestamp", timestamp) }
             if let id = answer.apnsUniqueID { json.member("apns_unique_id", id) }
+            if let id = answer.apnsRequestID { json.member("apns_request_id", id) }
         }
         if let state = conclusion.tokenState { json.member("token_state", state.rawValue) }
         if let reason = conclusion.deadLetter { json.member("error", reason) }

@@ -26,6 +26,7 @@ public struct Conclusion: Sendable, Hashable {
         /// APNs' timestamp of a 410, in UNIX milliseconds as given.
         public var timestampMilliseconds: Int64?
         public var apnsUniqueID: String?
+        public var apnsRequestID: String?
     }
 }
 

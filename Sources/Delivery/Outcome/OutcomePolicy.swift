@@ -19,13 +19,21 @@ public struct OutcomePolicy: Sendable {
 
     /// One message, with what is behind it, at one moment.
     struct Subject {
-        let notification: PushNotification
+        var notification: PushNotification
         let attempts: Attempts
         let nowMilliseconds: Int64
 
         /// Seconds until it is too late; nil: never.
         fileprivate var latestSeconds: Int64? {
             notification.push.expiration.map { $0 - nowMilliseconds / 1000 }
+        }
+
+        /// nil for a broadcast, which goes to no device.
+        fileprivate func tokenState(_ state: TokenState) -> TokenState? {
+            switch notification.push.target {
+            case .device: state
+            case .channel: nil
+            }
         }
     }
 
@@ -55,13 +63,13 @@ public struct OutcomePolicy: Sendable {
         let told = Conclusion.Answer(answer)
         switch AnswerVerdict(answer).action {
         case .ok:
-            return .conclude(Conclusion(outcome: .accepted, answer: told, tokenState: .valid))
+            return .conclude(Conclusion(outcome: .accepted, answer: told, tokenState: subject.tokenState(.valid)))
         case .deadLetter, .configuration:
             return .conclude(rejected(answer, nil))
         case .prune:
-            return .conclude(pruned(answer, subject.notification))
+            return .conclude(pruned(answer, of: subject))
         case .suspect:
-            return .conclude(rejected(answer, .suspect))
+            return .conclude(rejected(answer, subject.tokenState(.suspect)))
         case .refresh, .reconnect, .backOff:
             return later(answer, of: subject)
         }
@@ -74,11 +82,12 @@ public struct OutcomePolicy: Sendable {
     }
 
     /// A device that registered after APNs found the token dead has it again (Apple, "Communicating with APNs").
-    private func pruned(_ answer: PushAnswer, _ notification: PushNotification) -> Conclusion {
-        guard let registered = notification.registeredAtMilliseconds, let dead = answer.timestampMilliseconds,
+    private func pruned(_ answer: PushAnswer, of subject: Subject) -> Conclusion {
+        guard let unregistered = subject.tokenState(.unregistered) else { return rejected(answer, nil) }
+        guard let registered = subject.notification.registeredAtMilliseconds, let dead = answer.timestampMilliseconds,
             registered > dead
         else {
-            return Conclusion(outcome: .rejected, answer: Conclusion.Answer(answer), tokenState: .unregistered)
+            return Conclusion(outcome: .rejected, answer: Conclusion.Answer(answer), tokenState: unregistered)
         }
         return rejected(answer, .valid)
     }
@@ -161,6 +170,6 @@ extension Conclusion.Answer {
     init(_ answer: PushAnswer) {
         self.init(
             status: answer.status, reason: answer.reason?.text, timestampMilliseconds: answer.timestampMilliseconds,
-            apnsUniqueID: answer.apnsUniqueID)
+            apnsUniqueID: answer.apnsUniqueID, apnsRequestID: answer.apnsRequestID)
     }
 }

@@ -12,29 +12,58 @@ public struct AppDirectory: Sendable {
         public var bundleID: String
         /// Taken when a message names none.
         public var defaultEnvironment: APNSEnvironment
-        public var productionPool: Int?
-        public var sandboxPool: Int?
+        public var production: Pools?
+        public var sandbox: Pools?
 
+        /// nil: it has no credential there.
         public init(
-            bundleID: String, defaultEnvironment: APNSEnvironment, productionPool: Int? = nil, sandboxPool: Int? = nil
+            bundleID: String, defaultEnvironment: APNSEnvironment, production: Pools? = nil, sandbox: Pools? = nil
         ) {
             self.bundleID = bundleID
             self.defaultEnvironment = defaultEnvironment
-            self.productionPool = productionPool
-            self.sandboxPool = sandboxPool
+            self.production = production
+            self.sandbox = sandbox
         }
 
-        public func pool(in environment: APNSEnvironment) -> Int? {
+        public func pools(in environment: APNSEnvironment) -> Pools? {
             switch environment {
-            case .production: productionPool
-            case .sandbox: sandboxPool
+            case .production: production
+            case .sandbox: sandbox
+            }
+        }
+    }
+
+    /// One and the same, unless broadcasts have an endpoint of their own.
+    public struct Pools: Sendable, Equatable {
+        public var device: Int
+        public var broadcast: Int
+
+        public init(device: Int, broadcast: Int) {
+            self.device = device
+            self.broadcast = broadcast
+        }
+
+        public init(_ pool: Int) { self.init(device: pool, broadcast: pool) }
+    }
+
+    /// What a push is sent as. Each has a topic of its own, and what APNs refuses of one goes on for the others.
+    public enum Kind: Sendable, Hashable {
+        case device(PushType)
+        case broadcast
+
+        static let all = PushType.allCases.map { Kind.device($0) } + [.broadcast]
+
+        fileprivate var number: Int {
+            switch self {
+            case .device(let type): PushType.allCases.firstIndex(of: type) ?? 0
+            case .broadcast: PushType.allCases.count
             }
         }
     }
 
     private let apps: [App]
     private let names: [[UInt8]]
-    /// By app, then by push type in the order of `PushType.allCases`.
+    /// By app, then by kind in the order of `Kind.all`.
     private let topics: [[UInt8]]
     /// By app and outcome, in the order of `Outcome.allCases`.
     private let resultRoutingKeys: [[String]]
@@ -44,7 +73,14 @@ public struct AppDirectory: Sendable {
     public init(_ apps: [App]) {
         self.apps = apps
         names = apps.map { Array($0.bundleID.utf8) }
-        topics = names.flatMap { name in PushType.allCases.map { $0.topic(bundleID: name) } }
+        topics = names.flatMap { name in
+            Kind.all.map { kind in
+                switch kind {
+                case .device(let type): type.topic(bundleID: name)
+                case .broadcast: name
+                }
+            }
+        }
         resultRoutingKeys = apps.map { app in
             Outcome.allCases.map { RoutingKey.result($0, app: app.bundleID) }
         }
@@ -63,11 +99,10 @@ public struct AppDirectory: Sendable {
     /// Numbers the topics of all apps.
     public typealias TopicIndex = Int
 
-    public func topicIndex(of index: Index, _ type: PushType) -> TopicIndex {
-        index * PushType.allCases.count + (PushType.allCases.firstIndex(of: type) ?? 0)
-    }
+    public func topicIndex(of index: Index, _ kind: Kind) -> TopicIndex { index * Kind.all.count + kind.number }
 
-    /// Value of `apns-topic`; made once, and shared.
+    /// What the request names: for a device the value of `apns-topic`, for a broadcast the bundle ID. Made once, and
+    /// shared.
     public func topic(_ index: TopicIndex) -> [UInt8] { topics[index] }
 
     /// All topics in both environments: the numbers of routes are below it.
@@ -79,24 +114,35 @@ public struct AppDirectory: Sendable {
 
     /// All routes to a topic, in every environment that has a pool for it.
     func routes(of topic: String) -> [Route] {
-        topics.indices.filter { topics[$0].elementsEqual(topic.utf8) }.flatMap { index in
+        topics.indices.filter { name(ofTopic: $0) == topic }.flatMap { index in
             APNSEnvironment.allCases.compactMap { environment in
-                apps[index / PushType.allCases.count].pool(in: environment).map {
-                    Route(pool: $0, number: Self.routeNumber(topic: index, environment))
+                apps[index / Kind.all.count].pools(in: environment).map { pools in
+                    Route(
+                        pool: Self.kind(ofTopic: index) == .broadcast ? pools.broadcast : pools.device,
+                        number: Self.routeNumber(topic: index, environment))
                 }
             }
         }
     }
 
     /// The topic of a route, for operators.
-    func topic(of route: Route) -> String {
-        String(decoding: topics[route.number / APNSEnvironment.allCases.count], as: UTF8.self)
+    func topic(of route: Route) -> String { name(ofTopic: route.number / APNSEnvironment.allCases.count) }
+
+    private func name(ofTopic index: TopicIndex) -> String {
+        let topic = String(decoding: topics[index], as: UTF8.self)
+        return Self.kind(ofTopic: index) == .broadcast ? "\(topic)/broadcasts" : topic
     }
+
+    private static func kind(ofTopic index: TopicIndex) -> Kind { Kind.all[index % Kind.all.count] }
 
     /// Bundle IDs of the apps that one of these pools serves, for operators.
     func bundleIDs(servedBy pools: [Int]) -> [String] {
-        apps.filter { app in [app.productionPool, app.sandboxPool].contains { $0.map(pools.contains) ?? false } }
-            .map(\.bundleID)
+        apps.filter { app in
+            [app.production, app.sandbox].contains {
+                $0.map { pools.contains($0.device) || pools.contains($0.broadcast) } ?? false
+            }
+        }
+        .map(\.bundleID)
     }
 
     /// Routing key of a result; made once, and shared.

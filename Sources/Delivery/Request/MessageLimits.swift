@@ -10,13 +10,12 @@ public struct MessageLimits {
     private let payloadBytesMax: Int
 
     init(_ push: APNSRequest) {
-        deviceToken =
-            switch push.target {
-            case .device(let token): token
-            }
+        switch push.target {
+        case .device(let token): (deviceToken, payloadBytesMax) = (token, push.pushType.payloadBytesMax)
+        case .channel: (deviceToken, payloadBytesMax) = (nil, APNSLimits.payloadBytesMaxBroadcast)
+        }
         collapseIDBytes = push.collapseID?.count ?? 0
         payloadBytes = push.payloadRange.count
-        payloadBytesMax = push.pushType.payloadBytesMax
     }
 
     /// For a message that the schema allows.

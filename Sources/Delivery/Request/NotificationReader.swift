@@ -43,14 +43,16 @@ final class NotificationReader {
             throw Refusal(CloudEvent.explained(violation, in: root))
         }
         guard let id = record.id else { throw Refusal.anonymous(delivery.properties) }
-        let (app, environment, pool) = try destination(root, record.app)
+        let (app, environment, pools) = try destination(root, record.app)
         record.environment = environment
-        let (push, topic) = try push(id, app, root, delivery.body)
+        let (push, kind) = try push(id, app, root, delivery.body)
         try MessageLimits(push).check()
         if let payload = root["payload"], let violation = payloadValidators[app]?.firstViolation(in: payload) {
             throw Refusal(violation)
         }
-        let route = Route(pool: pool, number: AppDirectory.routeNumber(topic: topic, environment))
+        let route = Route(
+            pool: kind == .broadcast ? pools.broadcast : pools.device,
+            number: AppDirectory.routeNumber(topic: apps.topicIndex(of: app, kind), environment))
         return PushNotification(
             push: push, app: app, route: route, registeredAtMilliseconds: root["registered_at"]?.int64)
     }
@@ -72,37 +74,44 @@ final class NotificationReader {
 
     private func destination(
         _ root: JSONValue, _ app: DeliveryRecord.App?
-    ) throws(Refusal) -> (app: AppDirectory.Index, environment: APNSEnvironment, pool: Int) {
+    ) throws(Refusal) -> (app: AppDirectory.Index, environment: APNSEnvironment, pools: AppDirectory.Pools) {
         guard case .configured(let app) = app else {
             throw Refusal.unknownApp(root["app"]?.string ?? "")
         }
         let named = root["environment"]?.string.flatMap(APNSEnvironment.init(rawValue:))
         let environment = named ?? apps[app].defaultEnvironment
-        guard let pool = apps[app].pool(in: environment) else {
+        guard let pools = apps[app].pools(in: environment) else {
             throw Refusal(
                 .app, "environment", path: "/environment", "The app has no key for \(environment.rawValue) here.")
         }
-        return (app, environment, pool)
+        return (app, environment, pools)
     }
 
     private func push(
         _ id: UUIDValue, _ app: AppDirectory.Index, _ root: JSONValue, _ body: [UInt8]
-    ) throws(Refusal) -> (push: APNSRequest, topic: AppDirectory.TopicIndex) {
-        guard let token = root["device_token"] else {
-            throw Refusal(
-                .app, "broadcast", path: "/channel_id", "Broadcasts to channels are not sent by this version.")
-        }
-        // The schema has made sure of both; a message that came so far without them is refused all the same.
+    ) throws(Refusal) -> (push: APNSRequest, kind: AppDirectory.Kind) {
+        // The schema has made sure of them; a message that came so far without them is refused all the same.
         guard let pushType = root["push_type"]?.withUTF8({ PushType($0) }) ?? nil, let payload = root["payload"] else {
             throw Refusal(.schema, "required", "push_type or payload is missing.")
         }
         let priority = root["priority"]?.int64.flatMap { UInt8(exactly: $0) }.flatMap(Priority.init(rawValue:))
-        let topic = apps.topicIndex(of: app, pushType)
-        let push = APNSRequest.device(
-            token: token.text(in: body), topic: apps.topic(topic), pushType: pushType,
-            priority: priority ?? pushType.defaultPriority, expiration: root["expiration"]?.int64,
-            collapseID: root["collapse_id"]?.text(in: body), id: id, payload: body, payloadRange: payload.sourceRange)
-        return (push, topic)
+        let expiration = root["expiration"]?.int64
+        if let token = root["device_token"] {
+            let kind = AppDirectory.Kind.device(pushType)
+            let push = APNSRequest.device(
+                token: token.text(in: body), topic: apps.topic(apps.topicIndex(of: app, kind)), pushType: pushType,
+                priority: priority ?? pushType.defaultPriority, expiration: expiration,
+                collapseID: root["collapse_id"]?.text(in: body), id: id, payload: body,
+                payloadRange: payload.sourceRange)
+            return (push, kind)
+        }
+        guard let channel = root["channel_id"] else {
+            throw Refusal(.schema, "required", "device_token or channel_id is missing.")
+        }
+        let push = APNSRequest.broadcast(
+            channel: channel.text(in: body), bundleID: apps.topic(apps.topicIndex(of: app, .broadcast)),
+            priority: priority, expiration: expiration, id: id, payload: body, payloadRange: payload.sourceRange)
+        return (push, .broadcast)
     }
 }
 

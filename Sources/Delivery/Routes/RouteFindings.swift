@@ -86,7 +86,10 @@ extension BreakerCause {
                 "APNs takes new provider tokens for expired: is the machine's clock right?"
             case .badEnvironmentKeyIDInToken, .badCertificateEnvironment:
                 "The credential is not for this environment: pin it to the one it is for."
-            case .topicDisallowed, .topicMismatch, .featureNotEnabled:
+            case .featureNotEnabled:
+                "Broadcasts are not enabled for the app: switch the capability on at its identifier in Apple's developer "
+                    + "account."
+            case .topicDisallowed, .topicMismatch:
                 "APNs refuses the topic, on a connection that begins with it too: is the app enabled for the team? Look at "
                     + "its identifier in Apple's developer account."
             default:

@@ -74,11 +74,18 @@ struct Configuration: Sendable {
 
         struct Server: Sendable {
             var endpoint: Endpoint
+            /// At the same port; nil: the same host.
+            var broadcastHost: String?
             /// Who may have signed its certificate.
             var trust = TLSTrust.system
 
             init(_ environment: APNSEnvironment) {
                 endpoint = Endpoint(host: environment.pushHost, port: APNSEnvironment.pushPort)
+            }
+
+            /// nil: that of pushes to devices.
+            var broadcastEndpoint: Endpoint? {
+                broadcastHost.flatMap { $0 == endpoint.host ? nil : Endpoint(host: $0, port: endpoint.port) }
             }
         }
     }

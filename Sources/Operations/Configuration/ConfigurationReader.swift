@@ -191,6 +191,7 @@ struct ConfigurationReader {
         guard let value else { return server }
         server.endpoint.host = value["host"].flatMap { text($0) } ?? server.endpoint.host
         server.endpoint.port = value["port"]?.int.flatMap { UInt16(exactly: $0) } ?? server.endpoint.port
+        server.broadcastHost = value["broadcast_host"].flatMap { text($0) }
         server.trust = readTrust(value["ca_file"])
         return server
     }

@@ -6,6 +6,8 @@ import EventLoop
 enum APNsFinding: Equatable {
     /// The key and the app are in order.
     case taken(String)
+    /// A broadcast is judged; whether the app has any enabled is its own affair.
+    case broadcastTaken(String)
     case takesAnyDevice
     case clock
     case key(String)
@@ -17,18 +19,18 @@ enum APNsFinding: Equatable {
     case stranger(Int)
     case unreachable(TransportError?)
 
-    init(_ outcome: PushOutcome, reason: TransportError?) {
+    init(_ outcome: PushOutcome, reason: TransportError?, ofBroadcast: Bool = false) {
         switch outcome {
         case .notSent(.noConnection), .notSent(.draining), .notSent(.overloaded), .notSent(.expired):
             self = .unreachable(reason)
         case .notSent(let why): self = .troubled(why.description)
         case .unknown(.timedOut, _): self = .unanswered
         case .unknown(let why, _): self = .troubled(why.description)
-        case .answered(let answer): self = Self.finding(answer)
+        case .answered(let answer): self = Self.finding(answer, ofBroadcast)
         }
     }
 
-    private static func finding(_ answer: PushAnswer) -> APNsFinding {
+    private static func finding(_ answer: PushAnswer, _ isBroadcast: Bool) -> APNsFinding {
         guard answer.isFromAPNS else { return .stranger(answer.status) }
         guard let reason = answer.reason else {
             return answer.status == 200 ? .takesAnyDevice : .troubled("status \(answer.status)")
@@ -36,6 +38,8 @@ enum APNsFinding: Equatable {
         let text = reason.text
         return switch reason {
         case .badDeviceToken, .deviceTokenNotForTopic, .unregistered, .expiredToken: .taken(text)
+        case .badChannelID, .channelNotRegistered: .broadcastTaken(text)
+        case .featureNotEnabled where isBroadcast: .broadcastTaken(text)
         case .expiredProviderToken: .clock
         case .invalidProviderToken, .missingProviderToken, .forbidden, .unrelatedKeyIDInToken: .key(text)
         case .badEnvironmentKeyIDInToken: .environment
@@ -49,7 +53,7 @@ enum APNsFinding: Equatable {
     var isOfAllApps: Bool {
         switch self {
         case .clock, .key, .environment, .tokensTooOften, .stranger, .unanswered, .unreachable: true
-        case .taken, .takesAnyDevice, .topic, .troubled: false
+        case .taken, .broadcastTaken, .takesAnyDevice, .topic, .troubled: false
         }
     }
 
@@ -58,6 +62,8 @@ enum APNsFinding: Equatable {
         switch self {
         case .taken(let reason):
             return .ok(check, "\(app): \(place) takes key \(keyID), and refuses a device that no one has (\(reason))")
+        case .broadcastTaken(let reason):
+            return .ok(check, "\(app): \(place) takes key \(keyID), and refuses a channel that no one has (\(reason))")
         case .takesAnyDevice:
             return .warning(
                 check, "\(app): \(place) takes key \(keyID), and a device that no one has as well",

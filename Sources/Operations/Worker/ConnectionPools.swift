@@ -4,31 +4,48 @@ import Crypto
 import Delivery
 import EventLoop
 
-/// The apps, and the connection pools that serve them: one for each key and environment that it serves.
+/// The apps, and the connection pools that serve them: one for each key, environment that it serves, and host there.
 struct ConnectionPools {
+    struct Pool {
+        let configuration: PoolConfiguration
+        let endpoint: Endpoint
+        /// At a host of their own.
+        let isForBroadcasts: Bool
+    }
+
     let apps: AppDirectory
-    private(set) var list: [PoolConfiguration] = []
+    let list: [Pool]
 
     init(_ configuration: Configuration) throws(CryptoError) {
-        var numbers: [String: [APNSEnvironment: Int]] = [:]
+        var numbers: [String: [APNSEnvironment: AppDirectory.Pools]] = [:]
+        var list: [Pool] = []
         for key in configuration.apns.keys {
             for environment in key.environments {
-                numbers[key.keyID, default: [:]][environment] = list.count
-                list.append(try Self.pool(key, environment, configuration.apns))
+                let server = configuration.apns.server(of: environment)
+                var pools = AppDirectory.Pools(list.count)
+                list.append(try Pool(key, environment, server.endpoint, configuration.apns))
+                if let endpoint = server.broadcastEndpoint {
+                    pools.broadcast = list.count
+                    list.append(try Pool(key, environment, endpoint, configuration.apns, isForBroadcasts: true))
+                }
+                numbers[key.keyID, default: [:]][environment] = pools
             }
         }
+        self.list = list
         apps = AppDirectory(
             configuration.apps.map { app in
                 AppDirectory.App(
                     bundleID: app.bundleID, defaultEnvironment: app.environment,
-                    productionPool: numbers[app.keyID]?[.production], sandboxPool: numbers[app.keyID]?[.sandbox])
+                    production: numbers[app.keyID]?[.production], sandbox: numbers[app.keyID]?[.sandbox])
             })
     }
+}
 
-    private static func pool(
-        _ key: Configuration.APNs.Key, _ environment: APNSEnvironment, _ apns: Configuration.APNs
-    ) throws(CryptoError) -> PoolConfiguration {
-        let endpoint = apns.server(of: environment).endpoint
+extension ConnectionPools.Pool {
+    fileprivate init(
+        _ key: Configuration.APNs.Key, _ environment: APNSEnvironment, _ endpoint: Endpoint,
+        _ apns: Configuration.APNs, isForBroadcasts: Bool = false
+    ) throws(CryptoError) {
         var pool = PoolConfiguration(
             environment: environment,
             key: try ProviderKey(privateKey: key.privateKey, keyID: key.keyID, teamID: key.teamID),
@@ -36,6 +53,6 @@ struct ConnectionPools {
             authority: endpoint.port == APNSEnvironment.pushPort ? endpoint.host : endpoint.description)
         pool.connectionsMax = apns.connectionsMax
         pool.requestTimeoutSeconds = Int64(apns.requestTimeoutSeconds)
-        return pool
+        self.init(configuration: pool, endpoint: endpoint, isForBroadcasts: isForBroadcasts)
     }
 }

@@ -11,14 +11,13 @@ struct LaneAccess: Sendable {
     /// One for each pool.
     private let apns: [(endpoint: Endpoint, context: TLSContext)]
 
-    init(_ configuration: Configuration, pools: [PoolConfiguration]) throws(CryptoError) {
+    init(_ configuration: Configuration, pools: [ConnectionPools.Pool]) throws(CryptoError) {
         broker = try BrokerAccess(configuration.broker)
         var apns: [(endpoint: Endpoint, context: TLSContext)] = []
         let production = try Self.context(configuration.apns.production)
         let sandbox = try Self.context(configuration.apns.sandbox)
         for pool in pools {
-            let context = pool.environment == .production ? production : sandbox
-            apns.append((configuration.apns.server(of: pool.environment).endpoint, context))
+            apns.append((pool.endpoint, pool.configuration.environment == .production ? production : sandbox))
         }
         self.apns = apns
     }

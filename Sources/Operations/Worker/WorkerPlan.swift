@@ -9,16 +9,18 @@ struct WorkerPlan: Sendable {
     let lane: LaneConfiguration
     let lanes: Int
     private let configuration: Configuration
+    private let pools: ConnectionPools
 
     /// - Throws: what is wrong with a key or a certificate.
     init(_ configuration: Configuration) throws(CryptoError) {
         self.configuration = configuration
         lanes = configuration.lanes ?? Processors.count
-        let pools = try ConnectionPools(configuration)
+        pools = try ConnectionPools(configuration)
         var lane = LaneConfiguration(
             names: configuration.broker.names,
             broker: try BrokerAccess(configuration.broker).connection(named: "martlet \(Self.process)"),
-            requestQueues: configuration.requestQueues, apps: pools.apps, pools: pools.list, worker: Self.worker)
+            requestQueues: configuration.requestQueues, apps: pools.apps, pools: pools.list.map(\.configuration),
+            worker: Self.worker)
         lane.version = MartletCommand.version
         lane.payloadSchemas = Self.payloadSchemas(configuration.payloadSchemas, configuration)
         lane.consumer.messageBytesMax = configuration.limits.messageBytesMax
@@ -42,7 +44,7 @@ struct WorkerPlan: Sendable {
     ///
     /// - Throws: what is wrong with a certificate.
     func access() throws(CryptoError) -> LaneAccess {
-        try LaneAccess(configuration, pools: lane.pools)
+        try LaneAccess(configuration, pools: pools.list)
     }
 
     /// The payload schemas in another version of their files.

@@ -85,7 +85,7 @@ final class CountedLane {
     private func makeLane(_ key: ES256PrivateKey) throws -> Lane {
         let pool = PoolConfiguration(
             environment: .production, key: try ProviderKey(privateKey: key, keyID: Self.keyID, teamID: Self.teamID))
-        let app = AppDirectory.App(bundleID: Self.app, defaultEnvironment: .production, productionPool: 0)
+        let app = AppDirectory.App(bundleID: Self.app, defaultEnvironment: .production, production: .init(0))
         let configuration = LaneConfiguration(
             broker: ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest")),
             inFlightMax: options.inFlight, apps: AppDirectory([app]), pools: [pool], worker: "host/1/0.0.0")

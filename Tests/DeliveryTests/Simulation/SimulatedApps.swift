@@ -29,8 +29,8 @@ enum SimulatedApps {
         (0..<count).map { app in
             AppDirectory.App(
                 bundleID: bundleID(app), defaultEnvironment: .sandbox,
-                productionPool: app == pinnedApp ? nil : pool(key(of: app), .production),
-                sandboxPool: pool(key(of: app), .sandbox))
+                production: app == pinnedApp ? nil : .init(pool(key(of: app), .production)),
+                sandbox: .init(pool(key(of: app), .sandbox)))
         })
 
     static let privateKey = KnownProviderKey.privateKey

@@ -6,7 +6,8 @@ import EventLoop
 import TLS
 
 extension DoctorCheck {
-    /// One push for each app, to a device that no one has: APNs judges key and topic before it.
+    /// One push for each app, to a device that no one has: APNs judges key and topic before it. Where broadcasts go
+    /// elsewhere, one there, to a channel that no one has.
     static let apns = DoctorCheck(name: "apns", secondsMax: 40) { scene, loop, findings in
         guard let configuration = scene.configuration else {
             return [.unseen("apns", "the configuration has mistakes", remedy: "mend those first")]
@@ -15,15 +16,16 @@ extension DoctorCheck {
             let pools = try ConnectionPools(configuration)
             let connectors = try LaneAccess(configuration, pools: pools.list).connectors(on: loop).apns
             var probes: [(probe: APNsProbe, apps: [String])] = []
-            for (configured, connector) in zip(pools.list, connectors) {
+            for (pool, connector) in zip(pools.list, connectors) {
+                var configured = pool.configuration
                 let apps = configuration.apps(with: configured.key.keyID, in: configured.environment)
-                guard !apps.isEmpty else { continue }
-                var configured = configured
+                guard let first = apps.first else { continue }
                 configured.connectionsMax = 1
                 configured.waitSecondsMax = apnsAnswerSecondsMax
                 configured.requestTimeoutSeconds = apnsAnswerSecondsMax
-                let probe = APNsProbe(loop: loop, connector: connector, configuration: configured)
-                probes.append((probe, apps))
+                let probe = APNsProbe(
+                    loop: loop, connector: connector, configuration: configured, broadcasts: pool.isForBroadcasts)
+                probes.append((probe, pool.isForBroadcasts ? [first] : apps))
             }
             await findings.ask(probes.map(\.probe.name)) { [probes] index in
                 let (probe, apps) = probes[index]
@@ -55,15 +57,18 @@ extension Configuration {
 final class APNsProbe: @unchecked Sendable {
     /// As long as device tokens are; no device has this one, and apns-simulator takes any but such as begin so.
     private static let nobodysToken = Array(("bad" + String(repeating: "0", count: 61)).utf8)
+    private static let nobodysChannel = Array("AAAAAAAAAAAAAAAAAAAAAA==".utf8)
     private static let payload = Array(#"{"aps":{}}"#.utf8)
 
     private let pool: APNSPool
+    private let broadcasts: Bool
     private let place: String
     private let keyID: String
     /// Why there is no connection.
     private var reason: TransportError?
 
-    init(loop: EventLoop, connector: ByteConnector, configuration: PoolConfiguration) {
+    init(loop: EventLoop, connector: ByteConnector, configuration: PoolConfiguration, broadcasts: Bool) {
+        self.broadcasts = broadcasts
         place = connector.endpoint.description
         keyID = configuration.key.keyID
         pool = APNSPool(loop: loop, connector: connector, configuration: configuration)
@@ -81,7 +86,7 @@ final class APNsProbe: @unchecked Sendable {
     /// - Parameter found: called for each app's line as it is answered.
     func ask(_ apps: [String], found: (DoctorLine) -> Void) async {
         for app in apps {
-            let finding = APNsFinding(await outcome(app), reason: reason)
+            let finding = APNsFinding(await outcome(app), reason: reason, ofBroadcast: broadcasts)
             found(finding.line(app: app, keyID: keyID, place: place))
             // What the other apps would hear as well.
             if finding.isOfAllApps { break }
@@ -91,9 +96,12 @@ final class APNsProbe: @unchecked Sendable {
 
     private func outcome(_ app: String) async -> PushOutcome {
         guard let id = try? UUIDValue.random() else { return .notSent(.noToken) }
+        let bundleID = Array(app.utf8)
         return await pool.send(
-            .device(
-                token: Self.nobodysToken[...], topic: Array(app.utf8), pushType: .alert, expiration: 0,
-                id: id, payload: Self.payload))
+            broadcasts
+                ? .broadcast(channel: Self.nobodysChannel[...], bundleID: bundleID, id: id, payload: Self.payload)
+                : .device(
+                    token: Self.nobodysToken[...], topic: bundleID, pushType: .alert, expiration: 0, id: id,
+                    payload: Self.payload))
     }
 }
