@@ -143,7 +143,7 @@ package struct ConfirmWindow<Waiter> {
 
     /// When the oldest unconfirmed publish was sent, with or without a waiter.
     package var oldestSentAt: MonotonicTime? {
-        head < next ? self[head]?.sentAt : nil
+        self[head]?.sentAt
     }
 
     /// Resumes the waiters of what was sent at `time` or before, whose outcome is unknown. Their room stays taken until
