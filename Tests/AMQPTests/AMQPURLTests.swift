@@ -41,6 +41,7 @@ import Testing
         "localhost", "http://localhost", "amqp:localhost", "amqp://", "amqp://:5672", "amqp://a:0", "amqp://a:65536",
         "amqp://a:x",
         "amqp://[::1", "amqp://[::1]x", "amqp://[zz]", "amqp://a,", "amqp://a/b/c", "amqp://a/%zz", "amqp://a/%2",
+        "amqp://a/%4:", "amqp://a/%4@", "amqp://a/%4G", "amqp://a/%4`", "amqp://a/%4g",
         "amqp://a/%ff", "amqp://a/%00", "amqp://a?heartbeat=x", "amqp://a?heartbeat=65536", "amqp://a?unknown=1",
         "amqp://a?heartbeat", "amqp://a?heartbeat=-1", "amqp://u:p#x@a/",
     ])
@@ -57,5 +58,6 @@ import Testing
         #expect(!dumped.contains("s3cret"))
         #expect(!"\(url)".contains("s3cret"))
         #expect(!String(reflecting: url.credentials).contains("s3cret"))
+        #expect(dumped.contains("user: \"user\""))
     }
 }

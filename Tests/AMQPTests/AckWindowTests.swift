@@ -58,6 +58,12 @@ import Testing
             Self.decide(&window) == [3, 4, 5].map { AckWindow.Ack(tag: $0, multiple: false) })
     }
 
+    @Test func whereFewAreExpectedOneBehindAnOpenOneIsMany() {
+        var window = Self.window(3, expected: 3)
+        expect(window.acknowledge(2, now: Self.time(0)))
+        #expect(Self.decide(&window) == [.init(tag: 2, multiple: false)])
+    }
+
     @Test func rejectedOnesAreNotNamedAgain() {
         var window = Self.window(3)
         expect(window.settle(3))

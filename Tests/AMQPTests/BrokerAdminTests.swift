@@ -30,6 +30,22 @@ import Testing
         }
     }
 
+    @Test func whatWasHeldBeforeIsSaidToBeRedelivered() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.fill(["a"])
+            let consumer = scene.makeConsumer()
+            await scene.wait("delivery") { scene.deliveries.count == 1 }
+            await consumer.close()
+            scene.fill(["b"])
+            let admin = scene.makeAdmin()
+            #expect(try await admin.get(from: "in")?.isRedelivered == true)
+            #expect(try await admin.get(from: "in")?.isRedelivered == false)
+            await admin.close()
+        }
+    }
+
     @Test func aRefusedOperationThrowsAndTheNextWorks() {
         Scene.play { scene in
             try scene.broker.start()
@@ -54,8 +70,10 @@ import Testing
     @Test func operationsWaitForTheBrokerButNotForEver() {
         Scene.play { scene in
             let admin = scene.makeAdmin()
+            let start = scene.loop.now.monotonic
             let error = await #expect(throws: AMQPError.self) { try await admin.declareQueue("q") }
             #expect(error?.code == .cannotConnect)
+            #expect(start.duration(to: scene.loop.now.monotonic) >= .seconds(15))
             try scene.broker.start()
             try await admin.declareQueue("q")
             await admin.close()

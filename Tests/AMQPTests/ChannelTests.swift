@@ -1,7 +1,8 @@
-import AMQP
 import EventLoop
 import TestKit
 import Testing
+
+@testable import AMQP
 
 /// Several channels on one connection: what goes wrong on one harms no other.
 @Suite struct ChannelTests {
@@ -141,6 +142,14 @@ import Testing
             #expect(consumer.state == .closed)
             #expect(connection.state == .ready)
             await connection.close()
+        }
+    }
+
+    @Test func whoWaitsIsToldOnceWhateverComesAtTheDeadline() {
+        Scene.play { scene in
+            let waiters = ReadyWaiters()
+            scene.loop.schedule(after: .seconds(1)) { waiters.resume(nil) }
+            try await waiters.wait(on: scene.loop, deadlineSeconds: 1) { AMQPError(.timedOut, "late") }
         }
     }
 

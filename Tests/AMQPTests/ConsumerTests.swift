@@ -257,6 +257,19 @@ import Testing
         }
     }
 
+    @Test func aQueueThatNoBrokerCanHaveIsSaidAtOnce() {
+        Scene.play { scene in
+            try scene.broker.start()
+            let consumer = scene.makeConsumer(String(repeating: "q", count: 256))
+            let error = await #expect(throws: AMQPError.self) {
+                try await consumer.waitUntilReady(deadlineSeconds: 10)
+            }
+            #expect(error?.code == .preconditionFailed)
+            #expect(error?.isRetriable == false)
+            await consumer.close()
+        }
+    }
+
     @Test func bodiesAboveTheLimitAreToldWithoutBeingKept() {
         Scene.play { scene in
             try scene.broker.start()

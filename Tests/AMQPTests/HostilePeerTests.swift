@@ -212,6 +212,39 @@ import Testing
         }
     }
 
+    @Test func anAnswerThatNobodyAskedForEndsTheConnection() {
+        Scene.play { scene in
+            let login = Self.session[..<4].flatMap { $0 }
+            let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
+                $0.handler = Player(login, later: Self.method(1, 50, 21))
+            }
+            let admin = scene.makeAdmin()
+            await scene.wait("loss") { scene.states.contains("admin waiting: protocolViolation") }
+            listener.close()
+            await admin.close(deadlineSeconds: 1)
+        }
+    }
+
+    /// The answer to a fetch comes meanwhile, or none at all.
+    @Test(arguments: [false, true]) func aPauseThatIsNotAnsweredCostsTheChannel(fetches: Bool) {
+        Scene.play { scene in
+            scene.connection.heartbeatSeconds = 0
+            let getEmpty = Self.method(1, 60, 72) { $0.shortString("") }
+            let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
+                $0.handler = Player(Self.session[..<6].flatMap { $0 }, later: fetches ? getEmpty : [])
+            }
+            let consumer = scene.makeConsumer()
+            try await consumer.waitUntilReady(deadlineSeconds: 10)
+            let fetched = scene.fetch(fetches ? 1 : 0, from: consumer)
+            await scene.pass(.milliseconds(1))
+            consumer.pause()
+            await scene.wait("time-out") { scene.states.contains("consumer waiting: timedOut") }
+            #expect(fetched.results == (fetches ? [nil] : []))
+            listener.close()
+            await consumer.close(deadlineSeconds: 1)
+        }
+    }
+
     /// One that was returned would count as confirmed if another were taken for it.
     @Test(arguments: [nil, "other"] as [String?]) func aReturnOfWhatWasNotSentEndsTheConnection(messageID: String?) {
         Scene.play { scene in

@@ -55,6 +55,21 @@ import Testing
         #expect(properties.timestampSeconds == nil)
     }
 
+    @Test func whatStandsBeforeTheHeadersIsNotInTheirSum() {
+        let headers = Self.long(Self.headers) + [2]
+        let sums = [
+            [0b0011_0000, 0] + headers, [0b1011_0000, 0] + Self.short("text/plain") + headers,
+            [0b0111_0000, 0] + Self.short("gzip") + headers,
+        ].map { (storage: [UInt8]) in
+            MessageProperties(storage: storage).publishersSum { bytes in
+                bytes.reduce(1) { $0 &* 31 &+ UInt64($1) }
+            }
+        }
+        #expect(sums[0] != 0)
+        #expect(sums[1] == sums[0])
+        #expect(sums[2] == sums[0])
+    }
+
     @Test func moreFlagsThanAreKnownArePassedOver() {
         let properties = MessageProperties(storage: [0, 0x81, 0, 1, 0, 0] + Self.short("id"), start: 0)
         #expect(properties.messageID == "id")

@@ -44,6 +44,26 @@ import Testing
         }
     }
 
+    @Test func whatIsNotGivenIsNotWritten() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            let publisher = scene.makePublisher()
+            #expect(await publisher.publish(Scene.message("a")) == .confirmed)
+            let properties = try #require(scene.broker.queue("out")?.ready.first).properties
+            #expect(properties.messageID == "a")
+            #expect(properties.headers == nil)
+            #expect(properties.correlationID == nil)
+            #expect(properties.contentEncoding == nil)
+            #expect(properties.type == nil)
+            #expect(properties.replyTo == nil)
+            #expect(properties.appID == nil)
+            #expect(properties.timestampSeconds == nil)
+            #expect(properties.priority == nil)
+            await publisher.close()
+        }
+    }
+
     @Test(arguments: [0, 1, 4088, 4089, 8176, 8177, 131_064, 131_065, 1_000_000])
     func bodiesOfAnySizeArriveWhole(size: Int) {
         Scene.play { scene in
@@ -384,6 +404,24 @@ import Testing
             #expect(publisher.unconfirmedCount == 0)
             #expect(await publisher.publish(Scene.message("b")) == .confirmed)
             #expect(scene.broker.logins == 1)
+            await publisher.close()
+        }
+    }
+
+    @Test func eachConfirmHasItsOwnTime() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            scene.broker.behaviour.confirmDelayMilliseconds = 1_000_000...1_000_000
+            let publisher = scene.makePublisher { $0.confirmTimeoutSeconds = 10 }
+            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            scene.publish(Scene.message("a"), publisher)
+            await scene.pass(.seconds(5))
+            scene.publish(Scene.message("b"), publisher)
+            await scene.pass(.seconds(6))
+            #expect(Array(scene.outcomes.keys) == ["a"])
+            await scene.pass(.seconds(5))
+            #expect(scene.outcomes.count == 2)
             await publisher.close()
         }
     }
