@@ -50,7 +50,7 @@ final class SessionMemory {
         Unmanaged<SessionMemory>.fromOpaque(memory!)._withUnsafeGuaranteedRef(body)
     }
 
-    private func allocate(_ bytes: Int) -> UnsafeMutableRawPointer? {
+    func allocate(_ bytes: Int) -> UnsafeMutableRawPointer? {
         guard bytes >= 0, bytes <= Int.max - 2 * Self.granuleBytes else { return nil }
         let list = (max(bytes, 1) - 1) / Self.granuleBytes
         if list < Self.listCount, let piece = lists[list] {
@@ -62,7 +62,7 @@ final class SessionMemory {
         return block + Self.headerBytes
     }
 
-    private func release(_ piece: UnsafeMutableRawPointer?) {
+    func release(_ piece: UnsafeMutableRawPointer?) {
         guard let piece else { return }
         let block = piece - Self.headerBytes
         let list = block.load(as: Int.self)

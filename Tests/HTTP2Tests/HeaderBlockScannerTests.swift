@@ -42,6 +42,10 @@ import Testing
         #expect(read([try bytes("203fe11f82")]) == "indexed name")
     }
 
+    @Test func whatOneFieldSaysIsNotSaidOfTheNext() {
+        #expect(read([[0x40, 0x81, 0x1F, 0x81, 0x1F, 0x82]]) == "incremental namehuffman huffman, indexed name")
+    }
+
     @Test func emptyTextsAndLongIntegers() throws {
         #expect(read([try bytes("00000000")]) == "without", "a field without name and value, and the start of one")
         #expect(read([[0x0F, 0x80, 0x00, 0x00]]) == "without name", "an index of 15, written in three bytes")

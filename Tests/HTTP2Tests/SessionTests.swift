@@ -1,6 +1,7 @@
 import EventLoop
-import HTTP2
 import Testing
+
+@testable import HTTP2
 
 /// Client and server of ours against each other.
 @Suite struct SessionTests {
@@ -309,8 +310,12 @@ import Testing
         rig.loop.enter { rig.client.client.reset(stream, .cancel) }
         #expect(rig.run(until: { rig.client.ended == 1 }) == .done)
         #expect(rig.client.responses[1]?.end == .reset(.cancel))
-        rig.loop.enter { rig.client.client.reset(stream, .cancel) }
         #expect(rig.run(until: { rig.server.requests[1]?.closed == .cancel }) == .done)
+        rig.settle()
+        let position = rig.client.client.outputPosition
+        rig.loop.enter { rig.client.client.reset(stream, .cancel) }
+        rig.settle()
+        #expect(rig.client.client.outputPosition == position, "no frame for a stream that has ended")
         #expect(rig.request() != nil)
     }
 
@@ -343,6 +348,83 @@ import Testing
         }
         #expect(rig.run(until: { rig.client.ended == 1 }) == .done)
         #expect(rig.client.responses[1]?.end == .refusedUnprocessed)
+    }
+
+    @Test func trailersBelongToTheirRequest() throws {
+        let rig = BareRig()
+        var asked = 0
+        let server = ScriptedServer { _, _ in asked += 1 }
+        let request: [UInt8] = [0, 0, 6, 1, 4, 0, 0, 0, 1, 0x82, 0x87, 0x84, 0x41, 1, 0x61]
+        let trailers: [UInt8] = [0, 0, 5, 1, 5, 0, 0, 0, 1, 0, 1, 0x62, 1, 0x63]
+        let peer = RawPeer(
+            Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 0, 4, 0, 0, 0, 0, 0] + request + trailers)
+        try rig.connect(peer, to: server)
+        #expect(rig.loop.run(limit: .seconds(60), until: { asked == 1 }) == .done)
+        #expect(
+            server.requests[1]?.headers == [":method: GET", ":scheme: https", ":path: /", ":authority: a", "b: c"])
+        #expect(server.server.openStreams == 1)
+    }
+
+    /// It is closed in the middle of a piece that is read in parts.
+    @Test func nothingIsReadAfterTheClose() throws {
+        let rig = BareRig()
+        rig.loop.network.wholePiecesPercent = 100
+        let server = ScriptedServer { server, _ in server.server.close() }
+        let unknown: [UInt8] = [0, 0x40, 0, 0xFA, 0, 0, 0, 0, 0] + [UInt8](repeating: 0, count: 0x4000)
+        func request(_ id: UInt8) -> [UInt8] { [0, 0, 6, 1, 5, 0, 0, 0, id, 0x82, 0x87, 0x84, 0x41, 1, 0x61] }
+        let peer = RawPeer(
+            Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8) + [0, 0, 0, 4, 0, 0, 0, 0, 0] + request(1) + unknown
+                + request(3))
+        try rig.connect(peer, to: server)
+        #expect(rig.loop.run(limit: .seconds(60), until: { !server.closes.isEmpty }) == .done)
+        #expect(server.requests.keys.sorted() == [1])
+    }
+
+    @Test func whatHasBeenAbortedDoesNotEndForThePeersFaultAsWell() throws {
+        let rig = try Rig()
+        #expect(rig.open())
+        rig.loop.enter {
+            rig.server.server.abort()
+            rig.server.server.terminate(.protocolError, debug: "late")
+        }
+        #expect(rig.run(until: { !rig.server.closes.isEmpty }) == .done)
+        #expect(rig.server.closes.compacted().allSatisfy { $0.code != .protocolViolation })
+    }
+
+    @Test func aLimitIsWrittenIntoTheSettingsAndNoFrameBefore() throws {
+        let rig = try Rig(serverSettings: HTTP2Settings(maxConcurrentStreams: 3))
+        #expect(rig.open())
+        rig.settle()
+        rig.loop.enter {
+            rig.server.server.ping(1)
+            rig.server.server.update(HTTP2Settings(maxConcurrentStreams: 2))
+        }
+        rig.settle()
+        #expect(rig.client.settings.last?.maxConcurrentStreams == 2)
+    }
+
+    /// Codes 0 to 13 in the standard's order (RFC 9113, 7).
+    @Test func errorCodesHaveTheStandardsNames() {
+        let names = [
+            "NO_ERROR", "PROTOCOL_ERROR", "INTERNAL_ERROR", "FLOW_CONTROL_ERROR", "SETTINGS_TIMEOUT", "STREAM_CLOSED",
+            "FRAME_SIZE_ERROR", "REFUSED_STREAM", "CANCEL", "COMPRESSION_ERROR", "CONNECT_ERROR", "ENHANCE_YOUR_CALM",
+            "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
+        ]
+        #expect((0..<14).map { HTTP2ErrorCode(rawValue: $0).description } == names)
+        #expect(HTTP2ErrorCode(name: "HTTP_1_1_REQUIRED") == .http11Required)
+        #expect(HTTP2ErrorCode(rawValue: 14).description == "error 14")
+    }
+
+    @Test func memoryIsUsedAgainForItsOwnSize() throws {
+        let memory = SessionMemory()
+        let piece = try #require(memory.allocate(65))
+        memory.release(piece)
+        let smaller = memory.allocate(64)
+        #expect(smaller != piece)
+        let again = memory.allocate(128)
+        #expect(again == piece)
+        memory.release(smaller)
+        memory.release(again)
     }
 
     @Test func pingsAreAnswered() throws {
