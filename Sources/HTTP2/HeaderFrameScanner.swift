@@ -167,6 +167,7 @@ struct HeaderFrameScanner {
             blocks.removeAll(keepingCapacity: keeps)
             fields.removeAll(keepingCapacity: keeps)
             nextBlock = 0
+            nextField = 0
             blockEnd = 0
             return
         }
@@ -175,7 +176,7 @@ struct HeaderFrameScanner {
         let began = nextBlock == blocks.count
         blocks = [Block(streamID: last.streamID, start: 0)]
         nextBlock = began ? 1 : 0
-        if began { nextField -= last.start }
+        nextField = began ? max(0, nextField - last.start) : 0
         blockEnd = began ? .max : 0
     }
 }

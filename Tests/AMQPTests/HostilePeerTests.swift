@@ -216,7 +216,7 @@ import Testing
         Scene.play { scene in
             let login = Self.session[..<4].flatMap { $0 }
             let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
-                $0.handler = Player(login, later: Self.method(1, 50, 21))
+                $0.handler = Player(login, later: [Self.method(1, 50, 21)])
             }
             let admin = scene.makeAdmin()
             await scene.wait("loss") { scene.states.contains("admin waiting: protocolViolation") }
@@ -231,7 +231,7 @@ import Testing
             scene.connection.heartbeatSeconds = 0
             let getEmpty = Self.method(1, 60, 72) { $0.shortString("") }
             let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
-                $0.handler = Player(Self.session[..<6].flatMap { $0 }, later: fetches ? getEmpty : [])
+                $0.handler = Player(Self.session[..<6].flatMap { $0 }, later: fetches ? [getEmpty] : [])
             }
             let consumer = scene.makeConsumer()
             try await consumer.waitUntilReady(deadlineSeconds: 10)
