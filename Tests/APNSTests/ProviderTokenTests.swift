@@ -155,11 +155,17 @@ import Testing
         #expect(try PoolRig.key.privateKey.publicKey().verify(signature: signature, of: signed))
     }
 
-    @Test(arguments: ["", "ABCDE1234", "ABCDE123456", "ABCDE 1234", "ABCDE-1234", "ÄBCDE1234", #"ABCDE"1234"#])
+    @Test(
+        arguments: ["", "ABCDE1234", "ABCDE123456", "ABCDE 1234", "ABCDE-1234", "ÄBCDE1234", #"ABCDE"1234"#]
+            + "/:@[`{".map { "ABCDE\($0)1234" })
     func anIDHasTenLettersAndDigits(id: String) throws {
         let key = try ES256PrivateKey.generate()
         #expect(throws: CryptoError.self) { try ProviderKey(privateKey: key, keyID: id, teamID: "TEAM123456") }
         #expect(throws: CryptoError.self) { try ProviderKey(privateKey: key, keyID: "ABCDE12345", teamID: id) }
+    }
+
+    @Test(arguments: ["0123456789", "AZazAZaz09"]) func everyLetterAndDigitIsOne(id: String) throws {
+        #expect(try ProviderKey(privateKey: .generate(), keyID: id, teamID: id).keyID == id)
     }
 
     @Test func aKeyFileIsRead() throws {

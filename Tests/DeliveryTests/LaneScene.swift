@@ -26,7 +26,7 @@ final class LaneScene {
     /// Apps take the keys in turn.
     init(
         lanes: Int = 1, inFlightMax: Int = LaneRig.inFlightMax, connectionsMax: Int = 1, keys: Int = 1, apps: Int = 1,
-        requestQueues: [String] = [], traces: Bool = false
+        requestQueues: [String] = [], traces: Bool = false, log: Log = .silent
     ) throws {
         let privateKey = try #require(SimulatedApps.privateKey)
         publicKey = try privateKey.publicKey()
@@ -42,8 +42,8 @@ final class LaneScene {
                 bundleID: SimulatedApps.bundleID(app), defaultEnvironment: .sandbox, sandbox: .init(app % keys))
         }
         rig = try LaneRig(
-            lanes: lanes, inFlightMax: inFlightMax, requestQueues: requestQueues, apps: directory, pools: pools,
-            traces: traces
+            lanes: lanes, inFlightMax: inFlightMax, log: log, requestQueues: requestQueues, apps: directory,
+            pools: pools, traces: traces
         ) { [network] loop in
             pools.map { _ in
                 SimulatedConnector(loop: loop, endpoint: Self.endpoint, host: SimulatedHost()) {

@@ -1,6 +1,7 @@
 import APNS
 import APNSProtocol
 import EventLoop
+import JSON
 import Telemetry
 import TestKit
 import Testing
@@ -69,6 +70,27 @@ import Testing
         rig.pass(seconds: 10)
         let reasons = try #require(rig.status()).state.reasons
         #expect(reasons.count == 1 && reasons[0].contains("martlet topology apply"), "\(reasons)")
+        let failures = rig.counters.registry.counts(of: "martlet_amqp_failures_total").map { series in
+            series.labels.map { "\($0.key)=\($0.value)" }.sorted()
+        }
+        #expect(failures.contains(["code=404", "part=channel", "role=consume"]), "\(failures)")
+    }
+
+    /// What is held up is said once for each route, and once when that is all.
+    @Test func itLogsWhatItHoldsUp() throws {
+        let captured = try CapturedLog()
+        let scene = try LaneScene(log: captured.log)
+        scene.rig.onLoop { scene.revoke(0) }
+        scene.request(1)
+        try #require(scene.rig.run { !scene.rig.isReady })
+        let held = try captured.lines().map { try JSONDocument($0).root }
+        #expect(
+            held.filter { $0["level"]?.string == "warning" }.map { $0["message"]?.string } == [
+                "pushes are held up", "every route in use is held up; messages are left in their queues",
+            ])
+        let breaker = try #require(held.first { $0["message"]?.string == "pushes are held up" })
+        #expect(breaker["apns.reason"]?.string == "InvalidProviderToken")
+        #expect(breaker["apns.apps"]?.string == SimulatedApps.bundleID(0))
     }
 
     /// What the metrics say of messages, by labels of our own.
@@ -97,6 +119,7 @@ import Testing
             let reading = try #require(metrics.reading(of: "martlet_process_seconds", labels: ["stage": stage]))
             #expect(reading.count == (stage == "total" ? 4 : 3))
         }
+        #expect(try #require(metrics.reading(of: "martlet_publish_confirm_seconds", labels: [:])).count == 5)
         let answer = try #require(metrics.reading(of: "martlet_process_seconds", labels: ["stage": "apns"]))
         #expect(answer.sum >= 300_000_000 && answer.sum < 400_000_000)
     }

@@ -103,6 +103,31 @@ import Testing
         #expect(rig.deadLetters.map { $0.properties.header("push-apns-id") } == [.string(id)])
     }
 
+    /// A result repeats whom a broken message was for, as far as that is a text of a size that can be one.
+    @Test(arguments: [
+        (#""aabb""#, "aabb"), (#""\u0061abb""#, "aabb"), ("7", nil),
+        (#""\#(String(repeating: "a", count: 600))""#, nil),
+    ])
+    func aRefusedMessageSaysWhomItWasFor(_ token: String, _ told: String?) throws {
+        let rig = try LaneRig()
+        try #require(rig.run { rig.isReady })
+        rig.request(#"{"app":"com.example.shop","device_token":\#(token),"push_type":"none","payload":{}}"#)
+        try #require(rig.run { rig.queue(rig.names.resultsQueue)?.ready.count == 1 })
+        let result = try #require(rig.queue(rig.names.resultsQueue)?.ready.first)
+        #expect(try JSONDocument(result.body).root["device_token"]?.string == told)
+    }
+
+    @Test func aBodyThatIsTooLargeIsMovedByTheBroker() throws {
+        let rig = try LaneRig(bodyBytesMax: 100)
+        try #require(rig.run { rig.isReady })
+        rig.request(String(repeating: "x", count: 101))
+        let isTold = rig.run { rig.queue(rig.names.resultsQueue)?.ready.count == 1 && rig.deadLetters.count == 1 }
+        try #require(isTold)
+        let result = try JSONDocument(#require(rig.queue(rig.names.resultsQueue)?.ready.first).body).root
+        #expect(result["outcome"]?.string == "invalid" && result["error"]?["class"]?.string == "size")
+        #expect(rig.counters.rejected.value == 1 && rig.counters.acknowledged.value == 0)
+    }
+
     @Test(arguments: [
         (
             #"{"specversion":"1.0","id":"1","source":"/shop","type":"push","data":{}}"#,

@@ -32,7 +32,9 @@ import Testing
         #expect(
             zip(spans.dropFirst(), spans.dropFirst(2)).allSatisfy { $0.endUnixNanoseconds <= $1.startUnixNanoseconds })
         #expect(spans[3].endUnixNanoseconds - spans[3].startUnixNanoseconds >= 100_000_000)
-        #expect(whole.attributes.contains(Span.Attribute(key: "martlet.outcome", value: .text("accepted"))))
+        for (key, value) in [("martlet.outcome", "accepted"), ("messaging.destination.name", "push.requests")] {
+            #expect(whole.attributes.contains(Span.Attribute(key: key, value: .text(value))), "\(key)")
+        }
 
         let result = try #require(scene.rig.broker.queue(scene.rig.names.resultsQueue)?.ready.first)
         #expect(result.properties.header("traceparent")?.stringValue == whole.context.traceParent)

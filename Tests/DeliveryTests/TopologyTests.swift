@@ -147,6 +147,15 @@ import Testing
         #expect(WaitDelay(seconds: seconds).label == label)
     }
 
+    @Test(arguments: [("4.0", 4, 0), ("3.10.8", 3, 10), ("0.1", 0, 1), ("4.3.0-rc.1", 4, 3)])
+    func aReleaseIsReadFromItsFirstTwoNumbers(text: String, major: Int, minor: Int) {
+        #expect(BrokerVersion(text) == BrokerVersion(major, minor))
+    }
+
+    @Test(arguments: ["", "4", "4.", "x.1", "-1.0", "4.-1"]) func whatIsNoReleaseIsNone(text: String) {
+        #expect(BrokerVersion(text) == nil)
+    }
+
     @Test func waitsAscendFromSecondsToAnHour() {
         #expect(WaitDelay.defaults.map(\.label) == ["5s", "30s", "2m", "10m", "15m", "1h"])
         #expect(WaitDelay.defaults == WaitDelay.defaults.sorted())

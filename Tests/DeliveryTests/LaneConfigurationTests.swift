@@ -1,0 +1,47 @@
+import AMQP
+import APNS
+import APNSProtocol
+import Telemetry
+import Testing
+
+@testable import Delivery
+
+@Suite struct LaneConfigurationTests {
+    private static func configuration(pools: [PoolConfiguration] = []) -> LaneConfiguration {
+        LaneConfiguration(
+            broker: ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest")),
+            requestQueues: [RequestQueue(name: "urgent", prefetch: 5), RequestQueue(name: "bulk", prefetch: 700)],
+            apps: AppDirectory([]), pools: pools, worker: "tested")
+    }
+
+    @Test func eachQueueHasItsPrefetchAndItsShareOfTheBytes() {
+        var configuration = Self.configuration()
+        configuration.consumer.messageBytesMax = 10
+        configuration.consumer.bodyBytesInFlightMax = 1000
+        let consumers = configuration.consumers
+        #expect(consumers.map(\.queue) == ["urgent", "bulk", configuration.names.quarantineQueue])
+        #expect(consumers.map(\.prefetch) == [5, 700, 1])
+        #expect(consumers.map(\.bodyBytesInFlightMax) == [500, 500, 500])
+        configuration.consumer.messageBytesMax = 900
+        #expect(configuration.consumers.map(\.bodyBytesInFlightMax) == [900, 900, 900])
+    }
+
+    /// What is away is so for all credentials there, and for no other host.
+    @Test func poolsShareAnEndpointByEnvironmentAndHost() throws {
+        let key = try ProviderKey(
+            privateKey: #require(SimulatedApps.privateKey), keyID: "ABCDE12345", teamID: "TEAM123456")
+        let pools = [
+            PoolConfiguration(environment: .production, key: key), PoolConfiguration(environment: .sandbox, key: key),
+            PoolConfiguration(environment: .production, key: key, authority: "broadcasts.test"),
+            PoolConfiguration(environment: .production, key: key), PoolConfiguration(environment: .sandbox, key: key),
+        ]
+        #expect(Self.configuration(pools: pools).endpointOfPool == [0, 1, 2, 0, 1])
+    }
+
+    /// As many apps as have labels of their own, the others and the unknown ones fit into one family of metrics.
+    @Test func theNamedAppsFitIntoAFamily() {
+        let series = (LaneLabels.appsNamedMax + 2) * Outcome.allCases.count
+        #expect(series <= MetricsRegistry.seriesPerFamilyMax)
+        #expect(series + Outcome.allCases.count > MetricsRegistry.seriesPerFamilyMax)
+    }
+}
