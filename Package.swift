@@ -83,7 +83,7 @@ let package = Package(
 
         library("FuzzTargets", ["JSON", "JSONSchema"]),
 
-        library("APNSProtocol", ["JSON"]),
+        library("APNSProtocol", ["JSON", "Crypto"]),
         library("APNS", ["APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "Telemetry"]),
 
         library(
@@ -141,7 +141,7 @@ let package = Package(
         tests("JSONSchemaTests", ["JSONSchema", "JSON", "TestKit"], data: ["Cases"]),
         tests("FuzzTargetsTests", ["FuzzTargets"], data: ["Corpus", "words.dict"]),
         tests("YAMLTests", ["YAML", "JSON"]),
-        tests("APNSProtocolTests", ["APNSProtocol"]),
+        tests("APNSProtocolTests", ["APNSProtocol", "Crypto"]),
         tests("APNSTests", ["APNS", "APNSProtocol", "EventLoop", "HTTP2", "Crypto", "JSON", "Telemetry", "TestKit"]),
         tests(
             "APNSSimulatorTests",

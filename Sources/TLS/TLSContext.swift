@@ -21,14 +21,17 @@ public final class TLSContext: @unchecked Sendable {
 
     /// Reads and checks what a client needs; may read files, so not on a lane.
     ///
+    /// - Parameter trust: takes the place of the configuration's.
     /// - Throws: what is wrong with which certificate or key.
-    public convenience init(client configuration: TLSClientConfiguration) throws(CryptoError) {
+    public convenience init(
+        client configuration: TLSClientConfiguration, trust: TLSTrustStore? = nil
+    ) throws(CryptoError) {
         try self.init(
             method: TLS_client_method(), isServer: false, applicationProtocols: configuration.applicationProtocols,
             requiresApplicationProtocol: configuration.requiresApplicationProtocol,
             versions: (configuration.versionMin, configuration.versionMax))
         SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
-        try load(configuration.trust)
+        if let trust { trust.use(in: pointer) } else { try TLSTrustStore(configuration.trust).use(in: pointer) }
         if let identity = configuration.identity { try load(identity) }
         let names = protocolChoice.wireFormat
         // Unlike all others, this function returns 0 when it has done its work.
@@ -49,7 +52,7 @@ public final class TLSContext: @unchecked Sendable {
         if let trust = configuration.clientTrust {
             let required = configuration.requiresClientCertificate ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0
             SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER | required, nil)
-            try load(trust)
+            try TLSTrustStore(trust).use(in: pointer)
         }
         if configuration.asksForAnyClientCertificate {
             SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER, nil)
@@ -90,26 +93,8 @@ public final class TLSContext: @unchecked Sendable {
 
     deinit { SSL_CTX_free(pointer) }
 
-    private func load(_ trust: TLSTrust) throws(CryptoError) {
-        OpenSSLErrors.clear()
-        switch trust {
-        case .system:
-            guard SSL_CTX_set_default_verify_paths(pointer) == 1 else {
-                throw CryptoError(.failed, drainingOpenSSLAfter: "cannot read the machine's certificate authorities")
-            }
-        case .pem(let text):
-            let store = SSL_CTX_get_cert_store(pointer)
-            let count = try forEachCertificate(in: text, "the certificate authorities") { _, certificate in
-                X509_STORE_add_cert(store, certificate) == 1
-            }
-            guard count > 0 else {
-                throw CryptoError(.malformed, "the certificate authorities' PEM holds no CERTIFICATE")
-            }
-        }
-    }
-
     private func load(_ identity: TLSIdentity) throws(CryptoError) {
-        let count = try forEachCertificate(in: identity.certificateChainPEM, "the certificate chain") {
+        let count = try PEMCertificates.forEach(in: identity.certificateChainPEM, "the certificate chain") {
             index, certificate in
             guard index > 0 else { return SSL_CTX_use_certificate(pointer, certificate) == 1 }
             guard X509_up_ref(certificate) == 1 else { return false }
@@ -130,26 +115,6 @@ public final class TLSContext: @unchecked Sendable {
         guard SSL_CTX_use_PrivateKey(pointer, key) == 1, SSL_CTX_check_private_key(pointer) == 1 else {
             throw CryptoError(.malformed, drainingOpenSSLAfter: "the private key does not belong to the certificate")
         }
-    }
-
-    /// Hands each certificate to `body`, which borrows it; returns their number.
-    private func forEachCertificate(
-        in pem: String, _ what: String, _ body: (Int, OpaquePointer) -> Bool
-    ) throws(CryptoError) -> Int {
-        OpenSSLErrors.clear()
-        let count = MemoryBIO.reading(Array(pem.utf8)) { input -> Int? in
-            var count = 0
-            while let certificate = PEM_read_bio_X509(input, nil, martlet_no_passphrase, nil) {
-                defer { X509_free(certificate) }
-                guard body(count, certificate) else { return nil }
-                count += 1
-            }
-            // The end of the text is told as an error, "no start line"; anything else is a broken block.
-            guard let error = OpenSSLErrors.drain(), error.reason == PEM_R_NO_START_LINE else { return nil }
-            return count
-        }
-        guard let count else { throw CryptoError(.malformed, drainingOpenSSLAfter: "\(what) cannot be read") }
-        return count
     }
 }
 

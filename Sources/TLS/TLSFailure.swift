@@ -47,7 +47,8 @@ enum TLSFailure {
         case SSL_R_TLSV1_ALERT_UNKNOWN_CA, SSL_R_SSLV3_ALERT_BAD_CERTIFICATE, SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED,
             SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED, SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN,
             SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
-            return TransportError(.tls, "\(place): the peer does not accept our certificate (\(error.text))")
+            return TransportError(
+                .certificateRefused, "\(place): the peer does not accept our certificate (\(error.text))")
         default: return TransportError(.tls, "\(place): \(during) failed: \(error.text)")
         }
     }

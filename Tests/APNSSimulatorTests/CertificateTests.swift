@@ -31,43 +31,6 @@ private enum Issued {
     }
 }
 
-@Suite struct PushCertificateTests {
-    @Test func topicsAreTheSubjectsAndTheExtensions() throws {
-        #expect(try Issued.read(Issued.single).topics == ["com.example.app"])
-        #expect(
-            try Issued.read(Issued.several).topics
-                == ["com.example.app", "com.example.app.voip", "com.example.app.complication"])
-        #expect(try Issued.read(Issued.certificate(topic: nil)).topics == [])
-    }
-
-    @Test func environmentsAreExtensionsToo() throws {
-        for environments in [[.sandbox], [.production], [.sandbox, .production]] as [Set<APNSEnvironment>] {
-            #expect(try Issued.read(Issued.certificate(environments: environments)).environments == environments)
-        }
-        let none = try Issued.read(Issued.certificate(environments: []))
-        #expect(none.environments == [.sandbox, .production])
-    }
-
-    /// As Apple's certificates have it: `30 64 0C 0F com.example.app 30 05 0C 03 app …`.
-    @Test func theListOfTopicsIsASequenceOfTextsAndSequences() {
-        let list = DERSequence.sequence(
-            DERSequence.text("a.b") + DERSequence.sequence(DERSequence.text("app")) + [0x16, 1, 0x63])
-        #expect(list == [0x30, 15, 0x0C, 3, 0x61, 0x2E, 0x62, 0x30, 5, 0x0C, 3, 0x61, 0x70, 0x70, 0x16, 1, 0x63])
-        #expect(DERSequence.texts(in: list) == ["a.b", "c"])
-        let long = String(repeating: "x", count: 300)
-        #expect(DERSequence.texts(in: DERSequence.sequence(DERSequence.text(long))) == [long])
-    }
-
-    @Test(
-        arguments: [
-            [], [0x30], [0x30, 5], [5, 0], [0x30, 3, 0x0C, 9, 0x61], [0x30, 0x80], [0x30, 0x84, 0, 0, 0, 1, 0],
-            [0x30, 0x82, 1], [0x30, 2, 0x0C],
-        ] as [[UInt8]])
-    func otherBytesListNothing(bytes: [UInt8]) {
-        #expect(DERSequence.texts(in: bytes) == [])
-    }
-}
-
 @Suite struct CertificateRulesTests {
     private var apns: Conversation
 
@@ -143,7 +106,7 @@ private enum Issued {
     @Test mutating func aRevokedOneIsBadOnConnectionsThatAreOpen() throws {
         try show(Issued.single)
         #expect(apns.push() == "200")
-        apns.state.revokeCertificate(try Issued.read(Issued.single).fingerprint)
+        apns.state.revokeCertificate(try SHA256Value(digest: Issued.read(Issued.single).sha256))
         #expect(apns.push() == #"403 {"reason":"BadCertificate"}"#)
     }
 
@@ -256,7 +219,7 @@ private enum Issued {
 
     @Test func aRevokedOneIsRefusedWithinTLS() throws {
         try wire.loop.enter { [wire] in
-            wire.apns.server.state.revokeCertificate(try Issued.read(Issued.single).fingerprint)
+            wire.apns.server.state.revokeCertificate(try SHA256Value(digest: Issued.read(Issued.single).sha256))
         }
         let peer = try connect(Issued.single)
         wire.run { peer.isClosed }

@@ -1,4 +1,5 @@
 import AMQP
+import APNS
 import APNSProtocol
 import Crypto
 import Delivery
@@ -24,6 +25,8 @@ import Testing
           com.example.shop: {}
         """
 
+    private static let key1 = Credential.Name.key(id: "ABC123DEFG", team: "DEF123GHIJ")
+
     @Test func theShortestFileHasDefaultsForTheRest() throws {
         let configuration = try load(Self.shortest)
         #expect(configuration.broker.url.endpoints == [Endpoint(host: "rabbit", port: 5672)])
@@ -31,7 +34,11 @@ import Testing
         #expect(configuration.broker.url.credentials.password == "guest")
         #expect(configuration.broker.names.requestQueues == ["push.requests"])
         #expect(
-            configuration.apps == [.init(bundleID: "com.example.shop", keyID: "ABC123DEFG", environment: .production)])
+            configuration.apps == [
+                .init(
+                    bundleID: "com.example.shop", credentials: [.production: Self.key1, .sandbox: Self.key1],
+                    environment: .production)
+            ])
         #expect(configuration.apns.production.endpoint == Endpoint(host: "api.push.apple.com", port: 443))
         #expect(configuration.limits == Configuration.Limits())
         #expect(configuration.retry == Configuration.Retry())
@@ -102,7 +109,14 @@ import Testing
         #expect(configuration.apns.keys.map(\.keyID) == ["ABC123DEFG", "OTHER12345"])
         #expect(configuration.apns.sandbox.endpoint == Endpoint(host: "127.0.0.1", port: 2197))
         #expect(configuration.apns.connectionsMax == 3 && configuration.apns.requestTimeoutSeconds == 4)
-        #expect(configuration.apps.map(\.keyID) == ["OTHER12345", "ABC123DEFG"])
+        #expect(
+            configuration.apps.map(\.credentials) == [
+                [
+                    .production: .key(id: "OTHER12345", team: "DEF123GHIJ"),
+                    .sandbox: .key(id: "OTHER12345", team: "DEF123GHIJ"),
+                ],
+                [.production: Self.key1],
+            ])
         #expect(configuration.apps.map(\.environment) == [.sandbox, .production])
         #expect(
             configuration.limits

@@ -15,8 +15,11 @@ import Testing
         (PushAnswer(status: 410, reason: .unregistered), .taken("Unregistered"), .ok),
         (PushAnswer(status: 200), .takesAnyDevice, .warning),
         (PushAnswer(status: 403, reason: .expiredProviderToken), .clock, .failure),
-        (PushAnswer(status: 403, reason: .invalidProviderToken), .key("InvalidProviderToken"), .failure),
-        (PushAnswer(status: 403, reason: .badEnvironmentKeyIDInToken), .environment, .failure),
+        (PushAnswer(status: 403, reason: .invalidProviderToken), .credential("InvalidProviderToken"), .failure),
+        (
+            PushAnswer(status: 403, reason: .badEnvironmentKeyIDInToken), .environment("BadEnvironmentKeyIdInToken"),
+            .failure
+        ),
         (PushAnswer(status: 400, reason: .topicDisallowed), .topic("TopicDisallowed"), .failure),
         (PushAnswer(status: 429, reason: .tooManyProviderTokenUpdates), .tokensTooOften, .warning),
         (PushAnswer(status: 503, reason: .serviceUnavailable), .troubled("503 ServiceUnavailable"), .failure),
@@ -25,7 +28,8 @@ import Testing
     func whatAnAnswerOfAPNsSays(answer: PushAnswer, finding: APNsFinding, state: DoctorLine.State) {
         let found = APNsFinding(.answered(answer), reason: nil)
         #expect(found == finding)
-        let line = found.line(app: "com.example.app", keyID: "ABC123DEFG", place: "apns:443")
+        let line = found.line(
+            app: "com.example.app", credential: .key(id: "ABC123DEFG", team: "DEF123GHIJ"), place: "apns:443")
         #expect(line.state == state)
         #expect(line.remedy.isEmpty == (state == .ok))
     }
@@ -34,7 +38,9 @@ import Testing
         let refused = TransportError(.refused, "apns:443: Connection refused")
         let finding = APNsFinding(.notSent(.noConnection), reason: refused)
         #expect(finding == .unreachable(refused) && finding.isOfAllApps)
-        #expect(finding.line(app: "a", keyID: "k", place: "apns:443").text == "apns:443: Connection refused")
+        #expect(
+            finding.line(app: "a", credential: .certificate("k"), place: "apns:443").text
+                == "apns:443: Connection refused")
         let late = APNsFinding(.unknown(.timedOut), reason: nil)
         #expect(late == .unanswered && late.isOfAllApps)
     }

@@ -7,7 +7,8 @@ extension SystemTests {
     @Suite struct Metrics {
         @Test func areThoseOfThePage() async throws {
             let key = try StageKey("OTHERKEY01", apps: ["com.example.disabled"])
-            var options = Stage.Options(keys: [key], delays: ["1s"])
+            var options = Stage.Options(
+                keys: [key], certificates: [try StageCertificate("com.example.certified")], delays: ["1s"])
             options.sections = [#"payload_schemas: {"com.example.app": any.schema.json}"#]
             options.files = ["any.schema.json": "{}"]
             try await Operator.with("metrics", options) { look in

@@ -27,6 +27,7 @@ struct Stage {
             options: ["--admin", "127.0.0.1:0", "--accept-unknown-devices", "--record", directory.file("record")]
                 + sandbox + options.simulator)
         for key in options.keys { try await key.register(at: apns, in: directory) }
+        for certificate in options.certificates { try await certificate.register(at: apns, in: directory) }
         if let key = options.keyPEM { try directory.write("other.p8", key) }
         if let authority = options.brokerAuthority { try directory.write("broker-ca.pem", authority) }
         for (name, text) in options.files { try directory.write(name, text) }

@@ -16,6 +16,7 @@ extension Stage {
         var brokerAuthority: String?
         /// Besides the demonstration's.
         var keys: [StageKey] = []
+        var certificates: [StageCertificate] = []
         /// After which messages come back, as the configuration writes them.
         var delays = ["1h"]
         var lanes = 1
@@ -51,6 +52,8 @@ extension Stage.Options {
             let pin = key.isPinned ? ", environments: [\(key.environments.joined(separator: ","))]" : ""
             lines.append("    - {key_id: \(key.id), team_id: DEMOTEAM01, key_file: \(key.fileName)\(pin)}")
         }
+        if !certificates.isEmpty { lines.append("  certificates:") }
+        for certificate in certificates { lines.append("    - \(certificate.entry)") }
         let broadcast = broadcastHost.map { ", broadcast_host: \($0)" } ?? ""
         lines += [
             "  endpoints:", "    production: {host: 127.0.0.1, port: \(simulator.port), ca_file: ca.pem\(broadcast)}",
@@ -59,6 +62,7 @@ extension Stage.Options {
             lines.append("    sandbox: {host: 127.0.0.1, port: \(port), ca_file: ca.pem}")
         }
         lines += ["apps:", "  com.example.app: {key: DEMOKEY001}"]
+        for certificate in certificates { lines.append("  \(certificate.app): {}") }
         for key in keys { for app in key.apps { lines.append("  \(app): {key: \(key.id)}") } }
         lines += [
             "limits: {in_flight_max: \(inFlightMax), drain_deadline_seconds: \(drainDeadlineSeconds)}",

@@ -43,6 +43,8 @@ final class APNSConnection: HTTP2ClientDelegate {
     /// Whether it drains by our own will.
     private var isLeaving = false
     private var goAwayReason: String?
+    /// What APNs has against the certificate that this connection showed.
+    private(set) var certificateRefusal: CertificateRefusal?
     /// Why the connection was given up here.
     private var failure: TransportError?
     // Each is nil while it is not running.
@@ -83,20 +85,14 @@ final class APNSConnection: HTTP2ClientDelegate {
     /// Sends a push; false when this connection can take no more at all, and then it drains.
     ///
     /// - Parameters:
-    ///   - newest: the token to send, unless this connection has to go on with an older one.
+    ///   - newest: the token to send, unless this connection has to go on with an older one; nil with a certificate.
     ///   - block: storage for the header fields.
-    func start(_ push: Push, newest: ProviderToken, block: inout HeaderBlock) -> Bool {
+    func start(_ push: Push, newest: ProviderToken?, block: inout HeaderBlock) -> Bool {
         loop.assertOnLoop()
-        switch tokenUse.decide(
-            newest: newest.generation, mintedAt: newest.mintedAt.sinceBoot, loop.now.sinceBoot)
-        {
-        case .useNewest: token = newest
-        case .keep: break
-        case .replaceConnection:
+        guard newest.map(takeToken) ?? true else {
             drain()
             return false
         }
-        let token = token ?? newest
         headers.write(push.request, token: token, to: &block)
         let stream = client.request(block, body: push.request.payload, range: push.request.payloadRange)
         guard let stream else {
@@ -105,10 +101,20 @@ final class APNSConnection: HTTP2ClientDelegate {
         }
         while flights.count <= stream.slot { flights.append(nil) }
         flights[stream.slot] = Flight(
-            stream: stream, push: push, tokenGeneration: token.generation, sentAt: loop.now.monotonic)
+            stream: stream, push: push, tokenGeneration: token?.generation ?? 0, sentAt: loop.now.monotonic)
         deadlines.add(
             slot: stream.slot, deadline: loop.now.monotonic + configuration.timeout(of: push.request, loop.now))
         armRequestTimer()
+        return true
+    }
+
+    /// False when the connection can send neither this token nor the one before.
+    private func takeToken(_ newest: ProviderToken) -> Bool {
+        switch tokenUse.decide(newest: newest.generation, mintedAt: newest.mintedAt.sinceBoot, loop.now.sinceBoot) {
+        case .useNewest: token = newest
+        case .keep: break
+        case .replaceConnection: return false
+        }
         return true
     }
 
@@ -229,7 +235,9 @@ final class APNSConnection: HTTP2ClientDelegate {
     }
 
     override func goAwayReceived(lastStreamID: Int32, _ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {
-        if goAwayReason == nil { goAwayReason = pool?.answers.read(debug).reason?.text ?? code.description }
+        let reason = pool?.answers.read(debug).reason
+        if goAwayReason == nil { goAwayReason = reason?.text ?? code.description }
+        if let reason, reason.isAboutCertificate { certificateRefusal = .goAway(reason) }
         guard let pool, pool.machine[slot]?.gate.isServing == true else { return }
         waitForLastAnswers(configuration.drainGraceSeconds)
         pool.goAwayCame(self)

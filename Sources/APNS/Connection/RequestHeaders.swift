@@ -17,7 +17,8 @@ struct RequestHeaders {
         self.authority = authority
     }
 
-    mutating func write(_ request: APNSRequest, token: ProviderToken, to block: inout HeaderBlock) {
+    /// - Parameter token: nil where a certificate says who sends.
+    mutating func write(_ request: APNSRequest, token: ProviderToken?, to block: inout HeaderBlock) {
         block.removeAll()
         block.append(HeaderName.method, "POST")
         block.append(HeaderName.scheme, "https")
@@ -26,7 +27,7 @@ struct RequestHeaders {
         case .channel: writePath(RequestPath.broadcastPrefix, request.topic[...], to: &block)
         }
         block.append(HeaderName.authority, authority)
-        block.append(HeaderName.authorization, token.authorization, indexing: .never)
+        if let token { block.append(HeaderName.authorization, token.authorization, indexing: .never) }
         switch request.target {
         case .device: writeDevice(request, to: &block)
         case .channel(let id): writeBroadcast(request, channel: id, to: &block)

@@ -1,11 +1,11 @@
-/// How many requests one connection may have open. APNs allows one stream until a request with a valid provider token
-/// was answered (Apple, "Sending notification requests to APNs"), afterwards as many as its SETTINGS say, and changes
-/// that number while the connection lives.
+/// How many requests one connection may have open. Without a certificate APNs allows one stream until a request with a
+/// valid provider token was answered (Apple, "Sending notification requests to APNs"), afterwards as many as its SETTINGS
+/// say, and changes that number while the connection lives.
 ///
 /// Pure: it is told what happened, and says how many streams are free.
 public struct StreamGate: Sendable {
     public enum Phase: Sendable, Hashable {
-        /// No SETTINGS yet; becomes `probing`, `draining` or `closed`.
+        /// No SETTINGS yet; becomes `probing` or `open`, `draining` or `closed`.
         case connecting
         /// One stream, until an answer shows that the provider token was taken; becomes `open`, `draining` or `closed`.
         case probing
@@ -30,11 +30,14 @@ public struct StreamGate: Sendable {
     public private(set) var inFlight = 0
     /// Our own limit.
     private let streamsMax: Int
+    private let provesToken: Bool
     /// The peer's; nil when it names none.
     private var peerStreamsMax: Int?
 
-    public init(streamsMax: Int) {
+    /// - Parameter provesToken: whether a provider token has to be taken first; false with a certificate.
+    public init(streamsMax: Int, provesToken: Bool = true) {
         self.streamsMax = streamsMax
+        self.provesToken = provesToken
     }
 
     /// Requests that may be sent now. Those that are not urgent leave a tenth of the streams to those that are: what was
@@ -63,7 +66,7 @@ public struct StreamGate: Sendable {
     /// The peer's SETTINGS came.
     public mutating func settingsReceived(streamsMax: Int?) {
         peerStreamsMax = streamsMax
-        if phase == .connecting { phase = .probing }
+        if phase == .connecting { phase = provesToken ? .probing : .open }
     }
 
     public mutating func streamBegan() {

@@ -4,7 +4,7 @@ public import EventLoop
 import HTTP2
 public import Telemetry
 
-/// Connections to one endpoint of APNs, with one key, on one lane: opens them as they are needed, spreads pushes over
+/// Connections to one endpoint of APNs, with one credential, on one lane: opens them as they are needed, spreads pushes over
 /// them, and replaces those that end. `PoolMachine` decides, this does what it says.
 ///
 /// Everything happens on the loop's thread. Every push that was given ends with exactly one outcome, within
@@ -23,7 +23,8 @@ public final class APNSPool {
     private let log: Log
     private let times: PoolTimes
     private let resends: ResendPolicy
-    private var tokens: TokenSource
+    /// nil with a certificate.
+    private var tokens: TokenSource?
     private(set) var machine: PoolMachine
     /// By slot. Those that drain are among them until they have ended.
     private var connections: [APNSConnection?] = []
@@ -45,11 +46,12 @@ public final class APNSPool {
         self.configuration = configuration
         self.log = log
         self.times = times
-        tokens = TokenSource(key: configuration.key, configuration: configuration.token)
+        tokens = configuration.credential.key.map { TokenSource(key: $0, configuration: configuration.token) }
         resends = ResendPolicy(resendsMax: configuration.resendsMax)
         machine = PoolMachine(
             PoolMachine.Limits(
                 connectionsMax: configuration.connectionsMax, streamsMax: configuration.streamsMax,
+                provesToken: configuration.credential.key != nil,
                 probeAnswerSecondsMax: configuration.probeAnswerSecondsMax),
             configuration.reconnect)
     }
@@ -128,7 +130,7 @@ public final class APNSPool {
     public var isConnected: Bool { machine.isConnected }
 
     var tokenAgeSeconds: Int? {
-        tokens.newest.map { Int($0.mintedAt.sinceBoot.duration(to: loop.now.sinceBoot).components.seconds) }
+        tokens?.newest.map { Int($0.mintedAt.sinceBoot.duration(to: loop.now.sinceBoot).components.seconds) }
     }
 
     /// Connections that have not ended.
@@ -157,8 +159,8 @@ public final class APNSPool {
             push.finish(.notSent(.expired))
             return true
         }
-        let token = tokens.token(forNewConnection: !connection.hasToken, loop.now, random: loop.nextRandom)
-        guard let token else {
+        let token = tokens?.token(forNewConnection: !connection.hasToken, loop.now, random: loop.nextRandom)
+        guard token != nil || tokens == nil else {
             logMissingToken()
             push.finish(.notSent(.noToken))
             return true
@@ -174,13 +176,13 @@ public final class APNSPool {
 
     /// Once until there is a token again: every push would say the same.
     private func logMissingToken() {
-        guard !isTokenMissing else { return }
+        guard !isTokenMissing, let key = configuration.credential.key else { return }
         isTokenMissing = true
         log.error(
             .tokenMissing,
             [
-                .apnsKeyID: .string(configuration.key.keyID), .apnsTeamID: .string(configuration.key.teamID),
-                .error: .string(tokens.error?.message ?? "the last one is too old, and the next may not be made yet"),
+                .apnsKeyID: .string(key.keyID), .apnsTeamID: .string(key.teamID),
+                .error: .string(tokens?.error?.message ?? "the last one is too old, and the next may not be made yet"),
             ])
     }
 
@@ -271,6 +273,7 @@ public final class APNSPool {
     func goAwayCame(_ connection: APNSConnection) {
         let event = machine.goAwayCame(connection.slot)
         if let event { onEvent(event) }
+        if let refusal = connection.certificateRefusal { refuseWaiting(refusal) }
         openConnections()
     }
 
@@ -289,9 +292,20 @@ public final class APNSPool {
             ])
         let error = error ?? TransportError(.reset, goAwayReason ?? "the connection ended before it stood")
         let event = machine.closed(connection.slot, error, loop.now.monotonic, random: loop.nextRandom)
-        if let event { onEvent(event) }
+        if error.code == .certificateRefused {
+            refuseWaiting(.handshake(error.message))
+            onEvent(.certificateRefused)
+        } else if let event {
+            onEvent(event)
+        }
         sendWaiting()
         openConnections()
+    }
+
+    /// What waits would hear the same on every connection.
+    private func refuseWaiting(_ refusal: CertificateRefusal) {
+        while let push = waiting.popAny() { push.finish(.notSent(.certificateRefused(refusal))) }
+        cancel(&waitTimer)
     }
 
     func streamEnded(_ connection: APNSConnection, _ end: StreamGate.End) {
@@ -319,7 +333,8 @@ public final class APNSPool {
         case .resend:
             resend(push, withNewToken: false)
         case .resendWithNewToken(let refusal):
-            guard tokens.refused(refusal, generation: tokenGeneration, loop.now, random: loop.nextRandom) else {
+            guard tokens?.refused(refusal, generation: tokenGeneration, loop.now, random: loop.nextRandom) == true
+            else {
                 return push.finish(.answered(answer))
             }
             // Others that send the same token, or an older one, would be refused as well.
@@ -332,6 +347,7 @@ public final class APNSPool {
 
     func refusedUnprocessed(_ push: Push, by connection: APNSConnection) {
         if push.wantsFreshConnection { freshEnded(on: connection, isAccepted: false) }
+        if let refusal = connection.certificateRefusal { return push.finish(.notSent(.certificateRefused(refusal))) }
         switch resends.afterRefusal(push.tries) {
         case .resend, .resendWithNewToken: resend(push, withNewToken: false)
         case .finish: push.finish(.notSent(.refused))

@@ -1,10 +1,10 @@
 public import APNSProtocol
 
-/// All that a pool of connections needs to know. A pool serves one environment and endpoint with one key of one team:
-/// a connection to APNs belongs to the team and key of its first push.
+/// All that a pool of connections needs to know. A pool serves one environment and endpoint with one credential: a
+/// connection to APNs belongs to its certificate, or to the team and key of its first push.
 public struct PoolConfiguration: Sendable {
     public var environment: APNSEnvironment
-    public var key: ProviderKey
+    public var credential: Credential
     /// Value of `:authority`: the host's name.
     public var authority: String
 
@@ -42,9 +42,13 @@ public struct PoolConfiguration: Sendable {
     public var reconnect = ReconnectPolicy.Configuration()
 
     /// - Parameter authority: nil means APNs' own host of the environment.
-    public init(environment: APNSEnvironment, key: ProviderKey, authority: String? = nil) {
+    public init(environment: APNSEnvironment, credential: Credential, authority: String? = nil) {
         self.environment = environment
-        self.key = key
+        self.credential = credential
         self.authority = authority ?? environment.pushHost
+    }
+
+    public init(environment: APNSEnvironment, key: ProviderKey, authority: String? = nil) {
+        self.init(environment: environment, credential: .key(key), authority: authority)
     }
 }

@@ -8,6 +8,8 @@ struct PoolMachine: Sendable {
     struct Limits: Sendable {
         var connectionsMax: Int
         var streamsMax: Int
+        /// Whether each connection has to have a provider token taken first.
+        var provesToken = true
         var probeAnswerSecondsMax: Int64
     }
 
@@ -85,7 +87,9 @@ struct PoolMachine: Sendable {
             begun += 1
             return .open(
                 slot: add(
-                    PoolMember(number: begun, begunAt: now, streamsMax: limits.streamsMax, isReserved: isReserved)))
+                    PoolMember(
+                        number: begun, begunAt: now, streamsMax: limits.streamsMax, provesToken: limits.provesToken,
+                        isReserved: isReserved)))
         }
     }
 

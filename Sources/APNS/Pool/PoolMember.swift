@@ -17,18 +17,18 @@ struct PoolMember: Sendable {
     var isRetired = false
     /// APNs' SETTINGS came once.
     private(set) var hasStood = false
-    /// APNs has taken a provider token of ours on it.
+    /// APNs has taken our provider token or certificate on it.
     private(set) var hasProvedItself = false
     /// The pool has left it, not its peer.
     private(set) var wasLeft = false
     /// Since when a push has waited for the answer that would open the gate.
     private(set) var unansweredSince: MonotonicTime?
 
-    init(number: Int, begunAt: MonotonicTime, streamsMax: Int, isReserved: Bool) {
+    init(number: Int, begunAt: MonotonicTime, streamsMax: Int, provesToken: Bool, isReserved: Bool) {
         self.number = number
         self.begunAt = begunAt
         self.isReserved = isReserved
-        gate = StreamGate(streamsMax: streamsMax)
+        gate = StreamGate(streamsMax: streamsMax, provesToken: provesToken)
     }
 
     mutating func streamBegan(_ now: MonotonicTime) {
@@ -41,7 +41,7 @@ struct PoolMember: Sendable {
         switch gate.phase {
         case .open:
             unansweredSince = nil
-            guard !hasProvedItself else { return .none }
+            guard !hasProvedItself, end == .authenticated else { return .none }
             hasProvedItself = true
             return .provedItself
         case .probing:

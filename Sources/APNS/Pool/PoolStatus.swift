@@ -6,8 +6,7 @@ public struct PoolStatus: Sendable, Hashable {
     public var environment: APNSEnvironment
     /// Host, and port where it is not the scheme's own.
     public var authority: String
-    public var keyID: String
-    public var teamID: String
+    public var credential: Credential.Name
     /// Connections that have not ended.
     public var connections: Int
     /// Whether one of them takes pushes.
@@ -25,8 +24,8 @@ extension APNSPool {
     /// To be called on the loop.
     public var status: PoolStatus {
         PoolStatus(
-            environment: configuration.environment, authority: configuration.authority, keyID: configuration.key.keyID,
-            teamID: configuration.key.teamID, connections: connectionCount, isConnected: isConnected,
+            environment: configuration.environment, authority: configuration.authority,
+            credential: configuration.credential.name, connections: connectionCount, isConnected: isConnected,
             streams: machine.streamCount, waiting: waitingCount, tokenAgeSeconds: tokenAgeSeconds,
             statistics: statistics)
     }

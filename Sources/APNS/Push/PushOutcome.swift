@@ -12,7 +12,7 @@ public enum PushOutcome: Sendable, Hashable {
 }
 
 /// Why a push was not sent, or was refused unprocessed.
-public enum NotSentReason: String, Sendable, Hashable, CustomStringConvertible {
+public enum NotSentReason: Sendable, Hashable {
     /// The pool takes no more: it was told to stop.
     case draining
     /// No connection could take it in time.
@@ -23,12 +23,12 @@ public enum NotSentReason: String, Sendable, Hashable, CustomStringConvertible {
     case refused
     /// No provider token could be made.
     case noToken
+    /// APNs does not take the certificate.
+    case certificateRefused(CertificateRefusal)
     /// Its expiration passed while it waited in the pool.
     case expired
     /// A value cannot stand in a header: no hexadecimal token, or control characters. Sending it again is of no use.
     case malformed
-
-    public var description: String { rawValue }
 }
 
 /// Why the outcome of a push is not known.

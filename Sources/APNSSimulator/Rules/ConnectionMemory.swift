@@ -53,9 +53,9 @@ struct ConnectionMemory {
     /// What there is against the client's certificate; nil also without one.
     func certificateFault(state: SimulatorState, now: Now) -> Reason? {
         guard let certificate = presented?.certificate else { return nil }
-        guard state.knowsCertificate(certificate.fingerprint), certificate.validSeconds.contains(now.unixSeconds) else {
-            return .badCertificate
-        }
+        guard state.knowsCertificate(SHA256Value(digest: certificate.sha256)),
+            certificate.validSeconds.contains(now.unixSeconds)
+        else { return .badCertificate }
         return certificate.environments.contains(service.environment) ? nil : .badCertificateEnvironment
     }
 

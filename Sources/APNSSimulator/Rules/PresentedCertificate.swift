@@ -1,3 +1,5 @@
+import APNSProtocol
+
 /// The certificate that a connection's client has shown.
 final class PresentedCertificate {
     let certificate: PushCertificate

@@ -389,7 +389,7 @@ extension ConnectionEnd {
     fileprivate init(_ error: TransportError?) {
         switch error?.code {
         case nil: self = .client
-        case .tls, .certificate: self = .tls
+        case .tls, .certificate, .certificateRefused: self = .tls
         case .protocolViolation: self = .protocolViolation
         case .resolve, .refused, .unreachable, .timedOut, .reset, .addressUnavailable, .resources: self = .lost
         }

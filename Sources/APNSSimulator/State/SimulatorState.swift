@@ -50,7 +50,7 @@ public struct SimulatorState: Sendable {
     /// Adds a provider's certificate, or takes the place of the same one.
     public mutating func add(_ certificate: RegisteredCertificate) {
         teams.insert(certificate.teamID)
-        certificates[certificate.certificate.fingerprint] = certificate
+        certificates[certificate.fingerprint] = certificate
         generation += 1
     }
 

@@ -9,7 +9,7 @@ extension Lane {
 
     func poolChanged(_ index: Int, _ event: PoolEvent) {
         switch event {
-        case .connected:
+        case .connected, .certificateRefused:
             breakers.connected(toEndpointOf: index)
         case .cannotConnect(let error, _, let since) where isEndpointLost(index, error, since):
             breakers.cannotConnect(toEndpointOf: index, BreakerCause(error), loop.now.monotonic)
@@ -77,8 +77,8 @@ extension Lane {
         guard let pool = poolsAffected(by: place).first.map({ pools[$0].configuration }) else { return "" }
         return switch place {
         case .endpoint: pool.authority
-        case .credential: "\(pool.authority) key \(pool.key.keyID)"
-        case .topic(let route): "\(pool.authority) key \(pool.key.keyID) topic \(configuration.apps.topic(of: route))"
+        case .credential: "\(pool.authority) \(pool.credential)"
+        case .topic(let route): "\(pool.authority) \(pool.credential) topic \(configuration.apps.topic(of: route))"
         }
     }
 

@@ -8,6 +8,8 @@ public enum PauseScope: Sendable, Hashable, CustomStringConvertible {
     case everything
     /// What is pushed with the key of this key ID waits, as behind an open breaker.
     case key(String)
+    /// What is pushed with the certificate of this name does.
+    case certificate(String)
     /// What is pushed to this topic does.
     case topic(String)
 
@@ -15,7 +17,18 @@ public enum PauseScope: Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .everything: "everything"
         case .key(let keyID): "key \(keyID)"
+        case .certificate(let name): "certificate \(name)"
         case .topic(let topic): "topic \(topic)"
+        }
+    }
+}
+
+extension PauseScope {
+    func means(_ credential: Credential.Name) -> Bool {
+        switch (self, credential) {
+        case (.key(let meant), .key(let id, _)): meant == id
+        case (.certificate(let meant), .certificate(let name)): meant == name
+        default: false
         }
     }
 }
@@ -24,7 +37,7 @@ extension Lane {
     /// Pauses or resumes; what is on its way to APNs is settled as ever. Lasts until the other is asked for, or the end of
     /// the process.
     ///
-    /// - Returns: false when the lane knows no such key or topic.
+    /// - Returns: false when the lane knows no such key, certificate or topic.
     public func pause(_ scope: PauseScope, _ isPaused: Bool = true) -> Bool {
         switch scope {
         case .everything:
@@ -33,7 +46,7 @@ extension Lane {
             wantsChanged()
             if isPaused { cancelLook() } else { reviewHolding() }
             return true
-        case .key, .topic:
+        case .key, .certificate, .topic:
             let places = places(of: scope)
             for place in places where breakers.pause(place, isPaused) { reviewHolding() }
             return !places.isEmpty
@@ -43,8 +56,9 @@ extension Lane {
     private func places(of scope: PauseScope) -> [Breakers.Place] {
         switch scope {
         case .everything: []
-        case .key(let keyID):
-            pools.indices.filter { pools[$0].configuration.key.keyID == keyID }.map { .credential(pool: $0) }
+        case .key, .certificate:
+            pools.indices.filter { scope.means(pools[$0].configuration.credential.name) }
+                .map { .credential(pool: $0) }
         case .topic(let topic): configuration.apps.routes(of: topic).map { .topic($0) }
         }
     }

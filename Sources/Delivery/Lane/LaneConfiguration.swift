@@ -91,11 +91,11 @@ extension LaneConfiguration {
         }
     }
 
-    /// Whether there is such a key or topic.
+    /// Whether there is such a key, certificate or topic.
     public func knows(_ scope: PauseScope) -> Bool {
         switch scope {
         case .everything: true
-        case .key(let keyID): pools.contains { $0.key.keyID == keyID }
+        case .key, .certificate: pools.contains { scope.means($0.credential.name) }
         case .topic(let topic): !apps.routes(of: topic).isEmpty
         }
     }

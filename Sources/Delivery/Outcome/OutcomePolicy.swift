@@ -148,6 +148,8 @@ public struct OutcomePolicy: Sendable {
             return hold(BreakerCause("refused-stream", "APNs refused its stream several times."), of: subject)
         case .noToken:
             return hold(BreakerCause("token", "No provider token could be made."), of: subject)
+        case .certificateRefused(let refusal):
+            return hold(BreakerCause(refusal), of: subject)
         }
     }
 

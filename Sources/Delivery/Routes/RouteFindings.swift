@@ -26,6 +26,8 @@ struct RouteFindings: Sendable, Hashable {
             let cause = BreakerCause(
                 "token", "No provider token can be signed with this key: is the machine's clock right?")
             self.init(endpoint: .nothing, credential: .bad(cause), topic: .nothing)
+        case .notSent(.certificateRefused(let refusal)):
+            self.init(endpoint: .good, credential: .bad(BreakerCause(refusal)), topic: .nothing)
         case .unknown(_, let connection?):
             self.init(endpoint: .bad(.unanswered), credential: .nothing, topic: .nothing)
             self.connection = connection
@@ -74,6 +76,18 @@ extension AnswerVerdict {
 }
 
 extension BreakerCause {
+    init(_ refusal: CertificateRefusal) {
+        switch refusal {
+        case .handshake(let message): self.init("certificate-refused", "\(message). \(Self.certificateAdvice)")
+        case .goAway(let reason):
+            self.init(reason.text, "APNs ended the connection with \(reason.text). \(Self.certificateAdvice)")
+        }
+    }
+
+    private static let certificateAdvice =
+        "Was the certificate revoked, has it expired, is it for this environment? Look at Certificates in Apple's "
+        + "developer account."
+
     fileprivate static let unanswered = BreakerCause(
         "unanswered",
         "Connections stand, but end or stay silent before the first push on them is answered: is it APNs that is there?"
@@ -84,8 +98,9 @@ extension BreakerCause {
             switch answer.reason {
             case .expiredProviderToken:
                 "APNs takes new provider tokens for expired: is the machine's clock right?"
-            case .badEnvironmentKeyIDInToken, .badCertificateEnvironment:
-                "The credential is not for this environment: pin it to the one it is for."
+            case .badEnvironmentKeyIDInToken:
+                "The key is not for this environment: pin it to the one it is for."
+            case .badCertificate, .badCertificateEnvironment: Self.certificateAdvice
             case .featureNotEnabled:
                 "Broadcasts are not enabled for the app: switch the capability on at its identifier in Apple's developer "
                     + "account."

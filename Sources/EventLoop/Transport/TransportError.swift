@@ -17,6 +17,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case tls
         /// The peer is not who it should be: chain, host name or validity.
         case certificate
+        /// The peer does not take the certificate that we showed.
+        case certificateRefused
         /// The peer broke the rules of the protocol above.
         case protocolViolation
         /// Out of descriptors or memory.
@@ -39,7 +41,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     public var isRetriable: Bool {
         switch code {
         case .resolve, .refused, .unreachable, .timedOut, .reset, .resources: true
-        case .addressUnavailable, .tls, .certificate, .protocolViolation: false
+        case .addressUnavailable, .tls, .certificate, .certificateRefused, .protocolViolation: false
         }
     }
 

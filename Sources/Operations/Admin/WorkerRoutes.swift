@@ -38,7 +38,7 @@ struct WorkerRoutes {
     var controls: [AdminRoute] {
         [("/pause", true), ("/resume", false)].map { path, isPaused in
             AdminRoute(
-                .post, path, query: ["key", "topic"], "\(path.dropFirst()) all, a key or a topic",
+                .post, path, query: PauseScope.words, "\(path.dropFirst()) all, a key, a certificate or a topic",
                 later: { exchange throws(AdminError) in
                     let scope = try Self.scope(of: exchange.request)
                     pause(scope, isPaused) { exchange.answer($0) }
@@ -61,12 +61,7 @@ struct WorkerRoutes {
     }
 
     private static func scope(of request: AdminRequest) throws(AdminError) -> PauseScope {
-        switch (request.query("key"), request.query("topic")) {
-        case (nil, nil): return .everything
-        case (let key?, nil): return .key(key)
-        case (nil, let topic?): return .topic(topic)
-        case (.some, .some): throw AdminError(400, "a key or a topic, not both")
-        }
+        try PauseScope({ request.query($0) }, exclude: { AdminError(400, "a \($0) or a \($1), not both") })
     }
 }
 

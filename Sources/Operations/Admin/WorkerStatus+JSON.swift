@@ -38,6 +38,12 @@ extension WorkerStatus {
                 }
             }
             $0.array("paused", pauses) { $0.string($1) }
+            $0.array("certificates", certificates) { json, certificate in
+                json.object {
+                    $0.member("name", certificate.name)
+                    $0.member("not_after_unix_seconds", Int(certificate.notAfterSeconds))
+                }
+            }
             $0.member("log_lines_dropped", logLinesDropped)
             $0.member("spans_dropped", spansDropped)
             $0.array("lanes", lanes) { write($1, to: &$0) }
@@ -97,8 +103,13 @@ extension WorkerStatus {
         json.object {
             $0.member("host", pool.authority)
             $0.member("environment", pool.environment.rawValue)
-            $0.member("key_id", pool.keyID)
-            $0.member("team_id", pool.teamID)
+            switch pool.credential {
+            case .key(let id, let team):
+                $0.member("key_id", id)
+                $0.member("team_id", team)
+            case .certificate(let name):
+                $0.member("certificate", name)
+            }
             $0.member("connections", pool.connections)
             $0.member("connected", pool.isConnected)
             $0.member("streams", pool.streams)

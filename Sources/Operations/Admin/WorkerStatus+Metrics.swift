@@ -49,6 +49,9 @@ extension WorkerStatus {
         several(
             "breaker_open_seconds", "How long pushes of the target have been held up.",
             breakers.map { (["target": $0.route], Double($0.secondsOpen)) })
+        several(
+            "certificate_expiration_timestamp_seconds", "When the certificate ends, since 1970.",
+            certificates.map { (["certificate": $0.name], Double($0.notAfterSeconds)) })
         writePools(lanes.flatMap(\.pools), several)
     }
 
@@ -79,8 +82,13 @@ extension WorkerStatus {
 
 extension PoolStatus {
     fileprivate func isSameKind(as other: PoolStatus) -> Bool {
-        keyID == other.keyID && environment == other.environment
+        credential == other.credential && environment == other.environment
     }
 
-    fileprivate var labels: MetricsRegistry.Labels { ["environment": environment.rawValue, "key_id": keyID] }
+    fileprivate var labels: MetricsRegistry.Labels {
+        switch credential {
+        case .key(let id, _): ["environment": environment.rawValue, "key_id": id]
+        case .certificate(let name): ["environment": environment.rawValue, "certificate": name]
+        }
+    }
 }

@@ -10,6 +10,12 @@ struct WorkerStatus: Sendable {
         case draining
     }
 
+    struct Certificate: Sendable {
+        var name: String
+        /// When it ends, since 1970.
+        var notAfterSeconds: Int64
+    }
+
     struct Lane: Sendable {
         var number: Int
         var isTurning: Bool
@@ -28,6 +34,7 @@ struct WorkerStatus: Sendable {
     /// What an operator has paused; lanes that have not begun will know it then.
     var pauses: [String]
     var lanes: [Lane]
+    var certificates: [Certificate]
     /// Where its queues are.
     var broker: String
     /// As the broker said last; none before it has.

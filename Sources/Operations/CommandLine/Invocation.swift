@@ -196,12 +196,9 @@ extension ParsedArguments {
     }
 
     fileprivate func pauseScope() throws(UsageError) -> PauseScope {
-        switch (options["key"], options["topic"]) {
-        case (nil, nil): return .everything
-        case (let key?, nil): return .key(key)
-        case (nil, let topic?): return .topic(topic)
-        case (.some, .some): throw UsageError(message: "options --key and --topic exclude each other", command: command)
-        }
+        try PauseScope(
+            { options[$0] },
+            exclude: { UsageError(message: "options --\($0) and --\($1) exclude each other", command: command) })
     }
 
     /// The command that the operands name; nil when there are none.

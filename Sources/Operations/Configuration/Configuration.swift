@@ -1,4 +1,5 @@
 import AMQP
+import APNS
 import APNSProtocol
 import Crypto
 import Delivery
@@ -49,7 +50,8 @@ struct Configuration: Sendable {
     }
 
     struct APNs: Sendable {
-        var keys: [Key]
+        var keys: [Key] = []
+        var certificates: [Certificate] = []
         var production = Server(APNSEnvironment.production)
         var sandbox = Server(APNSEnvironment.sandbox)
         var connectionsMax = 2
@@ -72,6 +74,25 @@ struct Configuration: Sendable {
             var environments = APNSEnvironment.allCases
         }
 
+        /// A provider's certificate, and the key that belongs to it.
+        struct Certificate: Sendable {
+            /// What it is for, and the environment if there is but one.
+            var name: String
+            /// As the configuration names it.
+            var file: String
+            /// Where the private key is.
+            var keyPath: String
+            var identity: TLSIdentity
+            var contents: PushCertificate
+
+            /// The app itself, or one of its other topics, such as VoIP's.
+            func covers(_ bundleID: String) -> Bool {
+                PushType.allCases.contains { type in
+                    contents.topics.contains(String(decoding: type.topic(bundleID: bundleID.utf8), as: UTF8.self))
+                }
+            }
+        }
+
         struct Server: Sendable {
             var endpoint: Endpoint
             /// At the same port; nil: the same host.
@@ -92,8 +113,9 @@ struct Configuration: Sendable {
 
     struct App: Sendable, Equatable {
         var bundleID: String
-        /// Key ID of one of the keys.
-        var keyID: String
+        /// With what it is pushed to, wherever that is possible.
+        var credentials: [APNSEnvironment: Credential.Name]
+        /// Where messages go that do not say it themselves.
         var environment: APNSEnvironment
     }
 

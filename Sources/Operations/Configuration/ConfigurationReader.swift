@@ -16,7 +16,7 @@ struct ConfigurationReader {
     private static let ageSecondsMax = 30 * 86_400
 
     private let path: String
-    private let resolver: ReferenceResolver
+    let resolver: ReferenceResolver
     private(set) var mistakes: [ConfigurationError.Mistake] = []
     private let position: (JSONValue) -> JSONPosition
 
@@ -30,7 +30,7 @@ struct ConfigurationReader {
     mutating func readWorker(_ root: JSONValue) -> Configuration? {
         let broker = root["amqp"].flatMap { brokerSection($0) }
         let apns = root["apns"].flatMap { readAPNs($0) }
-        let apps = root["apps"].map { readApps($0, keys: root["apns"]?["keys"]) }
+        let apps = root["apps"].map { readApps($0, root["apns"], apns?.certificates ?? []) }
         let payloadSchemas = readPayloadSchemas(root["payload_schemas"], apps: root["apps"])
         guard let broker, let apns, let apps else { return nil }
         var configuration = Configuration(broker: broker, apns: apns, apps: apps)
@@ -130,72 +130,6 @@ struct ConfigurationReader {
         return queues
     }
 
-    private mutating func readAPNs(_ section: JSONValue) -> Configuration.APNs? {
-        guard let list = section["keys"], list.kind == .array else { return nil }
-        var keys: [Configuration.APNs.Key] = []
-        for value in list.elements {
-            guard let key = readKey(value) else { continue }
-            if keys.contains(where: { $0.keyID == key.keyID }) {
-                complain(value["key_id"] ?? value, "there is a key \(key.keyID) already")
-            }
-            keys.append(key)
-        }
-        var apns = Configuration.APNs(keys: keys)
-        apns.production = readServer(section["endpoints"]?["production"], .production)
-        apns.sandbox = readServer(section["endpoints"]?["sandbox"], .sandbox)
-        apns.connectionsMax = section["connections_max"]?.int ?? apns.connectionsMax
-        apns.requestTimeoutSeconds = section["request_timeout_seconds"]?.int ?? apns.requestTimeoutSeconds
-        return apns
-    }
-
-    private mutating func readKey(_ value: JSONValue) -> Configuration.APNs.Key? {
-        let keyID = value["key_id"].flatMap { identifier($0, "a key ID") }
-        let teamID = value["team_id"].flatMap { identifier($0, "a team ID") }
-        let pem: [UInt8]
-        let place: JSONValue
-        switch (value["key_file"], value["private_key"]) {
-        case (let keyFile?, nil):
-            guard let bytes = file(keyFile) else { return nil }
-            (pem, place) = (bytes, keyFile)
-        case (nil, let privateKey?):
-            guard let text = text(privateKey) else { return nil }
-            (pem, place) = (Array(text.utf8), privateKey)
-        default:
-            if value.kind == .object { complain(value, "a key has either key_file or private_key") }
-            return nil
-        }
-        do {
-            let privateKey = try ES256PrivateKey(pem: pem)
-            guard let keyID, let teamID else { return nil }
-            return Configuration.APNs.Key(
-                keyID: keyID, teamID: teamID, privateKey: privateKey,
-                file: value["key_file"].flatMap { filePath($0) }, environments: Self.environments(value))
-        } catch {
-            complain(place, error.message)
-            return nil
-        }
-    }
-
-    /// Where the key with these settings may be shown.
-    private static func environments(_ key: JSONValue?) -> [APNSEnvironment] {
-        guard let list = key?["environments"], list.kind == .array else { return APNSEnvironment.allCases }
-        return APNSEnvironment.allCases.filter { environment in
-            list.elements.contains { $0.string == environment.rawValue }
-        }
-    }
-
-    private mutating func readServer(
-        _ value: JSONValue?, _ environment: APNSEnvironment
-    ) -> Configuration.APNs.Server {
-        var server = Configuration.APNs.Server(environment)
-        guard let value else { return server }
-        server.endpoint.host = value["host"].flatMap { text($0) } ?? server.endpoint.host
-        server.endpoint.port = value["port"]?.int.flatMap { UInt16(exactly: $0) } ?? server.endpoint.port
-        server.broadcastHost = value["broadcast_host"].flatMap { text($0) }
-        server.trust = readTrust(value["ca_file"])
-        return server
-    }
-
     private mutating func readTLS(_ section: JSONValue?) -> TLSClientConfiguration {
         var tls = TLSClientConfiguration()
         guard let section else { return tls }
@@ -212,13 +146,13 @@ struct ConfigurationReader {
         return tls
     }
 
-    private mutating func readTrust(_ value: JSONValue?) -> TLSTrust {
+    mutating func readTrust(_ value: JSONValue?) -> TLSTrust {
         guard let value, let text = pem(value) else { return .system }
         return isUsable(TLSClientConfiguration(trust: .pem(text)), value) ? .pem(text) : .system
     }
 
     /// Whether TLS takes it; tells of it here, where the file has a name, rather than at the first connection.
-    private mutating func isUsable(_ tls: TLSClientConfiguration, _ value: JSONValue) -> Bool {
+    mutating func isUsable(_ tls: TLSClientConfiguration, _ value: JSONValue) -> Bool {
         do {
             _ = try TLSContext(client: tls)
             return true
@@ -231,33 +165,6 @@ struct ConfigurationReader {
     /// The content of the file that the value names, as text.
     private mutating func pem(_ value: JSONValue) -> String? {
         file(value).map { String(decoding: $0, as: UTF8.self) }
-    }
-
-    private mutating func readApps(_ section: JSONValue, keys: JSONValue?) -> [Configuration.App] {
-        let keyIDs = keys?.elements.compactMap { $0["key_id"].flatMap { try? resolver.resolve($0.string ?? "") } } ?? []
-        var apps: [Configuration.App] = []
-        for (name, value) in section.members {
-            let key = value["key"]
-            let keyID = key.map { text($0) ?? "" } ?? (keyIDs.count == 1 ? keyIDs[0] : nil)
-            if let key, let keyID, !keyIDs.contains(keyID), !keyID.isEmpty {
-                let hint = Suggestion.nearest(to: keyID, among: keyIDs).map { "; did you mean \($0)?" } ?? ""
-                complain(key, "apns.keys has no key \(keyID)\(hint)")
-            } else if key == nil, keyIDs.count > 1 {
-                complain(name, "which key? There are several in apns.keys; say one of them as key")
-            }
-            let environment = value["environment"]?.string.flatMap { APNSEnvironment(rawValue: $0) } ?? .production
-            guard let bundleID = name.string, let keyID else { continue }
-            let served = Self.environments(
-                keys?.elements.first { $0["key_id"].flatMap { try? resolver.resolve($0.string ?? "") } == keyID })
-            if !served.contains(environment), let other = served.first {
-                complain(
-                    value["environment"] ?? name,
-                    "key \(keyID) does not serve \(environment.rawValue), where messages of \(bundleID) go that do not "
-                        + "say it themselves: environment: \(other.rawValue)?")
-            }
-            apps.append(Configuration.App(bundleID: bundleID, keyID: keyID, environment: environment))
-        }
-        return apps
     }
 
     private mutating func readPayloadSchemas(_ section: JSONValue?, apps: JSONValue?) -> PayloadSchemaFiles {
@@ -364,7 +271,7 @@ struct ConfigurationReader {
     }
 
     /// The text with its references resolved.
-    private mutating func text(_ value: JSONValue) -> String? {
+    mutating func text(_ value: JSONValue) -> String? {
         guard let written = value.string else { return nil }
         do {
             return try resolver.resolve(written)
@@ -375,7 +282,7 @@ struct ConfigurationReader {
     }
 
     /// The content of the file that the value names.
-    private mutating func file(_ value: JSONValue) -> [UInt8]? {
+    mutating func file(_ value: JSONValue) -> [UInt8]? {
         guard let written = value.string, !written.isEmpty else { return nil }
         do {
             let path = try resolver.replacingVariables(written)
@@ -391,21 +298,12 @@ struct ConfigurationReader {
     }
 
     /// Where the file is that the value names.
-    private func filePath(_ value: JSONValue) -> String? {
+    func filePath(_ value: JSONValue) -> String? {
         value.string.flatMap { try? resolver.replacingVariables($0) }
             .map { FileReader.path($0, relativeTo: path) }
     }
 
-    /// Ten characters, as Apple gives them out. A longer or shorter one is worth a word here: APNs only answers
-    /// `InvalidProviderToken`.
-    private mutating func identifier(_ value: JSONValue, _ what: String) -> String? {
-        guard let text = text(value) else { return nil }
-        let isIdentifier = text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
-        if !isIdentifier { complain(value, "\(what) is ten letters and digits") }
-        return isIdentifier ? text : nil
-    }
-
-    private mutating func complain(_ value: JSONValue, _ message: String) {
+    mutating func complain(_ value: JSONValue, _ message: String) {
         mistakes.append(ConfigurationError.Mistake(path: path, position: position(value), message: message))
     }
 }

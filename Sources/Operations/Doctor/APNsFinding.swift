@@ -10,8 +10,8 @@ enum APNsFinding: Equatable {
     case broadcastTaken(String)
     case takesAnyDevice
     case clock
-    case key(String)
-    case environment
+    case credential(String)
+    case environment(String)
     case topic(String)
     case tokensTooOften
     case troubled(String)
@@ -23,7 +23,9 @@ enum APNsFinding: Equatable {
         switch outcome {
         case .notSent(.noConnection), .notSent(.draining), .notSent(.overloaded), .notSent(.expired):
             self = .unreachable(reason)
-        case .notSent(let why): self = .troubled(why.description)
+        case .notSent(.certificateRefused(.handshake(let message))): self = .credential(message)
+        case .notSent(.certificateRefused(.goAway(let reason))): self = Self.finding(reason, ofBroadcast)
+        case .notSent(let why): self = .troubled("\(why)")
         case .unknown(.timedOut, _): self = .unanswered
         case .unknown(let why, _): self = .troubled(why.description)
         case .answered(let answer): self = Self.finding(answer, ofBroadcast)
@@ -35,63 +37,73 @@ enum APNsFinding: Equatable {
         guard let reason = answer.reason else {
             return answer.status == 200 ? .takesAnyDevice : .troubled("status \(answer.status)")
         }
+        return finding(reason, isBroadcast, status: "\(answer.status) ")
+    }
+
+    private static func finding(_ reason: Reason, _ isBroadcast: Bool, status: String = "") -> APNsFinding {
         let text = reason.text
         return switch reason {
         case .badDeviceToken, .deviceTokenNotForTopic, .unregistered, .expiredToken: .taken(text)
         case .badChannelID, .channelNotRegistered: .broadcastTaken(text)
         case .featureNotEnabled where isBroadcast: .broadcastTaken(text)
         case .expiredProviderToken: .clock
-        case .invalidProviderToken, .missingProviderToken, .forbidden, .unrelatedKeyIDInToken: .key(text)
-        case .badEnvironmentKeyIDInToken: .environment
+        case .invalidProviderToken, .missingProviderToken, .forbidden, .unrelatedKeyIDInToken, .badCertificate:
+            .credential(text)
+        case .badEnvironmentKeyIDInToken, .badCertificateEnvironment: .environment(text)
         case .badTopic, .missingTopic, .topicDisallowed, .topicMismatch, .featureNotEnabled: .topic(text)
         case .tooManyProviderTokenUpdates: .tokensTooOften
-        default: .troubled("\(answer.status) \(text)")
+        default: .troubled(status + text)
         }
     }
 
     /// Whether another app with the same key at the same place would hear the same.
     var isOfAllApps: Bool {
         switch self {
-        case .clock, .key, .environment, .tokensTooOften, .stranger, .unanswered, .unreachable: true
+        case .clock, .credential, .environment, .tokensTooOften, .stranger, .unanswered, .unreachable: true
         case .taken, .broadcastTaken, .takesAnyDevice, .topic, .troubled: false
         }
     }
 
-    func line(app: String, keyID: String, place: String) -> DoctorLine {
+    func line(app: String, credential: Credential.Name, place: String) -> DoctorLine {
         let check = "apns"
         switch self {
         case .taken(let reason):
-            return .ok(check, "\(app): \(place) takes key \(keyID), and refuses a device that no one has (\(reason))")
+            return .ok(check, "\(app): \(place) takes \(credential), and refuses a device that no one has (\(reason))")
         case .broadcastTaken(let reason):
-            return .ok(check, "\(app): \(place) takes key \(keyID), and refuses a channel that no one has (\(reason))")
+            return .ok(check, "\(app): \(place) takes \(credential), and refuses a channel that no one has (\(reason))")
         case .takesAnyDevice:
             return .warning(
-                check, "\(app): \(place) takes key \(keyID), and a device that no one has as well",
+                check, "\(app): \(place) takes \(credential), and a device that no one has as well",
                 remedy: "what answers there is not Apple's, which is right for a simulator only")
         case .clock:
             return .failure(
-                check, "\(place): the provider token of key \(keyID) is out of its time (ExpiredProviderToken)",
+                check, "\(place): the provider token of \(credential) is out of its time (ExpiredProviderToken)",
                 remedy: "the clock of this machine is wrong: set it by NTP")
-        case .key(let reason):
+        case .credential(let reason):
             return .failure(
-                check, "\(place): key \(keyID) is refused (\(reason))",
-                remedy:
-                    "do key_id, team_id and the .p8 file belong together, is the key not revoked, is the clock right?")
-        case .environment:
+                check, "\(place): \(credential) is refused (\(reason))",
+                remedy: credential.isKey
+                    ? "do key_id, team_id and the .p8 file belong together, is the key not revoked, is the clock right?"
+                    : "was it revoked, has it expired? Make a new one in Apple's developer account")
+        case .environment(let reason):
             return .failure(
-                check, "\(place): key \(keyID) is not of this environment (BadEnvironmentKeyIdInToken)",
-                remedy: "say so as environments of the key, or take a key that Apple made for both")
+                check, "\(place): \(credential) is not of this environment (\(reason))",
+                remedy: credential.isKey
+                    ? "say so as environments of the key, or take a key that Apple made for both"
+                    : "take the certificate that Apple made for this environment")
         case .topic(let reason):
             return .failure(
-                check, "\(app): \(place) refuses this app with key \(keyID) (\(reason))",
-                remedy: "is the bundle ID right, does the key's team own the app, and may the app be pushed to?")
+                check, "\(app): \(place) refuses this app with \(credential) (\(reason))",
+                remedy:
+                    "is the bundle ID right, is the credential of the team that owns the app, and may the app be pushed to?"
+            )
         case .tokensTooOften:
             return .warning(
-                check, "\(place): key \(keyID) has shown new tokens too often (TooManyProviderTokenUpdates)",
+                check, "\(place): \(credential) has shown new tokens too often (TooManyProviderTokenUpdates)",
                 remedy: "ask again in 20 minutes")
         case .unanswered:
             return .failure(
-                check, "\(place): no answer in time, with key \(keyID)",
+                check, "\(place): no answer in time, with \(credential)",
                 remedy: "ask again; if it stays so, look at Apple's system status")
         case .troubled(let reason):
             return .failure(
@@ -105,6 +117,15 @@ enum APNsFinding: Equatable {
             return .failure(
                 check, error?.message ?? "\(place): no connection",
                 remedy: "is there a way from here to APNs at this port, and does its certificate verify?")
+        }
+    }
+}
+
+extension Credential.Name {
+    fileprivate var isKey: Bool {
+        switch self {
+        case .key: true
+        case .certificate: false
         }
     }
 }

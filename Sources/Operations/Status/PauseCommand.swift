@@ -15,7 +15,7 @@ struct PauseCommand {
         var isDone = true
         for address in WorkerAddress.all(named: worker) {
             do {
-                let answer = try address.ask(client, .post, isPaused ? "pause" : "resume", query)
+                let answer = try address.ask(client, .post, isPaused ? "pause" : "resume", scope.query)
                 reached += 1
                 isDone = say(answer, of: address) && isDone
             } catch {
@@ -30,14 +30,6 @@ struct PauseCommand {
             return .unreachable
         }
         return isDone ? .success : .failed
-    }
-
-    private var query: [(String, String)] {
-        switch scope {
-        case .everything: []
-        case .key(let keyID): [("key", keyID)]
-        case .topic(let topic): [("topic", topic)]
-        }
     }
 
     private func say(_ answer: HTTPResponse, of address: WorkerAddress) -> Bool {

@@ -16,11 +16,11 @@ extension CommandSyntax {
 
     static let pause = CommandSyntax(
         path: ["pause"],
-        summary: "Have workers take no more messages, or hold up those of one key or topic.",
+        summary: "Have workers take no more messages, or hold up those of one key, certificate or topic.",
         discussion: """
-            What was taken is settled as ever. Messages of a paused key or topic go to the wait queues without a try being
-            counted, for at most retry.hold_max; without --key and --topic all messages stay in their queues. It lasts until
-            martlet resume, or the end of the worker.
+            What was taken is settled as ever. Messages of a paused key, certificate or topic go to the wait queues without a
+            try being counted, for at most retry.hold_max; when none is named, all messages stay in their queues. It lasts
+            until martlet resume, or the end of the worker.
             """,
         options: pauseOptions)
 
@@ -31,6 +31,7 @@ extension CommandSyntax {
     private static let pauseOptions = [
         WorkerAddress.socketOption,
         OptionSyntax(name: "key", value: "KEY-ID", help: "only what is pushed with this key"),
+        OptionSyntax(name: "certificate", value: "NAME", help: "only what is pushed with this certificate"),
         OptionSyntax(name: "topic", value: "TOPIC", help: "only what is pushed to this topic"),
     ]
 }

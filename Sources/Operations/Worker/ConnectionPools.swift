@@ -3,56 +3,77 @@ import APNSProtocol
 import Crypto
 import Delivery
 import EventLoop
+import TLS
 
-/// The apps, and the connection pools that serve them: one for each key, environment that it serves, and host there.
+/// The apps, and the connection pools that serve them: one for each credential, environment that it serves, and host
+/// there.
 struct ConnectionPools {
     struct Pool {
         let configuration: PoolConfiguration
         let endpoint: Endpoint
         /// At a host of their own.
         let isForBroadcasts: Bool
+        /// Shown within TLS.
+        let identity: TLSIdentity?
     }
 
     let apps: AppDirectory
     let list: [Pool]
 
     init(_ configuration: Configuration) throws(CryptoError) {
-        var numbers: [String: [APNSEnvironment: AppDirectory.Pools]] = [:]
+        var numbers: [Credential.Name: [APNSEnvironment: AppDirectory.Pools]] = [:]
         var list: [Pool] = []
-        for key in configuration.apns.keys {
-            for environment in key.environments {
+        for (credential, environments, identity) in try configuration.apns.credentials() {
+            for environment in environments {
                 let server = configuration.apns.server(of: environment)
-                var pools = AppDirectory.Pools(list.count)
-                list.append(try Pool(key, environment, server.endpoint, configuration.apns))
-                if let endpoint = server.broadcastEndpoint {
-                    pools.broadcast = list.count
-                    list.append(try Pool(key, environment, endpoint, configuration.apns, isForBroadcasts: true))
+                func add(_ endpoint: Endpoint, isForBroadcasts: Bool = false) -> Int {
+                    list.append(
+                        Pool(
+                            configuration: configuration.apns.pool(credential, environment, endpoint),
+                            endpoint: endpoint, isForBroadcasts: isForBroadcasts, identity: identity))
+                    return list.count - 1
                 }
-                numbers[key.keyID, default: [:]][environment] = pools
+                var pools = AppDirectory.Pools(add(server.endpoint))
+                if let endpoint = server.broadcastEndpoint { pools.broadcast = add(endpoint, isForBroadcasts: true) }
+                numbers[credential.name, default: [:]][environment] = pools
             }
         }
         self.list = list
         apps = AppDirectory(
             configuration.apps.map { app in
-                AppDirectory.App(
-                    bundleID: app.bundleID, defaultEnvironment: app.environment,
-                    production: numbers[app.keyID]?[.production], sandbox: numbers[app.keyID]?[.sandbox])
+                func pools(in environment: APNSEnvironment) -> AppDirectory.Pools? {
+                    app.credentials[environment].flatMap { numbers[$0]?[environment] }
+                }
+                return AppDirectory.App(
+                    bundleID: app.bundleID, defaultEnvironment: app.environment, production: pools(in: .production),
+                    sandbox: pools(in: .sandbox))
             })
     }
 }
 
-extension ConnectionPools.Pool {
-    fileprivate init(
-        _ key: Configuration.APNs.Key, _ environment: APNSEnvironment, _ endpoint: Endpoint,
-        _ apns: Configuration.APNs, isForBroadcasts: Bool = false
-    ) throws(CryptoError) {
+extension Configuration.APNs {
+    fileprivate func credentials() throws(CryptoError) -> [(Credential, [APNSEnvironment], TLSIdentity?)] {
+        var credentials: [(Credential, [APNSEnvironment], TLSIdentity?)] = []
+        for key in keys {
+            let signer = try ProviderKey(privateKey: key.privateKey, keyID: key.keyID, teamID: key.teamID)
+            credentials.append((.key(signer), key.environments, nil))
+        }
+        for certificate in certificates {
+            let environments = APNSEnvironment.allCases.filter { certificate.contents.environments.contains($0) }
+            credentials.append((.certificate(certificate.name), environments, certificate.identity))
+        }
+        return credentials
+    }
+
+    fileprivate func pool(
+        _ credential: Credential, _ environment: APNSEnvironment, _ endpoint: Endpoint
+    ) -> PoolConfiguration {
         var pool = PoolConfiguration(
-            environment: environment,
-            key: try ProviderKey(privateKey: key.privateKey, keyID: key.keyID, teamID: key.teamID),
+            environment: environment, credential: credential,
             // The port is left out where it is the scheme's own (RFC 9110, section 4.2.2).
             authority: endpoint.port == APNSEnvironment.pushPort ? endpoint.host : endpoint.description)
-        pool.connectionsMax = apns.connectionsMax
-        pool.requestTimeoutSeconds = Int64(apns.requestTimeoutSeconds)
-        self.init(configuration: pool, endpoint: endpoint, isForBroadcasts: isForBroadcasts)
+        pool.connectionsMax = connectionsMax
+        pool.requestTimeoutSeconds = Int64(requestTimeoutSeconds)
+        return pool
     }
 }

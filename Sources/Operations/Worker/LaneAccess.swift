@@ -13,19 +13,29 @@ struct LaneAccess: Sendable {
 
     init(_ configuration: Configuration, pools: [ConnectionPools.Pool]) throws(CryptoError) {
         broker = try BrokerAccess(configuration.broker)
+        let production = try TLSTrustStore(configuration.apns.production.trust)
+        let sandbox = try TLSTrustStore(configuration.apns.sandbox.trust)
+        // Those of keys are all alike.
+        let byToken = try (Self.context(nil, production), Self.context(nil, sandbox))
         var apns: [(endpoint: Endpoint, context: TLSContext)] = []
-        let production = try Self.context(configuration.apns.production)
-        let sandbox = try Self.context(configuration.apns.sandbox)
         for pool in pools {
-            apns.append((pool.endpoint, pool.configuration.environment == .production ? production : sandbox))
+            let isProduction = pool.configuration.environment == .production
+            let context =
+                try pool.identity.map { identity throws(CryptoError) in
+                    try Self.context(identity, isProduction ? production : sandbox)
+                } ?? (isProduction ? byToken.0 : byToken.1)
+            apns.append((pool.endpoint, context))
         }
         self.apns = apns
     }
 
-    private static func context(_ server: Configuration.APNs.Server) throws(CryptoError) -> TLSContext {
+    private static func context(
+        _ identity: TLSIdentity?, _ trust: TLSTrustStore
+    ) throws(CryptoError) -> TLSContext {
         try TLSContext(
             client: TLSClientConfiguration(
-                trust: server.trust, applicationProtocols: ["h2"], requiresApplicationProtocol: true))
+                identity: identity, applicationProtocols: ["h2"], requiresApplicationProtocol: true),
+            trust: trust)
     }
 
     /// To be called on the loop.

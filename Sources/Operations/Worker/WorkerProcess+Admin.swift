@@ -1,3 +1,4 @@
+import APNSProtocol
 import AdminHTTP
 import Delivery
 import EventLoop
@@ -32,6 +33,9 @@ extension WorkerProcess {
             pauses: pauses.map(\.description),
             lanes: lanes.enumerated().map { index, status in
                 WorkerStatus.Lane(number: index, isTurning: !watchdog.stalled.contains(index), status: status)
+            },
+            certificates: certificateReport.certificates.map {
+                WorkerStatus.Certificate(name: $0.name, notAfterSeconds: $0.contents.validSeconds.upperBound)
             },
             broker: brokerAccess.name, queues: queueDepths?.latest ?? [], queuesSecondsOld: queueDepths?.secondsOld,
             totals: WorkerTotals(metrics), inFlight: metrics.level(of: "martlet_inflight"),

@@ -27,6 +27,7 @@ final class WorkerProcess: @unchecked Sendable {
     private var payloadSchemas: PayloadSchemas
     let metrics = MetricsRegistry()
     private var minute: MinuteReport
+    let certificateReport: CertificateReport
     private let adminConfiguration: Configuration.Admin
     private var admin: WorkerAdmin?
     let spans: SpanExporter?
@@ -75,6 +76,7 @@ final class WorkerProcess: @unchecked Sendable {
         payloadSchemas = plan.lane.payloadSchemas
         deadlineSeconds = configuration.limits.drainDeadlineSeconds
         minute = MinuteReport(metrics)
+        certificateReport = CertificateReport(certificates: configuration.apns.certificates)
         adminConfiguration = configuration.admin
         spans = configuration.tracing.map { [plan] in
             SpanExporter($0, worker: plan.lane.worker, version: MartletCommand.version, log: log)
@@ -106,6 +108,7 @@ final class WorkerProcess: @unchecked Sendable {
                 return loop.stop()
             }
             openAdmin()
+            reportCertificates()
             Task(executorPreference: loop) { await self.begin() }
         }
         loop.run()
@@ -265,6 +268,11 @@ final class WorkerProcess: @unchecked Sendable {
     private func watch() {
         watchdog.check(lanes, without: endedLanes, now: loop.now.monotonic)
         loop.schedule(after: .seconds(StallDetector.checkIntervalSeconds)) { [self] in watch() }
+    }
+
+    private func reportCertificates() {
+        certificateReport.write(to: log, unixSeconds: loop.now.unixSeconds)
+        loop.schedule(after: .seconds(CertificateReport.intervalSeconds)) { [self] in reportCertificates() }
     }
 
     private func reportMinutes() {

@@ -46,6 +46,8 @@ public enum LogKey: String, Sendable {
     case apnsReason = "apns.reason"
     case apnsKeyID = "apns.key_id"
     case apnsTeamID = "apns.team_id"
+    case apnsCertificate = "apns.certificate"
+    case certificateDaysLeft = "apns.certificate_days_left"
     case apnsConnection = "apns.connection"
     case route = "apns.route"
     case apps = "apns.apps"

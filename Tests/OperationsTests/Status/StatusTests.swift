@@ -28,7 +28,9 @@ import Testing
         WorkerStatus(
             worker: "host/\(process)/0.1.0", version: "0.1.0", processID: process, uptimeSeconds: 3725, phase: .running,
             reasons: reasons, pauses: pauses.map(\.description),
-            lanes: [.init(number: 0, isTurning: true, status: nil)], broker: broker, queues: queues,
+            lanes: [.init(number: 0, isTurning: true, status: nil)],
+            certificates: [.init(name: "com.example.shop", notAfterSeconds: 1_800_000_000)], broker: broker,
+            queues: queues,
             queuesSecondsOld: 4, totals: totals, inFlight: 9, logLinesDropped: 0, spansDropped: 0)
     }
 

@@ -6,7 +6,7 @@ import EventLoop
 import TLS
 
 extension DoctorCheck {
-    /// One push for each app, to a device that no one has: APNs judges key and topic before it. Where broadcasts go
+    /// One push for each app, to a device that no one has: APNs judges credential and topic before it. Where broadcasts go
     /// elsewhere, one there, to a channel that no one has.
     static let apns = DoctorCheck(name: "apns", secondsMax: 40) { scene, loop, findings in
         guard let configuration = scene.configuration else {
@@ -18,7 +18,7 @@ extension DoctorCheck {
             var probes: [(probe: APNsProbe, apps: [String])] = []
             for (pool, connector) in zip(pools.list, connectors) {
                 var configured = pool.configuration
-                let apps = configuration.apps(with: configured.key.keyID, in: configured.environment)
+                let apps = configuration.apps(with: configured.credential.name, in: configured.environment)
                 guard let first = apps.first else { continue }
                 configured.connectionsMax = 1
                 configured.waitSecondsMax = apnsAnswerSecondsMax
@@ -35,23 +35,23 @@ extension DoctorCheck {
             }
             return []
         } catch {
-            return [.failure("apns", "\(error)", remedy: "look at apns.keys and apns.endpoints")]
+            return [.failure("apns", "\(error)", remedy: "look at apns.keys, apns.certificates and apns.endpoints")]
         }
     }
 
     private static let apnsAnswerSecondsMax: Int64 = 8
-    /// Of one key in one environment.
+    /// Of one credential in one environment.
     private static let appsMax = 20
 }
 
 extension Configuration {
-    /// The bundle IDs of apps that the key serves, and whose messages go to that environment of themselves.
-    fileprivate func apps(with keyID: String, in environment: APNSEnvironment) -> [String] {
-        apps.filter { $0.keyID == keyID && $0.environment == environment }.map(\.bundleID)
+    /// The bundle IDs of apps that the credential serves, and whose messages go to that environment of themselves.
+    fileprivate func apps(with credential: Credential.Name, in environment: APNSEnvironment) -> [String] {
+        apps.filter { $0.environment == environment && $0.credentials[environment] == credential }.map(\.bundleID)
     }
 }
 
-/// Asks APNs by one connection of one key.
+/// Asks APNs by one connection of one credential.
 ///
 /// `@unchecked Sendable`: belongs to one loop and is used on its thread only.
 final class APNsProbe: @unchecked Sendable {
@@ -63,14 +63,14 @@ final class APNsProbe: @unchecked Sendable {
     private let pool: APNSPool
     private let broadcasts: Bool
     private let place: String
-    private let keyID: String
+    private let credential: Credential.Name
     /// Why there is no connection.
     private var reason: TransportError?
 
     init(loop: EventLoop, connector: ByteConnector, configuration: PoolConfiguration, broadcasts: Bool) {
         self.broadcasts = broadcasts
         place = connector.endpoint.description
-        keyID = configuration.key.keyID
+        credential = configuration.credential.name
         pool = APNSPool(loop: loop, connector: connector, configuration: configuration)
         pool.onEvent = { [weak self] event in
             guard case .cannotConnect(let error, _, _) = event else { return }
@@ -81,13 +81,13 @@ final class APNsProbe: @unchecked Sendable {
     }
 
     /// Whom it asks: `api.push.apple.com:443 with key ABC123DEFG`.
-    var name: String { "\(place) with key \(keyID)" }
+    var name: String { "\(place) with \(credential)" }
 
     /// - Parameter found: called for each app's line as it is answered.
     func ask(_ apps: [String], found: (DoctorLine) -> Void) async {
         for app in apps {
             let finding = APNsFinding(await outcome(app), reason: reason, ofBroadcast: broadcasts)
-            found(finding.line(app: app, keyID: keyID, place: place))
+            found(finding.line(app: app, credential: credential, place: place))
             // What the other apps would hear as well.
             if finding.isOfAllApps { break }
         }

@@ -1,10 +1,11 @@
 import CLinux
 import Crypto
+import EventLoop
 import Glibc
 
 extension DoctorCheck {
-    /// That each key signs, and that its file is for the worker alone.
-    static let keys = DoctorCheck(name: "keys", secondsMax: 5) { scene, _, _ in
+    /// That each key signs, that certificates hold, and that their files are for the worker alone.
+    static let keys = DoctorCheck(name: "keys", secondsMax: 5) { scene, loop, _ in
         guard let configuration = scene.configuration else {
             return [.unseen("keys", "the configuration has mistakes", remedy: "mend those first")]
         }
@@ -15,23 +16,41 @@ extension DoctorCheck {
                     "keys", "\(name): a signature of it does not verify",
                     remedy: "download the .p8 file anew, or make a key")
             }
-            return line(name, file: key.file, mode: key.file.flatMap { mode(of: $0) })
+            return line("\(name): ES256", file: key.file, mode: key.file.flatMap { mode(of: $0) })
+        }
+            + configuration.apns.certificates.map { certificate in
+                line(certificate, daysLeft: certificate.daysLeft(unixSeconds: loop.now.unixSeconds))
+            }
+    }
+
+    private static func line(_ certificate: Configuration.APNs.Certificate, daysLeft: Int) -> DoctorLine {
+        let name = "certificate \(certificate.name)"
+        switch daysLeft {
+        case ...0:
+            return .failure("keys", "\(name) has expired", remedy: "make a new one in Apple's developer account")
+        case ...CertificateReport.warningDays:
+            return .warning(
+                "keys", "\(name) holds for \(daysLeft) days more", remedy: "make a new one in Apple's developer account"
+            )
+        default:
+            let file = certificate.keyPath
+            return line("\(name): holds for \(daysLeft) days", file: file, mode: mode(of: file))
         }
     }
 
     /// - Parameter mode: nil when the file cannot be looked at.
     static func line(_ name: String, file: String?, mode: UInt32?) -> DoctorLine {
-        guard let file else { return .ok("keys", "\(name): ES256, not in a file") }
+        guard let file else { return .ok("keys", "\(name), not in a file") }
         guard let mode else {
             return .failure("keys", "\(name): \(file) is gone", remedy: "a worker that starts could not read it")
         }
         let octal = String(mode & 0o777, radix: 8)
         guard mode & 0o007 == 0 else {
             return .warning(
-                "keys", "\(name): ES256, but everybody on this machine may use \(file) (mode \(octal))",
+                "keys", "\(name), but everybody on this machine may use \(file) (mode \(octal))",
                 remedy: "chmod 600 \(Shell.quoted(file)), and have it belong to the user of the worker")
         }
-        return .ok("keys", "\(name): ES256, \(file) (mode \(octal))")
+        return .ok("keys", "\(name), \(file) (mode \(octal))")
     }
 
     private static func signs(_ key: ES256PrivateKey) -> Bool {

@@ -1,4 +1,3 @@
-public import APNSProtocol
 public import Crypto
 
 /// What a provider's certificate says, in the form that Apple gives it (Apple, "Establishing a certificate-based
@@ -13,7 +12,7 @@ public struct PushCertificate: Sendable, Hashable {
     static let topicsMax = 64
 
     /// Of the whole certificate: what it is known by.
-    public let fingerprint: SHA256Value
+    public let sha256: [UInt8]
     /// What it may push to: first `UID` of its subject, then what its extensions list.
     public let topics: [String]
     /// Where it is good; both for one that says nothing of it.
@@ -22,7 +21,7 @@ public struct PushCertificate: Sendable, Hashable {
     public let validSeconds: ClosedRange<Int64>
 
     public init(_ contents: CertificateContents) {
-        fingerprint = SHA256Value(digest: contents.sha256)
+        sha256 = contents.sha256
         var topics = contents.userID.map { [$0] } ?? []
         for objectID in [Self.topicsObjectID, Self.voipObjectID] {
             for topic in DERSequence.texts(in: contents.extensions[objectID] ?? [])
@@ -43,7 +42,7 @@ public struct PushCertificate: Sendable, Hashable {
     ///
     /// - Parameter topics: each with its kind, such as `app`, `voip` and `complication`; empty for a certificate of its
     ///   subject alone.
-    static func extensions(
+    package static func extensions(
         environments: Set<APNSEnvironment>, topics: [(topic: String, kind: String)]
     ) -> [CertificateExtension] {
         var extensions: [CertificateExtension] = []
@@ -61,31 +60,5 @@ public struct PushCertificate: Sendable, Hashable {
             extensions.append(CertificateExtension(objectID: topicsObjectID, value: DERSequence.sequence(list)))
         }
         return extensions
-    }
-}
-
-/// A provider's certificate as Apple's registry holds it.
-public struct RegisteredCertificate: Sendable {
-    public let certificate: PushCertificate
-    /// The certificate itself, without what stood around it, which may have been a private key.
-    public let pem: String
-    public var teamID: String
-    /// Connections with it are refused within TLS.
-    public var isRevoked = false
-
-    /// - Throws: `malformed` when the text holds no certificate.
-    public init(pem: String, teamID: String) throws(CryptoError) {
-        self.pem = Self.block(in: pem)
-        self.teamID = teamID
-        certificate = PushCertificate(try CertificateContents(pem: Array(self.pem.utf8)))
-    }
-
-    /// The first certificate's block; all of a text that has none.
-    private static func block(in text: String) -> String {
-        let (begin, end) = ("-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----")
-        guard let first = text.firstRange(of: begin),
-            let last = text[first.upperBound...].firstRange(of: end)
-        else { return text }
-        return text[first.lowerBound..<last.upperBound] + "\n"
     }
 }

@@ -1,0 +1,40 @@
+internal import COpenSSL
+
+/// A certificate and its private key as they come out of a keychain or a developer account's page: PEM, or PKCS #12
+/// (`.p12`, `.pfx`).
+public struct CertificateFile: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// PEM; the key's own certificate first, then those that lead from it to its authority.
+    public let chainPEM: String
+    /// PEM, without a passphrase. A secret.
+    public let privateKeyPEM: String
+    /// Of the key's own certificate.
+    public let contents: CertificateContents
+
+    /// Reads either form; which it is shows in the bytes.
+    ///
+    /// - Parameters:
+    ///   - key: the private key in PEM, where it is not among `bytes`.
+    ///   - passphrase: of the key, or of the whole PKCS #12 file; not looked at where there is none.
+    /// - Throws: `malformed` for what cannot be read, a certificate without its key and a wrong passphrase.
+    public init(_ bytes: [UInt8], key: [UInt8]? = nil, passphrase: String? = nil) throws(CryptoError) {
+        try self.init(
+            Self.isPEM(bytes)
+                ? PrivateCertificate(pem: bytes, key: key ?? bytes, passphrase: passphrase)
+                : PrivateCertificate(pkcs12: bytes, passphrase: passphrase))
+    }
+
+    private init(_ certificate: PrivateCertificate) throws(CryptoError) {
+        chainPEM = try certificate.chainPEM()
+        privateKeyPEM = try certificate.keyPEM()
+        contents = try CertificateContents(pem: Array(chainPEM.utf8))
+    }
+
+    private static func isPEM(_ bytes: [UInt8]) -> Bool {
+        String(decoding: bytes, as: UTF8.self).contains("-----BEGIN ")
+    }
+
+    /// Without the key, as are the other two.
+    public var description: String { "a certificate and its private key" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: ["chainPEM": chainPEM]) }
+}

@@ -1,0 +1,150 @@
+internal import COpenSSL
+
+/// A private key, its certificate, and others that were found beside it, in OpenSSL's hands.
+final class PrivateCertificate {
+    private let key: OpaquePointer
+    /// The key's own first.
+    private var certificates: [OpaquePointer]
+    /// What key and certificates were read with has to outlive them.
+    private let algorithms: KeychainAlgorithms?
+
+    /// - Parameter key: the text that the private key stands in.
+    init(pem: [UInt8], key: [UInt8], passphrase: String?) throws(CryptoError) {
+        algorithms = nil
+        self.key = try Self.readKey(key, passphrase)
+        certificates = try Self.readCertificates(pem)
+        guard let own = certificates.firstIndex(where: { X509_check_private_key($0, self.key) == 1 }) else {
+            throw CryptoError(
+                .malformed, drainingOpenSSLAfter: "the private key belongs to no certificate of the file")
+        }
+        certificates.insert(certificates.remove(at: own), at: 0)
+        OpenSSLErrors.clear()
+    }
+
+    init(pkcs12 bytes: [UInt8], passphrase: String?) throws(CryptoError) {
+        let algorithms = try KeychainAlgorithms()
+        defer { withExtendedLifetime(algorithms) {} }
+        OpenSSLErrors.clear()
+        var file = PKCS12_init_ex(NID_pkcs7_data, algorithms.pointer, nil)
+        // It is freed and set to nil by what cannot read it.
+        let isRead = bytes.withUnsafeBufferPointer { bytes in
+            var position = bytes.baseAddress
+            return d2i_PKCS12(&file, &position, bytes.count) != nil
+        }
+        defer { PKCS12_free(file) }
+        guard isRead else {
+            OpenSSLErrors.clear()
+            throw CryptoError(.malformed, "the file is neither PEM (-----BEGIN …) nor PKCS #12 (.p12)")
+        }
+        var (key, certificate, others): (OpaquePointer?, OpaquePointer?, OpaquePointer?)
+        guard PKCS12_parse(file, passphrase, &key, &certificate, &others) == 1 else {
+            throw Self.unreadable(passphrase, algorithms)
+        }
+        var certificates = certificate.map { [$0] } ?? []
+        for index in 0..<max(0, OPENSSL_sk_num(others)) {
+            guard let other = OPENSSL_sk_value(others, index) else { continue }
+            certificates.append(OpaquePointer(other))
+        }
+        OPENSSL_sk_free(others)
+        guard let key, certificate != nil else {
+            EVP_PKEY_free(key)
+            for certificate in certificates { X509_free(certificate) }
+            throw CryptoError(
+                .malformed, "the file holds no certificate with its private key: export both together, as one item")
+        }
+        self.algorithms = algorithms
+        self.key = key
+        self.certificates = certificates
+    }
+
+    deinit {
+        EVP_PKEY_free(key)
+        for certificate in certificates { X509_free(certificate) }
+    }
+
+    func chainPEM() throws(CryptoError) -> String {
+        let text = MemoryBIO.text { output in certificates.allSatisfy { PEM_write_bio_X509(output, $0) == 1 } }
+        guard let text else { throw CryptoError(.failed, drainingOpenSSLAfter: "cannot write a certificate") }
+        return text
+    }
+
+    func keyPEM() throws(CryptoError) -> String {
+        let text = MemoryBIO.text { PEM_write_bio_PKCS8PrivateKey($0, key, nil, nil, 0, nil, nil) == 1 }
+        guard let text else { throw CryptoError(.failed, drainingOpenSSLAfter: "cannot write the private key") }
+        return text
+    }
+
+    private static func readKey(_ pem: [UInt8], _ passphrase: String?) throws(CryptoError) -> OpaquePointer {
+        OpenSSLErrors.clear()
+        let key = MemoryBIO.reading(pem) { input -> OpaquePointer? in
+            guard var passphrase = passphrase.map({ Array($0.utf8CString) }) else {
+                return PEM_read_bio_PrivateKey(input, nil, martlet_no_passphrase, nil)
+            }
+            return PEM_read_bio_PrivateKey(input, nil, nil, &passphrase)
+        }
+        if let key { return key }
+        guard OpenSSLErrors.drain()?.library != ERR_LIB_OSSL_DECODER else {
+            throw CryptoError(.malformed, "the file holds no private key")
+        }
+        throw CryptoError(
+            .malformed,
+            passphrase == nil
+                ? "the private key has a passphrase, which has to be configured"
+                : "the private key cannot be read; is the passphrase right?")
+    }
+
+    private static func readCertificates(_ pem: [UInt8]) throws(CryptoError) -> [OpaquePointer] {
+        OpenSSLErrors.clear()
+        var certificates: [OpaquePointer] = []
+        _ = MemoryBIO.reading(pem) { input -> Bool? in
+            while let certificate = PEM_read_bio_X509(input, nil, martlet_no_passphrase, nil) {
+                certificates.append(certificate)
+            }
+            return true
+        }
+        // The end of the text is told as an error.
+        OpenSSLErrors.clear()
+        return certificates
+    }
+
+    private static func unreadable(_ passphrase: String?, _ algorithms: KeychainAlgorithms) -> CryptoError {
+        let error = OpenSSLErrors.drain()
+        guard error?.library == ERR_LIB_PKCS12, error?.reason == PKCS12_R_MAC_VERIFY_FAILURE else {
+            return CryptoError(
+                .malformed,
+                "the PKCS #12 file cannot be read (\(error?.text ?? "no reason"))"
+                    + (algorithms.isComplete
+                        ? "" : "; if a keychain wrote it, OpenSSL's legacy provider is needed, which is not installed"))
+        }
+        return CryptoError(
+            .malformed,
+            passphrase == nil
+                ? "the PKCS #12 file has a passphrase, which has to be configured"
+                : "the passphrase of the PKCS #12 file is wrong")
+    }
+}
+
+/// OpenSSL with the algorithms of old: macOS's keychain writes PKCS #12 files with 40-bit RC2, which is not for anything
+/// else here.
+private final class KeychainAlgorithms {
+    let pointer: OpaquePointer
+    private var providers: [OpaquePointer] = []
+    private(set) var isComplete = false
+
+    init() throws(CryptoError) {
+        guard let pointer = OSSL_LIB_CTX_new() else {
+            throw CryptoError(.failed, drainingOpenSSLAfter: "cannot set OpenSSL up")
+        }
+        self.pointer = pointer
+        for name in ["default", "legacy"] {
+            if let provider = OSSL_PROVIDER_load(pointer, name) { providers.append(provider) }
+        }
+        isComplete = providers.count == 2
+        OpenSSLErrors.clear()
+    }
+
+    deinit {
+        for provider in providers { OSSL_PROVIDER_unload(provider) }
+        OSSL_LIB_CTX_free(pointer)
+    }
+}

@@ -1,0 +1,131 @@
+import APNSProtocol
+import Crypto
+import EventLoop
+import JSON
+import TLS
+
+extension ConfigurationReader {
+    mutating func readAPNs(_ section: JSONValue) -> Configuration.APNs? {
+        guard section.kind == .object else { return nil }
+        if section["keys"] == nil, section["certificates"] == nil {
+            complain(section, "apns has keys or certificates")
+        }
+        var apns = Configuration.APNs()
+        apns.keys = readKeys(section["keys"])
+        apns.certificates = readCertificates(section["certificates"])
+        apns.production = readServer(section["endpoints"]?["production"], .production)
+        apns.sandbox = readServer(section["endpoints"]?["sandbox"], .sandbox)
+        apns.connectionsMax = section["connections_max"]?.int ?? apns.connectionsMax
+        apns.requestTimeoutSeconds = section["request_timeout_seconds"]?.int ?? apns.requestTimeoutSeconds
+        return apns
+    }
+
+    private mutating func readKeys(_ list: JSONValue?) -> [Configuration.APNs.Key] {
+        var keys: [Configuration.APNs.Key] = []
+        guard let list else { return keys }
+        for value in list.elements {
+            guard let key = readKey(value) else { continue }
+            if keys.contains(where: { $0.keyID == key.keyID }) {
+                complain(value["key_id"] ?? value, "there is a key \(key.keyID) already")
+            }
+            keys.append(key)
+        }
+        return keys
+    }
+
+    private mutating func readKey(_ value: JSONValue) -> Configuration.APNs.Key? {
+        let keyID = value["key_id"].flatMap { identifier($0, "a key ID") }
+        let teamID = value["team_id"].flatMap { identifier($0, "a team ID") }
+        let pem: [UInt8]
+        let place: JSONValue
+        switch (value["key_file"], value["private_key"]) {
+        case (let keyFile?, nil):
+            guard let bytes = file(keyFile) else { return nil }
+            (pem, place) = (bytes, keyFile)
+        case (nil, let privateKey?):
+            guard let text = text(privateKey) else { return nil }
+            (pem, place) = (Array(text.utf8), privateKey)
+        default:
+            if value.kind == .object { complain(value, "a key has either key_file or private_key") }
+            return nil
+        }
+        do {
+            let privateKey = try ES256PrivateKey(pem: pem)
+            guard let keyID, let teamID else { return nil }
+            return Configuration.APNs.Key(
+                keyID: keyID, teamID: teamID, privateKey: privateKey,
+                file: value["key_file"].flatMap { filePath($0) }, environments: Self.environments(value))
+        } catch {
+            complain(place, error.message)
+            return nil
+        }
+    }
+
+    /// Where the key with these settings may be shown.
+    static func environments(_ key: JSONValue?) -> [APNSEnvironment] {
+        guard let list = key?["environments"], list.kind == .array else { return APNSEnvironment.allCases }
+        return APNSEnvironment.allCases.filter { environment in
+            list.elements.contains { $0.string == environment.rawValue }
+        }
+    }
+
+    private mutating func readCertificates(_ list: JSONValue?) -> [Configuration.APNs.Certificate] {
+        var certificates: [Configuration.APNs.Certificate] = []
+        guard let list else { return certificates }
+        for value in list.elements {
+            guard let certificate = readCertificate(value) else { continue }
+            if let other = certificates.first(where: { $0.name == certificate.name }) {
+                complain(
+                    value["file"] ?? value, "there is a certificate for \(certificate.name) already: \(other.file)")
+            }
+            certificates.append(certificate)
+        }
+        return certificates
+    }
+
+    private mutating func readCertificate(_ value: JSONValue) -> Configuration.APNs.Certificate? {
+        let passphrase = value["passphrase"].flatMap { text($0) }
+        let key = value["key_file"].flatMap { file($0) }
+        guard let file = value["file"], let bytes = self.file(file), let name = file.string,
+            passphrase != nil || value["passphrase"] == nil, key != nil || value["key_file"] == nil
+        else { return nil }
+        do {
+            let read = try CertificateFile(bytes, key: key, passphrase: passphrase)
+            let contents = PushCertificate(read.contents)
+            guard let topic = contents.topics.first else {
+                complain(file, "it is no certificate for APNs: it names no app")
+                return nil
+            }
+            let environment = contents.environments.count == 1 ? contents.environments.first : nil
+            return Configuration.APNs.Certificate(
+                name: topic + (environment.map { "/\($0.rawValue)" } ?? ""), file: name,
+                keyPath: filePath(value["key_file"] ?? file) ?? name,
+                identity: TLSIdentity(certificateChainPEM: read.chainPEM, privateKeyPEM: read.privateKeyPEM),
+                contents: contents)
+        } catch {
+            complain(file, error.message)
+            return nil
+        }
+    }
+
+    private mutating func readServer(
+        _ value: JSONValue?, _ environment: APNSEnvironment
+    ) -> Configuration.APNs.Server {
+        var server = Configuration.APNs.Server(environment)
+        guard let value else { return server }
+        server.endpoint.host = value["host"].flatMap { text($0) } ?? server.endpoint.host
+        server.endpoint.port = value["port"]?.int.flatMap { UInt16(exactly: $0) } ?? server.endpoint.port
+        server.broadcastHost = value["broadcast_host"].flatMap { text($0) }
+        server.trust = readTrust(value["ca_file"])
+        return server
+    }
+
+    /// Ten characters, as Apple gives them out. A longer or shorter one is worth a word here: APNs only answers
+    /// `InvalidProviderToken`.
+    private mutating func identifier(_ value: JSONValue, _ what: String) -> String? {
+        guard let text = text(value) else { return nil }
+        let isIdentifier = text.utf8.count == 10 && text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+        if !isIdentifier { complain(value, "\(what) is ten letters and digits") }
+        return isIdentifier ? text : nil
+    }
+}

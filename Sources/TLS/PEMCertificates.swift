@@ -1,0 +1,25 @@
+internal import COpenSSL
+internal import Crypto
+
+/// The certificates of a PEM text.
+enum PEMCertificates {
+    /// Hands each certificate to `body`, which borrows it; returns their number.
+    static func forEach(
+        in pem: String, _ what: String, _ body: (Int, OpaquePointer) -> Bool
+    ) throws(CryptoError) -> Int {
+        OpenSSLErrors.clear()
+        let count = MemoryBIO.reading(Array(pem.utf8)) { input -> Int? in
+            var count = 0
+            while let certificate = PEM_read_bio_X509(input, nil, martlet_no_passphrase, nil) {
+                defer { X509_free(certificate) }
+                guard body(count, certificate) else { return nil }
+                count += 1
+            }
+            // The end of the text is told as an error, "no start line"; anything else is a broken block.
+            guard let error = OpenSSLErrors.drain(), error.reason == PEM_R_NO_START_LINE else { return nil }
+            return count
+        }
+        guard let count else { throw CryptoError(.malformed, drainingOpenSSLAfter: "\(what) cannot be read") }
+        return count
+    }
+}

@@ -1,0 +1,73 @@
+import Crypto
+import Testing
+
+@Suite struct CertificateFileTests {
+    private static func bytes(_ pem: String...) -> [UInt8] { Array(pem.joined().utf8) }
+
+    /// In any order, with the key in the file, beside it, or within PKCS #12.
+    @Test(
+        arguments: [
+            (bytes(SampleCertificates.certificate, SampleCertificates.key), nil, nil),
+            (
+                bytes(SampleCertificates.key, SampleCertificates.another, SampleCertificates.certificate), nil,
+                "needless"
+            ),
+            (bytes(SampleCertificates.certificate, SampleCertificates.encryptedKey), nil, "secret"),
+            (bytes(SampleCertificates.certificate), bytes(SampleCertificates.key), nil),
+            (bytes(SampleCertificates.certificate), bytes(SampleCertificates.encryptedKey), "secret"),
+            (
+                bytes("Bag Attributes\n    friendlyName: x\n", SampleCertificates.certificate, SampleCertificates.key),
+                nil, nil
+            ),
+            (SampleCertificates.pkcs12, nil, "secret"), (SampleCertificates.keychain, nil, "secret"),
+        ] as [([UInt8], [UInt8]?, String?)])
+    func `Each form gives the same certificate and key`(bytes: [UInt8], key: [UInt8]?, passphrase: String?) throws {
+        let file = try CertificateFile(bytes, key: key, passphrase: passphrase)
+        #expect(file.contents.userID == "com.example.app")
+        #expect(file.chainPEM.hasPrefix(SampleCertificates.certificate))
+        #expect(file.privateKeyPEM == SampleCertificates.key)
+        #expect(!"\(file) \(String(reflecting: file))".contains("PRIVATE"))
+    }
+
+    @Test(arguments: [SampleCertificates.pkcs12, bytes(SampleCertificates.another, SampleCertificates.certificate)])
+    func `Others of the file follow the key's own`(bytes: [UInt8]) throws {
+        let file = try CertificateFile(bytes, key: Self.bytes(SampleCertificates.key), passphrase: "secret")
+        #expect(file.chainPEM == SampleCertificates.certificate + SampleCertificates.another)
+    }
+
+    @Test(
+        arguments: [
+            (bytes(SampleCertificates.certificate), nil, "holds no private key"),
+            (bytes(SampleCertificates.key), nil, "belongs to no certificate"),
+            (bytes(SampleCertificates.another, SampleCertificates.key), nil, "belongs to no certificate"),
+            (bytes(SampleCertificates.certificate, SampleCertificates.encryptedKey), nil, "has a passphrase"),
+            (
+                bytes(SampleCertificates.certificate, SampleCertificates.encryptedKey), "wrong",
+                "is the passphrase right?"
+            ),
+            (SampleCertificates.pkcs12, nil, "has a passphrase"), (SampleCertificates.pkcs12, "wrong", "is wrong"),
+            (SampleCertificates.keychain, "wrong", "is wrong"),
+            (SampleCertificates.pkcs12WithoutKey, "secret", "no certificate with its private key"),
+            ([], nil, "neither PEM"), (Array("hello".utf8), nil, "neither PEM"),
+            (Array(SampleCertificates.pkcs12.prefix(400)), "secret", "neither PEM"),
+        ] as [([UInt8], String?, String)])
+    func `What cannot be used is refused with a reason`(bytes: [UInt8], passphrase: String?, words: String) {
+        #expect {
+            try CertificateFile(bytes, passphrase: passphrase)
+        } throws: { error in
+            let message = (error as? CryptoError)?.message ?? ""
+            return message.contains(words) && !message.contains("secret")
+        }
+    }
+
+    @Test(arguments: 1...200 as ClosedRange<UInt64>)
+    func `Damaged files are read or refused, and nothing else`(seed: UInt64) {
+        var random = seed
+        var bytes = seed % 2 == 0 ? SampleCertificates.keychain : SampleCertificates.pkcs12
+        for _ in 0...(seed % 4) {
+            random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            bytes[Int(random >> 33) % bytes.count] = UInt8(truncatingIfNeeded: random >> 20)
+        }
+        _ = try? CertificateFile(bytes, passphrase: "secret")
+    }
+}

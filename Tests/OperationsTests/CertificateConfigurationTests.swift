@@ -1,0 +1,121 @@
+import APNS
+import APNSProtocol
+import Crypto
+import Delivery
+import TestKit
+import Testing
+
+@testable import Operations
+
+/// Certificates in the configuration: what each is for stands in it.
+@Suite struct CertificateConfigurationTests {
+    private static let authority = try! CertificateAuthority.make()
+
+    private let directory: TemporaryDirectory
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        try write("shop.pem", "com.example.shop")
+        try write("shop-sandbox.pem", "com.example.shop", [.sandbox])
+        try write("voip.pem", "com.example.news.voip", [.production])
+        try directory.write("AuthKey.p8", ES256PrivateKey.generate().pkcs8PEM())
+    }
+
+    private func write(
+        _ name: String, _ topic: String, _ environments: Set<APNSEnvironment> = [.sandbox, .production]
+    ) throws {
+        let issued = try Self.authority.issueClient(
+            name: "Apple Push Services: \(topic)", userID: topic,
+            extensions: PushCertificate.extensions(environments: environments, topics: []))
+        try directory.write(name, issued.certificatePEM + issued.privateKeyPEM)
+    }
+
+    private static let key = Credential.Name.key(id: "ABC123DEFG", team: "DEF123GHIJ")
+
+    @Test func anAppIsPushedToWithTheCertificateThatIsForIt() throws {
+        let configuration = try load(
+            certificates: ["shop.pem", "voip.pem"], hasKey: true,
+            apps: "{com.example.shop: {}, com.example.news: {}, com.example.mail: {}, com.example.shop2: {}}")
+        let shop = Credential.Name.certificate("com.example.shop")
+        let credentials = configuration.apps.map(\.credentials)
+        #expect(credentials[0] == [.production: shop, .sandbox: shop])
+        #expect(credentials[1] == [.production: .certificate("com.example.news.voip/production"), .sandbox: Self.key])
+        #expect(credentials[2] == [.production: Self.key, .sandbox: Self.key])
+        #expect(credentials[3] == credentials[2])
+        let pools = try ConnectionPools(configuration)
+        #expect(
+            pools.list.map { "\($0.configuration.credential) \($0.configuration.environment)" } == [
+                "key ABC123DEFG production", "key ABC123DEFG sandbox", "certificate com.example.shop production",
+                "certificate com.example.shop sandbox",
+                "certificate com.example.news.voip/production production",
+            ])
+        #expect(pools.list.map { $0.identity != nil } == [false, false, true, true, true])
+        #expect(pools.apps[1].production == .init(4) && pools.apps[1].sandbox == .init(1))
+    }
+
+    @Test func ofSeveralOneIsNamed() throws {
+        let configuration = try load(
+            certificates: ["shop.pem", "shop-sandbox.pem"],
+            apps: "{com.example.shop: {certificate: shop-sandbox.pem, environment: sandbox}}")
+        #expect(configuration.apps[0].credentials == [.sandbox: .certificate("com.example.shop/sandbox")])
+    }
+
+    @Test(arguments: [
+        (
+            ["shop.pem"], "{com.example.other: {}}",
+            "no certificate is for com.example.other: shop.pem is for com.example.shop"
+        ),
+        (
+            ["shop.pem"], "{com.example.other: {certificate: shop.pem}}",
+            "shop.pem is for com.example.shop, not for com.example.other"
+        ),
+        (
+            ["shop.pem"], "{com.example.shop: {certificate: shop.p12}}",
+            "apns.certificates has no file shop.p12; did you mean shop.pem?"
+        ),
+        (
+            ["shop.pem", "shop-sandbox.pem"], "{com.example.shop: {}}",
+            "which certificate? shop.pem and shop-sandbox.pem are for it; say one of them as certificate"
+        ),
+        (
+            ["shop-sandbox.pem"], "{com.example.shop: {}}",
+            "certificate com.example.shop/sandbox does not serve production, where messages of com.example.shop go that do "
+                + "not say it themselves: environment: sandbox?"
+        ),
+        (
+            ["shop.pem", "shop.pem"], "{com.example.shop: {certificate: shop.pem}}",
+            "there is a certificate for com.example.shop already: shop.pem"
+        ),
+        (
+            ["shop.pem"], "{com.example.shop: {certificate: shop.pem, key: ABC123DEFG}}",
+            "an app has either key or certificate"
+        ),
+        (["gone.pem"], "{com.example.shop: {}}", "cannot read gone.pem: there is no such file"),
+        (["AuthKey.p8"], "{com.example.shop: {}}", "the private key belongs to no certificate of the file"),
+        ([], "{com.example.shop: {}}", "apns has keys or certificates"),
+    ])
+    func whatDoesNotFitIsToldWithBothNames(certificates: [String], apps: String, message: String) {
+        #expect {
+            try load(certificates: certificates, apps: apps)
+        } throws: { error in
+            let mistakes = (error as? ConfigurationError)?.mistakes.map(\.message) ?? []
+            return mistakes == [message]
+        }
+    }
+
+    @Test func daysToTheEndAreCountedUp() throws {
+        let certificate = try #require(
+            try load(certificates: ["shop.pem"], apps: "{com.example.shop: {}}").apns.certificates.first)
+        let end = certificate.contents.validSeconds.upperBound
+        #expect([-1, 0, 1, 86_400, 86_401].map { certificate.daysLeft(unixSeconds: end - $0) } == [0, 0, 1, 1, 2])
+    }
+
+    private func load(certificates: [String], hasKey: Bool = false, apps: String) throws -> Configuration {
+        let key = "keys: [{key_id: ABC123DEFG, team_id: DEF123GHIJ, key_file: AuthKey.p8}]"
+        let list = certificates.map { "{file: \($0)}" }.joined(separator: ", ")
+        let sections = (hasKey ? [key] : []) + (certificates.isEmpty ? [] : ["certificates: [\(list)]"])
+        let path = try directory.write(
+            "martlet.yaml", "amqp: {url: amqp://rabbit}\napns: {\(sections.joined(separator: ", "))}\napps: \(apps)\n")
+        return try ConfigurationFile(path).worker()
+    }
+}
