@@ -38,6 +38,9 @@ import Testing
                 == .topologyPrint(
                     Invocation.TopologyPrintOptions(
                         format: .kubernetes, version: BrokerVersion(4, 3), cluster: "c")))
+        #expect(
+            try parse("publish --wait --new-id a")
+                == .publish(Invocation.PublishOptions(files: ["a"], hasNewID: true, waits: true)))
         #expect(try parse("publish a.json") == .publish(Invocation.PublishOptions(files: ["a.json"])))
         #expect(
             try parse("publish --url amqp://b --message-id x --prefix p -")
@@ -106,6 +109,7 @@ import Testing
         ("publish --config --json a", "option --config FILE needs a value"),
         ("publish --config c --url u a", "option --url does not go with --config, which says it already"),
         ("publish --message-id x a b", "option --message-id goes with one file only"),
+        ("publish --message-id x --new-id a", "options --message-id and --new-id exclude each other"),
         ("publish --timeout 0 a", "option --timeout takes a whole number from 1 to 86400, not '0'"),
         ("schema", "NAME is missing: notification, result, dead-letter, channel-command, config or asyncapi"),
         (

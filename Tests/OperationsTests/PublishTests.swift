@@ -31,6 +31,21 @@ import Testing
         #expect(try make(body, id: "order-7").messageID == "order-7")
     }
 
+    @Test(arguments: [
+        (
+            #"{ "app":"a", "id" : "3F2504E0-4F89-41D3-9A0C-0305E82C3301","z":[1.50e1] }"#,
+            #"{ "app":"a", "id" : "*","z":[1.50e1] }"#
+        ),
+        (#"{"payload":{"id":1},"id":7}"#, #"{"payload":{"id":1},"id":"*"}"#), (#"{"app":"a"}"#, #"{"app":"a"}"#),
+        ("{", "{"),
+    ])
+    func aNewIDTakesThePlaceOfTheBodysOwn(body: String, expected: String) throws {
+        let new = String(decoding: try RequestFile.withNewID(Array(body.utf8)), as: UTF8.self)
+        let id = try make(new).messageID
+        #expect(new.replacing(id, with: "*") == expected)
+        #expect(!body.lowercased().contains(id))
+    }
+
     @Test func aQueueIsReachedThroughTheDefaultExchange() throws {
         let message = try RequestFile.message(
             body: Array("{}".utf8), to: .queue("push.requests.bulk"), id: nil, unixSeconds: 7)

@@ -57,15 +57,22 @@ extension Invocation {
             summary: "Publish files as requests, each file's bytes as they are.",
             discussion: """
                 Waits for the broker's confirmation of each, and prints its id and what became of it. The message-id
-                is the body's own id where it has one, otherwise a new UUID.
+                is the body's own id where it has one, otherwise a new UUID. With --wait it waits for the results of
+                these messages, too, and shows them as martlet watch does; the exit code is then 0 only when all were
+                accepted. A worker does not push again what was accepted under the same id: --new-id gives each
+                another.
                 """,
             operands: "FILE…",
             options: [
                 .config(), .url, .prefix, .json,
+                OptionSyntax(name: "wait", help: "wait for the results, and show them"),
+                OptionSyntax(name: "new-id", help: "put a new id in the place of the file's own"),
                 OptionSyntax(name: "message-id", value: "ID", help: "this message-id; for a single file"),
                 OptionSyntax(
                     name: "queue", value: "NAME", help: "straight to this queue; needed where the file has several"),
-                OptionSyntax(name: "timeout", value: "SECONDS", help: "give up after so long; default 30"),
+                OptionSyntax(
+                    name: "timeout", value: "SECONDS",
+                    help: "give up after so long, broker and results each; default 30"),
             ]),
         .watch, .completion, .manual,
     ]

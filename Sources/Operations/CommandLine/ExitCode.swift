@@ -8,6 +8,9 @@ public enum ExitCode: Int32, Sendable, CaseIterable {
     case interrupted = 130
     case terminated = 143
 
+    /// The one that says more of what went wrong.
+    static func worse(_ one: ExitCode, _ other: ExitCode) -> ExitCode { one.rawValue > other.rawValue ? one : other }
+
     var meaning: String {
         switch self {
         case .success: "done; a worker: told to stop, and everything it held is settled"

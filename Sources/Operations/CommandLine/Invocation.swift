@@ -38,8 +38,12 @@ enum Invocation: Equatable, Sendable {
         /// `-` is standard input.
         var files: [String]
         var messageID: String?
+        /// Whether each file's own id gives way to a new one.
+        var hasNewID = false
         /// nil: the exchange of requests.
         var queue: String?
+        /// Whether the results are awaited.
+        var waits = false
         var isJSON = false
         var timeoutSeconds = 30
     }
@@ -97,13 +101,18 @@ enum Invocation: Equatable, Sendable {
             if options["message-id"] != nil, parsed.operands.count > 1 {
                 throw UsageError(message: "option --message-id goes with one file only", command: parsed.command)
             }
+            if options["message-id"] != nil, options["new-id"] != nil {
+                throw UsageError(
+                    message: "options --message-id and --new-id exclude each other", command: parsed.command)
+            }
             if let id = options["message-id"], id.utf8.count > 255 {
                 throw UsageError(message: "option --message-id is longer than 255 bytes", command: parsed.command)
             }
             self = .publish(
                 PublishOptions(
                     broker: try Broker(parsed), files: parsed.operands, messageID: options["message-id"],
-                    queue: options["queue"], isJSON: options["json"] != nil,
+                    hasNewID: options["new-id"] != nil, queue: options["queue"], waits: options["wait"] != nil,
+                    isJSON: options["json"] != nil,
                     timeoutSeconds: try parsed.integer("timeout", upTo: 86_400) ?? 30))
         case "watch":
             if options["reveal"] != nil, options["json"] == nil {

@@ -1,4 +1,5 @@
 import AMQP
+import Crypto
 import Delivery
 import EventLoop
 
@@ -41,6 +42,36 @@ struct PublishCommand {
     }
 
     private func publish(_ files: [File], on loop: EventLoop) async -> ExitCode {
+        do {
+            let messages = try files.map { file throws(CryptoError) in
+                (file.name, try message(file, unixSeconds: loop.now.unixSeconds))
+            }
+            guard options.waits else { return try await publish(messages, on: loop) }
+            let results = ResultsWait(loop: loop, access: access, isJSON: options.isJSON)
+            try await results.begin(with: messages.map(\.1.messageID))
+            let code = try await publish(messages, on: loop) { results.forget($0) }
+            return .worse(code, await results.result(withinSeconds: options.timeoutSeconds))
+        } catch let error as AMQPError {
+            Terminal.error.line(access.line(error))
+            return .unreachable
+        } catch {
+            Terminal.error.line("martlet: \(error)".printable)
+            return .failed
+        }
+    }
+
+    private func message(_ file: File, unixSeconds: Int64) throws(CryptoError) -> OutgoingMessage {
+        try RequestFile.message(
+            body: options.hasNewID ? RequestFile.withNewID(file.body) : file.body,
+            to: options.queue.map { .queue($0) } ?? .exchange(access.names.requestsExchange),
+            id: options.messageID, unixSeconds: unixSeconds)
+    }
+
+    /// - Parameter failed: called with the message-id of each that was not published.
+    private func publish(
+        _ messages: [(name: String, message: OutgoingMessage)], on loop: EventLoop,
+        failed: (String) -> Void = { _ in }
+    ) async throws(AMQPError) -> ExitCode {
         var configuration = PublisherConfiguration()
         configuration.publishTimeoutSeconds = options.timeoutSeconds
         configuration.confirmTimeoutSeconds = options.timeoutSeconds
@@ -52,40 +83,24 @@ struct PublishCommand {
         do {
             try await publisher.waitUntilReady(deadlineSeconds: options.timeoutSeconds)
         } catch {
-            Terminal.error.line(access.line(error))
             await publisher.close()
-            return .unreachable
+            throw error
         }
         var worst = ExitCode.success
-        for file in files {
-            worst = .worse(worst, await publish(file, with: publisher, unixSeconds: loop.now.unixSeconds))
+        for (name, message) in messages {
+            let outcome = await publisher.publish(message)
+            let report = PublishReport(file: name, messageID: message.messageID, outcome: outcome)
+            show(report)
+            if report.exitCode != .success { failed(message.messageID) }
+            worst = .worse(worst, report.exitCode)
         }
         await publisher.close()
         return worst
     }
 
-    private func publish(_ file: File, with publisher: Publisher, unixSeconds: Int64) async -> ExitCode {
-        let message: OutgoingMessage
-        do {
-            message = try RequestFile.message(
-                body: file.body,
-                to: options.queue.map { .queue($0) } ?? .exchange(access.names.requestsExchange),
-                id: options.messageID, unixSeconds: unixSeconds)
-        } catch {
-            Terminal.error.line("martlet: \(error)".printable)
-            return .failed
-        }
-        let outcome = await publisher.publish(message)
-        let report = PublishReport(file: file.name, messageID: message.messageID, outcome: outcome)
+    private func show(_ report: PublishReport) {
         let text = options.isJSON ? report.json : report.line
         let terminal = report.exitCode == .success || options.isJSON ? Terminal.output : Terminal.error
         terminal.line(text)
-        return report.exitCode
-    }
-}
-
-extension ExitCode {
-    fileprivate static func worse(_ one: ExitCode, _ other: ExitCode) -> ExitCode {
-        one.rawValue > other.rawValue ? one : other
     }
 }

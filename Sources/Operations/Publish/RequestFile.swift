@@ -29,6 +29,14 @@ enum RequestFile {
         return message
     }
 
+    /// The bytes with another id in the place of the body's own, as far as there is one.
+    static func withNewID(_ body: [UInt8]) throws(CryptoError) -> [UInt8] {
+        guard let place = (try? JSONDocument(body))?.root["id"]?.sourceRange else { return body }
+        var body = body
+        body.replaceSubrange(place, with: Array("\"\(try UUIDValue.random())\"".utf8))
+        return body
+    }
+
     /// The app, so that somebody may bind a queue of his own for it; `-` where it cannot be read.
     private static func routingKey(app: String?) -> String {
         guard let app, !app.isEmpty, app.utf8.count <= 255 else { return "-" }

@@ -3,17 +3,8 @@ import Crypto
 import Delivery
 import EventLoop
 
-/// Shows results and dead letters as they come, from a queue of its own.
-///
-/// The queue is an ordinary one that the broker deletes when nobody has used it for a while, so that it is there before
-/// anything is shown and outlives a short loss of the connection; it is deleted when the command ends.
+/// Shows results and dead letters as they come.
 final class WatchCommand {
-    /// How long the broker keeps the queue after a command that was killed.
-    private static let queueExpiresMilliseconds: Int64 = 60_000
-    /// Messages that wait for a slow terminal; the oldest are dropped then.
-    private static let queueLengthMax: Int64 = 100_000
-    private static let prefetch = 500
-    private static let connectDeadlineSeconds = 15
     /// How long a lost connection is tried again: less than the queue is kept, so that nothing is missed.
     private static let reconnectDeadlineSeconds = 40
 
@@ -46,54 +37,18 @@ final class WatchCommand {
     }
 
     private func watch() async throws(AMQPError) -> ExitCode {
-        let queue = "\(access.names.prefix).watch.\(randomName)"
-        let admin = access.admin(
-            named: "martlet watch", on: loop, deadlineSeconds: Self.connectDeadlineSeconds)
-        BrokerWait.follow(admin.connection, access)
-        admin.start()
-        try await makeQueue(queue, admin)
-        // From here on the consumer's connection speaks for both.
-        admin.connection.onStateChange = { _ in }
-        let consumer = Consumer(
-            loop: loop, connectors: access.connectors(on: loop), connection: access.connection(named: "martlet watch"),
-            configuration: ConsumerConfiguration(queue: queue, prefetch: Self.prefetch))
-        consumer.onDelivery = { [self] message in
-            consumer.acknowledge(message.tag)
-            show(message)
-        }
-        consumer.onStateChange = { [self] state in
-            if case .waiting(let error, _) = state { failed(error) }
-        }
-        let wait = BrokerWait(loop: loop, access: access)
-        consumer.connection.onStateChange = { [self] state in
-            wait.changed(state)
-            changed(state)
-        }
-        consumer.start()
+        let queue = ResultsQueue(loop: loop, access: access, command: "martlet watch")
+        queue.onMessage = { [unowned self] in show($0) }
+        queue.onConnectionChange = { [unowned self] in changed($0) }
+        queue.onFailure = { [unowned self] in failed($0) }
+        let names = access.names
+        try await queue.open(
+            on: (options.filter.isOfDeadLetters ? [] : [names.resultsExchange])
+                + [names.deadExchange, names.brokerDeadLettersExchange])
         announce()
         let code = await ended()
-        await consumer.close()
-        _ = try? await admin.deleteQueue(queue)
-        await admin.close()
+        await queue.close()
         return code
-    }
-
-    private func makeQueue(_ queue: String, _ admin: BrokerAdmin) async throws(AMQPError) {
-        try await admin.declareQueue(
-            queue,
-            arguments: [
-                "x-queue-type": "classic", "x-expires": .integer(Self.queueExpiresMilliseconds),
-                "x-max-length": .integer(Self.queueLengthMax),
-            ])
-        let names = access.names
-        let results = options.filter.isOfDeadLetters ? [] : [names.resultsExchange]
-        for exchange in results + [names.deadExchange, names.brokerDeadLettersExchange] {
-            try await admin.bindQueue(queue, toExchange: exchange, routingKey: "#")
-        }
-    }
-
-    private var randomName: String {
-        String(loop.nextRandom(), radix: 36)
     }
 
     /// Everything published from now on will be seen.
