@@ -41,6 +41,8 @@ public enum MartletCommand {
             return CommandLoop.run { await command.apply(on: $0) }
         case .publish(let options):
             return PublishCommand(access: try options.broker.access(), options: options).run()
+        case .push(let options):
+            return try PushCommand(options: options).run()
         case .validate(let options):
             return ValidateCommand(options: options).run()
         case .configCheck(let paths):

@@ -20,6 +20,18 @@ import Testing
         #expect(began.duration(to: scene.now) <= .seconds(3))
     }
 
+    /// Not to a wait queue as well: two workers might push what comes back twice.
+    @Test func whatIsNotAnsweredByTheDeadlineGoesBackOnce() throws {
+        let scene = try LaneScene()
+        scene.request(1)
+        try #require(scene.rig.run { scene.pushes.count == 1 })
+        scene.rig.drain(deadlineSeconds: 0)
+        #expect(scene.rig.run { scene.rig.unfinished == 1 && scene.rig.broker.connectionCount == 0 })
+        scene.rig.pass(seconds: 60)
+        #expect(scene.rig.queue()?.ready.map(\.deliveryCount) == [1])
+        #expect(scene.results == 0)
+    }
+
     /// RabbitMQ loses settlements with a channel when many came shortly before (decision 16).
     @Test func whatWasAcknowledgedLastIsNotDeliveredAgain() throws {
         let count = 200

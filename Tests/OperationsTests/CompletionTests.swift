@@ -9,7 +9,7 @@ import Testing
     /// The words behind `martlet`, the last of which is to be completed, and what of it bash offers.
     @Test(arguments: [
         ("w", ["worker", "watch"]), ("config ", ["check", "example"]), ("topology ap", ["apply"]),
-        ("--v", ["--version"]), ("help pu", ["publish"]),
+        ("--v", ["--version"]), ("help pub", ["publish"]),
         ("schema --", ["--help"]), ("config example ", ["--help"]),
         ("worker --config mart", ["martlet.yaml", "martlet two.yaml"]),
         ("worker --config = martlet.", ["martlet.yaml"]),

@@ -40,7 +40,7 @@ import Testing
         ("{", "{"),
     ])
     func aNewIDTakesThePlaceOfTheBodysOwn(body: String, expected: String) throws {
-        let new = String(decoding: try RequestFile.withNewID(Array(body.utf8)), as: UTF8.self)
+        let new = String(decoding: try RequestFile(name: "a", body: Array(body.utf8)).withNewID(), as: UTF8.self)
         let id = try make(new).messageID
         #expect(new.replacing(id, with: "*") == expected)
         #expect(!body.lowercased().contains(id))

@@ -18,7 +18,11 @@ struct Contract {
 
     /// How a result's body breaks it; nil when it does not.
     func violation(ofBody message: IncomingMessage) throws -> String? {
-        try validator.firstViolation(in: JSONDocument(message.body).root)?.description
+        try violation(of: message.body)
+    }
+
+    func violation(of body: [UInt8]) throws -> String? {
+        try validator.firstViolation(in: JSONDocument(body).root)?.description
     }
 
     /// How the headers that a worker wrote on a dead letter break it; nil when they do not.

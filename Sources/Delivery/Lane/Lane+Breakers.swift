@@ -91,17 +91,3 @@ extension Lane {
         return names.prefix(namesMax).joined(separator: " ") + rest
     }
 }
-
-extension BreakerCause {
-    fileprivate init(_ error: TransportError) {
-        guard error.code != .certificate else {
-            self.init(
-                "certificate",
-                "\(error.message): look who signed it (openssl s_client -showcerts), at ca-certificates and the clock")
-            return
-        }
-        self.init(
-            "unreachable",
-            "\(error.message): look at DNS and firewalls from here, and at https://developer.apple.com/system-status")
-    }
-}

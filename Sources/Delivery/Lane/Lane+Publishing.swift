@@ -25,6 +25,9 @@ extension Lane {
     /// When that takes long, because a queue is missing or full or the broker is away, the lane takes no more messages:
     /// it could not publish what becomes of them.
     func publish(_ original: OutgoingMessage) async -> PublishEnd {
+        // Whatever is left at the drain's deadline comes back by the broker: what is published now might not be confirmed
+        // in time, and come twice.
+        guard !isEnding else { return .ended }
         let begunAt = loop.now.monotonic
         let outcome = await publisher.publish(original)
         note(outcome, begunAt: begunAt)

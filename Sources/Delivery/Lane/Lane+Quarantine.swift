@@ -7,7 +7,7 @@ import Telemetry
 /// messages are delivered one at a time, so that no other suffers with it.
 extension Lane {
     /// Deliveries without an end after which a message moves.
-    private static let deliveriesMax = 3
+    static let deliveriesMax = 3
     /// The same in the quarantine, where its count began anew: the delivery after them is its end.
     private static let quarantineDeliveriesMax = 2
 

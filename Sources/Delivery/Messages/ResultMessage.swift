@@ -24,7 +24,7 @@ enum ResultMessage {
         return message
     }
 
-    private static func body(
+    static func body(
         _ record: DeliveryRecord, _ conclusion: Conclusion, _ apps: AppDirectory, _ finishedAtMilliseconds: Int64
     ) -> [UInt8] {
         var json = JSONWriter()

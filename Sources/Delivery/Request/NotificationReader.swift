@@ -34,7 +34,7 @@ final class NotificationReader {
 
     private func notification(_ record: DeliveryRecord) throws(Refusal) -> PushNotification {
         let delivery = record.delivery
-        record.id = UUIDValue(messageID: delivery.properties.messageID)
+        if let id = UUIDValue(messageID: delivery.properties.messageID) { record.id = id }
         guard !delivery.isOversized else { throw Refusal.oversized }
         try checkEncoding(delivery.properties.contentEncoding)
         let root = try parse(delivery.body)

@@ -1,3 +1,5 @@
+import EventLoop
+
 /// Why something is not sent for now.
 public struct BreakerCause: Sendable, Hashable {
     /// One word for routing keys and headers: APNs' reason, `unreachable`, `certificate`, `failing`, `unanswered`,
@@ -11,5 +13,20 @@ public struct BreakerCause: Sendable, Hashable {
     init(_ code: String, _ sentence: String) {
         self.code = code
         self.sentence = sentence
+    }
+}
+
+extension BreakerCause {
+    /// No connection could be opened.
+    init(_ error: TransportError) {
+        guard error.code != .certificate else {
+            self.init(
+                "certificate",
+                "\(error.message): look who signed it (openssl s_client -showcerts), at ca-certificates and the clock")
+            return
+        }
+        self.init(
+            "unreachable",
+            "\(error.message): look at DNS and firewalls from here, and at https://developer.apple.com/system-status")
     }
 }

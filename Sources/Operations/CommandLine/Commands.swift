@@ -74,7 +74,7 @@ extension Invocation {
                     name: "timeout", value: "SECONDS",
                     help: "give up after so long, broker and results each; default 30"),
             ]),
-        .watch, .completion, .manual,
+        .push, .watch, .completion, .manual,
     ]
 }
 

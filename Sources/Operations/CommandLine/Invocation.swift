@@ -11,6 +11,7 @@ enum Invocation: Equatable, Sendable {
     case topologyCheck(Broker, asJSON: Bool)
     case topologyPrint(TopologyPrintOptions)
     case publish(PublishOptions)
+    case push(PushCommand.Options)
     case watch(WatchOptions)
     case validate(ValidateOptions)
     case configCheck(paths: [String])
@@ -114,6 +115,11 @@ enum Invocation: Equatable, Sendable {
                     hasNewID: options["new-id"] != nil, queue: options["queue"], waits: options["wait"] != nil,
                     isJSON: options["json"] != nil,
                     timeoutSeconds: try parsed.integer("timeout", upTo: 86_400) ?? 30))
+        case "push":
+            self = .push(
+                PushCommand.Options(
+                    configPath: options["config"] ?? "", files: parsed.operands, hasNewID: options["new-id"] != nil,
+                    isJSON: options["json"] != nil))
         case "watch":
             if options["reveal"] != nil, options["json"] == nil {
                 throw UsageError(message: "option --reveal goes with --json", command: parsed.command)

@@ -5,9 +5,6 @@ import EventLoop
 
 /// Publishes files as requests and tells what became of each.
 struct PublishCommand {
-    /// Files larger than this are not read: no broker takes them.
-    private static let fileBytesMax = 16 << 20
-
     let access: BrokerAccess
     let options: Invocation.PublishOptions
 
@@ -19,29 +16,13 @@ struct PublishCommand {
             Terminal.error.line("martlet: there are several queues of requests: \(choice)?".printable)
             return .usage
         }
-        let files = options.files.compactMap { read($0) }
+        let files = options.files.compactMap { RequestFile.read($0) }
         guard !files.isEmpty else { return .failed }
         let code = CommandLoop.run { await publish(files, on: $0) }
         return files.count == options.files.count ? code : .worse(code, .failed)
     }
 
-    private struct File: Sendable {
-        var name: String
-        var body: [UInt8]
-    }
-
-    /// nil after telling why it cannot be read.
-    private func read(_ name: String) -> File? {
-        do {
-            let body = try FileReader.bytes(of: name, bytesMax: Self.fileBytesMax, allowsStandardInput: true)
-            return File(name: name, body: body)
-        } catch {
-            Terminal.error.line("martlet: cannot read \(name): \(error.reason)".printable)
-            return nil
-        }
-    }
-
-    private func publish(_ files: [File], on loop: EventLoop) async -> ExitCode {
+    private func publish(_ files: [RequestFile], on loop: EventLoop) async -> ExitCode {
         do {
             let messages = try files.map { file throws(CryptoError) in
                 (file.name, try message(file, unixSeconds: loop.now.unixSeconds))
@@ -60,9 +41,9 @@ struct PublishCommand {
         }
     }
 
-    private func message(_ file: File, unixSeconds: Int64) throws(CryptoError) -> OutgoingMessage {
+    private func message(_ file: RequestFile, unixSeconds: Int64) throws(CryptoError) -> OutgoingMessage {
         try RequestFile.message(
-            body: options.hasNewID ? RequestFile.withNewID(file.body) : file.body,
+            body: options.hasNewID ? file.withNewID() : file.body,
             to: options.queue.map { .queue($0) } ?? .exchange(access.names.requestsExchange),
             id: options.messageID, unixSeconds: unixSeconds)
     }

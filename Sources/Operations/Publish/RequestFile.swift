@@ -2,13 +2,40 @@ import AMQP
 import Crypto
 import JSON
 
-/// A file's bytes as a message for the exchange of requests, or straight for a queue.
-enum RequestFile {
+/// A file whose bytes are a request.
+struct RequestFile: Sendable {
+    /// Files larger than this are not read: no broker takes them.
+    private static let bytesMax = 16 << 20
+
     enum Destination: Sendable {
         case exchange(String)
         case queue(String)
     }
 
+    var name: String
+    var body: [UInt8]
+
+    /// nil after telling why it cannot be read. `-` is standard input.
+    static func read(_ name: String) -> RequestFile? {
+        do {
+            let body = try FileReader.bytes(of: name, bytesMax: bytesMax, allowsStandardInput: true)
+            return RequestFile(name: name, body: body)
+        } catch {
+            Terminal.error.line("martlet: cannot read \(name): \(error.reason)".printable)
+            return nil
+        }
+    }
+
+    /// The bytes with another id in the place of the body's own, as far as there is one.
+    func withNewID() throws(CryptoError) -> [UInt8] {
+        guard let place = (try? JSONDocument(body))?.root["id"]?.sourceRange else { return body }
+        var body = body
+        body.replaceSubrange(place, with: Array("\"\(try UUIDValue.random())\"".utf8))
+        return body
+    }
+
+    /// As a message for the exchange of requests, or straight for a queue.
+    ///
     /// - Parameter id: instead of the body's own.
     static func message(
         body: [UInt8], to destination: Destination, id: String?, unixSeconds: Int64
@@ -27,14 +54,6 @@ enum RequestFile {
         message.timestampSeconds = UInt64(exactly: unixSeconds)
         message.appID = "martlet publish"
         return message
-    }
-
-    /// The bytes with another id in the place of the body's own, as far as there is one.
-    static func withNewID(_ body: [UInt8]) throws(CryptoError) -> [UInt8] {
-        guard let place = (try? JSONDocument(body))?.root["id"]?.sourceRange else { return body }
-        var body = body
-        body.replaceSubrange(place, with: Array("\"\(try UUIDValue.random())\"".utf8))
-        return body
     }
 
     /// The app, so that somebody may bind a queue of his own for it; `-` where it cannot be read.

@@ -42,7 +42,17 @@ extension SimulationJudge {
             }
             let waits = waits(publish, result)
             if report.settings.isKeyBoundForGood, waits >= Self.inUse { since = since + .seconds(Self.looksSeconds) }
-            return since + (isHeld ? Self.afterHolding : Self.usual) + waits
+            return since + (isHeld ? Self.afterHolding : Self.usual) + waits + quarantine(publish)
+        }
+
+        /// There messages pass one by one, each confirmed; those that are held up come again.
+        private func quarantine(_ publish: SimulationReport.Publish) -> Duration {
+            func isIn(_ publish: SimulationReport.Publish) -> Bool { publish.putBacks >= Lane.deliveriesMax }
+            return isIn(publish) ? confirm * (2 * report.publishes.count(where: isIn)) : .zero
+        }
+
+        private var confirm: Duration {
+            .milliseconds(report.settings.broker.confirmDelayMilliseconds.upperBound)
         }
 
         /// What its own tries took, each publish confirmed, and Apple's quarter of an hour after each 5xx.
@@ -52,7 +62,6 @@ extension SimulationJudge {
             let tries = max(0, Int(result.attempts) - (result.isDuplicate ? 0 : 1))
             var seconds = (0..<tries).reduce(0) { $0 + delays[min($1, delays.count - 1)] }
             seconds += report.pushes[publish.message].count { $0.status >= 500 } * 900
-            let confirm = Duration.milliseconds(report.settings.broker.confirmDelayMilliseconds.upperBound)
             return .seconds(seconds * Self.siblingPercent / 100) + Self.aTry * tries + confirm * (tries + 1)
         }
     }

@@ -1,0 +1,118 @@
+import AMQP
+import APNS
+import APNSProtocol
+public import Crypto
+public import EventLoop
+
+/// Pushes single requests without a broker: each is read and checked as a lane does it, sent once, and told as a result.
+///
+/// Belongs to one loop and is used on its thread only.
+public final class DirectPush {
+    /// What became of a request.
+    public struct Told: Sendable {
+        public var outcome: Outcome
+        /// As a result says it (`schemas/result.schema.json`).
+        public var result: [UInt8]
+        /// For whoever asked.
+        public var sentence: String
+        /// No connection to APNs could be had.
+        public var isUnreachable: Bool
+    }
+
+    private let loop: EventLoop
+    private let apps: AppDirectory
+    private let reader: NotificationReader
+    private let pools: [APNSPool]
+    /// Of each pool; nil while it connects.
+    private var obstacles: [TransportError?]
+    /// There is no second try.
+    private let policy = OutcomePolicy(
+        schedule: RetrySchedule(attemptsMax: 1, holdSecondsMax: 0), resendsUnknown: false)
+
+    /// To be called on the loop's thread.
+    ///
+    /// - Parameter connectors: one for each pool.
+    public init(loop: EventLoop, configuration: LaneConfiguration, connectors: [ByteConnector]) {
+        loop.assertOnLoop()
+        self.loop = loop
+        apps = configuration.apps
+        reader = NotificationReader(
+            apps: apps, payloadSchemas: configuration.payloadSchemas, bytesMax: configuration.consumer.messageBytesMax,
+            depthMax: configuration.messageDepthMax)
+        pools = zip(configuration.pools, connectors).map {
+            APNSPool(loop: loop, connector: $1, configuration: $0)
+        }
+        obstacles = Array(repeating: nil, count: pools.count)
+        for (index, pool) in pools.enumerated() {
+            pool.onEvent = { [unowned self] event in
+                guard case .cannotConnect(let error, _, _) = event else { return }
+                // It would go on trying.
+                obstacles[index] = error
+                pool.giveBackWaiting()
+            }
+        }
+    }
+
+    /// - Parameter id: of a body that has none.
+    public func send(_ body: [UInt8], id: UUIDValue) async -> Told {
+        let record = DeliveryRecord(of: IncomingMessage(unpublished: body), from: 0, loop.now)
+        record.id = id
+        switch reader.read(record) {
+        case .failure(let refusal): return told(Conclusion(invalid: refusal), record)
+        case .success(let notification): return await send(notification, record)
+        }
+    }
+
+    private func send(_ notification: PushNotification, _ record: DeliveryRecord) async -> Told {
+        let sentAt = loop.now.unixMilliseconds
+        let outcome = await pools[notification.route.pool].send(notification.push)
+        let subject = OutcomePolicy.Subject(
+            notification: notification, attempts: record.attempts, nowMilliseconds: loop.now.unixMilliseconds)
+        if outcome == .notSent(.noConnection), let obstacle = obstacles[notification.route.pool] {
+            return told(policy.hold(BreakerCause(obstacle), of: subject), record, isUnreachable: true)
+        }
+        if case .notSent = outcome {} else { record.sent(atMilliseconds: sentAt) }
+        return told(policy.verdict(on: outcome, of: subject), record)
+    }
+
+    private func told(_ verdict: Verdict, _ record: DeliveryRecord, isUnreachable: Bool = false) -> Told {
+        switch verdict {
+        case .conclude(let conclusion): told(conclusion, record, isUnreachable: isUnreachable)
+        // Not with this policy, and not before `close`.
+        case .wait, .requeue: told(Conclusion(outcome: .unknown), record, isUnreachable: isUnreachable)
+        }
+    }
+
+    private func told(_ conclusion: Conclusion, _ record: DeliveryRecord, isUnreachable: Bool = false) -> Told {
+        Told(
+            outcome: conclusion.outcome,
+            result: ResultMessage.body(record, conclusion, apps, loop.now.unixMilliseconds),
+            sentence: conclusion.sentence, isUnreachable: isUnreachable)
+    }
+
+    /// Ends the connections.
+    public func close() {
+        for pool in pools { pool.close() }
+    }
+}
+
+extension Conclusion {
+    fileprivate var sentence: String {
+        if let deadLetter { return deadLetter.sentence }
+        switch (outcome, answer) {
+        case (.accepted, _): return "APNs has taken it."
+        case (.expired, nil): return "Its expiration has passed; it was not sent."
+        case (_, let answer?): return "APNs answered \(answer.status) \(answer.reason ?? "without a reason")."
+        case (_, nil): return "It was not sent."
+        }
+    }
+}
+
+extension IncomingMessage {
+    /// One that no broker has delivered, without properties.
+    fileprivate init(unpublished body: [UInt8]) {
+        self.init(
+            tag: DeliveryTag(number: 0, generation: 0, bytes: 0), queue: "", isRedelivered: false, body: body,
+            bodySize: UInt64(body.count), isOversized: false, envelope: [0, 0], exchangeEnd: 0, routingKeyEnd: 0)
+    }
+}

@@ -1,0 +1,69 @@
+import AMQP
+import Crypto
+import Delivery
+import EventLoop
+import JSON
+
+/// Pushes requests without a broker, one after the other, and tells what APNs answers.
+struct PushCommand {
+    struct Options: Equatable, Sendable {
+        var configPath: String
+        /// `-` is standard input.
+        var files: [String]
+        /// Whether each file's own id gives way to a new one.
+        var hasNewID = false
+        var isJSON = false
+    }
+
+    let options: Options
+
+    func run() throws(ConfigurationError) -> ExitCode {
+        let configuration = try ConfigurationFile(options.configPath).worker()
+        let files = options.files.compactMap { RequestFile.read($0) }
+        guard !files.isEmpty else { return .failed }
+        let code = CommandLoop.run { loop in
+            do throws(CryptoError) {
+                return try await push(files, configuration, on: loop)
+            } catch {
+                Terminal.error.line("martlet: \(error)".printable)
+                return .failed
+            }
+        }
+        return files.count == options.files.count ? code : .worse(code, .failed)
+    }
+
+    private func push(
+        _ files: [RequestFile], _ configuration: Configuration, on loop: EventLoop
+    ) async throws(CryptoError) -> ExitCode {
+        let plan = try WorkerPlan(configuration)
+        let direct = DirectPush(
+            loop: loop, configuration: plan.lane, connectors: try plan.access().connectors(on: loop).apns)
+        defer { direct.close() }
+        var worst = ExitCode.success
+        for file in files {
+            let body = options.hasNewID ? try file.withNewID() : file.body
+            let told = await direct.send(body, id: try UUIDValue.random())
+            show(told, file.name)
+            worst = .worse(worst, told.exitCode)
+        }
+        return worst
+    }
+
+    private func show(_ told: DirectPush.Told, _ file: String) {
+        let result = String(decoding: told.result, as: UTF8.self)
+        guard !options.isJSON else {
+            Terminal.output.line(result.printable)
+            return
+        }
+        let id = (try? JSONDocument(told.result))?.root["id"]?.string ?? "-"
+        let terminal = told.outcome == .accepted ? Terminal.output : Terminal.error
+        terminal.line("\(told.outcome.rawValue)  \(id)  \(file): \(told.sentence)".printable)
+    }
+}
+
+extension DirectPush.Told {
+    fileprivate var exitCode: ExitCode {
+        if isUnreachable { return .unreachable }
+        return outcome == .accepted ? .success : .failed
+    }
+}
