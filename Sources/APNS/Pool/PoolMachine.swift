@@ -126,7 +126,7 @@ struct PoolMachine: Sendable {
         }
         let connectionsMax = max(1, limits.connectionsMax)
         // Connects have a limit a minute: what many may go by comes first.
-        let isSharedServed = serving > (hasReserved ? 1 : 0) || !demand.hasShared
+        let isSharedServed = serving > 0 || !demand.hasShared
         // One more than may be: of a push that wanted its own and was given up, or beside one that had stalled.
         if demand.hasFresh, !hasReserved, isSharedServed {
             return serving <= connectionsMax ? .connection(isReserved: true) : .room

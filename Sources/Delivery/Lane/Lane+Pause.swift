@@ -41,7 +41,6 @@ extension Lane {
     public func pause(_ scope: PauseScope, _ isPaused: Bool = true) -> Bool {
         switch scope {
         case .everything:
-            guard state.isPaused != isPaused else { return true }
             state.isPaused = isPaused
             wantsChanged()
             if isPaused { cancelLook() } else { reviewHolding() }

@@ -11,7 +11,7 @@ public enum CloudEvent {
         let advice: String
         if root["specversion"]?.kind == .string {
             advice = "publish what stands in its data, alone"
-        } else if root.kind == .array, root.elements.first(where: { _ in true })?["specversion"]?.kind == .string {
+        } else if root.elements.first(where: { _ in true })?["specversion"]?.kind == .string {
             advice = "publish what stands in the data of each, as a message of its own"
         } else {
             return violation
