@@ -187,6 +187,17 @@ import Testing
         #expect(machine.closed(0, refused, at(22), random: { 0 }) == .lost)
     }
 
+    @Test func answersElsewhereDoNotEndTheWaitAfterAFailure() {
+        var machine = opened(connectionsMax: 2)
+        machine.streamBegan(0, at(1))
+        #expect(machine.nextOpening(shared, at(1)) == .open(slot: 1))
+        #expect(machine.closed(1, refused, at(1), random: { 0 }) == nil)
+        #expect(machine.nextOpening(shared, at(1)) == .later(at(2)))
+        machine.streamEnded(0, .authenticated, at(1))
+        machine.streamBegan(0, at(1))
+        #expect(machine.nextOpening(shared, at(1)) == .later(at(2)))
+    }
+
     @Test func nothingIsSaidOfAConnectionThatThePoolLeft() {
         var machine = opened()
         machine.leave(0)

@@ -2,6 +2,7 @@ import APNSProtocol
 import Crypto
 import EventLoop
 import HTTP2
+import Telemetry
 import TestKit
 import Testing
 
@@ -194,7 +195,8 @@ import Testing
     }
 
     @Test func goAwayInMidFlightSendsTheUnprocessedOnesElsewhere() throws {
-        let rig = try PoolRig()
+        let log = try CapturedLog(level: .debug)
+        let rig = try PoolRig(log: log.log)
         rig.send()
         #expect(rig.runUntilEnded(1))
         let first = rig.apns.connections[0]
@@ -217,6 +219,7 @@ import Testing
         rig.pass(.seconds(1))
         #expect(first.hasClosed)
         #expect(rig.withPool { $0.connectionCount } == 1)
+        #expect(log.lines().contains { $0.contains(#""apns.reason":"Shutdown""#) })
     }
 
     @Test func answersThatDoNotComeAfterGoAwayAreUnknownOnceTheGraceIsOver() throws {
@@ -227,6 +230,21 @@ import Testing
         #expect(rig.outcomes.isEmpty)
         rig.pass(.seconds(2))
         #expect(rig.outcomes == [0: .unknown(.connectionLost, silentConnection: 1)])
+    }
+
+    @Test func anAnswerAfterGoAwayDoesNotProlongTheGrace() throws {
+        let rig = try PoolRig { $0.drainGraceSeconds = 5 }
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        let connection = rig.apns.connections[0]
+        rig.apns.onRequest = { _, _ in }
+        rig.send(2)
+        #expect(rig.run(until: { connection.open.count == 2 }))
+        rig.loop.enter { connection.server.goAway() }
+        rig.pass(.seconds(1))
+        rig.loop.enter { connection.answer(connection.open[0], 429, #"{"reason":"TooManyProviderTokenUpdates"}"#) }
+        rig.pass(.seconds(5))
+        #expect(rig.outcomes[2] == .unknown(.connectionLost))
     }
 
     @Test func aConnectionLostInMidFlightLeavesTheOutcomeUnknown() throws {
@@ -380,11 +398,22 @@ import Testing
         rig.send()
         #expect(rig.runUntilEnded(1))
         let before = rig.loop.network.connections[0].deliveredToServer
-        rig.pass(.seconds(130))
+        rig.pass(.milliseconds(121_900))
         #expect(rig.loop.network.connections[0].deliveredToServer == before + 2 * 17, "two PING frames")
         rig.send()
         #expect(rig.runUntilEnded(2))
         #expect(rig.apns.connections.count == 1)
+    }
+
+    @Test func newSettingsAreASignOfLife() throws {
+        let rig = try PoolRig { $0.idlePingSeconds = 60 }
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        rig.pass(.seconds(40))
+        let before = rig.loop.network.connections[0].deliveredToServer
+        rig.loop.enter { rig.apns.connections[0].server.update(HTTP2Settings(maxConcurrentStreams: 40)) }
+        rig.pass(.seconds(40))
+        #expect(rig.loop.network.connections[0].deliveredToServer == before + 9, "their acknowledgement alone")
     }
 
     @Test func aPeerWithoutSettingsIsGivenUpAndItsPushesAreGivenBack() throws {

@@ -43,6 +43,14 @@ import Testing
         #expect(wait(policy, at: time(0)) <= 9)
     }
 
+    @Test func theLongestDrawsAreTheLargestWaits() {
+        var policy = ReconnectPolicy()
+        policy.failed(time(0), begunAt: time(0), random: 501)
+        #expect(wait(policy, at: time(0)) == 1, "501 ms more than the shortest are not drawn")
+        for _ in 0..<10 { policy.failed(time(0), begunAt: time(0), random: 3000) }
+        #expect(wait(policy, at: time(0)) == 9)
+    }
+
     @Test(arguments: [0, 7, 999_999, UInt64.max]) func anAttemptThatTookLongIsFollowedBySoonerThanTenSeconds(
         random: UInt64
     ) {

@@ -99,6 +99,27 @@ import Testing
         #expect(rig.statistics.resent == 5)
     }
 
+    @Test func aLateRefusalOfTheOldTokenLeavesTheConnectionWithTheNewOne() throws {
+        let rig = try PoolRig()
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        rig.pass(.seconds(25 * 60))
+        let first = rig.apns.connections[0]
+        rig.apns.onRequest = { connection, stream in
+            if connection !== first { connection.accept(stream) }
+        }
+        rig.send(2)
+        #expect(rig.run(until: { first.open.count == 2 }))
+        for ended in 2...3 {
+            rig.loop.enter { first.answer(first.open[0], 403, #"{"reason":"ExpiredProviderToken"}"#) }
+            #expect(rig.runUntilEnded(ended))
+        }
+        rig.send()
+        #expect(rig.runUntilEnded(4))
+        #expect((0..<4).allSatisfy(rig.isAccepted))
+        #expect(rig.apns.connections.count == 2)
+    }
+
     @Test func aPushThatLeftAConnectionIsStillSentAgainWithANewToken() throws {
         let rig = try PoolRig()
         rig.send()
