@@ -7,7 +7,7 @@ import Testing
 @testable import Delivery
 
 @Suite struct LaneConfigurationTests {
-    private static func configuration(pools: [PoolConfiguration] = []) -> LaneConfiguration {
+    static func configuration(pools: [PoolConfiguration] = []) -> LaneConfiguration {
         LaneConfiguration(
             broker: ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest")),
             requestQueues: [RequestQueue(name: "urgent", prefetch: 5), RequestQueue(name: "bulk", prefetch: 700)],
@@ -24,6 +24,14 @@ import Testing
         #expect(consumers.map(\.bodyBytesInFlightMax) == [500, 500, 500])
         configuration.consumer.messageBytesMax = 900
         #expect(configuration.consumers.map(\.bodyBytesInFlightMax) == [900, 900, 900])
+    }
+
+    /// An operator tells them apart at the broker.
+    @Test func connectionsAreNamedByLaneRoleAndVersion() {
+        var configuration = Self.configuration()
+        (configuration.broker.connectionName, configuration.number, configuration.version) = ("martlet at x", 3, "1.2")
+        #expect(configuration.broker(for: .consume).connectionName == "martlet at x lane 3 consume 1.2")
+        #expect(configuration.broker(for: .publish).connectionName == "martlet at x lane 3 publish 1.2")
     }
 
     /// What is away is so for all credentials there, and for no other host.

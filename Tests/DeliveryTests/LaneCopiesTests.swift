@@ -1,3 +1,4 @@
+import APNSProtocol
 import APNSSimulator
 import EventLoop
 import JSON
@@ -23,6 +24,17 @@ import Testing
         #expect(told.map { $0["duplicate"]?.bool ?? false } == [false, true, true])
         #expect(told.first?["attempts"]?.int == 1)
         #expect(told.map { $0["sent_at"] != nil } == [true, false, false])
+    }
+
+    @Test func aCopyOfOneThatIsRefusedIsNotPushedEither() throws {
+        let scene = try LaneScene()
+        try scene.rig.onLoop {
+            try scene.apns.faults.put(Fault(id: "bad", action: .answer(.refused(.badDeviceToken))))
+        }
+        scene.request(1)
+        scene.request(1)
+        #expect(scene.rig.run { scene.rig.counters.count(of: .rejected) == 2 })
+        #expect(scene.results == 2 && scene.pushes.count == 1 && scene.rig.deadLetters.count == 1)
     }
 
     /// A connection to the broker, that for publishing or the other, is lost while one of them is on its way and the

@@ -1,3 +1,4 @@
+import AMQP
 import Telemetry
 import Testing
 
@@ -17,4 +18,43 @@ import Testing
                 "martlet_quarantined_total counter", "martlet_unknown_outcomes_total counter",
             ])
     }
+
+    @Test func everyEndOfAPublishHasItsWord() {
+        let metrics = MetricsRegistry()
+        var labels = LaneLabels(LaneConfigurationTests.configuration(), metrics)
+        let outcomes: [PublishOutcome] = [
+            .confirmed, .returned(code: 312, text: "NO_ROUTE"), .nacked, .unknown(.lost), .notSent(.lost),
+            .refused(.bodyTooLarge),
+        ]
+        for outcome in outcomes { labels.published(outcome) }
+        #expect(
+            values(of: "martlet_publish_total", in: metrics) == [
+                ["result": "confirmed"], ["result": "returned"], ["result": "nacked"], ["result": "unknown"],
+                ["result": "not_sent"], ["result": "refused"],
+            ])
+    }
+
+    @Test func eachQueueIsCountedByWhetherItsMessagesCameBefore() {
+        let metrics = MetricsRegistry()
+        let configuration = LaneConfigurationTests.configuration()
+        var labels = LaneLabels(configuration, metrics)
+        for source in 0..<3 {
+            for isRedelivered in [false, true] { labels.delivered(from: source, isRedelivered: isRedelivered) }
+        }
+        let expected = ["urgent", "bulk", configuration.names.quarantineQueue].flatMap { queue in
+            ["false", "true"].map { ["queue": queue, "redelivered": $0] }
+        }
+        #expect(values(of: "martlet_deliveries_total", in: metrics) == Set(expected))
+    }
+
+    /// The labels of each series, all of which have counted one.
+    private func values(of name: String, in metrics: MetricsRegistry) -> Set<[String: String]> {
+        let series = metrics.counts(of: name)
+        #expect(series.allSatisfy { $0.count == 1 })
+        return Set(series.map { Dictionary(uniqueKeysWithValues: $0.labels.map { ($0.key, $0.value) }) })
+    }
+}
+
+extension AMQPError {
+    fileprivate static let lost = AMQPError(.connectionLost, "lost")
 }

@@ -20,6 +20,17 @@ import Testing
         #expect(scene.rig.stops == 1)
     }
 
+    @Test func itIsHeldUpAgainAndAgain() throws {
+        let scene = try LaneScene()
+        for round in 0..<3 {
+            scene.rig.onLoop { scene.revoke(0) }
+            scene.request(1, from: round)
+            try #require(scene.rig.run { !scene.rig.isReady })
+            scene.rig.onLoop { scene.restore(0) }
+            try #require(scene.rig.run { scene.rig.isReady && scene.results == round + 1 })
+        }
+    }
+
     @Test func oneLookTakesAHundredMessagesAtMost() throws {
         let scene = try LaneScene(keys: 2, apps: 2)
         scene.rig.onLoop { for key in 0..<2 { scene.revoke(key) } }

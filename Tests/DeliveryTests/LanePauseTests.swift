@@ -1,4 +1,5 @@
 import EventLoop
+import Telemetry
 import TestKit
 import Testing
 
@@ -28,7 +29,7 @@ import Testing
         scene.request(3, app: 0)
         scene.request(3, from: 3, app: 1)
         try #require(scene.rig.run { scene.results == 3 && scene.waits == 3 })
-        #expect(scene.pushes.count == 3)
+        #expect(scene.pushes.count == 3 && scene.rig.counters.held.value == 3)
         let status = try #require(scene.rig.status())
         #expect(status.pauses.count == 1 && status.pauses[0].hasSuffix("key \(SimulatedApps.keyID(0))"))
         #expect(status.breakers.isEmpty && status.state.isReady)

@@ -48,6 +48,54 @@ import Testing
         #expect(rig.deadLetters.count == 1)
     }
 
+    @Test func itTakesNoMoreThoughAnotherIsOutAfterAFewTries() throws {
+        let scene = try LaneScene()
+        let (rig, names) = (scene.rig, scene.rig.names)
+        rig.onLoop {
+            rig.broker.behaviour.nackPercent = 100
+            rig.broker.deleteQueue(names.deadQueue)
+        }
+        rig.request("not JSON")
+        try #require(rig.run { rig.counters.publishRepeats.value == 3 })
+        scene.request(1)
+        try #require(rig.run { !rig.isReady })
+        #expect(rig.counters.publishRepeats.value > 4)
+        rig.onLoop { rig.broker.behaviour.nackPercent = 0 }
+        #expect(rig.run { scene.results == 1 })
+        rig.pass(seconds: 60)
+        #expect(!rig.isReady)
+        rig.mendTopology()
+        #expect(rig.run { rig.isReady && scene.results == 2 })
+    }
+
+    /// The broker hears a moment later that no more is wanted.
+    @Test func whatComesMeanwhileIsNotPushedUntilItIsOut() throws {
+        let scene = try LaneScene()
+        let (rig, names) = (scene.rig, scene.rig.names)
+        rig.onLoop { rig.broker.deleteQueue(names.deadQueue) }
+        rig.request("not JSON")
+        try #require(rig.run { !rig.isReady })
+        scene.request(1)
+        rig.pass(seconds: 60)
+        #expect(rig.queue()?.ready.count == 0 && scene.pushes.count == 0)
+        rig.mendTopology()
+        #expect(rig.run { rig.isReady && scene.results == 2 && scene.pushes.count == 1 })
+    }
+
+    /// What was not pushed is not said to have been, however often its dead letter comes.
+    @Test func aDeadLetterThatComesTwiceIsTheSame() throws {
+        let rig = try LaneRig()
+        try #require(rig.run { rig.isReady })
+        rig.onLoop { rig.broker.behaviour.confirmDelayMilliseconds = 20_000...20_000 }
+        let before = rig.connections.map(\.deliveredToServer)
+        rig.request("not JSON")
+        try #require(rig.run { rig.deadLetters.count == 1 })
+        let publishing = try #require(zip(rig.connections, before).first { $0.deliveredToServer > $1 }).0
+        rig.onLoop { publishing.cut() }
+        #expect(rig.run { rig.deadLetters.count == 2 })
+        #expect(rig.deadLetters.map { $0.properties.header("push-possible-duplicate") } == [false, false])
+    }
+
     /// The producer's headers and the worker's together are more than a frame holds.
     @Test func headersThatDoNotFitAreLeftOut() throws {
         let rig = try LaneRig()

@@ -26,7 +26,7 @@ final class LaneRig {
         var unfinished: [Int] = []
         var status: LaneStatus?
         var isKnown: Bool?
-        var spans: [Span] = []
+        var spans: [[Span]] = []
 
         func changed(_ state: LaneState) {
             if isReady, !state.isReady { stops += 1 }
@@ -57,7 +57,8 @@ final class LaneRig {
             Topology(names: names).declare(at: broker)
             try broker.start()
             let copies = CopyMemory()
-            let onSpans: (@Sendable (SpanBuffer) -> Void)? = traces ? { @Sendable in state.spans += $0.spans } : nil
+            let onSpans: (@Sendable (SpanBuffer) -> Void)? =
+                traces ? { @Sendable in state.spans.append($0.spans) } : nil
             return (0..<count).map { _ in
                 let connector = ByteConnector(loop: loop, endpoint: endpoint)
                 return Lane(
@@ -142,7 +143,9 @@ final class LaneRig {
     }
 
     /// What was handed over, where `traces` was wanted.
-    var spans: [Span] { state.spans }
+    var spans: [Span] { state.spans.flatMap(\.self) }
+    /// How many at a time.
+    var spansHandedOver: [Int] { state.spans.map(\.count) }
 
     /// Lanes end in their order.
     func drain(_ lane: Int = 0, deadlineSeconds: Int) {

@@ -1,5 +1,6 @@
 import AMQP
 import APNSProtocol
+import APNSSimulator
 import EventLoop
 import JSON
 import JSONSchema
@@ -81,6 +82,13 @@ import Testing
         #expect(headers.header("push-error-path") == .string("/\(name)"))
     }
 
+    @Test(arguments: [(64, nil), (65, "collapse_id")])
+    func theLongestCollapseIDIsTaken(_ bytes: Int, _ code: String?) throws {
+        let id = String(repeating: "c", count: bytes)
+        let message = try JSONDocument(Array(#"{"push_type":"alert","payload":{},"collapse_id":"\#(id)"}"#.utf8))
+        #expect(MessageLimits.refusal(of: message.root)?.code == code)
+    }
+
     @Test(arguments: [
         ("com.example.other", "No app with this bundle ID is configured here."),
         (
@@ -117,15 +125,63 @@ import Testing
         #expect(try JSONDocument(result.body).root["device_token"]?.string == told)
     }
 
-    @Test func aBodyThatIsTooLargeIsMovedByTheBroker() throws {
+    @Test func bodiesThatAreTooLargeAreMovedByTheBroker() throws {
         let rig = try LaneRig(bodyBytesMax: 100)
         try #require(rig.run { rig.isReady })
-        rig.request(String(repeating: "x", count: 101))
-        let isTold = rig.run { rig.queue(rig.names.resultsQueue)?.ready.count == 1 && rig.deadLetters.count == 1 }
+        let body = Array(repeating: UInt8(ascii: "x"), count: 101)
+        rig.onLoop {
+            for _ in 0..<2 { _ = rig.broker.publish(exchange: rig.names.requestsExchange, routingKey: "-", body: body) }
+        }
+        let isTold = rig.run { rig.queue(rig.names.resultsQueue)?.ready.count == 2 && rig.deadLetters.count == 2 }
         try #require(isTold)
-        let result = try JSONDocument(#require(rig.queue(rig.names.resultsQueue)?.ready.first).body).root
-        #expect(result["outcome"]?.string == "invalid" && result["error"]?["class"]?.string == "size")
-        #expect(rig.counters.rejected.value == 1 && rig.counters.acknowledged.value == 0)
+        let results = try #require(rig.queue(rig.names.resultsQueue)).ready
+        for result in try results.map({ try JSONDocument($0.body).root }) {
+            #expect(result["outcome"]?.string == "invalid" && result["error"]?["class"]?.string == "size")
+        }
+        #expect(Set(results.map(\.properties.messageID)).count == 2, "nothing is known to tell them apart by")
+        #expect(rig.counters.rejected.value == 2 && rig.counters.acknowledged.value == 0)
+    }
+
+    @Test(arguments: [("gzip", "property"), ("UTF-8", "json"), ("identity", "json")])
+    func aBodyThatIsSaidToBeCompressedIsNotRead(_ encoding: String, _ refusal: String) throws {
+        let rig = try LaneRig()
+        try #require(rig.run { rig.isReady })
+        rig.onLoop {
+            _ = rig.broker.publish(
+                exchange: rig.names.requestsExchange, routingKey: "-", contentEncoding: encoding, body: [0x1F, 0x8B])
+        }
+        #expect(rig.run { rig.deadLetters.count == 1 })
+        #expect(rig.deadLetters.first?.properties.header("push-reason-class") == .string(refusal))
+    }
+
+    /// The same for the app: what is longer than any is not repeated.
+    @Test(arguments: [(512, true), (513, false)]) func aRefusedMessageSaysWhichAppItNamed(_ bytes: Int, _ isTold: Bool)
+        throws
+    {
+        let rig = try LaneRig()
+        try #require(rig.run { rig.isReady })
+        let app = String(repeating: "a", count: bytes)
+        rig.request(#"{"app":"\#(app)"}"#)
+        try #require(rig.run { rig.queue(rig.names.resultsQueue)?.ready.count == 1 })
+        let result = try #require(rig.queue(rig.names.resultsQueue)?.ready.first)
+        #expect(try JSONDocument(result.body).root["app"]?.string == (isTold ? app : nil))
+    }
+
+    /// A message that may be what ends the workers.
+    @Test func aMessageThatIsDeliveredAgainAndAgainIsSaid() throws {
+        let log = try CapturedLog()
+        let scene = try LaneScene(log: log.log)
+        try scene.rig.onLoop { try scene.apns.faults.put(Fault(id: "slow", action: .latency(.constant(25_000)))) }
+        scene.request(1)
+        try #require(scene.rig.run { scene.pushes.count == 1 })
+        for delivery in 2...4 {
+            scene.rig.onLoop { scene.rig.broker.closeChannels(541, "INTERNAL_ERROR") }
+            let deliveries = { scene.rig.counters.registry.count(of: "martlet_deliveries_total") }
+            try #require(scene.rig.run { deliveries() >= delivery })
+        }
+        #expect(scene.rig.run { scene.rig.counters.quarantined.value == 1 && scene.results == 1 })
+        let lines = log.lines().filter { $0.contains("moves to the quarantine") }
+        #expect(lines.count == 1 && lines[0].contains("push.requests"))
     }
 
     @Test(arguments: [
@@ -155,17 +211,19 @@ import Testing
         let rig = try LaneRig()
         try #require(rig.run { rig.isReady })
         rig.onLoop {
-            _ = rig.broker.publish(
-                exchange: rig.names.requestsExchange, routingKey: "-",
-                headers: ["cloudEvents_specversion": "1.0", "cloudEvents_id": "1"],
-                body: Array(
-                    #"{"app":"a","device_token":"aabb","push_type":"alert","payload":{"aps":{"alert":"x"}}}"#.utf8))
+            for headers: FieldTable in [["cloudEvents_specversion": "1.0", "cloudEvents_id": "1"], ["id": "1"]] {
+                _ = rig.broker.publish(
+                    exchange: rig.names.requestsExchange, routingKey: "-", headers: headers,
+                    body: Array(
+                        #"{"app":"a","device_token":"aabb","push_type":"alert","payload":{"aps":{"alert":"x"}}}"#.utf8))
+            }
             _ = rig.broker.publish(
                 exchange: rig.names.requestsExchange, routingKey: "-", headers: [:], body: [0x1F, 0x8B, 8, 0, 0])
         }
-        #expect(rig.run { rig.deadLetters.count == 2 })
+        #expect(rig.run { rig.deadLetters.count == 3 })
         let told = rig.deadLetters.compactMap { $0.properties.header("push-reason")?.stringValue }
         #expect(told.first?.hasSuffix("at every publish; the id of a CloudEvent in its headers is not read.") == true)
+        #expect(told[1].hasSuffix("at every publish."))
         #expect(
             told.last == "The body is not JSON, at line 1, column 1: the text is compressed (gzip, zlib or zstd): "
                 + "write it as it is.")

@@ -32,7 +32,10 @@ import Testing
         #expect(
             zip(spans.dropFirst(), spans.dropFirst(2)).allSatisfy { $0.endUnixNanoseconds <= $1.startUnixNanoseconds })
         #expect(spans[3].endUnixNanoseconds - spans[3].startUnixNanoseconds >= 100_000_000)
-        for (key, value) in [("martlet.outcome", "accepted"), ("messaging.destination.name", "push.requests")] {
+        for (key, value) in [
+            ("martlet.outcome", "accepted"), ("messaging.destination.name", "push.requests"),
+            ("messaging.operation.type", "process"),
+        ] {
             #expect(whole.attributes.contains(Span.Attribute(key: key, value: .text(value))), "\(key)")
         }
 
@@ -50,6 +53,17 @@ import Testing
         #expect(scene.rig.spans.isEmpty)
         let result = try #require(scene.rig.broker.queue(scene.rig.names.resultsQueue)?.ready.first)
         #expect(result.properties.header("traceparent")?.stringValue == traceParent)
+    }
+
+    @Test func theLastAreHandedOverOnceAtTheEnd() throws {
+        let scene = try LaneScene(traces: true)
+        scene.rig.request(LaneScene.message(0, app: 0), headers: Self.headers(Self.parent))
+        try #require(scene.rig.run { scene.results == 1 })
+        scene.rig.drain(deadlineSeconds: 10)
+        #expect(scene.rig.run { scene.rig.unfinished == 0 })
+        #expect(scene.rig.spans.count == 5)
+        scene.rig.pass(seconds: 2)
+        #expect(scene.rig.spansHandedOver == [5])
     }
 
     @Test func aMessageThatIsInvalidIsSaidToHaveFailed() throws {

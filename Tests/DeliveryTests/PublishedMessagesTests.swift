@@ -16,7 +16,9 @@ import Testing
     ]
 
     /// With all properties that a producer may set.
-    private func record(_ headers: FieldTable = FieldTable(), isRedelivered: Bool = false) -> DeliveryRecord {
+    private func record(
+        _ headers: FieldTable = FieldTable(), isRedelivered: Bool = false, publishedAt seconds: UInt64 = 1_700_000_000
+    ) -> DeliveryRecord {
         var envelope = WireWriter()
         envelope.raw("push.requests".utf8)
         envelope.raw("urgent".utf8)
@@ -25,7 +27,7 @@ import Testing
         envelope.table(headers)
         envelope.octet(2)
         for text in ["correlation", "answers", Self.id] { envelope.shortString(text) }
-        envelope.longLong(1_700_000_000)
+        envelope.longLong(seconds)
         for text in ["push", "shop"] { envelope.shortString(text) }
         let body = Array("{}".utf8)
         let record = DeliveryRecord(
@@ -87,6 +89,27 @@ import Testing
                 "push-first-failed-at": 9, "push-failed-at": 9,
             ] + Self.origin)
         #expect(attempts(of: message) == waiting)
+    }
+
+    private static let trips: [(headers: FieldTable, attempts: Attempts)] = [
+        (["push-retry-rounds": 2], Attempts(rounds: 2)), (["push-wait-id": 7, "push-hold-rounds": 1], Attempts()),
+        (["push-outcome": "rejected", "push-attempt": 3, "push-retry-rounds": 3], Attempts()),
+    ]
+
+    @Test(arguments: trips)
+    func onlyATripIsReadAsOne(_ headers: FieldTable, _ attempts: Attempts) {
+        #expect(record(headers).attempts == attempts)
+    }
+
+    @Test(arguments: [(1_799_999_983, 17), (1_800_000_001, 0), (0, 30 * 86_400)])
+    func theAgeIsCountedFromThePublish(_ publishedAt: UInt64, _ seconds: Int) {
+        #expect(record(publishedAt: publishedAt).ageNanoseconds == seconds * 1_000_000_000)
+        #expect(record(["push-retry-rounds": 1], publishedAt: publishedAt).ageNanoseconds == nil)
+    }
+
+    @Test(arguments: [(6, "aüçb"), (5, "aüç"), (4, "aü"), (3, "aü"), (2, "a"), (0, "")])
+    func textsAreCutBetweenCharacters(_ count: Int, _ cut: String) {
+        #expect("aüçb".cut(to: count) == cut)
     }
 
     @Test func whatMovesToTheQuarantineIsReadAsItWasWritten() {

@@ -5,6 +5,7 @@ import Testing
 @Suite struct RoutingKeyTests {
     @Test func aResultNamesItsOutcomeAndApp() {
         #expect(RoutingKey.result(.accepted, app: "com.example.app") == "result.accepted.com.example.app")
+        #expect(RoutingKey.result(.accepted, app: "Zoo.app-19_x") == "result.accepted.Zoo.app-19_x")
         #expect(RoutingKey.result(.invalid, app: nil) == "result.invalid.-")
     }
 

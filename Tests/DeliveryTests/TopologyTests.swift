@@ -22,13 +22,14 @@ import Testing
         #expect(other.bindings.first?.exchange == "shop.push.requests")
     }
 
-    @Test func everyQueueIsAQuorumQueueAndIsBound() {
+    @Test func everyQueueIsAQuorumQueueAndIsBound() throws {
         for queue in topology.queues {
             #expect(queue.arguments.contains { $0.name == "x-queue-type" && $0.value == .text("quorum") })
             #expect(topology.bindings.contains { $0.queue == queue.name })
         }
         for binding in topology.bindings {
-            #expect(topology.exchanges.contains { $0.name == binding.exchange })
+            let exchange = try #require(topology.exchanges.first { $0.name == binding.exchange })
+            #expect(binding.routingKey.isEmpty == (exchange.kind == .fanout))
         }
     }
 
@@ -82,7 +83,7 @@ import Testing
 
     @Test(arguments: [
         ("3.10.8", "3.10"), ("4.0", "4.0"), ("4.3.0-rc.1", "4.3"), ("3.8.0+1", "3.8"), ("4", nil), ("", nil),
-        ("a.b", nil), ("-1.0", nil), ("3.x", nil),
+        ("a.b", nil), ("-1.0", nil), ("3.x", nil), (".4.0", nil), ("4..1", nil),
     ])
     func versionsOfBrokers(text: String, version: String?) {
         #expect(BrokerVersion(text)?.description == version)

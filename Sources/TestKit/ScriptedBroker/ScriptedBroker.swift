@@ -180,11 +180,14 @@ public final class ScriptedBroker {
     /// Puts a message in as a publisher would; returns the number of queues that took it.
     @discardableResult
     public func publish(
-        exchange: String = "", routingKey: String, messageID: String? = nil, headers: FieldTable = FieldTable(),
-        body: [UInt8]
+        exchange: String = "", routingKey: String, messageID: String? = nil, contentEncoding: String? = nil,
+        headers: FieldTable = FieldTable(), body: [UInt8]
     ) -> Int {
         var writer = WireWriter()
-        writer.short((headers.isEmpty ? 0 : 1 << 13) | 1 << 12 | (messageID == nil ? 0 : 1 << 7))
+        writer.short(
+            (contentEncoding == nil ? 0 : 1 << 14) | (headers.isEmpty ? 0 : 1 << 13) | 1 << 12
+                | (messageID == nil ? 0 : 1 << 7))
+        if let contentEncoding { writer.shortString(contentEncoding) }
         if !headers.isEmpty { writer.table(headers) }
         writer.octet(2)
         if let messageID { writer.shortString(messageID) }

@@ -144,6 +144,16 @@ import Testing
         }
     }
 
+    @Test(arguments: [(255, CopyMemory.Admission.done), (256, .accepted)])
+    func channelsThatWereLostLongAgoAreForgotten(_ others: Int, _ admission: CopyMemory.Admission) {
+        let lost = memory.openChannel()
+        #expect(begin(key(), lost) == .first)
+        memory.settle(key(), accepted, now: seconds(0))
+        memory.lose(lost, now: seconds(1))
+        for _ in 0..<others { memory.lose(memory.openChannel(), now: seconds(1)) }
+        #expect(begin(key(), memory.openChannel(), isRedelivered: true) == admission)
+    }
+
     /// A redrive that was broken off and repeated, and then the broker closed the channel.
     @Test(arguments: [true, false])
     func bothPublishesOfATripAreKnownWhenTheirChannelWasLost(theFirstHasEnded: Bool) async {

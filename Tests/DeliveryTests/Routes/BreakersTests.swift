@@ -87,6 +87,24 @@ import Testing
         }
     }
 
+    @Test func theNextProbeWaitsForHalfTheSpanToAllOfIt() {
+        let now = MonotonicTime(nanoseconds: 0)
+        let waits = (0...5001 as ClosedRange<UInt64>).map { random in
+            var breaker = Breaker()
+            _ = breaker.open(BreakerCause("x", ""), .byMessage, now)
+            breaker.probeFailed(now, random: random)
+            return breaker.opening.map { now.duration(to: $0.nextProbe) }
+        }
+        #expect(waits.compactMap(\.self).min() == .seconds(5) && waits.compactMap(\.self).max() == .seconds(10))
+    }
+
+    @Test func anOpenOneSaysWhatItWasLastOpenedFor() {
+        let (scene, first, last) = (Scene(), BreakerCause("unreachable", ""), BreakerCause("certificate", ""))
+        for cause in [first, last] { scene.breakers.cannotConnect(toEndpointOf: 0, cause, scene.now) }
+        #expect(scene.breakers.opening(at: .endpoint(0))?.cause == last)
+        #expect(scene.takeChanges() == [.opened(.endpoint(0), first)])
+    }
+
     @Test func itClosesAtTheFirstGoodAnswerToWhatBeganAfterItOpened() {
         let scene = Scene()
         guard let before = scene.admit(first) else { return #expect(Bool(false)) }
