@@ -129,7 +129,7 @@ public class HTTP2Session: ByteStreamHandler {
     public final func close() {
         loop.assertOnLoop()
         closesOnceWritten = true
-        if phase == .open { requestFlush() }
+        requestFlush()
     }
 
     /// Ends the connection without a word to the peer. The delegate's `closed` follows in a later call.

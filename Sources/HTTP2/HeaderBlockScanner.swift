@@ -45,7 +45,7 @@ struct HeaderBlockScanner {
         case .field: beginField(byte, field)
         case .nameIndex, .tableSize, .nameLengthRest, .valueLengthRest:
             readInteger(byte)
-            if byte & 0x80 == 0, state != .broken { integerEnded(field) }
+            if byte & 0x80 == 0 { integerEnded(field) }
         case .nameLength:
             isNameHuffman = byte & 0x80 != 0
             beginInteger(byte, prefixBits: 7, then: .nameLengthRest, field)

@@ -102,6 +102,10 @@ struct HeaderFrameScanner {
         left = bytes
     }
 
+    private mutating func stop() {
+        state = .broken
+    }
+
     private mutating func frameBegan() {
         frameLength = Int(header.high >> 40)
         let type = UInt8(truncatingIfNeeded: header.high >> 32)
@@ -115,13 +119,13 @@ struct HeaderFrameScanner {
             block = HeaderBlockScanner()
             blocks.append(Block(streamID: streamID, start: fields.count))
             let prefixBytes = (flags & Flag.padded != 0 ? 1 : 0) + (flags & Flag.priority != 0 ? 5 : 0)
-            guard frameLength >= prefixBytes else { return begin(.broken, 0) }
+            guard frameLength >= prefixBytes else { return stop() }
             prefix = 0
             begin(.framePrefix, prefixBytes)
         case FrameType.continuation where openBlock == streamID: begin(.fragment, frameLength)
         // Within a block nothing but its continuation may come, and without one no continuation.
-        case FrameType.headers, FrameType.continuation: begin(.broken, 0)
-        default: openBlock == nil ? begin(.skipping, frameLength) : begin(.broken, 0)
+        case FrameType.headers, FrameType.continuation: stop()
+        default: openBlock == nil ? begin(.skipping, frameLength) : stop()
         }
     }
 
@@ -129,7 +133,7 @@ struct HeaderFrameScanner {
         let priorityBytes = flags & Flag.priority != 0 ? 5 : 0
         let prefixBytes = priorityBytes + (flags & Flag.padded != 0 ? 1 : 0)
         padding = flags & Flag.padded != 0 ? Int(prefix >> UInt64(priorityBytes * 8)) : 0
-        guard prefixBytes + padding <= frameLength else { return begin(.broken, 0) }
+        guard prefixBytes + padding <= frameLength else { return stop() }
         begin(.fragment, frameLength - prefixBytes - padding)
     }
 

@@ -81,6 +81,16 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         }
     }
 
+    @Test func aBlockThatIsNotFoundHasNoFieldsInTheNextPieceEither() {
+        var scanner = HeaderFrameScanner()
+        scan(&scanner, preface + frame(1, 0, stream: 1, [0x82])) { scanner in
+            scanner.blockBegan(streamID: 1)
+            scanner.blockBegan(streamID: 3)
+            #expect(scanner.next() == nil)
+        }
+        scan(&scanner, frame(9, 4, stream: 1, [0x82])) { scanner in #expect(scanner.next() == nil) }
+    }
+
     @Test func keepsNoMoreThanSoManyFieldsOfABlock() {
         var scanner = HeaderFrameScanner()
         var reported = 0

@@ -115,15 +115,15 @@ import Testing
 
     @Test func theServerHearsOfStreamsAboveWhatItAnnounced() throws {
         let rig = try Rig(serverSettings: HTTP2Settings(maxConcurrentStreams: 3), onRequest: { _, _ in })
-        #expect(rig.open())
+        #expect(rig.run(until: { rig.servers.first?.acknowledgements == 1 }) == .done)
         rig.loop.enter {
-            // The limit falls while two more are on their way, so that the client cannot know.
-            _ = rig.client.request("/1")
-            _ = rig.client.request("/2")
+            // The limit falls while three are on their way, so that the client cannot know.
+            for _ in 0..<3 { _ = rig.client.request("/") }
             rig.server.server.update(HTTP2Settings(maxConcurrentStreams: 1))
         }
-        #expect(rig.run(until: { rig.server.requests.count == 2 }) == .done)
-        #expect(rig.server.requests.values.map(\.excess).sorted { "\($0)" < "\($1)" } == [.none, .unacknowledged])
+        #expect(rig.run(until: { rig.server.requests.count == 3 }) == .done)
+        let excesses = rig.server.requests.sorted { $0.key < $1.key }.map(\.value.excess)
+        #expect(excesses == [.none, .unacknowledged, .unacknowledged])
         #expect(rig.run(until: { rig.server.acknowledgements == 2 }) == .done)
         #expect(rig.server.closes.isEmpty, "the connection lives")
     }
@@ -300,6 +300,35 @@ import Testing
         #expect(rig.client.responses[1]?.end == .connectionLost)
         #expect(rig.client.closes[0]?.code == .reset)
         #expect(rig.request() == nil)
+    }
+
+    @Test func theEndOfTheStreamAfterAGoAwayIsOneToWhoStillWaits() throws {
+        let rig = try Rig(onRequest: { server, _ in
+            server.server.goAway()
+            server.server.close()
+        })
+        #expect(rig.open())
+        rig.request()
+        #expect(rig.run(until: { rig.client.closes.count == 1 }) == .done)
+        #expect(rig.client.goAways.map(\.last) == [1])
+        #expect(rig.client.responses[1]?.end == .connectionLost)
+        #expect(rig.client.closes[0]?.code == .reset)
+    }
+
+    @Test func askedToConnectTwiceItConnectsOnce() throws {
+        let rig = try Rig()
+        #expect(rig.open())
+        let other = RecordingClient()
+        rig.loop.enter {
+            other.client = HTTP2Client(loop: rig.loop, delegate: other)
+            let connector = ByteConnector(loop: rig.loop, endpoint: Rig.endpoint)
+            for _ in 0..<2 { other.client.connect(through: connector) }
+        }
+        rig.settle()
+        #expect(rig.servers.count == 2)
+        rig.loop.enter { other.client.abort() }
+        rig.settle()
+        #expect(other.closes.count == 1)
     }
 
     @Test func aRequestCanBeBrokenOff() throws {
