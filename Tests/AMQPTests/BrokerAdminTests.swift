@@ -98,6 +98,7 @@ import Testing
 
     @Test func aFetchThatIsCutShortHarmsNoneAfterIt() {
         Scene.play { scene in
+            scene.connection.frameBytesMax = 4096
             try scene.broker.start()
             let admin = scene.makeAdmin()
             try await admin.declareQueue("q")

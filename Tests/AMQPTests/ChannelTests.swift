@@ -435,4 +435,21 @@ import Testing
             await connection.close()
         }
     }
+
+    @Test func theCloseOfAChannelThatWasGivenUpHasItsOwnDeadline() {
+        Scene.play { scene in
+            scene.connection.heartbeatSeconds = 0
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            let connection = scene.makeConnection()
+            let consumer = scene.makeConsumer("in", on: connection)
+            try await consumer.waitUntilReady(deadlineSeconds: 10)
+            scene.broker.setSilent(true)
+            #expect(await consumer.get() == nil, "given up")
+            let start = scene.loop.now.monotonic
+            await consumer.close(deadlineSeconds: 60)
+            #expect(start.duration(to: scene.loop.now.monotonic) >= .seconds(60))
+            #expect(connection.state == .ready, "it may have other channels")
+        }
+    }
 }

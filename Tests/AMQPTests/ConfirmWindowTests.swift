@@ -145,6 +145,8 @@ import Testing
         #expect(transcript.told == ["b": .confirmed])
         #expect(transcript.window.isEmpty)
         #expect(transcript.window.oldestAwaitedSentAt() == nil)
+        _ = transcript.send("c")
+        #expect(transcript.window.oldestAwaitedSentAt() == MonotonicTime(nanoseconds: 5), "looked for once more")
     }
 
     @Test func theOldestIsFoundHoweverManyCameBefore() {
@@ -170,6 +172,7 @@ import Testing
         #expect(lost == ["b"])
         #expect(transcript.send("c") == 1)
         expect(transcript.confirm(1))
+        #expect(transcript.window.oldestSentAt == nil)
     }
 
     /// Against a broker that confirms in any order, at times many at once.

@@ -65,6 +65,25 @@ import Testing
         }
     }
 
+    /// RabbitMQ keeps back what follows many settlements until they are applied.
+    @Test(arguments: ["reject", "requeue"]) func manySettlementsAreGivenTheirTime(how: String) {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.fill((0..<33).map { "\($0)" })
+            let consumer = scene.makeConsumer(prefetch: 100)
+            await scene.wait("deliveries") { scene.deliveries.count == 33 }
+            await consumer.stopConsuming()
+            let start = scene.loop.now.monotonic
+            for tag in scene.deliveries.map(\.tag) {
+                if how == "reject" { consumer.reject(tag, requeue: false) } else { consumer.requeue(tag) }
+            }
+            #expect(await consumer.untilSettled(by: start + .seconds(10)))
+            #expect(start.duration(to: scene.loop.now.monotonic) >= .seconds(2))
+            await consumer.close()
+        }
+    }
+
     @Test func whatIsDoneBehindAnOpenDeliveryLeavesAtTheClose() {
         Scene.play { scene in
             try scene.broker.start()
@@ -350,6 +369,26 @@ import Testing
         }
     }
 
+    @Test func whoHoldsLittleDoesNotLetGoOnWhoHoldsMuch() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.broker.declareQueue("large")
+            let connection = scene.makeConnection()
+            let little = scene.makeConsumer("in", on: connection)
+            let much = scene.makeConsumer("large", prefetch: 100, on: connection) { $0.bodyBytesInFlightMax = 50_000 }
+            scene.fill(["a"])
+            await scene.wait("delivery") { little.unsettledCount == 1 }
+            for _ in 0..<100 { scene.broker.publish(routingKey: "large", body: .init(repeating: 7, count: 10_000)) }
+            await scene.pass(.seconds(10))
+            let held = much.unsettledCount
+            #expect(held >= 5 && held < 20, "\(held)")
+            little.acknowledge(scene.deliveries[0].tag)
+            await scene.pass(.seconds(10))
+            #expect(much.unsettledCount == held)
+        }
+    }
+
     @Test func stoppedItTakesNoMoreAndSettlesWhatItHas() {
         Scene.play { scene in
             try scene.broker.start()
@@ -403,6 +442,22 @@ import Testing
             await scene.pass(.seconds(60))
             #expect(scene.deliveries.isEmpty)
             await consumer.close()
+        }
+    }
+
+    @Test func closedItHoldsNobodyWhoListened() {
+        final class Listener {}
+        Scene.play { scene in
+            let consumer = scene.makeConsumer()
+            var listener: Listener? = Listener()
+            weak let listening = listener
+            consumer.onDelivery = { [listener] _ in _ = listener }
+            consumer.onChannelLost = { [listener] in _ = listener }
+            listener = nil
+            #expect(listening != nil)
+            await consumer.close()
+            #expect(listening == nil)
+            #expect(consumer.state == .closed)
         }
     }
 

@@ -198,6 +198,17 @@ import Testing
         },
     ]
 
+    @Test func aConnectionThatTheBrokerClosesIsAnswered() {
+        let close = Self.method(0, 10, 50) { writer in
+            writer.short(320)
+            writer.shortString("CONNECTION_FORCED")
+            writer.raw([0, 0, 0, 0])
+        }
+        let heard = Self.play(Self.session.flatMap { $0 } + close)
+        #expect(heard.states.contains("consumer waiting: connectionForced"))
+        #expect(heard.bytes.starts(with: Self.answers[..<7].flatMap { $0 } + Self.method(0, 10, 51)))
+    }
+
     @Test func anotherAnswerThanAskedForEndsTheConnection() {
         Scene.play { scene in
             let login = Self.session[..<4].flatMap { $0 }

@@ -14,6 +14,7 @@ import Testing
         + short("nested") + [UInt8(ascii: "F")] + long(short("in") + [UInt8(ascii: "S")] + long(Array("side".utf8)))
         + short("list") + [UInt8(ascii: "A")] + long([UInt8(ascii: "b"), 0x80, UInt8(ascii: "V")])
         + short("text") + [UInt8(ascii: "S")] + long(Array("grüße".utf8))
+        + short("small") + [UInt8(ascii: "s"), 255, 254]
         + short("when") + [UInt8(ascii: "T"), 0, 0, 0, 0, 0, 0, 1, 0]
 
     /// All fourteen properties.
@@ -39,12 +40,13 @@ import Testing
         #expect(properties.appID == "app")
         #expect(properties.header("flag") == true)
         #expect(properties.header("int") == -2)
+        #expect(properties.header("small") == -2)
         #expect(properties.header("text") == "grüße")
         #expect(properties.header("when") == .timestamp(seconds: 256))
         #expect(properties.header("nested") == .table(["in": "side"]))
         #expect(properties.header("list") == .array([-128, .void]))
         #expect(properties.header("none") == nil)
-        #expect(properties.headers?.entries.map(\.name) == ["flag", "int", "nested", "list", "text", "when"])
+        #expect(properties.headers?.entries.map(\.name) == ["flag", "int", "nested", "list", "text", "small", "when"])
     }
 
     @Test func thoseThatAreAbsentAreNil() {
@@ -68,6 +70,12 @@ import Testing
         #expect(sums[0] != 0)
         #expect(sums[1] == sums[0])
         #expect(sums[2] == sums[0])
+    }
+
+    @Test func whatCannotBeReadHasNoSum() {
+        for storage in [[], [0x20, 0, 0, 0, 0, 9], [0x80, 0, 9], [0x40, 0, 9]] as [[UInt8]] {
+            #expect(MessageProperties(storage: storage).publishersSum { _ in 7 } == 0)
+        }
     }
 
     @Test func moreFlagsThanAreKnownArePassedOver() {

@@ -114,6 +114,22 @@ import Testing
         }
     }
 
+    /// More than could ever be delivered.
+    @Test func asManyAreFetchedAsAreAskedFor() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.fill((0...1000).map { "\($0)" })
+            let consumer = scene.makeConsumer()
+            consumer.pause()
+            try await consumer.waitUntilReady(deadlineSeconds: 10)
+            for _ in 0...1000 { #expect(await consumer.get() != nil) }
+            #expect(consumer.unsettledCount == 1001)
+            #expect(scene.broker.logins == 1)
+            await consumer.close()
+        }
+    }
+
     @Test func oneMessageIsFetchedAmongDeliveries() {
         Scene.play { scene in
             try scene.broker.start()
@@ -153,6 +169,21 @@ import Testing
             #expect(late.results == [nil])
             await scene.wait("again") { consumer.state == .ready }
             await consumer.close()
+        }
+    }
+
+    @Test func aFetchThatIsNotAnsweredEnds() {
+        Scene.play { scene in
+            scene.connection.heartbeatSeconds = 0
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            let consumer = scene.makeConsumer()
+            consumer.pause()
+            try await consumer.waitUntilReady(deadlineSeconds: 10)
+            scene.broker.setSilent(true)
+            let fetched = scene.fetch(1, from: consumer)
+            await scene.wait("the end", limit: .seconds(20)) { fetched.results == [nil] }
+            await consumer.close(deadlineSeconds: 1)
         }
     }
 

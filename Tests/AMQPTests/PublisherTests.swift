@@ -24,6 +24,7 @@ import Testing
             message.replyTo = "reply"
             message.appID = "martlet"
             message.timestampSeconds = 1234
+            message.priority = 5
             #expect(await publisher.publish(message) == .confirmed)
             let stored = try #require(scene.broker.queue("out")?.ready.first)
             #expect(stored.exchange == "results")
@@ -38,6 +39,7 @@ import Testing
             #expect(properties.replyTo == "reply")
             #expect(properties.appID == "martlet")
             #expect(properties.timestampSeconds == 1234)
+            #expect(properties.priority == 5)
             #expect(properties.deliveryMode == 2)
             #expect(properties.headers == message.headers)
             await publisher.close()
@@ -153,7 +155,9 @@ import Testing
             message = Scene.message("a")
             message.body = .init(repeating: 0, count: 1001)
             #expect(await publisher.publish(message) == .refused(.bodyTooLarge))
-            #expect(await publisher.publish(Scene.message("b")) == .confirmed)
+            message = Scene.message("b")
+            message.messageID = String(repeating: "x", count: 255)
+            #expect(await publisher.publish(message) == .confirmed)
             #expect(scene.loop.network.connections.count == 1)
             #expect(scene.texts(in: "out") == ["b"])
             await publisher.close()
@@ -244,6 +248,26 @@ import Testing
             }
             #expect(scene.texts(in: "out").sorted() == others.map(\.messageID).sorted())
             #expect(scene.texts(in: "late").sorted() == messages.dropFirst(100).map(\.messageID).sorted())
+            await publisher.close()
+        }
+    }
+
+    @Test func anExchangeThatIsThereAgainIsPublishedToAsAnyOther() {
+        Scene.play { scene in
+            try scene.broker.start()
+            let publisher = scene.makePublisher()
+            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            let known = await publisher.publish(Scene.message("known", exchange: "gone"))
+            guard case .unknown = known else { return fail("\(known)") }
+            scene.broker.declareExchange("gone", .direct)
+            scene.broker.declareQueue("out")
+            scene.broker.bindQueue("out", toExchange: "gone", routingKey: "out")
+            #expect(await publisher.publish(Scene.message("alone", exchange: "gone")) == .confirmed)
+            scene.broker.behaviour.confirmDelayMilliseconds = 1000...1000
+            for id in ["a", "b"] { scene.publish(Scene.message(id, exchange: "gone"), publisher) }
+            await scene.pass(.milliseconds(500))
+            #expect(publisher.unconfirmedCount == 2)
+            await scene.wait("outcomes") { scene.outcomes == ["a": .confirmed, "b": .confirmed] }
             await publisher.close()
         }
     }
@@ -400,7 +424,9 @@ import Testing
             #expect(publisher.unconfirmedCount == 1)
             #expect(publisher.state == .ready)
             scene.broker.behaviour.confirmDelayMilliseconds = 0...0
+            let start = scene.loop.now.monotonic
             await scene.wait("another channel") { scene.states.contains("publisher waiting: timedOut") }
+            #expect(start.duration(to: scene.loop.now.monotonic) < .seconds(11))
             #expect(publisher.unconfirmedCount == 0)
             #expect(await publisher.publish(Scene.message("b")) == .confirmed)
             #expect(scene.broker.logins == 1)

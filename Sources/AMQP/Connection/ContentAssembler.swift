@@ -80,7 +80,6 @@ package struct ContentAssembler {
         }
         content.bodySize = size
         content.isOversized = size > UInt64(bodyBytesMax)
-        content.body = []
         if size == 0 {
             state = .complete
             return .complete

@@ -134,7 +134,6 @@ final class WireConnection: ByteStreamHandler {
     }
 
     func resumeReading() {
-        guard isPaused else { return }
         isPaused = false
         lastReceived = loop.now.monotonic
         transport?.resumeReading()

@@ -376,7 +376,7 @@ public final class Consumer: BrokerChannel {
             if wantsToConsume { sendConsume() }
             return true
         case .basicGetOK(let got):
-            guard getWaiter != nil, window.openCount < openMax, window.delivered(got.delivery_tag) else { return false }
+            guard getWaiter != nil, window.delivered(got.delivery_tag) else { return false }
             arriving = (got.delivery_tag, got.redelivered != 0, true)
             assembler.begin(exchange: got.exchange.buffer, routingKey: got.routing_key.buffer)
             return true

@@ -152,7 +152,6 @@ package struct ConfirmWindow<Waiter> {
         while let sentAt = oldestAwaitedSentAt(), sentAt <= time {
             if let waiter = self[lateHead]?.waiter { resume(waiter) }
             self[lateHead]?.waiter = nil
-            lateHead += 1
         }
     }
 

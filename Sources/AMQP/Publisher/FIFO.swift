@@ -1,6 +1,6 @@
 /// A queue in an array: taking from the front moves nothing.
 struct FIFO<Element> {
-    private var elements: [Element?] = []
+    private(set) var elements: [Element?] = []
     private var head = 0
 
     var count: Int { elements.count - head }

@@ -1,0 +1,17 @@
+import Testing
+
+@testable import AMQP
+
+@Suite struct FIFOTests {
+    /// As long as it is never empty, it has no other occasion to forget what was taken.
+    @Test func whatIsTakenLeavesNoGapAndKeepsNoRoom() {
+        var queue = FIFO<Int>()
+        for number in 0..<1500 { queue.append(number) }
+        for number in 1500..<20_000 {
+            #expect(queue.popFirst() == number - 1500)
+            queue.append(number)
+            #expect(queue.count == 1500)
+        }
+        #expect(queue.elements.count < 4096)
+    }
+}
