@@ -118,7 +118,7 @@ public final class HTTP2Server: HTTP2Session {
         guard let limit else { return }
         announcedStreamsMax = Int(limit)
         // Nine bytes of frame header, then six bytes an entry: identifier and value.
-        for entry in stride(from: 9, to: bytes.count, by: 6) {
+        for entry in stride(from: 9, to: bytes.count - 5, by: 6) {
             let id = UInt16(bigEndian: bytes.loadUnaligned(fromByteOffset: entry, as: UInt16.self))
             guard id == UInt16(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue) else { continue }
             bytes.storeBytes(of: limit.bigEndian, toByteOffset: entry + 2, as: UInt32.self)
