@@ -1,6 +1,9 @@
 /// How to log in at a broker and how to keep the connection.
 public struct ConnectionConfiguration: Sendable {
     public var credentials: AMQPCredentials
+    /// Whether the certificate that the connectors show in TLS says who logs in (SASL EXTERNAL, RFC 4422, appendix A),
+    /// where the broker offers that; else `credentials` do.
+    public var prefersCertificate = false
     public var virtualHost = "/"
     /// What the broker's management shows for this connection.
     public var connectionName = "martlet"

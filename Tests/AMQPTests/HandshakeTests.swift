@@ -13,12 +13,22 @@ import Testing
 
     @Test func theLoginInOrder() {
         var handshake = Handshake(wanted: Self.wanted)
-        #expect(handshake.handle(Self.start) == .sendStartOK)
+        #expect(handshake.handle(Self.start) == .sendStartOK(.plain))
         #expect(
             handshake.handle(Self.tune(2047, 131_072, 60))
                 == .sendTuneOKAndOpen(.init(channelMax: 16, frameBytesMax: 131_072, heartbeatSeconds: 20)))
         #expect(handshake.handle(.openOK) == .ready)
         #expect(handshake.state == .open)
+    }
+
+    @Test(
+        arguments: [
+            ("AMQPLAIN PLAIN EXTERNAL", .external), ("EXTERNAL", .external), ("PLAIN", .plain), ("XEXTERNAL", nil),
+        ] as [(String, Handshake.Mechanism?)])
+    func aCertificateIsPreferredWhereItIsOffered(mechanisms: String, choice: Handshake.Mechanism?) {
+        var handshake = Handshake(wanted: Self.wanted, prefersExternal: true)
+        let action = handshake.handle(.start(versionMajor: 0, versionMinor: 9, mechanisms: mechanisms))
+        if let choice { #expect(action == .sendStartOK(choice)) } else { #expect(handshake.state == .failed) }
     }
 
     @Test func theLowerLimitHoldsAndZeroIsNone() {

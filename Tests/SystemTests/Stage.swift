@@ -1,4 +1,5 @@
 import AMQP
+import Crypto
 import JSON
 import TestKit
 import Testing
@@ -30,6 +31,10 @@ struct Stage {
         for certificate in options.certificates { try await certificate.register(at: apns, in: directory) }
         if let key = options.keyPEM { try directory.write("other.p8", key) }
         if let authority = options.brokerAuthority { try directory.write("broker-ca.pem", authority) }
+        if let identity = options.brokerIdentity {
+            try directory.write("worker.pem", identity.certificatePEM)
+            try directory.write("worker.key", identity.privateKeyPEM)
+        }
         for (name, text) in options.files { try directory.write(name, text) }
         configuration = try directory.write(
             "martlet.yaml", options.configuration(prefix: prefix, brokerURL: url, apns))

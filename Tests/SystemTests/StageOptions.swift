@@ -1,3 +1,4 @@
+import Crypto
 import TestKit
 
 extension Stage {
@@ -14,6 +15,8 @@ extension Stage {
         var url: String?
         /// PEM; what an `amqps` URL is trusted by.
         var brokerAuthority: String?
+        /// What the worker shows to it.
+        var brokerIdentity: IssuedCertificate?
         /// Besides the demonstration's.
         var keys: [StageKey] = []
         var certificates: [StageCertificate] = []
@@ -41,7 +44,8 @@ extension Stage.Options {
     /// The file that a worker of the stage reads.
     func configuration(prefix: String, brokerURL: String, _ simulator: SimulatorProcess) -> String {
         var lines = ["amqp:", "  url: \(url ?? brokerURL)", "  prefix: \(prefix)"]
-        if brokerAuthority != nil { lines.append("  tls: {ca_file: broker-ca.pem}") }
+        let identity = brokerIdentity == nil ? "" : ", certificate_file: worker.pem, key_file: worker.key"
+        if brokerAuthority != nil { lines.append("  tls: {ca_file: broker-ca.pem\(identity)}") }
         if let heartbeatSeconds { lines.append("  heartbeat_seconds: \(heartbeatSeconds)") }
         if !requestQueues.isEmpty { lines.append("  request_queues:") }
         for word in requestQueues { lines.append("    - {name: \(prefix).requests.\(word)}") }

@@ -20,9 +20,16 @@ package struct Handshake {
         case openOK
     }
 
+    package enum Mechanism: String {
+        /// User and password (RFC 4616).
+        case plain = "PLAIN"
+        /// The certificate that was shown within TLS says it all (RFC 4422, appendix A).
+        case external = "EXTERNAL"
+    }
+
     package enum Action: Equatable {
-        /// `connection.start-ok` with PLAIN and the capabilities.
-        case sendStartOK
+        /// `connection.start-ok` with the login and the capabilities.
+        case sendStartOK(Mechanism)
         /// `connection.tune-ok`, then `connection.open`.
         case sendTuneOKAndOpen(Tuning)
         case ready
@@ -46,10 +53,14 @@ package struct Handshake {
     static let frameBytesMin: UInt32 = 4096
 
     package private(set) var state = State.awaitingStart
+    /// Chosen when the broker has begun.
+    private(set) var mechanism = Mechanism.plain
     private let wanted: Tuning
+    private let prefersExternal: Bool
 
-    package init(wanted: Tuning) {
+    package init(wanted: Tuning, prefersExternal: Bool = false) {
         self.wanted = wanted
+        self.prefersExternal = prefersExternal
     }
 
     package mutating func handle(_ event: Event) -> Action {
@@ -58,11 +69,14 @@ package struct Handshake {
             guard major == 0, minor == 9 else {
                 return fail("the broker speaks AMQP \(major)-\(minor), not 0-9-1")
             }
-            guard mechanisms.split(separator: " ").contains("PLAIN") else {
-                return fail("the broker does not offer the login mechanism PLAIN")
+            let offered = mechanisms.split(separator: " ")
+            let choice = (prefersExternal ? [.external, .plain] : [Mechanism.plain]).first {
+                offered.contains($0.rawValue[...])
             }
+            guard let choice else { return fail("the broker offers no login but \(mechanisms)") }
+            mechanism = choice
             state = .awaitingTune
-            return .sendStartOK
+            return .sendStartOK(choice)
         case (.awaitingTune, .tune(let offered)):
             let tuning = Tuning(
                 channelMax: Self.lower(wanted.channelMax, offered.channelMax),

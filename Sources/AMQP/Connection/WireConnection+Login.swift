@@ -30,21 +30,25 @@ extension WireConnection {
 
     private func perform(_ action: Handshake.Action) throws(AMQPError) {
         switch action {
-        case .sendStartOK: sendStartOK()
+        case .sendStartOK(let mechanism): sendStartOK(mechanism)
         case .sendTuneOKAndOpen(let tuning): apply(tuning)
         case .ready: loginEnded()
         case .fail(let error): throw error
         }
     }
 
-    private func sendStartOK() {
+    private func sendStartOK(_ mechanism: Handshake.Mechanism) {
         let pool = writer.pool
         let credentials = configuration.credentials
-        // PLAIN (RFC 4616): nobody to act for, user and password.
-        let response = [0] + Array(credentials.user.utf8) + [0] + Array(credentials.password.utf8)
+        let response: [UInt8] =
+            switch mechanism {
+            // Nobody to act for, user and password.
+            case .plain: [0] + Array(credentials.user.utf8) + [0] + Array(credentials.password.utf8)
+            case .external: []
+            }
         let startOK = amqp_connection_start_ok_t(
             client_properties: pool.table(Self.clientProperties(name: configuration.connectionName)),
-            mechanism: pool.bytes("PLAIN"), response: response.withUnsafeBytes { pool.bytes($0) },
+            mechanism: pool.bytes(mechanism.rawValue), response: response.withUnsafeBytes { pool.bytes($0) },
             locale: pool.bytes("en_US"))
         send(startOK, channel: 0, argumentBytesMax: Self.startOKBytesMax)
     }

@@ -51,7 +51,8 @@ final class WireConnection: ByteStreamHandler {
             wanted: Handshake.Tuning(
                 channelMax: UInt16(BrokerConnection.channelsMax),
                 frameBytesMax: UInt32(clamping: configuration.frameBytesMax),
-                heartbeatSeconds: UInt16(clamping: configuration.heartbeatSeconds)))
+                heartbeatSeconds: UInt16(clamping: configuration.heartbeatSeconds)),
+            prefersExternal: configuration.prefersCertificate)
         splitter = FrameSplitter(frameBytesMax: Self.openingFrameBytesMax)
         writer = FrameWriter(outputBytesMax: configuration.outputBytesMax)
         lastReceived = loop.now.monotonic
@@ -317,7 +318,12 @@ final class WireConnection: ByteStreamHandler {
         if !isConnected {
             error.message = "cannot connect to \(place): \(text)"
         } else if handshake.state != .open {
-            error.message = "cannot log in at \(place) as \(configuration.credentials.user): \(text)"
+            let login =
+                switch handshake.mechanism {
+                case .plain: "as \(configuration.credentials.user)"
+                case .external: "by certificate"
+                }
+            error.message = "cannot log in at \(place) \(login): \(text)"
         } else {
             error.message = "the connection to \(place) was lost: \(text)"
             return error

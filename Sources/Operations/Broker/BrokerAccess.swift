@@ -18,6 +18,7 @@ struct BrokerAccess: Sendable {
         endpoints = broker.url.endpoints
         var connection = ConnectionConfiguration(broker.url)
         if let seconds = broker.heartbeatSeconds { connection.heartbeatSeconds = seconds }
+        connection.prefersCertificate = broker.prefersCertificate
         self.connection = connection
         tls = broker.url.usesTLS ? try TLSContext(client: broker.tls) : nil
         serverName = broker.serverName

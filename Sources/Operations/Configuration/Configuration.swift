@@ -28,6 +28,8 @@ struct Configuration: Sendable {
 
     struct Broker: Sendable {
         var url: AMQPURL
+        /// Whether the file says who logs in.
+        var namesUser = false
         /// nil: what the URL says.
         var heartbeatSeconds: Int?
         var names = TopologyNames()
@@ -37,6 +39,8 @@ struct Configuration: Sendable {
         var tls = TLSClientConfiguration()
         /// nil: the host of the URL.
         var serverName: String?
+        /// Whether the certificate that it shows says who logs in, where the broker offers that.
+        var prefersCertificate: Bool { url.usesTLS && tls.identity != nil && !namesUser }
         /// The management API, with credentials; nil: what only it shows is not seen.
         var management: HTTPURL?
 

@@ -73,6 +73,7 @@ struct ConfigurationReader {
             complain(tls, "tls is for a URL that begins with amqps://")
         }
         var broker = Configuration.Broker(url: url)
+        broker.namesUser = url.namesUser || user != nil
         let prefix = section["prefix"].flatMap { self.text($0) }
         broker.requestQueues = readRequestQueues(section)
         broker.names = TopologyNames(

@@ -26,13 +26,16 @@ public actor PrivateBroker {
     /// - Parameters:
     ///   - certificate: PEM files; with them it listens for `amqps` as well.
     ///   - hasManagement: with the management API, which takes seconds more.
+    ///   - plugins: more that are on.
     ///   - settings: more lines of `rabbitmq.conf`.
     public init(
-        certificate: (certificate: String, key: String)? = nil, hasManagement: Bool = false, settings: [String] = []
+        certificate: (certificate: String, key: String)? = nil, hasManagement: Bool = false,
+        plugins: [String] = [], settings: [String] = []
     ) async throws(ProcessError) {
         var command = [Products.file("deploy/private-broker")]
         if let certificate { command += ["--tls", certificate.certificate, certificate.key] }
         if hasManagement { command.append("--management") }
+        for plugin in plugins { command += ["--plugin", plugin] }
         for setting in settings { command += ["--setting", setting] }
         script = try await ChildProcess(command, whenOrphaned: .terminated, input: .pipe)
         let ready = try await Self.ready(script)

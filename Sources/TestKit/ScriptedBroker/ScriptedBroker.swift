@@ -20,6 +20,8 @@ public struct ScriptedBrokerBehaviour: Sendable {
     /// Channels that a connection may have.
     public var channelMax: UInt16 = 2047
     public var credentials = AMQPCredentials(user: "guest", password: "guest")
+    /// Those other than PLAIN take whoever comes.
+    public var mechanisms = "PLAIN AMQPLAIN"
     public var virtualHost = "/"
     /// What it says that it is.
     public var product = (name: "ScriptedBroker", version: "3.10.8")

@@ -80,7 +80,7 @@ final class ScriptedConnection: ByteStreamHandler {
                 "version": .string(broker.behaviour.product.version),
                 "capabilities": .table(["publisher_confirms": true, "consumer_cancel_notify": true]),
             ])
-            writer.longString(Array("PLAIN AMQPLAIN".utf8))
+            writer.longString(Array(broker.behaviour.mechanisms.utf8))
             writer.longString(Array("en_US".utf8))
         }
     }
@@ -191,9 +191,10 @@ final class ScriptedConnection: ByteStreamHandler {
         else {
             return close(502, "SYNTAX_ERROR")
         }
-        let expected = [0] + Array(credentials.user.utf8) + [0] + Array(credentials.password.utf8)
-        guard String(wire: mechanism) == "PLAIN", response.elementsEqual(expected) else {
-            return close(403, "ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN.")
+        let plain = [0] + Array(credentials.user.utf8) + [0] + Array(credentials.password.utf8)
+        let name = String(wire: mechanism)
+        guard broker.behaviour.mechanisms.contains(name), response.elementsEqual(name == "PLAIN" ? plain : []) else {
+            return close(403, "ACCESS_REFUSED - Login was refused using authentication mechanism \(name).")
         }
         state = .awaitingTuneOK
         send(.connectionTune) { writer in

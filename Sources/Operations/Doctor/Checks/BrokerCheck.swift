@@ -52,13 +52,17 @@ extension DoctorCheck {
             line = .ok(
                 "broker",
                 "\(place) (\(names.joined(separator: ", "))): \(product(admin.serverProperties)), "
-                    + "logged in as \(broker.url.credentials.user)\(broker.url.usesTLS ? " over TLS" : "") in \(Int(milliseconds)) ms"
-            )
+                    + "logged in \(login(broker)) in \(Int(milliseconds)) ms")
         } catch {
             line = .failure("broker", "\(place): \(error.message)", remedy: remedy(error, broker))
         }
         await admin.close(deadlineSeconds: 1)
         return line
+    }
+
+    private static func login(_ broker: Configuration.Broker) -> String {
+        guard !broker.prefersCertificate else { return "by certificate" }
+        return "as \(broker.url.credentials.user)\(broker.url.usesTLS ? " over TLS" : "")"
     }
 
     private static func product(_ properties: FieldTable) -> String {

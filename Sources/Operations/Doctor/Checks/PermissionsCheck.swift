@@ -19,7 +19,7 @@ extension DoctorCheck {
         _ permissions: WorkerPermissions, _ broker: Configuration.Broker, _ admin: BrokerAdmin,
         _ findings: DoctorFindings
     ) async -> [DoctorLine] {
-        let user = broker.url.credentials.user
+        let user = broker.prefersCertificate ? "USER-OF-CERTIFICATE" : broker.url.credentials.user
         func refuse(_ what: String) {
             let command =
                 "rabbitmqctl set_permissions -p \(Shell.quoted(broker.url.virtualHost)) \(Shell.quoted(user)) "
