@@ -10,6 +10,6 @@ public enum CertificateRefusal: Sendable, Hashable {
 }
 
 extension Reason {
-    /// Not of what it is used for: those come as answers to pushes.
+    /// What a GOAWAY says of a certificate; that a topic is not its own comes as the answer to a push.
     var isAboutCertificate: Bool { self == .badCertificate || self == .badCertificateEnvironment }
 }

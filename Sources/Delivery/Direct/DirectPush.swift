@@ -44,8 +44,8 @@ public final class DirectPush {
         }
         obstacles = Array(repeating: nil, count: pools.count)
         for (index, pool) in pools.enumerated() {
-            pool.onEvent = { [unowned self] event in
-                guard case .cannotConnect(let error, _, _) = event else { return }
+            pool.onEvent = { [weak self] event in
+                guard let self, case .cannotConnect(let error, _, _) = event else { return }
                 // It would go on trying.
                 obstacles[index] = error
                 pool.giveBackWaiting()
