@@ -131,7 +131,7 @@ struct FrameWriter: ~Copyable {
 extension OutgoingMessage {
     fileprivate var hasShortStrings: Bool {
         let most = Int(UInt8.max)
-        func isShort(_ string: String?) -> Bool { (string ?? "").utf8.count <= most }
+        func isShort(_ string: String?) -> Bool { (string?.utf8.count ?? 0) <= most }
         return isShort(exchange) && isShort(routingKey) && isShort(messageID) && isShort(correlationID)
             && isShort(contentType) && isShort(contentEncoding) && isShort(type) && isShort(replyTo) && isShort(appID)
     }

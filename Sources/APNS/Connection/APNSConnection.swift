@@ -89,7 +89,7 @@ final class APNSConnection: HTTP2ClientDelegate {
     ///   - block: storage for the header fields.
     func start(_ push: Push, newest: ProviderToken?, block: inout HeaderBlock) -> Bool {
         loop.assertOnLoop()
-        guard newest.map(takeToken) ?? true else {
+        if let newest, !takeToken(newest) {
             drain()
             return false
         }
