@@ -14,6 +14,7 @@ public final class TLSContext: @unchecked Sendable {
     let isServer: Bool
     let applicationProtocols: [String]
     let requiresApplicationProtocol: Bool
+    private(set) var hasIdentity = false
     /// An `SSL_CTX`; valid as long as this object lives.
     let pointer: OpaquePointer
     /// What the callback that chooses a protocol reads; lives as long as this object.
@@ -115,6 +116,7 @@ public final class TLSContext: @unchecked Sendable {
         guard SSL_CTX_use_PrivateKey(pointer, key) == 1, SSL_CTX_check_private_key(pointer) == 1 else {
             throw CryptoError(.malformed, drainingOpenSSLAfter: "the private key does not belong to the certificate")
         }
+        hasIdentity = true
     }
 }
 

@@ -25,7 +25,12 @@ enum TLSFailure {
     }
 
     /// What OpenSSL's queue told after a call that failed.
-    static func session(_ error: OpenSSLErrors.Entry?, place: String, isHandshaking: Bool) -> TransportError {
+    ///
+    /// - Parameter showsCertificate: whether this end is a client with a certificate; then alerts that name no cause
+    ///   are taken to be about it.
+    static func session(
+        _ error: OpenSSLErrors.Entry?, place: String, isHandshaking: Bool, showsCertificate: Bool
+    ) -> TransportError {
         let during = isHandshaking ? "TLS handshake" : "TLS"
         guard let error else { return TransportError(.tls, "\(place): \(during) failed") }
         switch error.reason {
@@ -47,10 +52,17 @@ enum TLSFailure {
         case SSL_R_TLSV1_ALERT_UNKNOWN_CA, SSL_R_SSLV3_ALERT_BAD_CERTIFICATE, SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED,
             SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED, SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN,
             SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
-            return TransportError(
-                .certificateRefused, "\(place): the peer does not accept our certificate (\(error.text))")
+            return refused(error, place)
+        case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE where showsCertificate,
+            SSL_R_TLSV1_ALERT_ACCESS_DENIED where showsCertificate,
+            SSL_R_TLSV1_ALERT_DECRYPT_ERROR where showsCertificate:
+            return refused(error, place)
         default: return TransportError(.tls, "\(place): \(during) failed: \(error.text)")
         }
+    }
+
+    private static func refused(_ alert: OpenSSLErrors.Entry, _ place: String) -> TransportError {
+        TransportError(.certificateRefused, "\(place): the peer does not accept our certificate (\(alert.text))")
     }
 
     static func protocolMissing(_ wanted: [String], place: String) -> TransportError {

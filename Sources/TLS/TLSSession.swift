@@ -175,7 +175,9 @@ final class TLSSession {
         if isHandshaking, error?.reason == SSL_R_CERTIFICATE_VERIFY_FAILED, verification != Int(X509_V_OK) {
             return TLSFailure.certificate(verification, place: place, name: name)
         }
-        return TLSFailure.session(error, place: place, isHandshaking: isHandshaking)
+        let showsCertificate = context.hasIdentity && !context.isServer
+        return TLSFailure.session(
+            error, place: place, isHandshaking: isHandshaking, showsCertificate: showsCertificate)
     }
 
     var version: TLSVersion? { TLSVersion(rawValue: SSL_version(ssl)) }

@@ -67,4 +67,37 @@ import Testing
         #expect(scene.rig.run { scene.results == 2 })
         #expect(scene.connections == 2)
     }
+
+    /// A credential that is refused while nothing waits: no push says so, and none may wait for a connection for ever.
+    @Test(arguments: Ending.allCases) func aRefusedCertificateIsNoticedWithoutAPush(_ ending: Ending) throws {
+        let log = try CapturedLog()
+        let scene = try LaneScene(connectionsMax: 1, log: log.log)
+        scene.request(1)
+        try #require(scene.rig.run { scene.pushes.count == 1 })
+        scene.network.set(.certificateRefused, to: .sandbox)
+        scene.end(ending)
+        scene.rig.pass(seconds: 10)
+        #expect(log.lines().count { $0.contains("pushes are held up") } == 1)
+        scene.request(5, from: 1)
+        scene.rig.pass(seconds: 60)
+        scene.network.set(.open, to: .sandbox)
+        #expect(scene.rig.run { scene.rig.counters.count(of: .accepted) == 6 })
+        #expect(log.lines().count { $0.contains("pushes go on") } == 1)
+    }
+
+    @Test func aKeyThatAloneCannotConnectHoldsUpItsOwnPushesAlone() throws {
+        let scene = try LaneScene(keys: 2, apps: 2)
+        scene.set(.refused, ofKey: 0)
+        scene.request(5, app: 1)
+        scene.request(5, from: 5)
+        scene.rig.pass(seconds: 120)
+        #expect(scene.rig.counters.count(of: .accepted) == 5)
+        #expect(scene.rig.stops == 0)
+        let breakers = scene.rig.status()?.breakers ?? []
+        #expect(breakers.map(\.code) == ["unreachable"])
+        #expect(breakers.first?.route.contains(" key \(SimulatedApps.keyID(0))") == true)
+        scene.set(nil, ofKey: 0)
+        #expect(scene.rig.run { scene.rig.counters.count(of: .accepted) == 10 })
+        #expect(scene.rig.status()?.breakers.isEmpty == true)
+    }
 }

@@ -16,11 +16,13 @@ final class LaneScene {
     let network = SimulatedNetwork()
     let apns: SimulatorServer
     private let publicKey: ES256PublicKey
-    private let seen = Seen()
+    private let seen: Seen
     private static let endpoint = SimulatedNetwork.apns(.sandbox, worker: 0)
 
     final class Seen {
         var pushes: [LoggedRequest] = []
+        /// Where one of the keys alone goes another way.
+        var ways: [Int: SimulatedNetwork.Way] = [:]
     }
 
     /// Apps take the keys in turn.
@@ -28,6 +30,8 @@ final class LaneScene {
         lanes: Int = 1, inFlightMax: Int = LaneRig.inFlightMax, connectionsMax: Int = 1, keys: Int = 1, apps: Int = 1,
         requestQueues: [String] = [], traces: Bool = false, log: Log = .silent
     ) throws {
+        let seen = Seen()
+        self.seen = seen
         let privateKey = try #require(SimulatedApps.privateKey)
         publicKey = try privateKey.publicKey()
         let pools = try (0..<keys).map { key in
@@ -44,10 +48,10 @@ final class LaneScene {
         rig = try LaneRig(
             lanes: lanes, inFlightMax: inFlightMax, log: log, requestQueues: requestQueues, apps: directory,
             pools: pools, traces: traces
-        ) { [network] loop in
-            pools.map { _ in
+        ) { [network, seen] loop in
+            pools.indices.map { key in
                 SimulatedConnector(loop: loop, endpoint: Self.endpoint, host: SimulatedHost()) {
-                    network.way(to: .sandbox)
+                    seen.ways[key] ?? network.way(to: .sandbox)
                 }
             }
         }
@@ -66,7 +70,7 @@ final class LaneScene {
             try apns.listen(on: Self.endpoint, as: Service(.sandbox, .push))
             return apns
         }
-        apns.memory.onRequest = { [seen] request, _ in seen.pushes.append(request) }
+        apns.memory.onRequest = { request, _ in seen.pushes.append(request) }
         let isReady = rig.run { rig.isReady }
         try #require(isReady)
     }
@@ -93,6 +97,9 @@ final class LaneScene {
          "payload":{"aps":{"alert":"x"}}}
         """#
     }
+
+    /// nil: the way of all.
+    func set(_ way: SimulatedNetwork.Way?, ofKey key: Int) { seen.ways[key] = way }
 
     func revoke(_ key: Int) { apns.state.revokeKey(id: SimulatedApps.keyID(key)) }
 

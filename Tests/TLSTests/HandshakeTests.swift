@@ -183,6 +183,28 @@ import Testing
         #expect(!wire.server.isConnected)
     }
 
+    /// Alerts that do not say what they are about: 40, handshake_failure; 49, access_denied; 51, decrypt_error.
+    @Test(arguments: [UInt8(40), 49, 51], [true, false])
+    func `A bare alert is about the certificate where one is shown`(alert: UInt8, showsCertificate: Bool) throws {
+        let loop = VirtualLoop(seed: 1)
+        let endpoint = Endpoint(host: "server.test", port: 443)
+        var client = TLSClientConfiguration.trusting
+        client.identity = showsCertificate ? Certificates.client : nil
+        let context = try TLSContext(client: client)
+        let (refusing, refused) = (End(), End())
+        refusing.onConnected = { $0.send([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, alert]) }
+        try loop.enter {
+            _ = try loop.listen(on: endpoint) { $0.handler = refusing }
+            let below = ByteConnector(loop: loop, endpoint: endpoint)
+            refused.transport = TLSConnector(over: below, context: context, serverName: "localhost").connect(refused)
+        }
+        #expect(loop.run(limit: .seconds(60), until: { refused.isClosed }) == .done)
+        #expect(
+            refused.error?.code == (showsCertificate ? .certificateRefused : .tls), "\(refused.error?.message ?? "")")
+        loop.enter { refusing.transport?.close() }
+        #expect(loop.run(limit: .seconds(60), until: { refusing.isClosed }) == .done)
+    }
+
     @Test(arguments: [([String](), ["h2"]), (["http/1.1"], ["h2"]), (["http/1.1", "h3"], ["h2", "h2c"])])
     func `Without the protocol in common there is no connection`(offered: [String], wanted: [String]) throws {
         var client = TLSClientConfiguration.trusting

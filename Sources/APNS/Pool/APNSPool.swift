@@ -272,8 +272,11 @@ public final class APNSPool {
 
     func goAwayCame(_ connection: APNSConnection) {
         let event = machine.goAwayCame(connection.slot)
-        if let event { onEvent(event) }
-        if let refusal = connection.certificateRefusal { refuseWaiting(refusal) }
+        if let refusal = connection.certificateRefusal {
+            refused(refusal)
+        } else if let event {
+            onEvent(event)
+        }
         openConnections()
     }
 
@@ -293,8 +296,7 @@ public final class APNSPool {
         let error = error ?? TransportError(.reset, goAwayReason ?? "the connection ended before it stood")
         let event = machine.closed(connection.slot, error, loop.now.monotonic, random: loop.nextRandom)
         if error.code == .certificateRefused {
-            refuseWaiting(.handshake(error.message))
-            onEvent(.certificateRefused)
+            refused(.handshake(error.message))
         } else if let event {
             onEvent(event)
         }
@@ -303,9 +305,10 @@ public final class APNSPool {
     }
 
     /// What waits would hear the same on every connection.
-    private func refuseWaiting(_ refusal: CertificateRefusal) {
+    private func refused(_ refusal: CertificateRefusal) {
         while let push = waiting.popAny() { push.finish(.notSent(.certificateRefused(refusal))) }
         cancel(&waitTimer)
+        onEvent(.certificateRefused(refusal))
     }
 
     func streamEnded(_ connection: APNSConnection, _ end: StreamGate.End) {

@@ -9,8 +9,8 @@ public enum PoolEvent: Sendable, Hashable {
     ///
     /// `failures` counts the attempts since one succeeded, `since` is when the first of them began.
     case cannotConnect(TransportError, failures: Int, since: MonotonicTime)
-    /// Who is there does not take the certificate; what becomes of pushes says so, too.
-    case certificateRefused
+    /// Who is there does not take the certificate; what becomes of pushes says so, too, where there were any.
+    case certificateRefused(CertificateRefusal)
     /// The last connection that stood takes no more pushes or has ended, and it was not the pool that left it.
     case lost
 }

@@ -194,6 +194,11 @@ struct PoolMachine: Sendable {
         }
         guard isAccepting, !member.wasLeft else { return nil }
         guard !member.hasStood else { return isLost(with: member) ? .lost : nil }
+        guard error.code != .certificateRefused else {
+            // Who refuses is there.
+            (failures, failingSince) = (0, nil)
+            return nil
+        }
         failures += 1
         let since = failingSince ?? member.begunAt
         failingSince = since

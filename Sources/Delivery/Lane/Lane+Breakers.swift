@@ -4,15 +4,19 @@ import EventLoop
 import Telemetry
 
 extension Lane {
-    /// An endpoint to which no connection could be opened for so long is taken for unreachable.
+    /// Where no connection could be opened for so long, none is expected soon.
     private static let unreachableSecondsMax = 3
 
     func poolChanged(_ index: Int, _ event: PoolEvent) {
+        let now = loop.now.monotonic
         switch event {
-        case .connected, .certificateRefused:
-            breakers.connected(toEndpointOf: index)
-        case .cannotConnect(let error, _, let since) where isEndpointLost(index, error, since):
-            breakers.cannotConnect(toEndpointOf: index, BreakerCause(error), loop.now.monotonic)
+        case .connected:
+            breakers.connected(index)
+        case .certificateRefused(let refusal):
+            breakers.refused(index, BreakerCause(refusal), now)
+            pools[index].stopProbing()
+        case .cannotConnect(let error, _, let since) where isLasting(error, since):
+            breakers.cannotConnect(index, isAlone: isConnected(toEndpointOf: index), BreakerCause(error), now)
             // Also when answers had opened it before: nobody else would connect.
             pools[index].probe()
         case .cannotConnect, .lost:
@@ -22,10 +26,8 @@ extension Lane {
         reviewConnections()
     }
 
-    private func isEndpointLost(_ index: Int, _ error: TransportError, _ since: MonotonicTime) -> Bool {
-        guard !isConnected(toEndpointOf: index) else { return false }
-        return error.code == .certificate
-            || since.duration(to: loop.now.monotonic) >= .seconds(Self.unreachableSecondsMax)
+    private func isLasting(_ error: TransportError, _ since: MonotonicTime) -> Bool {
+        error.code == .certificate || since.duration(to: loop.now.monotonic) >= .seconds(Self.unreachableSecondsMax)
     }
 
     /// Carries out and logs what the breakers have done.
@@ -50,12 +52,11 @@ extension Lane {
                 .route: .string(name(of: place)), .apnsReason: .string(cause.code), .error: .string(cause.sentence),
                 .apps: .string(appsAffected(by: place)),
             ])
-        guard case .endpoint = place else { return }
-        for index in poolsAffected(by: place) { pools[index].giveBackWaiting() }
+        for index in poolsAffected(by: place) where breakers.awaitsConnection(index) { pools[index].giveBackWaiting() }
     }
 
     private func closed(_ place: Breakers.Place, _ opening: Breaker.Opening) {
-        if case .endpoint = place { for index in poolsAffected(by: place) { pools[index].stopProbing() } }
+        stopProbing(poolsAffected(by: place))
         log.info(
             .breakerClosed,
             [

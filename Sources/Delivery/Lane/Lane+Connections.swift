@@ -25,10 +25,11 @@ extension Lane {
         cutOffSince = nil
         state.isCutOff = false
         wantsChanged()
-        // Where a breaker is open they go on.
-        for index in pools.indices where breakers.opening(at: endpoint(ofPool: index)) == nil {
-            pools[index].stopProbing()
-        }
+        stopProbing(pools.indices)
+    }
+
+    func stopProbing(_ indices: some Sequence<Int>) {
+        for index in indices where !breakers.awaitsConnection(index) { pools[index].stopProbing() }
     }
 
     /// Whether any key has a connection: that shows that the endpoint is there.

@@ -134,7 +134,7 @@ struct Breakers {
         }
         let findings = RouteFindings(outcome)
         let endpoint = endpointOfPool[pass.route.pool]
-        var cause = outcome == .notSent(.noConnection) ? endpoints[endpoint].opening?.cause : nil
+        var cause = outcome == .notSent(.noConnection) ? noConnectionCause(pass.route.pool) : nil
         let endpointFinding = weigh(findings.endpoint, endpoint, message, pass, findings.connection)
         learn(endpointFinding, at: .endpoint(endpoint), pass, now, random, &cause)
         learn(findings.credential, at: .credential(pool: pass.route.pool), pass, now, random, &cause)
@@ -196,16 +196,34 @@ struct Breakers {
         }
     }
 
-    /// No connection to an endpoint can be opened; it is probed by trying to.
-    mutating func cannotConnect(toEndpointOf pool: Int, _ cause: BreakerCause, _ now: MonotonicTime) {
-        open(.endpoint(endpointOfPool[pool]), cause, .byConnecting, now)
+    /// No connection can be opened, to the endpoint or with this credential alone; it is probed by trying to.
+    mutating func cannotConnect(_ pool: Int, isAlone: Bool, _ cause: BreakerCause, _ now: MonotonicTime) {
+        open(isAlone ? .credential(pool: pool) : .endpoint(endpointOfPool[pool]), cause, .byConnecting, now)
     }
 
     /// A connection stands.
-    mutating func connected(toEndpointOf pool: Int) {
-        let endpoint = endpointOfPool[pool]
-        guard endpoints[endpoint].opening?.probing == .byConnecting else { return }
-        close(.endpoint(endpoint))
+    mutating func connected(_ pool: Int) {
+        closeConnecting(.endpoint(endpointOfPool[pool]))
+        closeConnecting(.credential(pool: pool))
+    }
+
+    private mutating func closeConnecting(_ place: Place) {
+        if self[place].opening?.probing == .byConnecting { close(place) }
+    }
+
+    /// The endpoint is there, and refused the credential before any push was looked at.
+    mutating func refused(_ pool: Int, _ cause: BreakerCause, _ now: MonotonicTime) {
+        closeConnecting(.endpoint(endpointOfPool[pool]))
+        open(.credential(pool: pool), cause, .byMessage, now)
+    }
+
+    /// Whether it is to connect without a push.
+    func awaitsConnection(_ pool: Int) -> Bool {
+        endpoints[endpointOfPool[pool]].opening != nil || credentials[pool].opening?.probing == .byConnecting
+    }
+
+    private func noConnectionCause(_ pool: Int) -> BreakerCause? {
+        (endpoints[endpointOfPool[pool]].opening ?? credentials[pool].opening)?.cause
     }
 
     private mutating func open(

@@ -27,7 +27,7 @@ struct RouteFindings: Sendable, Hashable {
                 "token", "No provider token can be signed with this key: is the machine's clock right?")
             self.init(endpoint: .nothing, credential: .bad(cause), topic: .nothing)
         case .notSent(.certificateRefused(let refusal)):
-            self.init(endpoint: .good, credential: .bad(BreakerCause(refusal)), topic: .nothing)
+            self.init(endpoint: .nothing, credential: .bad(BreakerCause(refusal)), topic: .nothing)
         case .unknown(_, let connection?):
             self.init(endpoint: .bad(.unanswered), credential: .nothing, topic: .nothing)
             self.connection = connection

@@ -100,7 +100,7 @@ import Testing
 
     @Test func anOpenOneSaysWhatItWasLastOpenedFor() {
         let (scene, first, last) = (Scene(), BreakerCause("unreachable", ""), BreakerCause("certificate", ""))
-        for cause in [first, last] { scene.breakers.cannotConnect(toEndpointOf: 0, cause, scene.now) }
+        for cause in [first, last] { scene.breakers.cannotConnect(0, isAlone: false, cause, scene.now) }
         #expect(scene.breakers.opening(at: .endpoint(0))?.cause == last)
         #expect(scene.takeChanges() == [.opened(.endpoint(0), first)])
     }
@@ -222,19 +222,54 @@ import Testing
 
     @Test func anUnreachableEndpointIsHeldUntilAConnectionStands() {
         let scene = Scene()
-        scene.breakers.cannotConnect(toEndpointOf: 1, BreakerCause("unreachable", "nobody is there"), scene.now)
+        scene.breakers.cannotConnect(1, isAlone: false, BreakerCause("unreachable", "nobody is there"), scene.now)
         scene.wait(3600)
         #expect(scene.admit(first) == nil, "no message probes it")
         #expect(scene.breakers.nextProbeDue == nil)
         #expect(scene.admit(third) != nil)
-        scene.breakers.connected(toEndpointOf: 2)
+        scene.breakers.connected(2)
         #expect(scene.admit(first) == nil)
-        scene.breakers.connected(toEndpointOf: 0)
+        scene.breakers.connected(0)
         #expect(scene.admit(first) != nil)
         guard case .closed(.endpoint(0), let opening)? = scene.takeChanges().last else {
             return #expect(Bool(false), "not told")
         }
         #expect(opening.since.duration(to: scene.now) == .seconds(3600))
+    }
+
+    @Test func aCredentialThatAloneCannotConnectIsHeldAlone() {
+        let scene = Scene()
+        scene.breakers.cannotConnect(1, isAlone: true, BreakerCause("unreachable", "it is not let in"), scene.now)
+        #expect(scene.admit(second) == nil && scene.breakers.awaitsConnection(1))
+        #expect(scene.admit(first) != nil && !scene.breakers.awaitsConnection(0), "the same endpoint")
+        scene.breakers.connected(0)
+        #expect(scene.admit(second) == nil)
+        scene.breakers.connected(1)
+        #expect(scene.breakers.areAllClosed && !scene.breakers.awaitsConnection(1))
+    }
+
+    @Test func aRefusalShowsThatTheEndpointIsThere() {
+        let scene = Scene()
+        scene.breakers.cannotConnect(0, isAlone: false, BreakerCause("unreachable", "nobody is there"), scene.now)
+        let refusal = BreakerCause(.handshake("revoked"))
+        scene.breakers.refused(1, refusal, scene.now)
+        #expect(scene.admit(first) != nil)
+        #expect(scene.breakers.opening(at: .credential(pool: 1))?.cause == refusal)
+        scene.wait(5)
+        guard let probe = scene.admit(second) else { return #expect(Bool(false), "no message probes it") }
+        #expect(scene.record(.notSent(.certificateRefused(.handshake("revoked"))), probe) == .hold(refusal))
+        scene.wait(10)
+        #expect(scene.push(second, 200) == .judge)
+        #expect(scene.breakers.areAllClosed)
+    }
+
+    @Test func aRefusedCertificateSaysNothingOfAnEndpointThatFails() {
+        let scene = Scene()
+        for number in 0..<5 { _ = scene.push(first, 500, connection: number) }
+        scene.wait(5)
+        guard let probe = scene.admit(second) else { return #expect(Bool(false), "no message probes it") }
+        _ = scene.record(.notSent(.certificateRefused(.handshake("revoked"))), probe)
+        #expect(scene.breakers.opening(at: .endpoint(0)) != nil)
     }
 
     /// A server that takes connections, and ends them or says nothing.

@@ -13,13 +13,13 @@ import Testing
         use.used(one, seconds(0))
         use.used(other, seconds(100))
         #expect(!use.areAllHeld(by: breakers, at: seconds(100)))
-        breakers.cannotConnect(toEndpointOf: 0, BreakerCause("unreachable", ""), seconds(100))
+        breakers.cannotConnect(0, isAlone: false, BreakerCause("unreachable", ""), seconds(100))
         #expect(!use.areAllHeld(by: breakers, at: seconds(100)))
         use.used(one, seconds(600))
         #expect(!use.areAllHeld(by: breakers, at: seconds(699)))
         #expect(use.areAllHeld(by: breakers, at: seconds(700)), "the other is no longer in use")
         #expect(!use.areAllHeld(by: breakers, at: seconds(1200)), "none is")
-        breakers.cannotConnect(toEndpointOf: 1, BreakerCause("unreachable", ""), seconds(100))
+        breakers.cannotConnect(1, isAlone: false, BreakerCause("unreachable", ""), seconds(100))
         #expect(use.areAllHeld(by: breakers, at: seconds(600)))
     }
 }

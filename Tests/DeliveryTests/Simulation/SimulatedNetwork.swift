@@ -11,6 +11,8 @@ final class SimulatedNetwork {
         case silent
         /// Somebody else answers: the certificate does not verify.
         case wrongCertificate
+        /// APNs takes ours for revoked.
+        case certificateRefused
     }
 
     static let broker = Endpoint(host: "broker", port: 5672)
@@ -68,18 +70,19 @@ final class SimulatedConnector: ByteConnector {
         case .open: host.connect(loop, endpoint, handler)
         case .refused: host.connect(loop, SimulatedNetwork.nowhere, handler)
         case .silent: host.connect(loop, SimulatedNetwork.silence, handler)
-        case .wrongCertificate: UntrustedTransport(loop: loop, handler: handler)
+        case .wrongCertificate:
+            FailingTransport(loop, handler, TransportError(.certificate, "the certificate does not verify"))
+        case .certificateRefused:
+            FailingTransport(loop, handler, TransportError(.certificateRefused, "our certificate was revoked"))
         }
     }
 }
 
 /// A stream that TLS does not let come about.
-private final class UntrustedTransport: ByteTransport {
-    override init(loop: EventLoop, handler: ByteStreamHandler?) {
+private final class FailingTransport: ByteTransport {
+    init(_ loop: EventLoop, _ handler: ByteStreamHandler, _ error: TransportError) {
         super.init(loop: loop, handler: handler)
-        loop.schedule(after: .milliseconds(1)) { [self] in
-            end(TransportError(.certificate, "the certificate does not verify"))
-        }
+        loop.schedule(after: .milliseconds(1)) { [self] in end(error) }
     }
 
     private func end(_ error: TransportError?) {
