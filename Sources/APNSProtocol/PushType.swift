@@ -84,6 +84,22 @@ public enum PushType: String, CaseIterable, Sendable, Hashable {
     /// What to send when nobody asked for a priority; nil leaves the header out, which means 10.
     public var defaultPriority: Priority? { self == .background ? .considerate : nil }
 
-    /// False where APNs takes provider tokens only.
-    public var allowsCertificate: Bool { self != .location }
+    /// What a certificate that pushes it has to name.
+    public enum CertificateNeed: Sendable, Hashable {
+        /// The bundle ID; where Apple says nothing of it, APNs may want the topic all the same.
+        case app
+        /// The topic with its suffix.
+        case topic
+        /// APNs takes provider tokens only.
+        case impossible
+    }
+
+    /// Apple, "Sending notification requests to APNs".
+    public var certificateNeed: CertificateNeed {
+        switch self {
+        case .alert, .background, .controls, .fileprovider, .liveactivity, .mdm, .widgets: .app
+        case .complication, .pushtotalk, .voip: .topic
+        case .location: .impossible
+        }
+    }
 }

@@ -87,7 +87,8 @@ import Testing
         for word in ["", "7", "high", "010", "5 ", "05"] { #expect(withBytes(word) { Priority($0) } == nil) }
         #expect(PushType.background.defaultPriority == .considerate)
         #expect(PushType.alert.defaultPriority == nil)
-        #expect(PushType.allCases.filter { !$0.allowsCertificate } == [.location])
+        #expect(PushType.allCases.filter { $0.certificateNeed == .impossible } == [.location])
+        #expect(PushType.allCases.filter { $0.certificateNeed == .topic } == [.complication, .pushtotalk, .voip])
     }
 
     @Test func deviceTokens() {

@@ -41,6 +41,18 @@ import Testing
         #expect(apps.bundleIDs(servedBy: [5]) == ["one"])
     }
 
+    @Test func aKindThatNothingServesHasNoRoute() {
+        let apps = AppDirectory([
+            AppDirectory.App(
+                bundleID: "calls", defaultEnvironment: .sandbox, sandbox: .init { $0 == .device(.voip) ? 3 : nil })
+        ])
+        #expect(apps.routes(of: "calls.voip").map(\.pool) == [3])
+        #expect(apps.routes(of: "calls").isEmpty)
+        #expect(apps.route(topic: apps.topicIndex(of: 0, .device(.alert)), .sandbox) == nil)
+        #expect(apps.route(topic: apps.topicIndex(of: 0, .device(.voip)), .production) == nil)
+        #expect(apps.bundleIDs(servedBy: [3]) == ["calls"] && apps.bundleIDs(servedBy: [0]).isEmpty)
+    }
+
     @Test func theAppsThatAPoolServesAreNamed() {
         let apps = AppDirectory([
             AppDirectory.App(bundleID: "both", defaultEnvironment: .sandbox, production: .init(0), sandbox: .init(1)),

@@ -82,6 +82,25 @@ import Testing
         #expect(headers.header("push-error-path") == .string("/\(name)"))
     }
 
+    @Test func aPushThatNoCredentialIsForIsRefused() throws {
+        let app = AppDirectory.App(
+            bundleID: "com.example.shop", defaultEnvironment: .sandbox,
+            sandbox: .init { $0 == .device(.voip) ? 0 : nil })
+        let rig = try LaneRig(apps: [app])
+        try #require(rig.run { rig.isReady })
+        rig.request(
+            #"""
+            {"id":"6f1c7c1e-3c52-4a53-9c1b-0d6c0a4be1aa","app":"com.example.shop","device_token":"aabb",
+             "push_type":"alert","payload":{"aps":{"alert":"x"}}}
+            """#)
+        #expect(rig.run { rig.deadLetters.count == 1 })
+        let headers = try #require(rig.deadLetters.first?.properties)
+        #expect(headers.header("push-reason-class") == "app")
+        #expect(
+            headers.header("push-reason")
+                == "No key or certificate here is for com.example.shop in sandbox.")
+    }
+
     @Test(arguments: [(64, nil), (65, "collapse_id")])
     func theLongestCollapseIDIsTaken(_ bytes: Int, _ code: String?) throws {
         let id = String(repeating: "c", count: bytes)

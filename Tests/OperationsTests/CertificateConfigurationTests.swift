@@ -17,6 +17,7 @@ import Testing
         directory = try TemporaryDirectory()
         try write("shop.pem", "com.example.shop")
         try write("shop-sandbox.pem", "com.example.shop", [.sandbox])
+        try write("news.pem", "com.example.news")
         try write("voip.pem", "com.example.news.voip", [.production])
         try directory.write("AuthKey.p8", ES256PrivateKey.generate().pkcs8PEM())
     }
@@ -32,16 +33,28 @@ import Testing
 
     private static let key = Credential.Name.key(id: "ABC123DEFG", team: "DEF123GHIJ")
 
-    @Test func anAppIsPushedToWithTheCertificateThatIsForIt() throws {
+    @Test func aPushGoesWithTheCertificateThatIsForItsTopicElseWithTheKey() throws {
         let configuration = try load(
             certificates: ["shop.pem", "voip.pem"], hasKey: true,
-            apps: "{com.example.shop: {}, com.example.news: {}, com.example.mail: {}, com.example.shop2: {}}")
+            apps: "{com.example.shop: {}, com.example.news: {}, com.example.shop2: {}}")
         let shop = Credential.Name.certificate("com.example.shop")
-        let credentials = configuration.apps.map(\.credentials)
-        #expect(credentials[0] == [.production: shop, .sandbox: shop])
-        #expect(credentials[1] == [.production: .certificate("com.example.news.voip/production"), .sandbox: Self.key])
-        #expect(credentials[2] == [.production: Self.key, .sandbox: Self.key])
-        #expect(credentials[3] == credentials[2])
+        let voip = Credential.Name.certificate("com.example.news.voip/production")
+        let (first, second, third) = (configuration.apps[0], configuration.apps[1], configuration.apps[2])
+        for environment in APNSEnvironment.allCases {
+            for kind in [AppDirectory.Kind.device(.alert), .device(.background), .broadcast] {
+                #expect(first.credentials[environment]?[kind] == shop)
+                #expect(second.credentials[environment]?[kind] == Self.key)
+            }
+            for type in [PushType.voip, .location, .liveactivity] {
+                #expect(first.credentials[environment]?[.device(type)] == Self.key, "what no certificate lists")
+            }
+            #expect(
+                third.credentials[environment]
+                    == Dictionary(uniqueKeysWithValues: AppDirectory.Kind.all.map { ($0, Self.key) }))
+        }
+        #expect(second.credentials[.production]?[.device(.voip)] == voip)
+        #expect(second.credentials[.sandbox]?[.device(.voip)] == Self.key)
+
         let pools = try ConnectionPools(configuration)
         #expect(
             pools.list.map { "\($0.configuration.credential) \($0.configuration.environment)" } == [
@@ -50,14 +63,44 @@ import Testing
                 "certificate com.example.news.voip/production production",
             ])
         #expect(pools.list.map { $0.identity != nil } == [false, false, true, true, true])
-        #expect(pools.apps[1].production == .init(4) && pools.apps[1].sandbox == .init(1))
+        #expect(pools.apps[1].production?[.device(.voip)] == 4 && pools.apps[1].production?[.device(.alert)] == 0)
+        #expect(pools.apps[1].sandbox == .init(1))
+    }
+
+    @Test func withoutAKeyCertificatesShareAnAppOut() throws {
+        let configuration = try load(
+            certificates: ["news.pem", "voip.pem"], apps: "{com.example.news: {}}")
+        let credentials = try #require(configuration.apps[0].credentials[.production])
+        let news = Credential.Name.certificate("com.example.news")
+        #expect(credentials[.device(.voip)] == .certificate("com.example.news.voip/production"))
+        #expect(credentials[.device(.alert)] == news && credentials[.broadcast] == news)
+        #expect(credentials[.device(.liveactivity)] == news, "Apple does not say that it must be listed")
+        #expect(credentials[.device(.location)] == nil && credentials[.device(.complication)] == nil)
+        #expect(configuration.apps[0].credentials[.sandbox]?[.device(.voip)] == nil)
+    }
+
+    @Test func aCertificateForCallsAloneIsForCallsAlone() throws {
+        let configuration = try load(certificates: ["voip.pem"], apps: "{com.example.news: {}}")
+        #expect(
+            configuration.apps[0].credentials == [
+                .production: [.device(.voip): .certificate("com.example.news.voip/production")]
+            ])
     }
 
     @Test func ofSeveralOneIsNamed() throws {
-        let configuration = try load(
+        let sandbox = Credential.Name.certificate("com.example.shop/sandbox")
+        let alone = try load(
             certificates: ["shop.pem", "shop-sandbox.pem"],
             apps: "{com.example.shop: {certificate: shop-sandbox.pem, environment: sandbox}}")
-        #expect(configuration.apps[0].credentials == [.sandbox: .certificate("com.example.shop/sandbox")])
+        #expect(alone.apps[0].credentials.keys.map(\.rawValue) == ["sandbox"])
+        #expect(alone.apps[0].credentials[.sandbox]?[.device(.alert)] == sandbox)
+        #expect(alone.apps[0].credentials[.sandbox]?[.device(.voip)] == nil)
+
+        let beside = try load(
+            certificates: ["shop.pem", "shop-sandbox.pem"], hasKey: true,
+            apps: "{com.example.shop: {certificate: shop-sandbox.pem, key: ABC123DEFG}}")
+        #expect(beside.apps[0].credentials[.sandbox]?[.device(.alert)] == sandbox)
+        #expect(beside.apps[0].credentials[.production]?[.device(.alert)] == Self.key)
     }
 
     @Test(arguments: [
@@ -88,7 +131,7 @@ import Testing
         ),
         (
             ["shop.pem"], "{com.example.shop: {certificate: shop.pem, key: ABC123DEFG}}",
-            "an app has either key or certificate"
+            "apns.keys has no key ABC123DEFG"
         ),
         (["gone.pem"], "{com.example.shop: {}}", "cannot read gone.pem: there is no such file"),
         (["AuthKey.p8"], "{com.example.shop: {}}", "the private key belongs to no certificate of the file"),

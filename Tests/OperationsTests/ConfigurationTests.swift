@@ -27,6 +27,14 @@ import Testing
 
     private static let key1 = Credential.Name.key(id: "ABC123DEFG", team: "DEF123GHIJ")
 
+    /// Of an app all of whose pushes go with one key.
+    private static func all(
+        _ key: Credential.Name, _ environments: [APNSEnvironment]
+    ) -> [APNSEnvironment: AppCredentials.Chosen] {
+        let chosen = Dictionary(uniqueKeysWithValues: AppDirectory.Kind.all.map { ($0, key) })
+        return Dictionary(uniqueKeysWithValues: environments.map { ($0, chosen) })
+    }
+
     @Test func theShortestFileHasDefaultsForTheRest() throws {
         let configuration = try load(Self.shortest)
         #expect(configuration.broker.url.endpoints == [Endpoint(host: "rabbit", port: 5672)])
@@ -36,7 +44,7 @@ import Testing
         #expect(
             configuration.apps == [
                 .init(
-                    bundleID: "com.example.shop", credentials: [.production: Self.key1, .sandbox: Self.key1],
+                    bundleID: "com.example.shop", credentials: Self.all(Self.key1, [.production, .sandbox]),
                     environment: .production)
             ])
         #expect(configuration.apns.production.endpoint == Endpoint(host: "api.push.apple.com", port: 443))
@@ -111,11 +119,8 @@ import Testing
         #expect(configuration.apns.connectionsMax == 3 && configuration.apns.requestTimeoutSeconds == 4)
         #expect(
             configuration.apps.map(\.credentials) == [
-                [
-                    .production: .key(id: "OTHER12345", team: "DEF123GHIJ"),
-                    .sandbox: .key(id: "OTHER12345", team: "DEF123GHIJ"),
-                ],
-                [.production: Self.key1],
+                Self.all(.key(id: "OTHER12345", team: "DEF123GHIJ"), [.production, .sandbox]),
+                Self.all(Self.key1, [.production]),
             ])
         #expect(configuration.apps.map(\.environment) == [.sandbox, .production])
         #expect(

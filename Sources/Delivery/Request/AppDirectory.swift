@@ -25,25 +25,27 @@ public struct AppDirectory: Sendable {
             self.sandbox = sandbox
         }
 
-        public func pools(in environment: APNSEnvironment) -> Pools? {
+        fileprivate func pool(_ kind: Kind, _ environment: APNSEnvironment) -> Int? {
             switch environment {
-            case .production: production
-            case .sandbox: sandbox
+            case .production: production?[kind]
+            case .sandbox: sandbox?[kind]
             }
         }
     }
 
-    /// One and the same, unless broadcasts have an endpoint of their own.
+    /// One and the same, unless broadcasts have an endpoint of their own or certificates are for some kinds only.
     public struct Pools: Sendable, Equatable {
-        public var device: Int
-        public var broadcast: Int
+        /// In the order of `Kind.all`.
+        private let numbers: [Int?]
 
-        public init(device: Int, broadcast: Int) {
-            self.device = device
-            self.broadcast = broadcast
-        }
+        /// - Parameter number: nil: nothing serves this kind.
+        public init(_ number: (Kind) -> Int?) { numbers = Kind.all.map(number) }
 
-        public init(_ pool: Int) { self.init(device: pool, broadcast: pool) }
+        public init(device: Int, broadcast: Int) { self.init { $0 == .broadcast ? broadcast : device } }
+
+        public init(_ pool: Int) { self.init { _ in pool } }
+
+        public subscript(kind: Kind) -> Int? { numbers[kind.number] }
     }
 
     /// What a push is sent as. Each has a topic of its own, and what APNs refuses of one goes on for the others.
@@ -51,7 +53,22 @@ public struct AppDirectory: Sendable {
         case device(PushType)
         case broadcast
 
-        static let all = PushType.allCases.map { Kind.device($0) } + [.broadcast]
+        public static let all = PushType.allCases.map { Kind.device($0) } + [.broadcast]
+
+        /// What the request names: for a device the value of `apns-topic`, for a broadcast the bundle ID.
+        public func topic(bundleID: some Sequence<UInt8>) -> [UInt8] {
+            switch self {
+            case .device(let type): type.topic(bundleID: bundleID)
+            case .broadcast: Array(bundleID)
+            }
+        }
+
+        public var certificateNeed: PushType.CertificateNeed {
+            switch self {
+            case .device(let type): type.certificateNeed
+            case .broadcast: .app
+            }
+        }
 
         fileprivate var number: Int {
             switch self {
@@ -65,6 +82,8 @@ public struct AppDirectory: Sendable {
     private let names: [[UInt8]]
     /// By app, then by kind in the order of `Kind.all`.
     private let topics: [[UInt8]]
+    /// By the number of a route.
+    private let pools: [Int?]
     /// By app and outcome, in the order of `Outcome.allCases`.
     private let resultRoutingKeys: [[String]]
     /// Open addressing; −1 is free.
@@ -73,13 +92,9 @@ public struct AppDirectory: Sendable {
     public init(_ apps: [App]) {
         self.apps = apps
         names = apps.map { Array($0.bundleID.utf8) }
-        topics = names.flatMap { name in
-            Kind.all.map { kind in
-                switch kind {
-                case .device(let type): type.topic(bundleID: name)
-                case .broadcast: name
-                }
-            }
+        topics = names.flatMap { name in Kind.all.map { $0.topic(bundleID: name) } }
+        pools = apps.flatMap { app in
+            Kind.all.flatMap { kind in APNSEnvironment.allCases.map { app.pool(kind, $0) } }
         }
         resultRoutingKeys = apps.map { app in
             Outcome.allCases.map { RoutingKey.result($0, app: app.bundleID) }
@@ -101,8 +116,7 @@ public struct AppDirectory: Sendable {
 
     public func topicIndex(of index: Index, _ kind: Kind) -> TopicIndex { index * Kind.all.count + kind.number }
 
-    /// What the request names: for a device the value of `apns-topic`, for a broadcast the bundle ID. Made once, and
-    /// shared.
+    /// Made once, and shared.
     public func topic(_ index: TopicIndex) -> [UInt8] { topics[index] }
 
     /// All topics in both environments: the numbers of routes are below it.
@@ -112,16 +126,16 @@ public struct AppDirectory: Sendable {
         topic * APNSEnvironment.allCases.count + environment.number
     }
 
+    /// nil: nothing serves it.
+    func route(topic: TopicIndex, _ environment: APNSEnvironment) -> Route? {
+        let number = Self.routeNumber(topic: topic, environment)
+        return pools[number].map { Route(pool: $0, number: number) }
+    }
+
     /// All routes to a topic, in every environment that has a pool for it.
     func routes(of topic: String) -> [Route] {
         topics.indices.filter { name(ofTopic: $0) == topic }.flatMap { index in
-            APNSEnvironment.allCases.compactMap { environment in
-                apps[index / Kind.all.count].pools(in: environment).map { pools in
-                    Route(
-                        pool: Self.kind(ofTopic: index) == .broadcast ? pools.broadcast : pools.device,
-                        number: Self.routeNumber(topic: index, environment))
-                }
-            }
+            APNSEnvironment.allCases.compactMap { route(topic: index, $0) }
         }
     }
 
@@ -137,12 +151,11 @@ public struct AppDirectory: Sendable {
 
     /// Bundle IDs of the apps that one of these pools serves, for operators.
     func bundleIDs(servedBy pools: [Int]) -> [String] {
-        apps.filter { app in
-            [app.production, app.sandbox].contains {
-                $0.map { pools.contains($0.device) || pools.contains($0.broadcast) } ?? false
-            }
+        let routesOfAnApp = Kind.all.count * APNSEnvironment.allCases.count
+        return apps.indices.filter { app in
+            self.pools[app * routesOfAnApp..<(app + 1) * routesOfAnApp].contains { $0.map(pools.contains) ?? false }
         }
-        .map(\.bundleID)
+        .map { apps[$0].bundleID }
     }
 
     /// Routing key of a result; made once, and shared.

@@ -43,16 +43,19 @@ final class NotificationReader {
             throw Refusal(CloudEvent.explained(violation, in: root))
         }
         guard let id = record.id else { throw Refusal.anonymous(delivery.properties) }
-        let (app, environment, pools) = try destination(root, record.app)
+        guard case .configured(let app) = record.app else { throw Refusal.unknownApp(root["app"]?.string ?? "") }
+        let named = root["environment"]?.string.flatMap(APNSEnvironment.init(rawValue:))
+        let environment = named ?? apps[app].defaultEnvironment
         record.environment = environment
         let (push, kind) = try push(id, app, root, delivery.body)
+        let topic = apps.topicIndex(of: app, kind)
+        guard let route = apps.route(topic: topic, environment) else {
+            throw Refusal.unserved(topic: String(decoding: apps.topic(topic), as: UTF8.self), environment)
+        }
         try MessageLimits(push).check()
         if let payload = root["payload"], let violation = payloadValidators[app]?.firstViolation(in: payload) {
             throw Refusal(violation)
         }
-        let route = Route(
-            pool: kind == .broadcast ? pools.broadcast : pools.device,
-            number: AppDirectory.routeNumber(topic: apps.topicIndex(of: app, kind), environment))
         return PushNotification(
             push: push, app: app, route: route, registeredAtMilliseconds: root["registered_at"]?.int64)
     }
@@ -70,21 +73,6 @@ final class NotificationReader {
             let place = "line \(error.position.line), column \(error.position.column)"
             throw Refusal(.json, error.code.rawValue, "The body is not JSON, at \(place): \(error.message).")
         }
-    }
-
-    private func destination(
-        _ root: JSONValue, _ app: DeliveryRecord.App?
-    ) throws(Refusal) -> (app: AppDirectory.Index, environment: APNSEnvironment, pools: AppDirectory.Pools) {
-        guard case .configured(let app) = app else {
-            throw Refusal.unknownApp(root["app"]?.string ?? "")
-        }
-        let named = root["environment"]?.string.flatMap(APNSEnvironment.init(rawValue:))
-        let environment = named ?? apps[app].defaultEnvironment
-        guard let pools = apps[app].pools(in: environment) else {
-            throw Refusal(
-                .app, "environment", path: "/environment", "The app has no key for \(environment.rawValue) here.")
-        }
-        return (app, environment, pools)
     }
 
     private func push(

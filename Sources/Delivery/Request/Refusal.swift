@@ -41,4 +41,10 @@ extension Refusal {
         let hint = suffix.map { ": app goes without \($0), which push_type adds" } ?? ""
         return Refusal(.app, "unknown", path: "/app", "No app with this bundle ID is configured here\(hint).")
     }
+
+    static func unserved(topic: String, _ environment: APNSEnvironment) -> Refusal {
+        Refusal(
+            .app, "environment", path: "/environment",
+            "No key or certificate here is for \(topic) in \(environment.rawValue).")
+    }
 }

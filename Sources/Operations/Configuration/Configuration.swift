@@ -89,12 +89,6 @@ struct Configuration: Sendable {
             var identity: TLSIdentity
             var contents: PushCertificate
 
-            /// The app itself, or one of its other topics, such as VoIP's.
-            func covers(_ bundleID: String) -> Bool {
-                PushType.allCases.contains { type in
-                    contents.topics.contains(String(decoding: type.topic(bundleID: bundleID.utf8), as: UTF8.self))
-                }
-            }
         }
 
         struct Server: Sendable {
@@ -118,7 +112,7 @@ struct Configuration: Sendable {
     struct App: Sendable, Equatable {
         var bundleID: String
         /// With what it is pushed to, wherever that is possible.
-        var credentials: [APNSEnvironment: Credential.Name]
+        var credentials: [APNSEnvironment: AppCredentials.Chosen]
         /// Where messages go that do not say it themselves.
         var environment: APNSEnvironment
     }

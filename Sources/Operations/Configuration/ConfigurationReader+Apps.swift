@@ -1,18 +1,25 @@
 import APNS
 import APNSProtocol
+import Delivery
 import JSON
 import JSONSchema
 
 extension ConfigurationReader {
-    private typealias Credentials = [APNSEnvironment: Credential.Name]
+    private typealias Credentials = [APNSEnvironment: AppCredentials.Chosen]
 
     /// What apps can be pushed with.
     private struct Known {
         /// Also those that have mistakes, so that no mistake is told twice.
-        var keys: [(id: String, credentials: Credentials)]
+        var keys: [Key]
         var certificates: [Configuration.APNs.Certificate]
         /// Also those that could not be read.
         var certificateFiles: [String]
+
+        struct Key {
+            var id: String
+            var name: Credential.Name
+            var environments: [APNSEnvironment]
+        }
 
         var areCertificatesComplete: Bool { certificateFiles.count == certificates.count }
     }
@@ -29,7 +36,9 @@ extension ConfigurationReader {
                 return nil
             }
             let environment = value["environment"]?.string.flatMap { APNSEnvironment(rawValue: $0) } ?? .production
-            if credentials[environment] == nil, let (other, credential) = credentials.first {
+            if credentials[environment] == nil, let (other, chosen) = credentials.first,
+                let credential = AppDirectory.Kind.all.lazy.compactMap({ chosen[$0] }).first
+            {
                 complain(
                     value["environment"] ?? name,
                     "\(credential) does not serve \(environment.rawValue), where messages of \(bundleID) go that do not "
@@ -39,37 +48,45 @@ extension ConfigurationReader {
         }
     }
 
-    private func key(_ value: JSONValue) -> (id: String, credentials: Credentials)? {
-        guard let id = resolved(value["key_id"]) else { return nil }
-        let name = Credential.Name.key(id: id, team: resolved(value["team_id"]) ?? "")
-        return (id, Self.all(name, Self.environments(value)))
+    private func key(_ value: JSONValue) -> Known.Key? {
+        resolved(value["key_id"]).map { id in
+            let name = Credential.Name.key(id: id, team: resolved(value["team_id"]) ?? "")
+            return Known.Key(id: id, name: name, environments: Self.environments(value))
+        }
     }
 
     private func resolved(_ value: JSONValue?) -> String? { value?.string.flatMap { try? resolver.resolve($0) } }
 
-    private static func all(_ name: Credential.Name, _ environments: some Sequence<APNSEnvironment>) -> Credentials {
-        Dictionary(uniqueKeysWithValues: environments.map { ($0, name) })
-    }
-
+    /// nil: that was complained of.
     private mutating func credentials(
         of bundleID: String, _ name: JSONValue, _ value: JSONValue, _ known: Known
     ) -> Credentials? {
-        switch (value["key"], value["certificate"]) {
-        case (nil, nil):
-            return found(for: bundleID, name, known)
-        case (let key?, nil):
-            guard let id = text(key), !id.isEmpty else { return nil }
-            if let named = known.keys.first(where: { $0.id == id }) { return named.credentials }
-            complain(key, "apns.keys has no key \(id)\(Self.hint(id, known.keys.map(\.id)))")
-        case (nil, let certificate?):
-            return named(certificate, for: bundleID, known)
-        case (.some, let certificate?):
-            complain(certificate, "an app has either key or certificate")
+        var candidates = AppCredentials(bundleID: bundleID, certificates: [])
+        if let key = value["key"] {
+            guard let found = named(key: key, known) else { return nil }
+            candidates.key = (found.name, found.environments)
         }
+        if let certificate = value["certificate"] {
+            guard let found = named(certificate: certificate, for: bundleID, known) else { return nil }
+            candidates.certificates = [found]
+        }
+        if value["key"] == nil, value["certificate"] == nil {
+            candidates.key = known.keys.count == 1 ? (known.keys[0].name, known.keys[0].environments) : nil
+            candidates.certificates = known.certificates
+        }
+        return chosen(of: candidates, name, known)
+    }
+
+    private mutating func named(key value: JSONValue, _ known: Known) -> Known.Key? {
+        guard let id = text(value), !id.isEmpty else { return nil }
+        if let key = known.keys.first(where: { $0.id == id }) { return key }
+        complain(value, "apns.keys has no key \(id)\(Self.hint(id, known.keys.map(\.id)))")
         return nil
     }
 
-    private mutating func named(_ value: JSONValue, for bundleID: String, _ known: Known) -> Credentials? {
+    private mutating func named(
+        certificate value: JSONValue, for bundleID: String, _ known: Known
+    ) -> Configuration.APNs.Certificate? {
         guard let file = value.string else { return nil }
         guard let certificate = known.certificates.first(where: { $0.file == file }) else {
             if !known.certificateFiles.contains(file) {
@@ -77,32 +94,34 @@ extension ConfigurationReader {
             }
             return nil
         }
-        if !certificate.covers(bundleID) { complain(value, "\(certificate.told), not for \(bundleID)") }
-        return Self.all(.certificate(certificate.name), certificate.contents.environments)
+        let topics = AppDirectory.Kind.all.map { String(decoding: $0.topic(bundleID: bundleID.utf8), as: UTF8.self) }
+        guard topics.contains(where: certificate.contents.topics.contains) else {
+            complain(value, "\(certificate.told), not for \(bundleID)")
+            return nil
+        }
+        return certificate
     }
 
-    /// For an app that says nothing of it: the certificate that is for it, else the only key.
-    private mutating func found(for bundleID: String, _ name: JSONValue, _ known: Known) -> Credentials? {
-        var credentials = known.keys.count == 1 ? known.keys[0].credentials : [:]
+    private mutating func chosen(
+        of candidates: AppCredentials, _ name: JSONValue, _ known: Known
+    ) -> Credentials? {
+        var credentials: Credentials = [:]
         for environment in APNSEnvironment.allCases {
-            let fitting = known.certificates.filter {
-                $0.covers(bundleID) && $0.contents.environments.contains(environment)
-            }
-            guard fitting.count <= 1 else {
-                complain(
-                    name,
-                    "which certificate? \(fitting.map(\.file).joined(separator: " and ")) are for it; say one of them as "
-                        + "certificate")
+            do throws(AppCredentials.Ambiguity) {
+                let chosen = try candidates.chosen(in: environment)
+                credentials[environment] = chosen.isEmpty ? nil : chosen
+            } catch {
+                let files = error.certificates.map(\.file).joined(separator: " and ")
+                complain(name, "which certificate? \(files) are for it; say one of them as certificate")
                 return nil
             }
-            if let one = fitting.first { credentials[environment] = .certificate(one.name) }
         }
         guard credentials.isEmpty else { return credentials }
         if known.keys.count > 1 {
             complain(name, "which key? There are several in apns.keys; say one of them as key")
         } else if known.keys.isEmpty, known.areCertificatesComplete, !known.certificates.isEmpty {
             let others = known.certificates.map(\.told).joined(separator: "; ")
-            complain(name, "no certificate is for \(bundleID): \(others)")
+            complain(name, "no certificate is for \(candidates.bundleID): \(others)")
         }
         return nil
     }

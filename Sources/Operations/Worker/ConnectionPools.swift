@@ -33,16 +33,17 @@ struct ConnectionPools {
                             endpoint: endpoint, isForBroadcasts: isForBroadcasts, identity: identity))
                     return list.count - 1
                 }
-                var pools = AppDirectory.Pools(add(server.endpoint))
-                if let endpoint = server.broadcastEndpoint { pools.broadcast = add(endpoint, isForBroadcasts: true) }
-                numbers[credential.name, default: [:]][environment] = pools
+                let device = add(server.endpoint)
+                let broadcast = server.broadcastEndpoint.map { add($0, isForBroadcasts: true) } ?? device
+                numbers[credential.name, default: [:]][environment] = .init(device: device, broadcast: broadcast)
             }
         }
         self.list = list
         apps = AppDirectory(
             configuration.apps.map { app in
                 func pools(in environment: APNSEnvironment) -> AppDirectory.Pools? {
-                    app.credentials[environment].flatMap { numbers[$0]?[environment] }
+                    guard let chosen = app.credentials[environment] else { return nil }
+                    return AppDirectory.Pools { kind in chosen[kind].flatMap { numbers[$0]?[environment]?[kind] } }
                 }
                 return AppDirectory.App(
                     bundleID: app.bundleID, defaultEnvironment: app.environment, production: pools(in: .production),

@@ -15,16 +15,16 @@ extension DoctorCheck {
         do throws(CryptoError) {
             let pools = try ConnectionPools(configuration)
             let connectors = try LaneAccess(configuration, pools: pools.list).connectors(on: loop).apns
-            var probes: [(probe: APNsProbe, apps: [String])] = []
+            var probes: [(probe: APNsProbe, apps: [APNsProbe.App])] = []
             for (pool, connector) in zip(pools.list, connectors) {
                 var configured = pool.configuration
-                let apps = configuration.apps(with: configured.credential.name, in: configured.environment)
+                let apps = configuration.apps(
+                    with: configured.credential.name, in: configured.environment, broadcasts: pool.isForBroadcasts)
                 guard let first = apps.first else { continue }
                 configured.connectionsMax = 1
                 configured.waitSecondsMax = apnsAnswerSecondsMax
                 configured.requestTimeoutSeconds = apnsAnswerSecondsMax
-                let probe = APNsProbe(
-                    loop: loop, connector: connector, configuration: configured, broadcasts: pool.isForBroadcasts)
+                let probe = APNsProbe(loop: loop, connector: connector, configuration: configured)
                 probes.append((probe, pool.isForBroadcasts ? [first] : apps))
             }
             await findings.ask(probes.map(\.probe.name)) { [probes] index in
@@ -45,9 +45,16 @@ extension DoctorCheck {
 }
 
 extension Configuration {
-    /// The bundle IDs of apps that the credential serves, and whose messages go to that environment of themselves.
-    fileprivate func apps(with credential: Credential.Name, in environment: APNSEnvironment) -> [String] {
-        apps.filter { $0.environment == environment && $0.credentials[environment] == credential }.map(\.bundleID)
+    /// The apps that the credential serves, and whose messages go to that environment of themselves, each with a kind
+    /// of push that it is for.
+    fileprivate func apps(
+        with credential: Credential.Name, in environment: APNSEnvironment, broadcasts: Bool
+    ) -> [APNsProbe.App] {
+        let kinds = AppDirectory.Kind.all.filter { ($0 == .broadcast) == broadcasts }
+        return apps.filter { $0.environment == environment }.compactMap { app in
+            kinds.first { app.credentials[environment]?[$0] == credential }
+                .map { APNsProbe.App(bundleID: app.bundleID, kind: $0) }
+        }
     }
 }
 
@@ -55,20 +62,23 @@ extension Configuration {
 ///
 /// `@unchecked Sendable`: belongs to one loop and is used on its thread only.
 final class APNsProbe: @unchecked Sendable {
+    struct App {
+        var bundleID: String
+        var kind: AppDirectory.Kind
+    }
+
     /// As long as device tokens are; no device has this one, and apns-simulator takes any but such as begin so.
     private static let nobodysToken = Array(("bad" + String(repeating: "0", count: 61)).utf8)
     private static let nobodysChannel = Array("AAAAAAAAAAAAAAAAAAAAAA==".utf8)
     private static let payload = Array(#"{"aps":{}}"#.utf8)
 
     private let pool: APNSPool
-    private let broadcasts: Bool
     private let place: String
     private let credential: Credential.Name
     /// Why there is no connection.
     private var reason: TransportError?
 
-    init(loop: EventLoop, connector: ByteConnector, configuration: PoolConfiguration, broadcasts: Bool) {
-        self.broadcasts = broadcasts
+    init(loop: EventLoop, connector: ByteConnector, configuration: PoolConfiguration) {
         place = connector.endpoint.description
         credential = configuration.credential.name
         pool = APNSPool(loop: loop, connector: connector, configuration: configuration)
@@ -84,24 +94,28 @@ final class APNsProbe: @unchecked Sendable {
     var name: String { "\(place) with \(credential)" }
 
     /// - Parameter found: called for each app's line as it is answered.
-    func ask(_ apps: [String], found: (DoctorLine) -> Void) async {
+    func ask(_ apps: [App], found: (DoctorLine) -> Void) async {
         for app in apps {
-            let finding = APNsFinding(await outcome(app), reason: reason, ofBroadcast: broadcasts)
-            found(finding.line(app: app, credential: credential, place: place))
+            let finding = APNsFinding(await outcome(app), reason: reason, ofBroadcast: app.kind == .broadcast)
+            found(finding.line(app: app.bundleID, credential: credential, place: place))
             // What the other apps would hear as well.
             if finding.isOfAllApps { break }
         }
         pool.close()
     }
 
-    private func outcome(_ app: String) async -> PushOutcome {
+    private func outcome(_ app: App) async -> PushOutcome {
         guard let id = try? UUIDValue.random() else { return .notSent(.noToken) }
-        let bundleID = Array(app.utf8)
-        return await pool.send(
-            broadcasts
-                ? .broadcast(channel: Self.nobodysChannel[...], bundleID: bundleID, id: id, payload: Self.payload)
-                : .device(
-                    token: Self.nobodysToken[...], topic: bundleID, pushType: .alert, expiration: 0, id: id,
-                    payload: Self.payload))
+        let topic = app.kind.topic(bundleID: app.bundleID.utf8)
+        let push: APNSRequest =
+            switch app.kind {
+            case .broadcast:
+                .broadcast(channel: Self.nobodysChannel[...], bundleID: topic, id: id, payload: Self.payload)
+            case .device(let type):
+                .device(
+                    token: Self.nobodysToken[...], topic: topic, pushType: type, priority: type.defaultPriority,
+                    expiration: 0, id: id, payload: Self.payload)
+            }
+        return await pool.send(push)
     }
 }
