@@ -44,8 +44,16 @@ extension SystemTests {
             #expect(anew.exit.status == .exited(0))
             #expect(!anew.output.joined().contains(samples[0].id) && !anew.output.joined().contains("duplicate"))
             #expect(anew.output.count { $0.contains("accepted") } == 2)
+            // Told by the id that the worker makes of it, or by the body's own in lower case.
+            let own = String(decoding: samples[0].body, as: UTF8.self)
+            let nameless = own.replacing("\"id\":\"\(samples[0].id)\",", with: "")
+            let named = try await publish("--message-id", "order-7", bodies: [Array(nameless.utf8)])
+            #expect(named.exit.status == .exited(0), "\(named.errors)")
+            let loud = own.replacing(samples[0].id, with: samples[0].id.uppercased())
+            let lowered = try await publish("--message-id", "order-8", bodies: [Array(loud.utf8)])
+            #expect(lowered.exit.status == .exited(0) && lowered.output.joined().contains("duplicate"))
             _ = try await worker.stop()
-            #expect(try await stage.end().count == 4)
+            #expect(try await stage.end().count == 5)
         }
     }
 }

@@ -21,7 +21,7 @@ extension Lane {
 
     /// Nothing of the body is looked at: that may be what does the harm.
     func isolate(_ record: DeliveryRecord) async {
-        record.id = UUIDValue(messageID: record.delivery.properties.messageID)
+        record.id = RequestID.of(messageID: record.delivery.properties.messageID)
         if isQuarantine(record.source) { await endInQuarantine(record) } else { await moveToQuarantine(record) }
     }
 

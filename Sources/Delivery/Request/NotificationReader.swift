@@ -34,7 +34,7 @@ final class NotificationReader {
 
     private func notification(_ record: DeliveryRecord) throws(Refusal) -> PushNotification {
         let delivery = record.delivery
-        if let id = UUIDValue(messageID: delivery.properties.messageID) { record.id = id }
+        if let id = RequestID.of(messageID: delivery.properties.messageID) { record.id = id }
         guard !delivery.isOversized else { throw Refusal.oversized }
         try checkEncoding(delivery.properties.contentEncoding)
         let root = try parse(delivery.body)
@@ -103,14 +103,6 @@ final class NotificationReader {
     }
 }
 
-extension UUIDValue {
-    /// A UUID as it is, anything else as its UUIDv5.
-    init?(messageID: String?) {
-        guard let messageID, !messageID.isEmpty else { return nil }
-        self = UUIDValue(messageID) ?? UUIDValue(name: messageID, namespace: DeliveryRecord.namespace)
-    }
-}
-
 extension Refusal {
     fileprivate static func anonymous(_ properties: MessageProperties) -> Refusal {
         let hint = CloudEvent.hasAttributes(properties) ? "; the id of a CloudEvent in its headers is not read" : ""
@@ -141,7 +133,7 @@ extension DeliveryRecord {
                 return bundleID.count <= Self.repeatedBytesMax
                     ? .unknown(String(decoding: bundleID, as: UTF8.self)) : nil
             } ?? nil
-        if let parsed = root["id"]?.withUTF8({ UUIDValue($0) }), let parsed { id = parsed }
+        if let own = RequestID.of(body: root) { id = own }
         if let token = root["device_token"], token.kind == .string, token.sourceRange.count <= Self.repeatedBytesMax {
             target = .device(token.text(in: delivery.body))
         } else if let channel = root["channel_id"], channel.kind == .string,

@@ -28,10 +28,11 @@ struct PublishCommand {
                 (file.name, try message(file, unixSeconds: loop.now.unixSeconds))
             }
             guard options.waits else { return try await publish(messages, on: loop) }
-            let results = ResultsWait(loop: loop, access: access, isJSON: options.isJSON)
-            try await results.begin(with: messages.map(\.1.messageID))
-            let code = try await publish(messages, on: loop) { results.forget($0) }
-            return .worse(code, await results.result(withinSeconds: options.timeoutSeconds))
+            let results = ResultsWait(
+                loop: loop, access: access, isJSON: options.isJSON, of: messages.map(\.1))
+            return try await results.run(timeoutSeconds: options.timeoutSeconds) { failed throws(AMQPError) in
+                try await publish(messages, on: loop, failed: failed)
+            }
         } catch let error as AMQPError {
             Terminal.error.line(access.line(error))
             return .unreachable
@@ -48,7 +49,7 @@ struct PublishCommand {
             id: options.messageID, unixSeconds: unixSeconds)
     }
 
-    /// - Parameter failed: called with the message-id of each that was not published.
+    /// - Parameter failed: called with the message-id of each that was surely not published.
     private func publish(
         _ messages: [(name: String, message: OutgoingMessage)], on loop: EventLoop,
         failed: (String) -> Void = { _ in }
@@ -72,7 +73,7 @@ struct PublishCommand {
             let outcome = await publisher.publish(message)
             let report = PublishReport(file: name, messageID: message.messageID, outcome: outcome)
             show(report)
-            if report.exitCode != .success { failed(message.messageID) }
+            if report.exitCode != .success, !outcome.isUnknown { failed(message.messageID) }
             worst = .worse(worst, report.exitCode)
         }
         await publisher.close()

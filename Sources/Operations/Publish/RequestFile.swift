@@ -1,5 +1,6 @@
 import AMQP
 import Crypto
+import Delivery
 import JSON
 
 /// A file whose bytes are a request.
@@ -41,9 +42,12 @@ struct RequestFile: Sendable {
         body: [UInt8], to destination: Destination, id: String?, unixSeconds: Int64
     ) throws(CryptoError) -> OutgoingMessage {
         let root = try? JSONDocument(body).root
-        let ownID = root?["id"]?.string.flatMap { UUIDValue($0) }
         let messageID: String
-        if let id = id ?? ownID?.description { messageID = id } else { messageID = try UUIDValue.random().description }
+        if let id = id ?? RequestID.of(body: body, messageID: nil)?.description {
+            messageID = id
+        } else {
+            messageID = try UUIDValue.random().description
+        }
         let (exchange, routingKey) =
             switch destination {
             case .exchange(let name): (name, routingKey(app: root?["app"]?.string))

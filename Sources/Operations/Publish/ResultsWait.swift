@@ -2,68 +2,67 @@ import AMQP
 import Delivery
 import EventLoop
 
-/// Waits for the results of messages that a command has published, and shows each as `martlet watch` does.
+/// Waits for the results of messages that a command publishes, and shows each as `martlet watch` does.
 final class ResultsWait {
     private let loop: EventLoop
     private let access: BrokerAccess
     private let isJSON: Bool
     private let queue: ResultsQueue
     private let table: WatchTable
-    /// Message-ids without a result.
-    private var waiting: Set<String> = []
+    private var awaited: AwaitedResults
+    /// The worst that any of them was: `failed` for every outcome but `accepted`.
     private var worst = ExitCode.success
+    private var isOver = false
     private var hasHeader = false
     private var end: UnsafeContinuation<Void, Never>?
 
-    init(loop: EventLoop, access: BrokerAccess, isJSON: Bool) {
+    init(loop: EventLoop, access: BrokerAccess, isJSON: Bool, of messages: [OutgoingMessage]) {
         self.loop = loop
         self.access = access
         self.isJSON = isJSON
         queue = ResultsQueue(loop: loop, access: access, command: "martlet publish")
+        awaited = AwaitedResults(of: messages)
         let output = Terminal.output
         table = WatchTable(width: output.isTerminal ? output.width : nil, hasColors: output.hasColors)
     }
 
-    /// To be called before anything is published.
-    func begin(with ids: [String]) async throws(AMQPError) {
-        waiting = Set(ids)
+    /// Publishes, and waits until each result is there; `timedOut` when one is missing.
+    ///
+    /// - Parameter publish: calls with the message-id of each that was surely not published.
+    func run(
+        timeoutSeconds: Int, publish: (_ failed: (String) -> Void) async throws(AMQPError) -> ExitCode
+    ) async throws(AMQPError) -> ExitCode {
         queue.onMessage = { [unowned self] in take($0) }
-        queue.onFailure = { [unowned self] error in
-            Terminal.error.line(access.line(error))
-            finish(.unreachable)
-        }
+        queue.onFailure = { [unowned self] in finish(.unreachable) }
         try await queue.open(on: [access.names.resultsExchange, access.names.brokerDeadLettersExchange])
+        do throws(AMQPError) {
+            let code = try await publish { _ = awaited.take([$0]) }
+            await wait(seconds: timeoutSeconds)
+            await queue.close()
+            return .worse(code, worst)
+        } catch {
+            await queue.close()
+            throw error
+        }
     }
 
-    /// This one will have none: it was not published.
-    func forget(_ id: String) { waiting.remove(id) }
-
-    /// The worst that any of them was: `failed` for every outcome but `accepted`, and `timedOut` when one is missing.
-    func result(withinSeconds seconds: Int) async -> ExitCode {
+    private func wait(seconds: Int) async {
+        guard !isOver, !awaited.isEmpty else { return }
         let timer = loop.schedule(after: .seconds(seconds)) { [self] in
-            Terminal.error.line(
-                "martlet: no result within \(seconds) s of \(waiting.sorted().joined(separator: ", "))".printable)
+            let missing = awaited.missing.sorted().joined(separator: ", ")
+            Terminal.error.line("martlet: no result within \(seconds) s of \(missing)".printable)
             finish(.timedOut)
         }
-        if !waiting.isEmpty { await withUnsafeContinuation { end = $0 } }
+        await withUnsafeContinuation { end = $0 }
         loop.cancel(timer)
-        await queue.close()
-        return worst
     }
 
     private func take(_ message: IncomingMessage) {
-        let properties = message.properties
-        let watched =
-            message.exchange == access.names.resultsExchange
-            ? WatchedMessage(result: message.body, messageID: properties.messageID)
-            : WatchedMessage(
-                deadLetter: message.body, messageID: properties.messageID, headers: properties.headers ?? FieldTable())
-        let ids = [watched.messageID, watched.id].compactMap { $0 }
-        guard let id = ids.first(where: { waiting.contains($0) }) else { return }
-        waiting.remove(id)
+        let watched = WatchedMessage(message, isResult: message.exchange == access.names.resultsExchange)
+        guard !isOver, awaited.take([watched.messageID, watched.id]) else { return }
         show(message, watched)
         if watched.outcome != "accepted" { worst = .worse(worst, .failed) }
-        if waiting.isEmpty { finish(.success) }
+        if awaited.isEmpty { finish(.success) }
     }
 
     private func show(_ message: IncomingMessage, _ watched: WatchedMessage) {
@@ -79,6 +78,8 @@ final class ResultsWait {
     }
 
     private func finish(_ code: ExitCode) {
+        guard !isOver else { return }
+        isOver = true
         worst = .worse(worst, code)
         end?.resume()
         end = nil

@@ -8,7 +8,7 @@ import EventLoop
 /// is awaited and outlives a short loss of the connection; it is deleted when the command ends.
 final class ResultsQueue {
     /// How long the broker keeps the queue after a command that was killed.
-    static let expiresMilliseconds: Int64 = 60_000
+    private static let expiresMilliseconds: Int64 = 60_000
     /// Messages that wait for a slow terminal; the oldest are dropped then.
     private static let lengthMax: Int64 = 100_000
     private static let prefetch = 500
@@ -21,8 +21,8 @@ final class ResultsQueue {
     private let wait: BrokerWait
     var onMessage: (IncomingMessage) -> Void = { _ in }
     var onConnectionChange: (BrokerState) -> Void = { _ in }
-    /// The queue is not as it should be.
-    var onFailure: (AMQPError) -> Void = { _ in }
+    /// The queue, or the way to it, is not as it should be, and waiting does not mend it.
+    var onFailure: () -> Void = {}
 
     /// - Parameter command: the name of its connections, such as `martlet watch`.
     init(loop: EventLoop, access: BrokerAccess, command: String) {
@@ -37,6 +37,31 @@ final class ResultsQueue {
 
     /// What is published to these exchanges from now on comes.
     func open(on exchanges: [String]) async throws(AMQPError) {
+        do throws(AMQPError) {
+            try await declare(on: exchanges)
+        } catch {
+            // What was declared goes by itself.
+            await admin.close()
+            throw error
+        }
+        consumer.onDelivery = { [unowned self] message in
+            consumer.acknowledge(message.tag)
+            onMessage(message)
+        }
+        consumer.onStateChange = { [unowned self] state in
+            if case .waiting(let error, _) = state {
+                failed(error, isLasting: !error.isRetriable || error.code == .notFound)
+            }
+        }
+        consumer.connection.onStateChange = { [unowned self] state in
+            wait.changed(state)
+            if case .waiting(let error, _) = state, !error.isRetriable { failed(error, isLasting: true) }
+            onConnectionChange(state)
+        }
+        consumer.start()
+    }
+
+    private func declare(on exchanges: [String]) async throws(AMQPError) {
         BrokerWait.follow(admin.connection, access)
         admin.start()
         try await admin.declareQueue(
@@ -48,18 +73,11 @@ final class ResultsQueue {
         for exchange in exchanges { try await admin.bindQueue(name, toExchange: exchange, routingKey: "#") }
         // From here on the consumer's connection speaks for both.
         admin.connection.onStateChange = { _ in }
-        consumer.onDelivery = { [unowned self] message in
-            consumer.acknowledge(message.tag)
-            onMessage(message)
-        }
-        consumer.onStateChange = { [unowned self] state in
-            if case .waiting(let error, _) = state { onFailure(error) }
-        }
-        consumer.connection.onStateChange = { [unowned self] state in
-            wait.changed(state)
-            onConnectionChange(state)
-        }
-        consumer.start()
+    }
+
+    private func failed(_ error: AMQPError, isLasting: Bool) {
+        Terminal.error.line(access.line(error))
+        if isLasting { onFailure() }
     }
 
     func close() async {

@@ -40,7 +40,7 @@ final class WatchCommand {
         let queue = ResultsQueue(loop: loop, access: access, command: "martlet watch")
         queue.onMessage = { [unowned self] in show($0) }
         queue.onConnectionChange = { [unowned self] in changed($0) }
-        queue.onFailure = { [unowned self] in failed($0) }
+        queue.onFailure = { [unowned self] in finish(.unreachable) }
         let names = access.names
         try await queue.open(
             on: (options.filter.isOfDeadLetters ? [] : [names.resultsExchange])
@@ -67,8 +67,7 @@ final class WatchCommand {
     /// The connection is another than it was.
     private func changed(_ state: BrokerState) {
         switch state {
-        case .waiting(let error, _):
-            guard error.isRetriable else { return failed(error) }
+        case .waiting:
             if reconnectDeadline == nil {
                 let seconds = Self.reconnectDeadlineSeconds
                 reconnectDeadline = loop.schedule(after: .seconds(seconds)) { [self] in
@@ -85,20 +84,9 @@ final class WatchCommand {
         }
     }
 
-    /// The queue, or the way to it, is not as it should be.
-    private func failed(_ error: AMQPError) {
-        Terminal.error.line(access.line(error))
-        if !error.isRetriable || error.code == .notFound { finish(.unreachable) }
-    }
-
     private func show(_ message: IncomingMessage) {
         guard result == nil else { return }
-        let properties = message.properties
-        let watched =
-            message.exchange == access.names.resultsExchange
-            ? WatchedMessage(result: message.body, messageID: properties.messageID)
-            : WatchedMessage(
-                deadLetter: message.body, messageID: properties.messageID, headers: properties.headers ?? FieldTable())
+        let watched = WatchedMessage(message, isResult: message.exchange == access.names.resultsExchange)
         guard options.filter.lets(watched) else { return }
         let now = loop.now.unixMilliseconds
         let line = options.isJSON ? json(message, watched, now) : table.line(watched, nowUnixMilliseconds: now)

@@ -34,6 +34,16 @@ struct WatchedMessage: Equatable {
     /// Of the dead letter's body, which is the request's own.
     var bodyBytes: Int?
 
+    /// - Parameter isResult: it came from the exchange of results.
+    init(_ message: IncomingMessage, isResult: Bool) {
+        let properties = message.properties
+        self =
+            isResult
+            ? WatchedMessage(result: message.body, messageID: properties.messageID)
+            : WatchedMessage(
+                deadLetter: message.body, messageID: properties.messageID, headers: properties.headers ?? FieldTable())
+    }
+
     /// A message of the exchange of results.
     init(result body: [UInt8], messageID: String?) {
         kind = .result

@@ -1,0 +1,21 @@
+public import Crypto
+import JSON
+
+/// By what a request is known to APNs, in its result and in its dead letter.
+public enum RequestID {
+    /// The body's `id` if that is a UUID, else the message's, else nil.
+    ///
+    /// - Parameter messageID: of the AMQP message; a UUID as it is, anything else as its UUIDv5.
+    public static func of(body: [UInt8], messageID: String?) -> UUIDValue? {
+        (try? JSONDocument(body)).flatMap { of(body: $0.root) } ?? of(messageID: messageID)
+    }
+
+    static func of(body root: JSONValue) -> UUIDValue? {
+        root["id"]?.withUTF8 { UUIDValue($0) } ?? nil
+    }
+
+    static func of(messageID: String?) -> UUIDValue? {
+        guard let messageID, !messageID.isEmpty else { return nil }
+        return UUIDValue(messageID) ?? UUIDValue(name: messageID, namespace: DeliveryRecord.namespace)
+    }
+}
