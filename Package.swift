@@ -141,7 +141,7 @@ let package = Package(
         tests("JSONSchemaTests", ["JSONSchema", "JSON", "TestKit"], data: ["Cases"]),
         tests("FuzzTargetsTests", ["FuzzTargets"], data: ["Corpus", "words.dict"]),
         tests("YAMLTests", ["YAML", "JSON"]),
-        tests("APNSProtocolTests", ["APNSProtocol", "Crypto"]),
+        tests("APNSProtocolTests", ["APNSProtocol", "Crypto", "TestKit"]),
         tests("APNSTests", ["APNS", "APNSProtocol", "EventLoop", "HTTP2", "Crypto", "JSON", "Telemetry", "TestKit"]),
         tests(
             "APNSSimulatorTests",

@@ -13,14 +13,18 @@ public struct CertificateFile: Sendable, CustomStringConvertible, CustomDebugStr
     /// Reads either form; which it is shows in the bytes.
     ///
     /// - Parameters:
-    ///   - key: the private key in PEM, where it is not among `bytes`.
+    ///   - key: the private key in PEM, where it is not among `bytes`; PKCS #12 holds its own.
     ///   - passphrase: of the key, or of the whole PKCS #12 file; not looked at where there is none.
     /// - Throws: `malformed` for what cannot be read, a certificate without its key and a wrong passphrase.
     public init(_ bytes: [UInt8], key: [UInt8]? = nil, passphrase: String? = nil) throws(CryptoError) {
-        try self.init(
-            Self.isPEM(bytes)
-                ? PrivateCertificate(pem: bytes, key: key ?? bytes, passphrase: passphrase)
-                : PrivateCertificate(pkcs12: bytes, passphrase: passphrase))
+        guard !Self.isPEM(bytes) else {
+            try self.init(PrivateCertificate(pem: bytes, key: key ?? bytes, passphrase: passphrase))
+            return
+        }
+        guard key == nil else {
+            throw CryptoError(.malformed, "a PKCS #12 file holds its own private key: leave the other file out")
+        }
+        try self.init(PrivateCertificate(pkcs12: bytes, passphrase: passphrase))
     }
 
     private init(_ certificate: PrivateCertificate) throws(CryptoError) {

@@ -12,7 +12,12 @@ final class PrivateCertificate {
     init(pem: [UInt8], key: [UInt8], passphrase: String?) throws(CryptoError) {
         algorithms = nil
         self.key = try Self.readKey(key, passphrase)
-        certificates = try Self.readCertificates(pem)
+        certificates = []
+        _ = try PEMCertificates.forEach(in: pem, "the certificate") { _, certificate in
+            guard X509_up_ref(certificate) == 1 else { return false }
+            certificates.append(certificate)
+            return true
+        }
         guard let own = certificates.firstIndex(where: { X509_check_private_key($0, self.key) == 1 }) else {
             throw CryptoError(
                 .malformed, drainingOpenSSLAfter: "the private key belongs to no certificate of the file")
@@ -91,20 +96,6 @@ final class PrivateCertificate {
             passphrase == nil
                 ? "the private key has a passphrase, which has to be configured"
                 : "the private key cannot be read; is the passphrase right?")
-    }
-
-    private static func readCertificates(_ pem: [UInt8]) throws(CryptoError) -> [OpaquePointer] {
-        OpenSSLErrors.clear()
-        var certificates: [OpaquePointer] = []
-        _ = MemoryBIO.reading(pem) { input -> Bool? in
-            while let certificate = PEM_read_bio_X509(input, nil, martlet_no_passphrase, nil) {
-                certificates.append(certificate)
-            }
-            return true
-        }
-        // The end of the text is told as an error.
-        OpenSSLErrors.clear()
-        return certificates
     }
 
     private static func unreadable(_ passphrase: String?, _ algorithms: KeychainAlgorithms) -> CryptoError {

@@ -95,7 +95,7 @@ public final class TLSContext: @unchecked Sendable {
     deinit { SSL_CTX_free(pointer) }
 
     private func load(_ identity: TLSIdentity) throws(CryptoError) {
-        let count = try PEMCertificates.forEach(in: identity.certificateChainPEM, "the certificate chain") {
+        let count = try PEMCertificates.forEach(in: Array(identity.certificateChainPEM.utf8), "the certificate chain") {
             index, certificate in
             guard index > 0 else { return SSL_CTX_use_certificate(pointer, certificate) == 1 }
             guard X509_up_ref(certificate) == 1 else { return false }

@@ -23,7 +23,8 @@ public final class TLSTrustStore: @unchecked Sendable {
                 throw CryptoError(.failed, drainingOpenSSLAfter: "cannot read the machine's certificate authorities")
             }
         case .pem(let text):
-            let count = try PEMCertificates.forEach(in: text, "the certificate authorities") { _, certificate in
+            let count = try PEMCertificates.forEach(in: Array(text.utf8), "the certificate authorities") {
+                _, certificate in
                 X509_STORE_add_cert(pointer, certificate) == 1
             }
             guard count > 0 else {

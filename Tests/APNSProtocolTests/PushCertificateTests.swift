@@ -1,46 +1,25 @@
 import Crypto
+import TestKit
 import Testing
 
 @testable import APNSProtocol
 
-/// Certificates as Apple's authority would have issued them.
-private enum Issued {
-    static let authority = try! CertificateAuthority.make(name: "Tests")
-
-    static func certificate(
-        topic: String? = "com.example.app", environments: Set<APNSEnvironment> = [.sandbox, .production],
-        topics: [(String, String)] = [], validity: CertificateAuthority.Validity = .init()
-    ) -> IssuedCertificate {
-        try! authority.issueClient(
-            name: "Apple Push Services", userID: topic,
-            extensions: PushCertificate.extensions(environments: environments, topics: topics), validity: validity)
-    }
-
-    /// Of one topic, and of several.
-    static let single = certificate()
-    static let several = certificate(topics: [
-        ("com.example.app", "app"), ("com.example.app.voip", "voip"), ("com.example.app.complication", "complication"),
-    ])
-
-    static func read(_ issued: IssuedCertificate) throws -> PushCertificate {
-        PushCertificate(try CertificateContents(pem: Array(issued.certificatePEM.utf8)))
-    }
-}
-
 @Suite struct PushCertificateTests {
     @Test func topicsAreTheSubjectsAndTheExtensions() throws {
-        #expect(try Issued.read(Issued.single).topics == ["com.example.app"])
+        #expect(try AppleAuthority.read(AppleAuthority.single).topics == ["com.example.app"])
         #expect(
-            try Issued.read(Issued.several).topics
+            try AppleAuthority.read(AppleAuthority.several).topics
                 == ["com.example.app", "com.example.app.voip", "com.example.app.complication"])
-        #expect(try Issued.read(Issued.certificate(topic: nil)).topics == [])
+        #expect(try AppleAuthority.read(AppleAuthority.certificate(topic: nil)).topics == [])
     }
 
     @Test func environmentsAreExtensionsToo() throws {
         for environments in [[.sandbox], [.production], [.sandbox, .production]] as [Set<APNSEnvironment>] {
-            #expect(try Issued.read(Issued.certificate(environments: environments)).environments == environments)
+            #expect(
+                try AppleAuthority.read(AppleAuthority.certificate(environments: environments)).environments
+                    == environments)
         }
-        let none = try Issued.read(Issued.certificate(environments: []))
+        let none = try AppleAuthority.read(AppleAuthority.certificate(environments: []))
         #expect(none.environments == [.sandbox, .production])
     }
 

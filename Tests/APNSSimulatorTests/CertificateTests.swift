@@ -7,30 +7,6 @@ import Testing
 
 @testable import APNSSimulator
 
-/// Certificates as Apple's authority would have issued them.
-private enum Issued {
-    static let authority = try! CertificateAuthority.make(name: "Tests")
-
-    static func certificate(
-        topic: String? = "com.example.app", environments: Set<APNSEnvironment> = [.sandbox, .production],
-        topics: [(String, String)] = [], validity: CertificateAuthority.Validity = .init()
-    ) -> IssuedCertificate {
-        try! authority.issueClient(
-            name: "Apple Push Services", userID: topic,
-            extensions: PushCertificate.extensions(environments: environments, topics: topics), validity: validity)
-    }
-
-    /// Of one topic, and of several.
-    static let single = certificate()
-    static let several = certificate(topics: [
-        ("com.example.app", "app"), ("com.example.app.voip", "voip"), ("com.example.app.complication", "complication"),
-    ])
-
-    static func read(_ issued: IssuedCertificate) throws -> PushCertificate {
-        PushCertificate(try CertificateContents(pem: Array(issued.certificatePEM.utf8)))
-    }
-}
-
 @Suite struct CertificateRulesTests {
     private var apns: Conversation
 
@@ -41,13 +17,13 @@ private enum Issued {
             apns.state.add(try RegisteredCertificate(pem: issued.certificatePEM, teamID: "TEAM000001"))
         }
         apns.connection = ConnectionMemory(service: apns.connection.service)
-        apns.connection.present(try Issued.read(issued))
+        apns.connection.present(try AppleAuthority.read(issued))
         apns.now.unixNanoseconds =
             try CertificateContents(pem: Array(issued.certificatePEM.utf8)).notBeforeSeconds * 1_000_000_000
     }
 
     @Test mutating func oneTopicNeedNotBeNamed() throws {
-        try show(Issued.single)
+        try show(AppleAuthority.single)
         #expect(apns.push(["authorization": nil, "apns-topic": nil]) == "200")
         #expect(apns.push(["authorization": nil]) == "200")
         #expect(
@@ -58,7 +34,7 @@ private enum Issued {
     }
 
     @Test mutating func oneOfSeveralTopicsIsNamed() throws {
-        try show(Issued.several)
+        try show(AppleAuthority.several)
         #expect(apns.push(["authorization": nil, "apns-topic": nil]) == #"400 {"reason":"MissingTopic"}"#)
         #expect(apns.push(["authorization": nil]) == "200")
         #expect(
@@ -69,7 +45,7 @@ private enum Issued {
     }
 
     @Test mutating func aTopicWithASuffixIsItsAppsWithoutAPushTypeToo() throws {
-        try show(Issued.several)
+        try show(AppleAuthority.several)
         apns.state.add(Device(token: "aa01", bundleID: "com.example.app"))
         let voip: [String: String?] = [
             ":path": "/3/device/aa01", "authorization": nil, "apns-topic": "com.example.app.voip",
@@ -80,13 +56,13 @@ private enum Issued {
     }
 
     @Test mutating func providerTokensAreNotLookedAt() throws {
-        try show(Issued.single)
+        try show(AppleAuthority.single)
         #expect(apns.push(["authorization": "garbage"]) == "200")
         #expect(apns.push(["authorization": "bearer a.b.c"]) == "200")
     }
 
     @Test mutating func locationTakesTokensOnly() throws {
-        let issued = Issued.certificate(topics: [("com.example.app.location-query", "location")])
+        let issued = AppleAuthority.certificate(topics: [("com.example.app.location-query", "location")])
         try show(issued)
         let push = ["apns-topic": "com.example.app.location-query", "apns-push-type": "location"]
         #expect(apns.push(push) == #"403 {"reason":"Forbidden"}"#)
@@ -95,30 +71,30 @@ private enum Issued {
     }
 
     @Test mutating func whatNobodyIssuedIsBad() throws {
-        try show(Issued.single, isRegistered: false)
+        try show(AppleAuthority.single, isRegistered: false)
         #expect(apns.push() == #"403 {"reason":"BadCertificate"}"#)
-        try show(Issued.single)
+        try show(AppleAuthority.single)
         #expect(apns.push() == "200")
         apns.now.unixNanoseconds += 40 * 86_400 * 1_000_000_000
         #expect(apns.push() == #"403 {"reason":"BadCertificate"}"#)
     }
 
     @Test mutating func aRevokedOneIsBadOnConnectionsThatAreOpen() throws {
-        try show(Issued.single)
+        try show(AppleAuthority.single)
         #expect(apns.push() == "200")
-        apns.state.revokeCertificate(try SHA256Value(digest: Issued.read(Issued.single).sha256))
+        apns.state.revokeCertificate(try SHA256Value(digest: AppleAuthority.read(AppleAuthority.single).sha256))
         #expect(apns.push() == #"403 {"reason":"BadCertificate"}"#)
     }
 
     @Test mutating func anotherEnvironmentsIsBadThere() throws {
-        try show(Issued.certificate(environments: [.production]))
+        try show(AppleAuthority.certificate(environments: [.production]))
         #expect(apns.push() == #"403 {"reason":"BadCertificateEnvironment"}"#)
     }
 
     @Test mutating func channelsOfItsTopicsAreItsOwn() throws {
         apns.state.addApp(bundleID: "com.example.app", teamID: "TEAM000001", allowsBroadcasts: true)
         apns.connection = ConnectionMemory(service: Service(.sandbox, .channelManagement))
-        try show(Issued.single)
+        try show(AppleAuthority.single)
         func list(_ app: String) -> [(String, String)] {
             [(":method", "GET"), (":path", "/1/apps/\(app)/all-channels")]
         }
@@ -134,11 +110,11 @@ private enum Issued {
 
     init() throws {
         wire = try Wire { _, state in
-            for issued in [Issued.single, Issued.several] {
+            for issued in [AppleAuthority.single, AppleAuthority.several] {
                 state.add(try! RegisteredCertificate(pem: issued.certificatePEM, teamID: "TEAM000001"))
             }
         }
-        let server = try Issued.authority.issueServer(dnsNames: [Self.endpoint.host])
+        let server = try AppleAuthority.authority.issueServer(dnsNames: [Self.endpoint.host])
         var configuration = TLSServerConfiguration(
             identity: TLSIdentity(certificateChainPEM: server.certificatePEM, privateKeyPEM: server.privateKeyPEM),
             applicationProtocols: ["h2"])
@@ -157,7 +133,7 @@ private enum Issued {
         }
         let context = try TLSContext(
             client: TLSClientConfiguration(
-                trust: .pem(Issued.authority.certificatePEM), identity: identity, applicationProtocols: ["h2"]))
+                trust: .pem(AppleAuthority.authority.certificatePEM), identity: identity, applicationProtocols: ["h2"]))
         let peer = FramePeer(.good)
         wire.loop.enter { [wire] in
             _ = TLSConnector(loop: wire.loop, endpoint: Self.endpoint, context: context).connect(peer)
@@ -171,7 +147,7 @@ private enum Issued {
     }
 
     @Test func whoShowsOneHasManyStreamsFromTheStart() throws {
-        let peer = try connect(Issued.single)
+        let peer = try connect(AppleAuthority.single)
         #expect(peer.transcript.first?.contains("max_concurrent_streams=1000") == true, "\(peer.transcript)")
         #expect(push(peer) == "200")
     }
@@ -183,17 +159,17 @@ private enum Issued {
     }
 
     @Test func oneThatNobodyIssuedIsToldSo() throws {
-        let peer = try connect(Issued.certificate())
+        let peer = try connect(AppleAuthority.certificate())
         #expect(peer.transcript.first?.contains("max_concurrent_streams=1 ") == true, "\(peer.transcript)")
         #expect(push(peer) == #"403 {"reason":"BadCertificate"}"#)
     }
 
     @Test("row 37: no topic, with a certificate of one topic") func row37() throws {
-        expectAccepted(wire.push(["authorization": nil, "apns-topic": nil], on: try connect(Issued.single)))
+        expectAccepted(wire.push(["authorization": nil, "apns-topic": nil], on: try connect(AppleAuthority.single)))
     }
 
     @Test("row 38: no topic, with a certificate of several") func row38() throws {
-        let peer = try connect(Issued.several)
+        let peer = try connect(AppleAuthority.several)
         expectRefused(
             wire.push(["authorization": nil, "apns-topic": nil], on: peer), 400, #"{"reason":"MissingTopic"}"#)
         expectAccepted(wire.push(["authorization": nil], on: peer))
@@ -201,7 +177,7 @@ private enum Issued {
 
     @Test("row 43: location with a certificate, a switch") func row43() throws {
         let topic = "com.example.app.location-query"
-        let issued = Issued.certificate(topics: [(topic, "location")])
+        let issued = AppleAuthority.certificate(topics: [(topic, "location")])
         wire.change { $0.add(try! RegisteredCertificate(pem: issued.certificatePEM, teamID: "TEAM000001")) }
         let peer = try connect(issued)
         func push() -> WireAnswer {
@@ -214,21 +190,22 @@ private enum Issued {
 
     @Test("row 77: a certificate, and authorization that is garbage", arguments: ["garbage", "bearer a.b.c", ""])
     func row77(authorization: String) throws {
-        expectAccepted(wire.push(["authorization": authorization], on: try connect(Issued.single)))
+        expectAccepted(wire.push(["authorization": authorization], on: try connect(AppleAuthority.single)))
     }
 
     @Test func aRevokedOneIsRefusedWithinTLS() throws {
         try wire.loop.enter { [wire] in
-            wire.apns.server.state.revokeCertificate(try SHA256Value(digest: Issued.read(Issued.single).sha256))
+            wire.apns.server.state.revokeCertificate(
+                try SHA256Value(digest: AppleAuthority.read(AppleAuthority.single).sha256))
         }
-        let peer = try connect(Issued.single)
+        let peer = try connect(AppleAuthority.single)
         wire.run { peer.isClosed }
         #expect(peer.isClosed && peer.frames.isEmpty)
         #expect(peer.error?.message.contains("revoked") == true, "\(peer.error?.message ?? "none")")
     }
 
     @Test func aWrongEnvironmentEndsTheConnection() throws {
-        let issued = Issued.certificate(environments: [.production])
+        let issued = AppleAuthority.certificate(environments: [.production])
         try wire.loop.enter { [wire] in
             wire.apns.server.state.add(try RegisteredCertificate(pem: issued.certificatePEM, teamID: "TEAM000001"))
         }
@@ -244,5 +221,5 @@ private enum Issued {
 private enum CertificateTime {
     /// Within what the certificates of this run hold.
     static let nowSeconds =
-        try! CertificateContents(pem: Array(Issued.single.certificatePEM.utf8)).notBeforeSeconds + 3600
+        try! CertificateContents(pem: Array(AppleAuthority.single.certificatePEM.utf8)).notBeforeSeconds + 3600
 }

@@ -29,10 +29,25 @@ import Testing
         #expect(!"\(file) \(String(reflecting: file))".contains("PRIVATE"))
     }
 
-    @Test(arguments: [SampleCertificates.pkcs12, bytes(SampleCertificates.another, SampleCertificates.certificate)])
-    func `Others of the file follow the key's own`(bytes: [UInt8]) throws {
-        let file = try CertificateFile(bytes, key: Self.bytes(SampleCertificates.key), passphrase: "secret")
+    @Test(
+        arguments: [
+            (SampleCertificates.pkcs12, nil),
+            (
+                bytes(SampleCertificates.another, SampleCertificates.certificate), bytes(SampleCertificates.key)
+            ),
+        ] as [([UInt8], [UInt8]?)])
+    func `Others of the file follow the key's own`(bytes: [UInt8], key: [UInt8]?) throws {
+        let file = try CertificateFile(bytes, key: key, passphrase: "secret")
         #expect(file.chainPEM == SampleCertificates.certificate + SampleCertificates.another)
+    }
+
+    @Test func `A second key beside one that is within is refused`() {
+        #expect {
+            try CertificateFile(
+                SampleCertificates.pkcs12, key: Self.bytes(SampleCertificates.key), passphrase: "secret")
+        } throws: { error in
+            (error as? CryptoError)?.message.contains("holds its own private key") == true
+        }
     }
 
     @Test(

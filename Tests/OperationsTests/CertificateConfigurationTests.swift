@@ -151,6 +151,14 @@ import Testing
             try load(certificates: ["shop.pem"], apps: "{com.example.shop: {}}").apns.certificates.first)
         let end = certificate.contents.validSeconds.upperBound
         #expect([-1, 0, 1, 86_400, 86_401].map { certificate.daysLeft(unixSeconds: end - $0) } == [0, 0, 1, 1, 2])
+        let begin = certificate.contents.validSeconds.lowerBound
+        let days: [(Int64, DoctorLine.State)] = [
+            (begin - 1, .failure), (begin, .ok), (end - 30 * 86_400 - 1, .ok), (end - 30 * 86_400, .warning),
+            (end - 1, .warning), (end, .failure),
+        ]
+        for (seconds, state) in days {
+            #expect(DoctorCheck.validity(of: certificate, unixSeconds: seconds).state == state)
+        }
     }
 
     private func load(certificates: [String], hasKey: Bool = false, apps: String) throws -> Configuration {

@@ -40,10 +40,23 @@ extension SystemTests {
             #expect(results.map { $0["outcome"]?.string } == ["accepted", "rejected"])
             #expect(results.allSatisfy { $0["id"]?.string != good.id && $0["id"]?.string != bad.id })
 
+            try await certified.revoke(at: stage.apns)
+            let refused = try await push(files[1])
+            #expect(refused.exit.status == .exited(1))
+            #expect(
+                refused.errors.first?.hasPrefix(
+                    "rejected  \(bad.id)  \(files[1]): 127.0.0.1:\(stage.port): the peer does not accept our certificate"
+                )
+                    == true, "\(refused.errors)")
+
             try await stage.end()
             let away = try await push(files[0])
             #expect(away.exit.status == .exited(3))
-            #expect(away.errors.count == 1 && away.errors[0].contains("127.0.0.1:\(stage.port)"), "\(away.errors)")
+            #expect(
+                away.errors == [
+                    "rejected  \(good.id)  \(files[0]): 127.0.0.1:\(stage.port): Connection refused: look at DNS and firewalls "
+                        + "from here, and at https://developer.apple.com/system-status"
+                ])
         }
     }
 }

@@ -16,7 +16,7 @@ public final class DirectPush {
         /// For whoever asked.
         public var sentence: String
         /// No connection to APNs could be had.
-        public var isUnreachable: Bool
+        public fileprivate(set) var isUnreachable = false
     }
 
     private let loop: EventLoop
@@ -68,26 +68,29 @@ public final class DirectPush {
         let outcome = await pools[notification.route.pool].send(notification.push)
         let subject = OutcomePolicy.Subject(
             notification: notification, attempts: record.attempts, nowMilliseconds: loop.now.unixMilliseconds)
-        if outcome == .notSent(.noConnection), let obstacle = obstacles[notification.route.pool] {
-            return told(policy.hold(BreakerCause(obstacle), of: subject), record, isUnreachable: true)
-        }
         if case .notSent = outcome {} else { record.sent(atMilliseconds: sentAt) }
-        return told(policy.verdict(on: outcome, of: subject), record)
+        let isUnreachable = outcome == .notSent(.noConnection)
+        let obstacle = isUnreachable ? obstacles[notification.route.pool] : nil
+        var told = told(
+            obstacle.map { policy.hold(BreakerCause($0), of: subject) } ?? policy.verdict(on: outcome, of: subject),
+            record)
+        told.isUnreachable = isUnreachable
+        return told
     }
 
-    private func told(_ verdict: Verdict, _ record: DeliveryRecord, isUnreachable: Bool = false) -> Told {
+    private func told(_ verdict: Verdict, _ record: DeliveryRecord) -> Told {
         switch verdict {
-        case .conclude(let conclusion): told(conclusion, record, isUnreachable: isUnreachable)
+        case .conclude(let conclusion): told(conclusion, record)
         // Not with this policy, and not before `close`.
-        case .wait, .requeue: told(Conclusion(outcome: .unknown), record, isUnreachable: isUnreachable)
+        case .wait, .requeue: told(Conclusion(outcome: .unknown), record)
         }
     }
 
-    private func told(_ conclusion: Conclusion, _ record: DeliveryRecord, isUnreachable: Bool = false) -> Told {
+    private func told(_ conclusion: Conclusion, _ record: DeliveryRecord) -> Told {
         Told(
             outcome: conclusion.outcome,
             result: ResultMessage.body(record, conclusion, apps, loop.now.unixMilliseconds),
-            sentence: conclusion.sentence, isUnreachable: isUnreachable)
+            sentence: conclusion.sentence)
     }
 
     /// Ends the connections.

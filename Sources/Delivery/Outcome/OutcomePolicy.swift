@@ -50,8 +50,8 @@ public struct OutcomePolicy: Sendable {
         let next = subject.attempts.held(atMilliseconds: subject.nowMilliseconds)
         let heldSince = next.heldSinceMilliseconds ?? subject.nowMilliseconds
         guard subject.nowMilliseconds - heldSince < Int64(schedule.holdSecondsMax) * 1000 else {
-            let reason = DeadLetterReason(
-                "held", cause.code, "It was held up for \(schedule.holdSecondsMax) seconds. \(cause.sentence)")
+            let held = schedule.holdSecondsMax > 0 ? "It was held up for \(schedule.holdSecondsMax) seconds. " : ""
+            let reason = DeadLetterReason("held", cause.code, held + cause.sentence)
             return .conclude(Conclusion(outcome: .rejected, deadLetter: reason))
         }
         let delay = schedule.hold(round: subject.attempts.holds, latestSeconds: subject.latestSeconds)

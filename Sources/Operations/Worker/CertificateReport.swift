@@ -4,28 +4,46 @@ import Telemetry
 /// What the log says at the start and once a day: how long certificates hold.
 struct CertificateReport {
     static let intervalSeconds = 86_400
-    /// Days before its end from which on a certificate is worth a warning.
-    static let warningDays = 30
 
     let certificates: [Configuration.APNs.Certificate]
 
     func write(to log: Log, unixSeconds: Int64) {
         for certificate in certificates {
-            let days = certificate.daysLeft(unixSeconds: unixSeconds)
             let fields: KeyValuePairs<LogKey, LogValue?> = [
                 .apnsCertificate: .string(certificate.name), .file: .string(certificate.file),
-                .certificateDaysLeft: .integer(days),
+                .certificateDaysLeft: .integer(certificate.daysLeft(unixSeconds: unixSeconds)),
             ]
-            switch days {
-            case ...0: log.error(.certificateExpired, fields)
-            case ...Self.warningDays: log.warning(.certificateExpiring, fields)
-            default: log.info(.certificateValid, fields)
+            switch certificate.validity(unixSeconds: unixSeconds) {
+            case .notYet: log.error(.certificateNotYetValid, fields)
+            case .expired: log.error(.certificateExpired, fields)
+            case .ending: log.warning(.certificateExpiring, fields)
+            case .valid: log.info(.certificateValid, fields)
             }
         }
     }
 }
 
 extension Configuration.APNs.Certificate {
+    enum Validity {
+        /// Or this machine's clock is behind.
+        case notYet
+        case valid
+        /// It is worth a warning.
+        case ending
+        case expired
+    }
+
+    private static let warningDays = 30
+
+    func validity(unixSeconds: Int64) -> Validity {
+        guard unixSeconds >= contents.validSeconds.lowerBound else { return .notYet }
+        return switch daysLeft(unixSeconds: unixSeconds) {
+        case ...0: .expired
+        case ...Self.warningDays: .ending
+        default: .valid
+        }
+    }
+
     /// Begun ones count; 0 or less when it has expired.
     func daysLeft(unixSeconds: Int64) -> Int {
         let seconds = contents.validSeconds.upperBound - unixSeconds

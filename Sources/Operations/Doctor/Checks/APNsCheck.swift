@@ -45,12 +45,17 @@ extension DoctorCheck {
 }
 
 extension Configuration {
-    /// The apps that the credential serves, and whose messages go to that environment of themselves, each with a kind
-    /// of push that it is for.
+    /// The apps whose messages go to that environment of themselves, and which the credential serves, each with a kind of
+    /// push that it is for. A key that takes what an app's certificate is not for is not asked: that may be nothing.
     fileprivate func apps(
         with credential: Credential.Name, in environment: APNSEnvironment, broadcasts: Bool
     ) -> [APNsProbe.App] {
-        let kinds = AppDirectory.Kind.all.filter { ($0 == .broadcast) == broadcasts }
+        let all = AppDirectory.Kind.all.filter { ($0 == .broadcast) == broadcasts }
+        let kinds =
+            switch credential {
+            case .key: all.prefix(1)
+            case .certificate: all[...]
+            }
         return apps.filter { $0.environment == environment }.compactMap { app in
             kinds.first { app.credentials[environment]?[$0] == credential }
                 .map { APNsProbe.App(bundleID: app.bundleID, kind: $0) }

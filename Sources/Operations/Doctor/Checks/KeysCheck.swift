@@ -18,23 +18,21 @@ extension DoctorCheck {
             }
             return line("\(name): ES256", file: key.file, mode: key.file.flatMap { mode(of: $0) })
         }
-            + configuration.apns.certificates.map { certificate in
-                line(certificate, daysLeft: certificate.daysLeft(unixSeconds: loop.now.unixSeconds))
+            + configuration.apns.certificates.flatMap { certificate in
+                let file = line(
+                    "certificate \(certificate.name)", file: certificate.keyPath, mode: mode(of: certificate.keyPath))
+                return [file, validity(of: certificate, unixSeconds: loop.now.unixSeconds)]
             }
     }
 
-    private static func line(_ certificate: Configuration.APNs.Certificate, daysLeft: Int) -> DoctorLine {
+    static func validity(of certificate: Configuration.APNs.Certificate, unixSeconds: Int64) -> DoctorLine {
         let name = "certificate \(certificate.name)"
-        switch daysLeft {
-        case ...0:
-            return .failure("keys", "\(name) has expired", remedy: "make a new one in Apple's developer account")
-        case ...CertificateReport.warningDays:
-            return .warning(
-                "keys", "\(name) holds for \(daysLeft) days more", remedy: "make a new one in Apple's developer account"
-            )
-        default:
-            let file = certificate.keyPath
-            return line("\(name): holds for \(daysLeft) days", file: file, mode: mode(of: file))
+        let holds = "\(name) holds for \(certificate.daysLeft(unixSeconds: unixSeconds)) days more"
+        return switch certificate.validity(unixSeconds: unixSeconds) {
+        case .notYet: .failure("keys", "\(name) is not valid yet", remedy: "look at this machine's clock: timedatectl")
+        case .valid: .ok("keys", holds)
+        case .ending: .warning("keys", holds, remedy: "make a new one in Apple's developer account")
+        case .expired: .failure("keys", "\(name) has expired", remedy: "make a new one in Apple's developer account")
         }
     }
 

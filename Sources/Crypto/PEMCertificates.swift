@@ -1,14 +1,15 @@
 internal import COpenSSL
-internal import Crypto
 
 /// The certificates of a PEM text.
-enum PEMCertificates {
+package enum PEMCertificates {
     /// Hands each certificate to `body`, which borrows it; returns their number.
-    static func forEach(
-        in pem: String, _ what: String, _ body: (Int, OpaquePointer) -> Bool
+    ///
+    /// - Throws: `malformed` for a broken block, and when `body` says false.
+    package static func forEach(
+        in pem: [UInt8], _ what: String, _ body: (Int, OpaquePointer) -> Bool
     ) throws(CryptoError) -> Int {
         OpenSSLErrors.clear()
-        let count = MemoryBIO.reading(Array(pem.utf8)) { input -> Int? in
+        let count = MemoryBIO.reading(pem) { input -> Int? in
             var count = 0
             while let certificate = PEM_read_bio_X509(input, nil, martlet_no_passphrase, nil) {
                 defer { X509_free(certificate) }
