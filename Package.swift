@@ -76,6 +76,7 @@ let package = Package(
         library("HTTP2", ["EventLoop", "CNGHTTP2"]),
         library("AdminHTTP", ["EventLoop", "CMicroHTTPD"]),
         library("HTTPClient", ["CCURL"]),
+        library("HTTPProxy", ["EventLoop"]),
 
         library("JSON", []),
         library("JSONSchema", ["JSON", "CPCRE2"], resources: metaSchemas),
@@ -94,7 +95,7 @@ let package = Package(
             "Operations",
             [
                 "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "YAML", "TLS", "Crypto",
-                "Telemetry", "HTTPClient", "HTTP2", "AdminHTTP", "CLinux",
+                "Telemetry", "HTTPClient", "HTTPProxy", "HTTP2", "AdminHTTP", "CLinux",
             ],
             resources: [
                 "config.schema.json", "result.schema.json", "dead-letter.schema.json", "channel-command.schema.json",
@@ -137,6 +138,7 @@ let package = Package(
         tests("HTTP2Tests", ["HTTP2", "EventLoop", "TestKit"]),
         tests("AdminHTTPTests", ["AdminHTTP", "EventLoop", "TestKit"]),
         tests("HTTPClientTests", ["HTTPClient", "AdminHTTP", "EventLoop", "TLS", "Crypto", "TestKit"]),
+        tests("HTTPProxyTests", ["HTTPProxy", "EventLoop", "TestKit"]),
         tests("JSONTests", ["JSON"]),
         tests("JSONSchemaTests", ["JSONSchema", "JSON", "TestKit"], data: ["Cases"]),
         tests("FuzzTargetsTests", ["FuzzTargets"], data: ["Corpus", "words.dict"]),
@@ -156,7 +158,7 @@ let package = Package(
             "OperationsTests",
             [
                 "Operations", "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "Crypto", "JSON", "JSONSchema",
-                "YAML", "Telemetry", "HTTPClient", "AdminHTTP", "TestKit", "CLinux",
+                "YAML", "Telemetry", "HTTPClient", "HTTPProxy", "AdminHTTP", "TestKit", "CLinux",
             ]),
         tests("TestKitTests", ["TestKit", "EventLoop", "COpenSSL"]),
         tests(

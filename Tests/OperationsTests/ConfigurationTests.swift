@@ -5,6 +5,7 @@ import Crypto
 import Delivery
 import EventLoop
 import HTTPClient
+import HTTPProxy
 import JSONSchema
 import Telemetry
 import TestKit
@@ -134,6 +135,40 @@ import Testing
                     attemptsMax: 7, resendsUnknown: false, ageSecondsMax: 5400, holdSecondsMax: 172_800,
                     waits: [5, 120, 3600].map { WaitDelay(seconds: $0) }))
         #expect(configuration.lanes == 9 && configuration.logLevel == .debug)
+    }
+
+    @Test(
+        arguments: [
+            ("", [:], nil, [:]),
+            ("proxy: \"http://u:${PASSWORD}@proxy\"", ["HTTPS_PROXY": "http://other"], "http://proxy:80/", [:]),
+            ("proxy: none", ["HTTPS_PROXY": "http://other"], nil, [:]),
+            ("", ["HTTPS_PROXY": "https://proxy:3128"], "https://proxy:3128/", ["api.push.apple.com": false]),
+            (
+                "", ["https_proxy": "proxy:3128", "no_proxy": "sandbox.push.apple.com"], "http://proxy:3128/",
+                ["api.push.apple.com": false, "api.sandbox.push.apple.com": true]
+            ),
+            ("", ["HTTPS_PROXY": ""], nil, [:]),
+        ] as [(String, [String: String], String?, [String: Bool])])
+    func aProxyIsConfiguredOrTheEnvironments(
+        _ line: String, _ variables: [String: String], _ url: String?, _ exempt: [String: Bool]
+    ) throws {
+        let text = Self.shortest.replacing("apns:\n", with: "apns:\n  \(line)\n")
+        let proxy = try load(text, variables).apns.proxy
+        #expect(proxy?.url.description == url)
+        #expect(proxy?.url.credentials?.password == (line.contains("PASSWORD") ? "hunter2" : nil))
+        for (host, isExempt) in exempt {
+            #expect(proxy?.exemptions?.contains(Endpoint(host: host, port: 443)) == isExempt)
+        }
+        #expect(proxy == nil || (proxy?.exemptions == nil) == !line.isEmpty)
+    }
+
+    @Test func aProxyThatIsNoneIsToldWithoutItsPassword() {
+        let configured = mistakes(Self.shortest.replacing("apns:\n", with: "apns:\n  proxy: socks5://u:hunter2@p\n"))
+        #expect(configured.count == 1 && configured[0].contains("the URL is none of HTTP"))
+        #expect(!configured[0].contains("hunter2"))
+        let inherited = mistakes(Self.shortest, ["HTTPS_PROXY": "socks5://u:hunter2@p"])
+        #expect(
+            inherited.count == 1 && inherited[0].contains("HTTPS_PROXY of the environment: the URL is none of HTTP"))
     }
 
     @Test(arguments: [
@@ -395,10 +430,12 @@ import Testing
 
     private static let key = try? ES256PrivateKey.generate().pkcs8PEM()
 
-    private func load(_ text: String) throws(ConfigurationError) -> Configuration {
+    private func load(
+        _ text: String, _ variables: [String: String] = [:]
+    ) throws(ConfigurationError) -> Configuration {
         let key = Self.key ?? ""
         let resolver = ReferenceResolver(
-            environment: { ["PASSWORD": "hunter2"][$0] },
+            environment: { $0 == "PASSWORD" ? "hunter2" : variables[$0] },
             readFile: { name throws(ReferenceResolver.ReadFailure) in
                 switch name {
                 case "AuthKey.p8": Array(key.utf8)
@@ -409,9 +446,9 @@ import Testing
         return try ConfigurationFile("martlet.yaml", resolver: resolver).worker(text: Array(text.utf8))
     }
 
-    private func mistakes(_ text: String) -> [String] {
+    private func mistakes(_ text: String, _ variables: [String: String] = [:]) -> [String] {
         do {
-            _ = try load(text)
+            _ = try load(text, variables)
             return []
         } catch {
             return error.mistakes.map(\.description)

@@ -24,6 +24,8 @@ extension Stage {
         var delays = ["1h"]
         var lanes = 1
         var connectionsMax = 2
+        /// URL of the proxy on the way to APNs.
+        var proxy: String?
         var heartbeatSeconds: Int?
         /// Whether both environments are there.
         var hasSandbox = false
@@ -49,7 +51,7 @@ extension Stage.Options {
         if let heartbeatSeconds { lines.append("  heartbeat_seconds: \(heartbeatSeconds)") }
         if !requestQueues.isEmpty { lines.append("  request_queues:") }
         for word in requestQueues { lines.append("    - {name: \(prefix).requests.\(word)}") }
-        lines += ["apns:", "  connections_max: \(connectionsMax)", "  keys:"]
+        lines += ["apns:", "  connections_max: \(connectionsMax)", "  proxy: \(proxy ?? "none")", "  keys:"]
         let file = keyPEM == nil ? "AuthKey_DEMOKEY001.p8" : "other.p8"
         lines.append("    - {key_id: DEMOKEY001, team_id: DEMOTEAM01, key_file: \(file)}")
         for key in keys {

@@ -391,7 +391,7 @@ extension ConnectionEnd {
         case nil: self = .client
         case .tls, .certificate, .certificateRefused: self = .tls
         case .protocolViolation: self = .protocolViolation
-        case .resolve, .refused, .unreachable, .timedOut, .reset, .addressUnavailable, .resources: self = .lost
+        case .resolve, .refused, .unreachable, .timedOut, .reset, .proxy, .addressUnavailable, .resources: self = .lost
         }
     }
 }

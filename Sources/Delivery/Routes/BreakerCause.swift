@@ -19,14 +19,19 @@ public struct BreakerCause: Sendable, Hashable {
 extension BreakerCause {
     /// No connection could be opened.
     init(_ error: TransportError) {
-        guard error.code != .certificate else {
+        switch error.code {
+        case .certificate:
             self.init(
                 "certificate",
                 "\(error.message): look who signed it (openssl s_client -showcerts), at ca-certificates and the clock")
-            return
+        case .proxy:
+            self.init(
+                "unreachable", "\(error.message): look at apns.proxy or HTTPS_PROXY, and at what the proxy allows")
+        default:
+            self.init(
+                "unreachable",
+                "\(error.message): look at DNS and firewalls from here, and at https://developer.apple.com/system-status"
+            )
         }
-        self.init(
-            "unreachable",
-            "\(error.message): look at DNS and firewalls from here, and at https://developer.apple.com/system-status")
     }
 }

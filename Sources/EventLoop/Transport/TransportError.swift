@@ -19,6 +19,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case certificate
         /// The peer does not take the certificate that we showed.
         case certificateRefused
+        /// A proxy on the way cannot be reached or does not let the connection through.
+        case proxy
         /// The peer broke the rules of the protocol above.
         case protocolViolation
         /// Out of descriptors or memory.
@@ -40,7 +42,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     /// Whether trying again later can help without somebody changing the configuration.
     public var isRetriable: Bool {
         switch code {
-        case .resolve, .refused, .unreachable, .timedOut, .reset, .resources: true
+        case .resolve, .refused, .unreachable, .timedOut, .reset, .proxy, .resources: true
         case .addressUnavailable, .tls, .certificate, .certificateRefused, .protocolViolation: false
         }
     }

@@ -5,6 +5,7 @@ import Crypto
 import Delivery
 import EventLoop
 import HTTPClient
+import HTTPProxy
 import TLS
 import Telemetry
 
@@ -58,6 +59,8 @@ struct Configuration: Sendable {
         var certificates: [Certificate] = []
         var production = Server(APNSEnvironment.production)
         var sandbox = Server(APNSEnvironment.sandbox)
+        /// nil: none.
+        var proxy: Proxy?
         var connectionsMax = 2
         var requestTimeoutSeconds = 30
 
@@ -66,6 +69,13 @@ struct Configuration: Sendable {
             case .production: production
             case .sandbox: sandbox
             }
+        }
+
+        /// What connections go through.
+        struct Proxy: Sendable, Equatable {
+            var url: HTTPURL
+            /// nil: nothing is reached without.
+            var exemptions: ProxyExemptions?
         }
 
         struct Key: Sendable {

@@ -1,6 +1,8 @@
 import APNSProtocol
 import Crypto
 import EventLoop
+import HTTPClient
+import HTTPProxy
 import JSON
 import TLS
 
@@ -15,6 +17,7 @@ extension ConfigurationReader {
         apns.certificates = readCertificates(section["certificates"])
         apns.production = readServer(section["endpoints"]?["production"], .production)
         apns.sandbox = readServer(section["endpoints"]?["sandbox"], .sandbox)
+        apns.proxy = readProxy(section["proxy"], section)
         apns.connectionsMax = section["connections_max"]?.int ?? apns.connectionsMax
         apns.requestTimeoutSeconds = section["request_timeout_seconds"]?.int ?? apns.requestTimeoutSeconds
         return apns
@@ -104,6 +107,29 @@ extension ConfigurationReader {
                 contents: contents)
         } catch {
             complain(file, error.message)
+            return nil
+        }
+    }
+
+    /// Where nothing is configured the environment decides, as it does for other programs.
+    private mutating func readProxy(_ value: JSONValue?, _ section: JSONValue) -> Configuration.APNs.Proxy? {
+        guard let value else {
+            let variable = ["HTTPS_PROXY", "https_proxy"].first { !(resolver.environment($0) ?? "").isEmpty }
+            guard let variable, let text = resolver.environment(variable) else { return nil }
+            let list = resolver.environment("NO_PROXY") ?? resolver.environment("no_proxy") ?? ""
+            return proxyURL(text, section, "\(variable) of the environment: ").map {
+                .init(url: $0, exemptions: ProxyExemptions(list))
+            }
+        }
+        guard let text = text(value), text != "none" else { return nil }
+        return proxyURL(text, value, "").map { .init(url: $0) }
+    }
+
+    private mutating func proxyURL(_ text: String, _ place: JSONValue, _ source: String) -> HTTPURL? {
+        do {
+            return try HTTPURL(text.contains("://") ? text : "http://\(text)")
+        } catch {
+            complain(place, source + error.message)
             return nil
         }
     }

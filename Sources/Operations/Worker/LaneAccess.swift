@@ -9,7 +9,7 @@ import TLS
 struct LaneAccess: Sendable {
     private let broker: BrokerAccess
     /// One for each pool.
-    private let apns: [(endpoint: Endpoint, context: TLSContext)]
+    private let apns: [(way: APNSWay, context: TLSContext)]
 
     init(_ configuration: Configuration, pools: [ConnectionPools.Pool]) throws(CryptoError) {
         broker = try BrokerAccess(configuration.broker)
@@ -17,14 +17,14 @@ struct LaneAccess: Sendable {
         let sandbox = try TLSTrustStore(configuration.apns.sandbox.trust)
         // Those of keys are all alike.
         let byToken = try (Self.context(nil, production), Self.context(nil, sandbox))
-        var apns: [(endpoint: Endpoint, context: TLSContext)] = []
+        var apns: [(way: APNSWay, context: TLSContext)] = []
         for pool in pools {
             let isProduction = pool.configuration.environment == .production
             let context =
                 try pool.identity.map { identity throws(CryptoError) in
                     try Self.context(identity, isProduction ? production : sandbox)
                 } ?? (isProduction ? byToken.0 : byToken.1)
-            apns.append((pool.endpoint, context))
+            apns.append((try APNSWay(to: pool.endpoint, configuration.apns.proxy), context))
         }
         self.apns = apns
     }
@@ -42,6 +42,6 @@ struct LaneAccess: Sendable {
     func connectors(on loop: EventLoop) -> Lane.Connectors {
         Lane.Connectors(
             consumer: broker.connectors(on: loop), publisher: broker.connectors(on: loop),
-            apns: apns.map { TLSConnector(loop: loop, endpoint: $0.endpoint, context: $0.context) })
+            apns: apns.map { TLSConnector(over: $0.way.connector(on: loop), context: $0.context) })
     }
 }

@@ -1,0 +1,88 @@
+public import EventLoop
+
+/// Opens byte streams through an HTTP proxy, by CONNECT (RFC 9110, section 9.3.6). TLS goes over it as over TCP, so that
+/// the proxy sees host and port and nothing else.
+///
+/// It has no time-out of its own: whoever connects has one for the whole.
+public final class ProxyConnector: ByteConnector {
+    private let proxy: ByteConnector
+    private let authorization: String?
+
+    /// - Parameters:
+    ///   - proxy: opens streams to the proxy, over TLS where that is wanted.
+    ///   - authorization: value of `proxy-authorization`, a secret; it goes to the proxy and nowhere else.
+    public init(to endpoint: Endpoint, through proxy: ByteConnector, authorization: String? = nil) {
+        self.proxy = proxy
+        self.authorization = authorization
+        super.init(loop: proxy.loop, endpoint: endpoint)
+    }
+
+    public override func connect(_ handler: ByteStreamHandler) -> ByteTransport {
+        proxy.connect(TunnelHandler(handler, request: request, target: endpoint, proxy: proxy.endpoint))
+    }
+
+    private var request: [UInt8] {
+        let login = authorization.map { "proxy-authorization: \($0)\r\n" } ?? ""
+        return Array("CONNECT \(endpoint) HTTP/1.1\r\nhost: \(endpoint)\r\n\(login)\r\n".utf8)
+    }
+}
+
+/// Has the stream until the proxy lets it through; then the stream is the next handler's.
+private final class TunnelHandler: ByteStreamHandler {
+    private let next: ByteStreamHandler
+    private let target: Endpoint
+    private let place: String
+    private var unsent: [UInt8]
+    private var answer = ConnectAnswer()
+    private var transport: ByteTransport?
+    private var failure: TransportError?
+
+    init(_ next: ByteStreamHandler, request: [UInt8], target: Endpoint, proxy: Endpoint) {
+        self.next = next
+        self.target = target
+        place = "the proxy \(proxy)"
+        unsent = request
+    }
+
+    override func connected(_ transport: ByteTransport) {
+        self.transport = transport
+        writable()
+    }
+
+    override func writable() {
+        guard let transport, !unsent.isEmpty else { return }
+        let taken = unsent.withUnsafeBytes { transport.write($0) }
+        unsent.removeFirst(taken)
+    }
+
+    override func received(_ bytes: UnsafeRawBufferPointer) {
+        guard failure == nil, let transport else { return }
+        switch answer.add(bytes) {
+        case .incomplete: break
+        case .open(let rest): handOver(transport, rest)
+        case .refused(let status):
+            fail("\(place) answered \(status) to CONNECT \(target)\(status == 407 ? ": it wants a login" : "")")
+        case .malformed: fail("\(place) does not answer as an HTTP proxy does")
+        }
+    }
+
+    private func handOver(_ transport: ByteTransport, _ rest: [UInt8]) {
+        self.transport = nil
+        transport.handler = next
+        next.connected(transport)
+        if !rest.isEmpty { rest.withUnsafeBytes { next.received($0) } }
+    }
+
+    private func fail(_ message: String) {
+        failure = TransportError(.proxy, message)
+        transport?.reset()
+    }
+
+    override func peerFinished() { fail("\(place) ended the connection before it answered CONNECT \(target)") }
+
+    override func closed(_ error: TransportError?) {
+        let error = error.map { TransportError(.proxy, "\(place): \($0.message)", underlying: $0.underlying) }
+        transport = nil
+        next.closed(failure ?? error)
+    }
+}

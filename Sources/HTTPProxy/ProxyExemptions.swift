@@ -1,0 +1,43 @@
+public import EventLoop
+
+/// The hosts that are reached without the proxy that the environment names: this machine, and what `NO_PROXY` lists.
+///
+/// That is written as curl and Go take it: names, each with those below it, and addresses, with commas between, with
+/// a port or without; `*` is all.
+public struct ProxyExemptions: Sendable, Hashable {
+    private struct Entry: Sendable, Hashable {
+        var host: String
+        /// nil: every port.
+        var port: UInt16?
+    }
+
+    private let entries: [Entry]
+    private let areAllExempt: Bool
+
+    /// - Parameter list: the variable's value.
+    public init(_ list: String) {
+        let parts = list.split { $0 == "," || $0 == " " }.map { $0.lowercased() }
+        areAllExempt = parts.contains("*")
+        entries = parts.map { Self.entry($0) }
+    }
+
+    private static func entry(_ text: String) -> Entry {
+        let endpoint = Endpoint(text)
+        let host = endpoint?.host ?? text.filter { $0 != "[" && $0 != "]" }
+        return Entry(host: String(host.drop { $0 == "." }), port: endpoint?.port)
+    }
+
+    public func contains(_ endpoint: Endpoint) -> Bool {
+        let host = endpoint.host.lowercased()
+        return areAllExempt || Self.isThisMachine(host)
+            || entries.contains { entry in
+                guard entry.port == nil || entry.port == endpoint.port, !entry.host.isEmpty else { return false }
+                return host == entry.host || host.hasSuffix("." + entry.host)
+            }
+    }
+
+    private static func isThisMachine(_ host: String) -> Bool {
+        host == "localhost" || host.hasSuffix(".localhost") || host == "::1"
+            || host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." }
+    }
+}

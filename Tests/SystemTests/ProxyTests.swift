@@ -1,0 +1,52 @@
+import EventLoop
+import JSON
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// A network that lets nobody out but through an HTTP proxy.
+    @Suite struct Proxies {
+        @Test func pushesGoThroughItAndItsRefusalIsToldAsItsOwn() async throws {
+            try await onEpollLoop { loop in
+                let proxy = ConnectProxy(loop: loop)
+                let place = try proxy.listen(on: Endpoint(host: "127.0.0.1", port: 0))
+                let password = "open-sesame"
+                let stage = try await Stage(
+                    "proxy", Stage.Options(delays: ["1s", "2s"], proxy: "http://martlet:\(password)@\(place)"))
+                try await stage.applyTopology()
+                await stage.desk.collect(stage.queue("results"))
+                let worker = try await stage.worker()
+                let first = Sample.make(20)
+                try await stage.publish(first)
+                try await stage.told(of: first).expectAcceptedAtOnce(first)
+                let login = "proxy-authorization: Basic bWFydGxldDpvcGVuLXNlc2FtZQ=="
+                #expect(!proxy.requests.isEmpty)
+                #expect(
+                    proxy.requests.allSatisfy {
+                        $0.hasPrefix("CONNECT 127.0.0.1:\(stage.port) HTTP/1.1\r\n") && $0.contains(login)
+                    })
+
+                proxy.refusal = "403 Forbidden"
+                try await stage.apns.ask("POST", "/v1/actions", #"{"action":{"goaway":{}}}"#)
+                let held = Sample.make(20, from: 100)
+                try await stage.publish(held)
+                let opened = try await worker.said("pushes are held up").root
+                let sentence = opened["error"]?.string ?? ""
+                #expect(sentence.contains("the proxy \(place) answered 403 to CONNECT 127.0.0.1:\(stage.port)"))
+                let doctor = try await ChildProcess.run([
+                    Products.executable("martlet"), "doctor", "--config", stage.configuration,
+                ])
+                #expect(doctor.output.contains { $0.contains("the proxy \(place) answered 403") }, "\(doctor.output)")
+
+                proxy.refusal = nil
+                try await stage.told(of: held, within: .seconds(30)).expectAcceptedAtOnce(held)
+                _ = try await worker.stop()
+                let log = await worker.errors.allLines()
+                #expect(log.allSatisfy { !$0.contains(password) && !$0.contains("bWFydGxl") })
+                proxy.close()
+                try await stage.expectNothingLeft()
+                #expect(try Pushes(await stage.end()).notTakenOnce(first + held) == [])
+            }
+        }
+    }
+}
