@@ -49,13 +49,19 @@ import Testing
             ])
     }
 
-    @Test func aCloudEventIsKnown() async throws {
-        let event = try folder.write(
-            "event.json", #"{"specversion":"1.0","type":"push","source":"/","id":"1","data":{}}"#)
-        let run = try await martlet(["validate", event])
+    @Test func ofAnEventTheDataIsChecked() async throws {
+        let request = #"{"app":"a","device_token":"ab","push_type":"alert","payload":{"aps":{"alert":"x"}}}"#
+        func validate(_ member: String) async throws -> [String] {
+            let event = try folder.write(
+                "event.json", #"{"specversion":"1.0","type":"push","source":"/","id":"1"\#(member)}"#)
+            return try await martlet(["validate", event]).output
+        }
+        #expect(try await validate(#","data":\#(request)"#).last?.hasSuffix("event.json: valid") == true)
+        let wrong = try await validate(#","data":\#(request.replacing("alert\"", with: "alarm\""))"#)
+        #expect(wrong.first?.contains("/data/push_type must be one of") == true, "\(wrong)")
         #expect(
-            run.output.joined().hasSuffix(
-                ", because this is a CloudEvents envelope: publish what stands in its data, alone."))
+            try await validate("").first?.hasSuffix(", because this event has no data, which would be the request.")
+                == true)
     }
 
     /// On a terminal, which `script` makes, the line is shown with a caret.

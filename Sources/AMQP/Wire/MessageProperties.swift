@@ -27,6 +27,8 @@ public struct MessageProperties: Sendable {
     public var userID: String? { text(.userID) }
     public var appID: String? { text(.appID) }
 
+    public var hasHeaders: Bool { read(.headers) { _ in true } ?? false }
+
     /// One header, without reading the others; nested tables in front of it are passed over.
     public func header(_ name: String) -> FieldValue? {
         read(.headers) { $0.longString().flatMap { FieldTable.value(named: name, content: $0) } }

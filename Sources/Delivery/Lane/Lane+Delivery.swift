@@ -16,6 +16,7 @@ extension Lane {
         defer { ended(record) }
         if isPoison(delivery, source) { return await isolate(record) }
         let read = reader.read(record)
+        if record.event != nil, record.trace == nil { beginTrace(record) }
         record.trace?.validated(loop.now)
         switch read {
         case .failure(let refusal):

@@ -42,16 +42,24 @@ extension DeliveryRecord {
 
     /// What comes of a delivery belongs below it in the trace, where that is kept.
     func copyTraceContext(to headers: inout FieldTable) {
-        if let trace {
-            headers.append(MessageHeaderName.traceParent, .string(trace.context.traceParent))
-            guard let state = delivery.properties.header(MessageHeaderName.traceState)?.stringValue else { return }
-            return headers.append(
-                MessageHeaderName.traceState, .string(state.cut(to: MessageHeaderName.copyBytesMax)))
-        }
-        for name in [MessageHeaderName.traceParent, MessageHeaderName.traceState] {
-            guard let value = delivery.properties.header(name)?.stringValue else { continue }
+        let producers = traceContext
+        func append(_ name: String, _ value: String?) {
+            guard let value else { return }
             headers.append(name, .string(value.cut(to: MessageHeaderName.copyBytesMax)))
         }
+        append(MessageHeaderName.traceParent, trace?.context.traceParent ?? producers.parent)
+        append(MessageHeaderName.traceState, producers.state)
+    }
+
+    /// The producer's, from the message's headers, else from the attributes of its event.
+    var traceContext: (parent: String?, state: String?) {
+        let properties = delivery.properties
+        guard event != nil || properties.hasHeaders else { return (nil, nil) }
+        if let parent = properties.header(MessageHeaderName.traceParent)?.stringValue {
+            return (parent, properties.header(MessageHeaderName.traceState)?.stringValue)
+        }
+        let event = event ?? CloudEvent(properties)
+        return (event?.traceParent, event?.traceState)
     }
 }
 

@@ -20,6 +20,8 @@ final class DeliveryRecord {
     let attempts: Attempts
     /// Tries so far, this one included once it was sent.
     private(set) var attemptsMade: Int
+    /// What the request came in, where that stands around it.
+    var event: CloudEvent?
     /// nil unless its trace is kept.
     var trace: DeliveryTrace?
     /// A copy of another delivery, whose outcome it shares.

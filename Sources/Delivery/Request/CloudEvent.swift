@@ -1,28 +1,84 @@
 import AMQP
+import Crypto
 public import JSON
 public import JSONSchema
 
-/// Requests that come wrapped as events of CloudEvents 1.0 are refused like others that break the schema; what is to be
-/// done about it is another thing.
-public enum CloudEvent {
-    /// The violation with what explains it, where the message is an event in structured mode (JSON format, section 3) or a
-    /// batch of them (section 4).
+/// The event of CloudEvents 1.0 that a request may come as: with the attributes around it in the body, and the request as
+/// its `data` (structured mode; JSON format, section 3), or with them in the headers (binary mode; AMQP binding, section
+/// 3.1, with either prefix).
+public struct CloudEvent: Sendable, Hashable {
+    /// Before the name of an attribute.
+    private static let headerPrefixes = ["cloudEvents_", "cloudEvents:"]
+    private static let versionHeaders = headerPrefixes.map { $0 + "specversion" }
+
+    private let version: String
+    private let id: String?
+    private let source: String?
+    /// Of the extension for distributed tracing.
+    let traceParent: String?
+    let traceState: String?
+
+    /// Structured mode; nil for a body that is no event.
+    init?(_ root: JSONValue) {
+        self.init { name in root[key: name]?.string }
+    }
+
+    /// Binary mode; nil for a message that is no event.
+    init?(_ properties: MessageProperties) {
+        guard let mode = Self.versionHeaders.firstIndex(where: { properties.header($0) != nil }) else { return nil }
+        self.init { properties.header(Self.headerPrefixes[mode] + $0)?.stringValue }
+    }
+
+    private init?(_ attribute: (String) -> String?) {
+        guard let version = attribute("specversion") else { return nil }
+        self.version = version
+        id = attribute("id")
+        source = attribute("source")
+        traceParent = attribute("traceparent")
+        traceState = attribute("tracestate")
+    }
+
+    /// What the request is known by when neither it nor the message says it: an id that is a UUID, else the UUIDv5 of
+    /// source and id, which are unique together (CloudEvents, section 3.1).
+    var requestID: UUIDValue? {
+        guard let id, !id.isEmpty else { return nil }
+        return UUIDValue(id) ?? RequestID.of(messageID: "\(source ?? "") \(id)")
+    }
+
+    /// The request in a body: its `data` where it is an event, else all of it.
+    public static func request(in root: JSONValue) -> JSONValue {
+        CloudEvent(root) == nil ? root : root["data"] ?? root
+    }
+
+    /// The same of a body that the schema does not allow as it is.
+    ///
+    /// - Throws: what is wrong with the event, or the violation where it is none.
+    static func request(
+        in root: JSONValue, orRefuse violation: SchemaViolation
+    ) throws(Refusal) -> (data: JSONValue, event: CloudEvent) {
+        guard let event = CloudEvent(root) else { throw Refusal(explained(violation, in: root)) }
+        guard event.version.hasPrefix("1.") else {
+            throw Refusal(
+                .schema, "specversion", path: "/specversion", "Events of CloudEvents 1.0 are read, no others.")
+        }
+        guard let data = root["data"] else { throw Refusal(explained(violation, in: root)) }
+        return (data, event)
+    }
+
+    /// The violation with what explains it, where the body is an event without data or a batch of events (JSON format,
+    /// section 4).
     public static func explained(_ violation: SchemaViolation, in root: JSONValue) -> SchemaViolation {
-        let advice: String
-        if root["specversion"]?.kind == .string {
-            advice = "publish what stands in its data, alone"
-        } else if root.elements.first(where: { _ in true })?["specversion"]?.kind == .string {
-            advice = "publish what stands in the data of each, as a message of its own"
+        let reason: String
+        if CloudEvent(root) != nil, root["data"] == nil {
+            let hint = root["data_base64"] == nil ? "" : "; data_base64 is not read"
+            reason = "this event has no data, which would be the request\(hint)"
+        } else if root.elements.first(where: { _ in true }).flatMap({ CloudEvent($0) }) != nil {
+            reason = "this is a batch of CloudEvents: publish each as a message of its own"
         } else {
             return violation
         }
         var violation = violation
-        violation.message += ", because this is a CloudEvents envelope: \(advice)"
+        violation.message += ", because \(reason)"
         return violation
-    }
-
-    /// Whether the attributes of an event stand in its headers: binary mode (AMQP binding, section 3.1, with either prefix).
-    static func hasAttributes(_ properties: MessageProperties) -> Bool {
-        ["cloudEvents_specversion", "cloudEvents:specversion"].contains { properties.header($0) != nil }
     }
 }

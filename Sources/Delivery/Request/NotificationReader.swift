@@ -28,7 +28,7 @@ final class NotificationReader {
         do throws(Refusal) {
             return .success(try notification(record))
         } catch {
-            return .failure(error)
+            return .failure(record.event == nil ? error : error.inEvent)
         }
     }
 
@@ -37,12 +37,13 @@ final class NotificationReader {
         if let id = RequestID.of(messageID: delivery.properties.messageID) { record.id = id }
         guard !delivery.isOversized else { throw Refusal.oversized }
         try checkEncoding(delivery.properties.contentEncoding)
-        let root = try parse(delivery.body)
+        var root = try parse(delivery.body)
         record.describe(root, apps)
         if let violation = validator.firstViolation(in: root) {
-            throw Refusal(CloudEvent.explained(violation, in: root))
+            root = try request(in: root, orRefuse: violation, record)
         }
-        guard let id = record.id else { throw Refusal.anonymous(delivery.properties) }
+        if record.id == nil { record.id = CloudEvent(delivery.properties)?.requestID }
+        guard let id = record.id else { throw Refusal.anonymous }
         guard case .configured(let app) = record.app else { throw Refusal.unknownApp(root["app"]?.string ?? "") }
         let named = root["environment"]?.string.flatMap(APNSEnvironment.init(rawValue:))
         let environment = named ?? apps[app].defaultEnvironment
@@ -58,6 +59,19 @@ final class NotificationReader {
         }
         return PushNotification(
             push: push, app: app, route: route, registeredAtMilliseconds: root["registered_at"]?.int64)
+    }
+
+    private func request(
+        in root: JSONValue, orRefuse violation: SchemaViolation, _ record: DeliveryRecord
+    ) throws(Refusal) -> JSONValue {
+        let (data, event) = try CloudEvent.request(in: root, orRefuse: violation)
+        record.event = event
+        // The event's own is looked at last.
+        record.id = RequestID.of(messageID: record.delivery.properties.messageID)
+        record.describe(data, apps)
+        record.id = record.id ?? event.requestID
+        if let violation = validator.firstViolation(in: data) { throw Refusal(violation) }
+        return data
     }
 
     private func checkEncoding(_ encoding: String?) throws(Refusal) {
@@ -104,21 +118,14 @@ final class NotificationReader {
 }
 
 extension Refusal {
-    fileprivate static func anonymous(_ properties: MessageProperties) -> Refusal {
-        let hint = CloudEvent.hasAttributes(properties) ? "; the id of a CloudEvent in its headers is not read" : ""
-        return Refusal(
+    fileprivate static var anonymous: Refusal {
+        Refusal(
             .property, "message-id",
-            "The message has no id: give it an \"id\" (a UUID) or an AMQP message-id, the same at every publish\(hint)."
-        )
+            "The message has no id: give it an \"id\" (a UUID) or an AMQP message-id, the same at every publish.")
     }
 
     fileprivate static let oversized = Refusal(
         .size, "message_bytes", "The body is larger than this worker takes; the broker moved it to the dead letters.")
-
-    fileprivate init(_ violation: SchemaViolation) {
-        let path = ShownText.pointer(violation.instancePointer)
-        self.init(.schema, violation.keyword, path: path, ShownText.sentence(violation.sentence(of: path)))
-    }
 }
 
 extension DeliveryRecord {

@@ -1,4 +1,5 @@
 import APNSProtocol
+import JSONSchema
 
 /// Why a message cannot become a notification, in words that its producer's developer can act on.
 public struct Refusal: Error, Sendable, Hashable {
@@ -35,11 +36,24 @@ public struct Refusal: Error, Sendable, Hashable {
 }
 
 extension Refusal {
+    /// With the path from the event's body on; what a schema says has it already.
+    var inEvent: Refusal {
+        guard refusalClass == .limit || refusalClass == .app else { return self }
+        var refusal = self
+        refusal.path = path.map { "/data" + $0 }
+        return refusal
+    }
+
     /// A producer may have written a topic, which is a bundle ID with a suffix.
     static func unknownApp(_ name: String) -> Refusal {
         let suffix = PushType.allCases.map { "\($0.topicSuffix)" }.first { !$0.isEmpty && name.hasSuffix($0) }
         let hint = suffix.map { ": app goes without \($0), which push_type adds" } ?? ""
         return Refusal(.app, "unknown", path: "/app", "No app with this bundle ID is configured here\(hint).")
+    }
+
+    init(_ violation: SchemaViolation) {
+        let path = ShownText.pointer(violation.instancePointer)
+        self.init(.schema, violation.keyword, path: path, ShownText.sentence(violation.sentence(of: path)))
     }
 
     static func unserved(topic: String, _ environment: APNSEnvironment) -> Refusal {

@@ -3,11 +3,13 @@ import JSON
 
 /// By what a request is known to APNs, in its result and in its dead letter.
 public enum RequestID {
-    /// The body's `id` if that is a UUID, else the message's, else nil.
+    /// The request's `id` if that is a UUID, else the message's, else that of the event that the request came in.
     ///
     /// - Parameter messageID: of the AMQP message; a UUID as it is, anything else as its UUIDv5.
     public static func of(body: [UInt8], messageID: String?) -> UUIDValue? {
-        (try? JSONDocument(body)).flatMap { of(body: $0.root) } ?? of(messageID: messageID)
+        let root = (try? JSONDocument(body))?.root
+        return root.flatMap { of(body: CloudEvent.request(in: $0)) } ?? of(messageID: messageID)
+            ?? root.flatMap { CloudEvent($0)?.requestID }
     }
 
     static func of(body root: JSONValue) -> UUIDValue? {

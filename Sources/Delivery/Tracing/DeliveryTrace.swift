@@ -19,8 +19,7 @@ final class DeliveryTrace {
 
     /// nil unless the producer's trace is kept.
     init?(_ record: DeliveryRecord, _ now: Now, spanID: UInt64) {
-        guard let text = record.delivery.properties.header(MessageHeaderName.traceParent)?.stringValue,
-            let parent = TraceContext(traceParent: text), parent.isSampled
+        guard let text = record.traceContext.parent, let parent = TraceContext(traceParent: text), parent.isSampled
         else { return nil }
         self.parent = parent
         var context = parent

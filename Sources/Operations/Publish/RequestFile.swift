@@ -29,7 +29,9 @@ struct RequestFile: Sendable {
 
     /// The bytes with another id in the place of the body's own, as far as there is one.
     func withNewID() throws(CryptoError) -> [UInt8] {
-        guard let place = (try? JSONDocument(body))?.root["id"]?.sourceRange else { return body }
+        guard let root = (try? JSONDocument(body))?.root,
+            let place = (CloudEvent.request(in: root)["id"] ?? root["id"])?.sourceRange
+        else { return body }
         var body = body
         body.replaceSubrange(place, with: Array("\"\(try UUIDValue.random())\"".utf8))
         return body
@@ -41,7 +43,7 @@ struct RequestFile: Sendable {
     static func message(
         body: [UInt8], to destination: Destination, id: String?, unixSeconds: Int64
     ) throws(CryptoError) -> OutgoingMessage {
-        let root = try? JSONDocument(body).root
+        let root = (try? JSONDocument(body).root).map { CloudEvent.request(in: $0) }
         let messageID: String
         if let id = id ?? RequestID.of(body: body, messageID: nil)?.description {
             messageID = id

@@ -152,16 +152,16 @@ struct DocumentCheck {
         } catch {
             return ValidationResult(errors: [.json(error)])
         }
+        let root = isOfMessages ? CloudEvent.request(in: document.root) : document.root
         let violations =
             errorsMax == 1
-            ? validator.firstViolation(in: document.root).map { [$0] } ?? []
-            : validator.violations(in: document.root, max: errorsMax + 1)
+            ? validator.firstViolation(in: root).map { [$0] } ?? []
+            : validator.violations(in: root, max: errorsMax + 1)
         guard violations.isEmpty else {
-            return result(
-                isOfMessages ? violations.map { CloudEvent.explained($0, in: document.root) } : violations, document)
+            return result(isOfMessages ? violations.map { CloudEvent.explained($0, in: root) } : violations, document)
         }
-        guard isOfMessages, let refusal = MessageLimits.refusal(of: document.root) else { return ValidationResult() }
-        let place = refusal.path.flatMap { document.root.at(pointer: $0) } ?? document.root
+        guard isOfMessages, let refusal = MessageLimits.refusal(of: root) else { return ValidationResult() }
+        let place = refusal.path.flatMap { root.at(pointer: $0) } ?? root
         return ValidationResult(errors: [.limit(refusal, document.position(of: place))])
     }
 

@@ -88,8 +88,9 @@ struct WatchedMessage: Equatable {
             unixMilliseconds = death.unixMilliseconds ?? unixMilliseconds
         }
         guard let document = try? JSONDocument(body) else { return }
-        app = document.root["app"]?.string
-        deviceToken = document.root["device_token"]?.string.map { ShortToken($0) }
+        let request = CloudEvent.request(in: document.root)
+        app = request["app"]?.string
+        deviceToken = request["device_token"]?.string.map { ShortToken($0) }
     }
 
     /// Since it was published; nil when that is not told or lies ahead.

@@ -49,7 +49,8 @@ struct DeadLetter: Sendable {
             queue = queue ?? death.queue
             failedAt = death.unixMilliseconds ?? failedAt
         }
-        guard let root = try? JSONDocument(copy.body).root else { return }
+        guard let body = try? JSONDocument(copy.body).root else { return }
+        let root = CloudEvent.request(in: body)
         app = root["app"]?.string
         deviceToken = root["device_token"]?.string
         if id == "-" { id = root["id"]?.string ?? id }

@@ -1,0 +1,98 @@
+import AMQP
+import APNSSimulator
+import JSON
+import Telemetry
+import TestKit
+import Testing
+
+@testable import Delivery
+
+/// Requests that come as events of CloudEvents 1.0.
+@Suite struct LaneCloudEventTests {
+    enum Mode: CaseIterable {
+        case structured
+        case binary
+        /// With the prefix of older versions of the binding.
+        case binaryWithColon
+    }
+
+    private static let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+
+    /// - Parameter id: of the request itself.
+    private func publish(
+        _ scene: LaneScene, _ mode: Mode, eventID: String, id: String? = nil, messageID: String? = nil
+    ) {
+        let member = id.map { #""id":"\#($0)","# } ?? ""
+        let app = SimulatedApps.bundleID(0)
+        let request =
+            #"{\#(member)"app":"\#(app)","device_token":"aabb","push_type":"alert","payload":{"aps":{"alert":"x"}}}"#
+        let attributes = [
+            ("specversion", "1.0"), ("id", eventID), ("source", "/shop"), ("type", "push.requested"),
+            ("traceparent", Self.parent), ("tracestate", "vendor=1"),
+        ]
+        var headers = FieldTable()
+        var body = request
+        switch mode {
+        case .structured:
+            body = "{\(attributes.map { "\"\($0)\":\"\($1)\"," }.joined())\"data\": \(request)}"
+        case .binary, .binaryWithColon:
+            let prefix = mode == .binary ? "cloudEvents_" : "cloudEvents:"
+            for (name, value) in attributes { headers.append(prefix + name, .string(value)) }
+        }
+        scene.rig.onLoop {
+            _ = scene.rig.broker.publish(
+                exchange: scene.rig.names.requestsExchange, routingKey: "-", messageID: messageID, headers: headers,
+                body: Array(body.utf8))
+        }
+    }
+
+    @Test(arguments: Mode.allCases) func theRequestIsPushedInItsTrace(_ mode: Mode) throws {
+        let scene = try LaneScene(traces: true)
+        publish(scene, mode, eventID: LaneScene.id(7))
+        #expect(scene.rig.run { scene.results == 1 })
+        #expect(scene.pushes.map(\.status) == [200])
+        #expect(scene.pushes.first?.payload == Array(#"{"aps":{"alert":"x"}}"#.utf8))
+        let result = try #require(scene.rig.broker.queue(scene.rig.names.resultsQueue)?.ready.first)
+        let root = try JSONDocument(result.body).root
+        #expect(root["id"]?.string == LaneScene.id(7) && root["app"]?.string == SimulatedApps.bundleID(0))
+        #expect(root["device_token"]?.string == "aabb" && root["outcome"]?.string == "accepted")
+        #expect(result.properties.header("tracestate")?.stringValue == "vendor=1")
+        scene.rig.pass(seconds: 2)
+        let whole = try #require(scene.rig.spans.first)
+        #expect(whole.context.traceID == "4bf92f3577b34da6a3ce929d0e0e4736")
+        #expect(result.properties.header("traceparent")?.stringValue == whole.context.traceParent)
+    }
+
+    /// The request's own id, then the message's, then the event's.
+    @Test(arguments: Mode.allCases) func theNearestIDIsTheRequests(_ mode: Mode) throws {
+        let scene = try LaneScene()
+        publish(scene, mode, eventID: LaneScene.id(1), id: LaneScene.id(2), messageID: LaneScene.id(3))
+        publish(scene, mode, eventID: LaneScene.id(1), messageID: LaneScene.id(3))
+        publish(scene, mode, eventID: "17")
+        #expect(scene.rig.run { scene.results == 3 })
+        let results = scene.rig.broker.queue(scene.rig.names.resultsQueue)?.ready ?? []
+        let ids = try results.map { try JSONDocument($0.body).root["id"]?.string }
+        // The last is the UUIDv5 of "/shop 17".
+        #expect(Set(ids) == [LaneScene.id(2), LaneScene.id(3), "de67269f-8af1-59aa-8554-c8edebeeb696"])
+    }
+
+    @Test(arguments: [
+        (#""push_type":"alarm""#, "push_type"), (#""push_type":"alert","environment":"production""#, "environment"),
+        (#""push_type":"alert","collapse_id":"\#(String(repeating: "ü", count: 33))""#, "collapse_id"),
+    ])
+    func whatIsWrongWithTheDataIsToldOfTheRequest(_ members: String, _ name: String) throws {
+        let scene = try LaneScene()
+        let app = SimulatedApps.bundleID(0)
+        let event = """
+            {"specversion":"1.0","id":"1","source":"/","type":"t","data":
+             {"id":"\(LaneScene.id(5))","app":"\(app)","device_token":"aabb",\(members),"payload":{"aps":{"alert":"x"}}}}
+            """
+        scene.rig.request(event)
+        #expect(scene.rig.run { scene.rig.deadLetters.count == 1 })
+        let letter = try #require(scene.rig.deadLetters.first)
+        #expect(letter.body == Array(event.utf8), "as it came, so that it can be redriven")
+        #expect(letter.properties.header("push-error-path") == .string("/data/\(name)"))
+        #expect(letter.properties.header("push-apns-id")?.stringValue == LaneScene.id(5))
+        #expect(letter.routingKey.hasSuffix(app))
+    }
+}
