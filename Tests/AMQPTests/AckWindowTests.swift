@@ -174,4 +174,16 @@ import Testing
         expect(window.acknowledge(3, now: Self.time(0)))
         #expect(!window.isOpen(3))
     }
+
+    @Test func ofTwoThatAreLeftBehindOneIsAcknowledgedAlone() {
+        var window = Self.window(2)
+        for tag in UInt64(3)...5000 {
+            expect(window.delivered(tag))
+            expect(window.acknowledge(tag, now: Self.time(0)))
+            _ = Self.decide(&window)
+        }
+        expect(window.acknowledge(2, now: Self.time(0)))
+        #expect(Self.decide(&window).first == .init(tag: 2, multiple: false))
+        #expect(window.isOpen(1))
+    }
 }

@@ -78,6 +78,7 @@ import Testing
             for tag in scene.deliveries.map(\.tag) {
                 if how == "reject" { consumer.reject(tag, requeue: false) } else { consumer.requeue(tag) }
             }
+            #expect(await !consumer.untilSettled(by: start + .seconds(1)), "some may be kept back still")
             #expect(await consumer.untilSettled(by: start + .seconds(10)))
             #expect(start.duration(to: scene.loop.now.monotonic) >= .seconds(2))
             await consumer.close()

@@ -54,6 +54,7 @@ import Testing
 
     @Test func otherVersionsLoginsAndFramesAreRefused() {
         expectFailure([.start(versionMajor: 8, versionMinor: 0, mechanisms: "PLAIN")])
+        expectFailure([.start(versionMajor: 1, versionMinor: 9, mechanisms: "PLAIN")])
         expectFailure([.start(versionMajor: 0, versionMinor: 9, mechanisms: "EXTERNAL XPLAIN")])
         expectFailure([Self.start, Self.tune(16, 4095, 60)])
     }

@@ -78,6 +78,11 @@ import Testing
         }
     }
 
+    @Test func aHeaderWithoutItsValueIsNotInTheirSum() {
+        let properties = MessageProperties(storage: [0x20, 0, 0, 0, 0, 2, 1, UInt8(ascii: "a")])
+        #expect(properties.publishersSum { UInt64($0.count) } == 0)
+    }
+
     @Test func moreFlagsThanAreKnownArePassedOver() {
         let properties = MessageProperties(storage: [0, 0x81, 0, 1, 0, 0] + Self.short("id"), start: 0)
         #expect(properties.messageID == "id")

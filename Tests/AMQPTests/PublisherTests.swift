@@ -1,7 +1,8 @@
-import AMQP
 import EventLoop
 import TestKit
 import Testing
+
+@testable import AMQP
 
 @Suite struct PublisherTests {
     @Test func aConfirmedMessageIsInTheQueueAsItWasGiven() {
@@ -79,6 +80,30 @@ import Testing
             #expect(await publisher.publish(message) == .confirmed)
             #expect(scene.broker.queue("out")?.ready.first?.body == body)
             await publisher.close()
+        }
+    }
+
+    /// What AMQP 0-9-1 reserves is zero; RabbitMQ takes no other weight in the second frame.
+    @Test func aMessageIsThreeFrames() throws {
+        var writer = FrameWriter(outputBytesMax: 1000)
+        let size = try writer.publish(
+            OutgoingMessage(exchange: "x", routingKey: "k", body: [7], messageID: "i", contentType: nil),
+            channel: 3)
+        let sink = Sink(loop: VirtualLoop(seed: 1), handler: nil)
+        expect(writer.output.write(to: sink))
+        #expect(size == sink.bytes.count)
+        #expect(
+            sink.bytes
+                == FrameSplitterTests.frame(1, 3, [0, 60, 0, 40, 0, 0, 1, 0x78, 1, 0x6B, 1])
+                + FrameSplitterTests.frame(2, 3, [0, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0x10, 0x80, 2, 1, 0x69])
+                + FrameSplitterTests.frame(3, 3, [7]))
+    }
+
+    private final class Sink: ByteTransport {
+        var bytes: [UInt8] = []
+        override func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+            self.bytes += bytes
+            return bytes.count
         }
     }
 
@@ -452,6 +477,25 @@ import Testing
         }
     }
 
+    @Test func aBrokerThatTakesNothingIsNotKeptBytesForWithoutEnd() {
+        Scene.play { scene in
+            scene.connection.outputBytesMax = 200_000
+            try scene.broker.start()
+            let publisher = scene.makePublisher()
+            let failures = scene.noteFailures(of: publisher.connection)
+            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            scene.broker.setSilent(true)
+            for number in 1...3 {
+                let body = [UInt8](repeating: 0, count: 100_000)
+                let message = OutgoingMessage(exchange: "", routingKey: "out", body: body, messageID: "\(number)")
+                scene.publish(message, publisher)
+            }
+            await scene.wait("the end", limit: .seconds(1)) { scene.outcomes.count == 3 }
+            #expect(failures.texts.first?.contains("the broker left ") == true)
+            await publisher.close()
+        }
+    }
+
     @Test func whatComesDuringTheCloseIsNotSent() {
         Scene.play { scene in
             try scene.broker.start()
@@ -482,10 +526,12 @@ import Testing
             guard case .unknown = scene.outcomes["sent"], case .notSent = scene.outcomes["waiting"] else {
                 return fail("\(scene.outcomes)")
             }
+            let closedAt = scene.loop.now.monotonic
             guard case .notSent(let error) = await publisher.publish(Scene.message("late")) else {
                 return fail("sent")
             }
             #expect(error.code == .closed)
+            #expect(scene.loop.now.monotonic == closedAt, "at once")
         }
     }
 }

@@ -20,6 +20,8 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         #expect(read(frame(1, 0x24, stream: 1, priority + Self.block), streams: [1]) == [Self.says])
         #expect(read(frame(1, 0x2C, stream: 1, [3] + priority + Self.block + padding), streams: [1]) == [Self.says])
         #expect(read(frame(1, 0xC, stream: 1, [0] + Self.block), streams: [1]) == [Self.says])
+        let nothingElse = frame(1, 0x20, stream: 1, priority) + frame(9, 0x4, stream: 1, Self.block)
+        #expect(read(nothingElse, streams: [1]) == [Self.says])
     }
 
     @Test func goesOnInContinuations() {
@@ -72,7 +74,10 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
                 while let field = scanner.next() { said.append(words(field)) }
             }
             scan(&scanner, headers[cut...] + frame(1, 0x5, stream: 5, [0x82])) { scanner in
-                if !isReportedAtOnce { scanner.blockBegan(streamID: 3) }
+                if !isReportedAtOnce {
+                    #expect(scanner.next() == nil)
+                    scanner.blockBegan(streamID: 3)
+                }
                 while said.count < 3, let field = scanner.next() { said.append(words(field)) }
                 scanner.blockBegan(streamID: 5)
                 while let field = scanner.next() { said.append(words(field)) }

@@ -35,7 +35,7 @@ package struct WireReader {
     }
 
     package mutating func bytes(_ count: Int) -> UnsafeRawBufferPointer? {
-        guard count >= 0, count <= rest.count else { return nil }
+        guard count <= rest.count else { return nil }
         let taken = UnsafeRawBufferPointer(rebasing: rest[..<count])
         rest = UnsafeRawBufferPointer(rebasing: rest[count...])
         return taken
