@@ -62,6 +62,7 @@ import Testing
         rig.pass(.seconds(1))
         #expect(rig.apns.connections[0].openAtGoAway == 0)
         #expect(rig.apns.connections[0].hasClosed)
+        #expect(rig.loop.run(limit: .seconds(3600), until: { false }) == .idle, "nothing is left to wait for")
     }
 
     @Test func afterTheGraceItIsLeftAllTheSame() throws {

@@ -207,6 +207,8 @@ import Testing
         rig.loop.enter {
             // Streams 3 to 11 hold the first five of the ten.
             first.server.goAway(lastStreamID: 11, debug: Array(#"{"reason":"Shutdown"}"#.utf8))
+            // A server says the same again, without the reason, before it closes.
+            first.server.goAway(lastStreamID: 11)
         }
         rig.pass(.seconds(5))
         #expect(rig.outcomes.count == 6)
@@ -318,6 +320,20 @@ import Testing
         #expect(rig.runUntilEnded(1))
         #expect(rig.isAccepted(0))
         #expect(rig.statistics.resent == 1)
+    }
+
+    @Test func anAcceptanceWhoseEndDoesNotComeIsOne() throws {
+        let rig = try PoolRig { $0.requestTimeoutSeconds = 10 }
+        rig.apns.onRequest = { connection, stream in
+            connection.answer(stream, 200, String(repeating: " ", count: 1_000_000))
+            // It will not read that there is room for more.
+            connection.apns.isSilent = true
+        }
+        rig.send()
+        rig.pass(.seconds(9))
+        #expect(rig.outcomes.isEmpty)
+        #expect(rig.runUntilEnded(1))
+        #expect(rig.isAccepted(0))
     }
 
     @Test func otherResetsLeaveTheOutcomeUnknown() throws {
