@@ -36,7 +36,7 @@ import Testing
             rig.loop.network.onConnect = { $0.cut(after: 10, .toServer) }
             rig.connections[number].cut()
         }
-        #expect(isSaid("the broker is not at hand"))
+        #expect(isSaid("the broker is not at hand", "see there with rabbitmqctl status"))
         #expect(!rig.isReady)
         rig.loop.network.onConnect = { _ in }
         #expect(isSaid("the broker is at hand again"))

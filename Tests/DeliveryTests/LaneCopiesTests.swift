@@ -1,3 +1,4 @@
+import AMQP
 import APNSProtocol
 import APNSSimulator
 import EventLoop
@@ -35,6 +36,22 @@ import Testing
         scene.request(1)
         #expect(scene.rig.run { scene.rig.counters.count(of: .rejected) == 2 })
         #expect(scene.results == 2 && scene.pushes.count == 1 && scene.rig.deadLetters.count == 1)
+        #expect(scene.rig.deadLetters.map(\.properties.messageID) == [LaneScene.id(0)])
+    }
+
+    /// What another worker may have sent is said of the copy, though it waits for the sake of the first.
+    @Test func aCopyThatMayHaveBeenSentSaysSoAfterItsWait() throws {
+        let scene = try LaneScene()
+        try scene.rig.onLoop {
+            try scene.apns.faults.put(Fault(id: "busy", action: .answer(.refused(.tooManyRequests)), countMax: 1))
+        }
+        scene.request(1)
+        scene.rig.request(LaneScene.message(0, app: 0), headers: ["push-possible-duplicate": true])
+        #expect(scene.rig.run { scene.results == 2 })
+        #expect(scene.waits == 2 && scene.pushes.count == 2)
+        let results = try #require(scene.rig.broker.queue(scene.rig.names.resultsQueue)).ready
+        let told = try results.map { try JSONDocument($0.body).root["possible_duplicate"]?.bool }
+        #expect(told.count { $0 == true } == 1 && told.count { $0 == false } == 1)
     }
 
     /// A connection to the broker, that for publishing or the other, is lost while one of them is on its way and the

@@ -47,6 +47,20 @@ import Testing
         #expect(values(of: "martlet_deliveries_total", in: metrics) == Set(expected))
     }
 
+    /// Its own words where the broker gave no code.
+    @Test func aFailureOfTheBrokerHasItsCode() {
+        let metrics = MetricsRegistry()
+        var labels = LaneLabels(LaneConfigurationTests.configuration(), metrics)
+        for error in [.lost, AMQPError(.notFound, "no queue", replyCode: 404)] {
+            labels.brokerChanged(.waiting(error, delay: .seconds(1)), .publish, isConnection: true)
+        }
+        #expect(
+            values(of: "martlet_amqp_failures_total", in: metrics) == [
+                ["role": "publish", "part": "connection", "code": "connection-lost"],
+                ["role": "publish", "part": "connection", "code": "404"],
+            ])
+    }
+
     /// The labels of each series, all of which have counted one.
     private func values(of name: String, in metrics: MetricsRegistry) -> Set<[String: String]> {
         let series = metrics.counts(of: name)

@@ -27,6 +27,8 @@ import Testing
         #expect(rig.run { rig.isReady && rig.counters.count(of: .invalid) == 1 })
         #expect(rig.publishingFailure == nil && rig.deadLetters.count == 1)
         #expect(log.lines().count { $0.contains("published") } == 2, "that it cannot be, and that it is again")
+        let publishes = rig.counters.registry.counts(of: "martlet_publish_total").map(\.count)
+        #expect(publishes.sorted() == [2, 4], "the dead letter after four tries, and the result")
     }
 
     @Test func itTakesNoMoreUntilTheLastOfThemIsOut() throws {
@@ -105,6 +107,17 @@ import Testing
         #expect(rig.run { rig.counters.count(of: .invalid) == 1 })
         let dead = try #require(rig.deadLetters.first?.properties)
         #expect(dead.header("note") == nil && dead.header("push-reason-class") == "json")
+    }
+
+    @Test func whatIsNotConfirmedByTheEndIsNotRepeated() throws {
+        let rig = try LaneRig()
+        try #require(rig.run { rig.isReady })
+        rig.onLoop { rig.broker.behaviour.confirmDelayMilliseconds = 20_000...20_000 }
+        rig.request("not JSON")
+        try #require(rig.run { rig.deadLetters.count == 1 })
+        rig.drain(deadlineSeconds: 1)
+        #expect(rig.run { rig.unfinished == 1 && rig.counters.requeued.value == 1 })
+        #expect(rig.counters.publishRepeats.value == 0)
     }
 
     @Test func whatWasNotPublishedIsNotCounted() throws {

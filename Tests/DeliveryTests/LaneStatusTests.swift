@@ -1,5 +1,6 @@
 import APNS
 import APNSProtocol
+import APNSSimulator
 import EventLoop
 import JSON
 import Telemetry
@@ -75,6 +76,32 @@ import Testing
             series.labels.map { "\($0.key)=\($0.value)" }.sorted()
         }
         #expect(failures.contains(["code=404", "part=channel", "role=consume"]), "\(failures)")
+        rig.mendTopology()
+        try #require(rig.run { rig.isReady })
+        #expect(try #require(rig.status()).state.consumingFailure == nil)
+    }
+
+    @Test func beforeItBeginsItSaysWhatItLacks() {
+        #expect(LaneState().reasons == ["it is not consuming yet", "it is not connected for publishing yet"])
+    }
+
+    /// Which it is not for want of a route to APNs.
+    @Test func theQuarantineIsLeftAloneForTheSameReasons() {
+        var (held, paused, stuck, draining) = (LaneState(), LaneState(), LaneState(), LaneState())
+        (held.areAllRoutesHeld, held.isCutOff, paused.isPaused) = (true, true, true)
+        stuck.publishingFailure = "a queue is full"
+        _ = draining.drain()
+        #expect([held, paused, stuck, draining].map(\.wantsQuarantine) == [true, false, false, false])
+    }
+
+    @Test func eachMessageIsALineForWhoeverAskedForThatMuch() throws {
+        let captured = try CapturedLog(level: .debug)
+        let scene = try LaneScene(log: captured.log)
+        scene.request(2)
+        try #require(scene.rig.run { scene.results == 2 && scene.rig.counters.inFlight.value == 0 })
+        let lines = try captured.lines().map { try JSONDocument($0).root }
+        let ended = lines.filter { $0["message"]?.string == "a message has ended" }
+        #expect(ended.map { $0["message.id"]?.string } == [LaneScene.id(0), LaneScene.id(1)], "\(lines)")
     }
 
     /// What is held up is said once for each route, and once when that is all.
@@ -123,5 +150,13 @@ import Testing
         #expect(try #require(metrics.reading(of: "martlet_publish_confirm_seconds", labels: [:])).count == 5)
         let answer = try #require(metrics.reading(of: "martlet_process_seconds", labels: ["stage": "apns"]))
         #expect(answer.sum >= 300_000_000 && answer.sum < 400_000_000)
+
+        try scene.rig.onLoop {
+            try scene.apns.faults.put(Fault(id: "bad", action: .answer(.refused(.badDeviceToken))))
+        }
+        scene.request(1, from: 3)
+        try #require(scene.rig.run { scene.results == 5 })
+        let refused = "app=\(app) environment=sandbox status=400 reason=BadDeviceToken: 1"
+        #expect(labels("martlet_apns_answers_total").contains(refused))
     }
 }

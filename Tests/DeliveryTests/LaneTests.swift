@@ -149,16 +149,21 @@ import Testing
         try #require(rig.run { rig.isReady })
         let body = Array(repeating: UInt8(ascii: "x"), count: 101)
         rig.onLoop {
-            for _ in 0..<2 { _ = rig.broker.publish(exchange: rig.names.requestsExchange, routingKey: "-", body: body) }
+            // The dead letter that the broker makes keeps its request's id, as it was written.
+            for id in [nil, nil, "6F1C7C1E-3C52-4A53-9C1B-0D6C0A4BE1AA"] {
+                _ = rig.broker.publish(
+                    exchange: rig.names.requestsExchange, routingKey: "-", messageID: id, body: body)
+            }
         }
-        let isTold = rig.run { rig.queue(rig.names.resultsQueue)?.ready.count == 2 && rig.deadLetters.count == 2 }
+        let isTold = rig.run { rig.queue(rig.names.resultsQueue)?.ready.count == 3 && rig.deadLetters.count == 3 }
         try #require(isTold)
         let results = try #require(rig.queue(rig.names.resultsQueue)).ready
         for result in try results.map({ try JSONDocument($0.body).root }) {
             #expect(result["outcome"]?.string == "invalid" && result["error"]?["class"]?.string == "size")
         }
-        #expect(Set(results.map(\.properties.messageID)).count == 2, "nothing is known to tell them apart by")
-        #expect(rig.counters.rejected.value == 2 && rig.counters.acknowledged.value == 0)
+        #expect(Set(results.map(\.properties.messageID)).count == 3, "nothing is known to tell two of them apart by")
+        #expect(results.last?.properties.messageID == rig.deadLetters.last?.properties.messageID)
+        #expect(rig.counters.rejected.value == 3 && rig.counters.acknowledged.value == 0)
     }
 
     @Test(arguments: [("gzip", "property"), ("UTF-8", "json"), ("identity", "json")])
@@ -201,6 +206,14 @@ import Testing
         #expect(scene.rig.run { scene.rig.counters.quarantined.value == 1 && scene.results == 1 })
         let lines = log.lines().filter { $0.contains("moves to the quarantine") }
         #expect(lines.count == 1 && lines[0].contains("push.requests"))
+    }
+
+    /// The broker's own count comes with what it delivers again, and with nothing else.
+    @Test func whatAProducerSaysOfItsDeliveriesDoesNotCount() throws {
+        let scene = try LaneScene()
+        scene.rig.request(LaneScene.message(0, app: 0), headers: ["x-delivery-count": 9])
+        #expect(scene.rig.run { scene.results == 1 })
+        #expect(scene.pushes.count == 1 && scene.rig.counters.quarantined.value == 0)
     }
 
     @Test(arguments: [

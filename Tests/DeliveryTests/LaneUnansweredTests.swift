@@ -1,5 +1,7 @@
+import AMQP
 import APNSSimulator
 import EventLoop
+import JSON
 import Telemetry
 import TestKit
 import Testing
@@ -23,5 +25,15 @@ import Testing
         scene.rig.onLoop { scene.apns.faults.remove(id: "mute") }
         #expect(scene.rig.run { scene.rig.counters.count(of: .accepted) == 200 })
         #expect(mended.duration(to: scene.now) <= .seconds(360))
+    }
+
+    @Test func theLastTryIsToldWithItsTime() throws {
+        let scene = try LaneScene()
+        try scene.rig.onLoop { try scene.apns.faults.put(Fault(id: "mute", action: .silence)) }
+        scene.rig.request(LaneScene.message(0, app: 0), headers: ["push-attempt": 7, "push-retry-rounds": 7])
+        #expect(scene.rig.run { scene.results == 1 })
+        let result = try #require(scene.rig.queue(scene.rig.names.resultsQueue)?.ready.first)
+        let told = try JSONDocument(result.body).root
+        #expect(told["outcome"]?.string == "unknown" && told["attempts"]?.int == 8 && told["sent_at"] != nil)
     }
 }

@@ -57,7 +57,10 @@ import Testing
         let reason = DeadLetterReason("apns", "BadTopic", path: "/app", "APNs has refused it.")
         let answer = Conclusion.Answer(status: 400, reason: "BadTopic", timestampMilliseconds: 7)
         let message = DeadLetterMessage.make(
-            for: record(["CC": "push.requests", "BCC": "push.requests", "x-note": "broker's", "note": "producer's"]),
+            for: record([
+                "CC": "push.requests", "BCC": "push.requests", "x-note": "broker's", "X-Note": "broker's",
+                "note": "producer's",
+            ]),
             Conclusion(outcome: .rejected, answer: answer, deadLetter: reason),
             because: reason, AppDirectory([]), failedAtMilliseconds: 9, exchange: "push.dead", worker: "tested")
         expect(

@@ -9,7 +9,10 @@ import Testing
         #expect(RoutingKey.result(.invalid, app: nil) == "result.invalid.-")
     }
 
-    @Test(arguments: ["", "com.example app", "com.example.#", "com.exämple", "a\u{0}b"])
+    @Test(arguments: [
+        "", "com.example app", "com.example.#", "com.exämple", "a\u{0}b", "a/b", "a:b", "a@b", "a[b", "a^b", "a`b",
+        "a{b",
+    ])
     func anAppThatNobodyCouldBindForIsNotNamed(app: String) {
         #expect(RoutingKey.result(.invalid, app: app) == "result.invalid.-")
     }

@@ -21,7 +21,6 @@ extension Lane {
         for pool in pools { pool.stopAccepting() }
         if inFlight > 0, !isEnding { await withUnsafeContinuation { whenIdle = $0 } }
         loop.cancel(timer)
-        isEnding = true
         handOverSpans()
         let report = DrainReport(unfinished: inFlight)
         for pool in pools {

@@ -12,8 +12,8 @@ extension Lane {
     private static let quarantineDeliveriesMax = 2
 
     func isPoison(_ delivery: IncomingMessage, _ source: Int) -> Bool {
-        // The broker counts only what it delivers again; a body that was not kept cannot move.
-        guard delivery.isRedelivered, !delivery.isOversized else { return false }
+        // A body that was not kept cannot move.
+        guard !delivery.isOversized else { return false }
         return delivery.deliveryCount >= (isQuarantine(source) ? Self.quarantineDeliveriesMax : Self.deliveriesMax)
     }
 

@@ -214,6 +214,38 @@ import Testing
         }
     }
 
+    /// Each keeps the channel that it came on.
+    @Test func ofTwoPublishesOfATripEachIsKnownWhenItsOwnChannelIsLost() {
+        let (first, second) = (memory.openChannel(), memory.openChannel())
+        #expect(begin(key(), first, waitID: 7) == .first)
+        memory.settle(key(), accepted, now: seconds(100))
+        #expect(begin(key(), second, waitID: 7) == .done)
+        for lost in [second, first] {
+            memory.lose(lost, now: seconds(101))
+            #expect(begin(key(), memory.openChannel(), waitID: 7, isRedelivered: true, count: 1) == .done)
+        }
+    }
+
+    /// The other came on a channel that lived on for longer than an acknowledgement takes.
+    @Test func theSecondPublishOfATripIsInDoubtWhenItsChannelIsLostLate() {
+        let (first, second) = (memory.openChannel(), memory.openChannel())
+        #expect(begin(key(), first, waitID: 7) == .first)
+        memory.settle(key(), accepted, now: seconds(100))
+        #expect(begin(key(), second, waitID: 7) == .done)
+        memory.lose(second, now: seconds(106))
+        #expect(begin(key(), memory.openChannel(), waitID: 7, isRedelivered: true, count: 1) == .accepted)
+    }
+
+    @Test func whatIsBackFromAWaitIsNoCopy() {
+        let channel = memory.openChannel()
+        #expect(begin(key(), channel) == .first)
+        memory.settle(key(), waits, now: seconds(90))
+        #expect(begin(key(), channel, waitID: 7) == .first)
+        memory.settle(key(), accepted, now: seconds(100))
+        memory.lose(channel, now: seconds(104))
+        #expect(begin(key(), memory.openChannel(), waitID: 7, isRedelivered: true, count: 1) == .done)
+    }
+
     @Test func aWaitThatIsBackBeforeItsConfirmIsDeliveredAfterIt() async {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
@@ -235,6 +267,15 @@ import Testing
         #expect(begin(key(), lost) == .first)
         _ = ending(key(), arrival(lost))
         memory.settle(key(), accepted, now: seconds(100))
+        memory.lose(lost, now: seconds(104))
+        #expect(begin(key(), next, isRedelivered: true) == .accepted)
+    }
+
+    @Test func aCopyThatComesAfterTheEndIsOneAsWell() {
+        let (lost, next) = (memory.openChannel(), memory.openChannel())
+        #expect(begin(key(), lost) == .first)
+        memory.settle(key(), accepted, now: seconds(100))
+        #expect(begin(key(), lost) == .accepted)
         memory.lose(lost, now: seconds(104))
         #expect(begin(key(), next, isRedelivered: true) == .accepted)
     }

@@ -28,10 +28,14 @@ import Testing
                 table.settle(key, isAccepted: isAccepted, now: MonotonicTime(nanoseconds: 0))
                 model[key] = isAccepted
                 order.append(key)
+            case (.some(.some), 1):
+                table.forget(key)
+                order.removeAll { $0 == key }
+                model[key] = nil
             case (.some(.some), _):
                 break
             }
-            // A settled one that began anew leaves its place empty, so a few fewer may be remembered than have room.
+            // A settled one that began anew or was forgotten leaves its place empty, so a few fewer may be remembered than have room.
             for key in keys {
                 switch table.find(key) {
                 case .nothing:

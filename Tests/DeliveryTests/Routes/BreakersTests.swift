@@ -175,6 +175,19 @@ import Testing
         #expect(scene.breakers.areAllClosed && scene.admit(first)?.needsFreshConnection == false)
     }
 
+    @Test func aProbeThatIsOvertakenIsNotTriedAgain() {
+        let scene = Scene()
+        guard case .sendAgain(let again)? = scene.push(first, 400, .topicDisallowed) else {
+            return #expect(Bool(false), "not tried again")
+        }
+        let early = Breakers.Pass(route: first, begunAt: scene.now, isProbe: true)
+        #expect(scene.record(scene.answer(200), early) == .judge)
+        #expect(scene.breakers.areAllClosed)
+        guard case .hold = scene.record(scene.answer(400, .topicDisallowed), again) else {
+            return #expect(Bool(false), "not held")
+        }
+    }
+
     @Test func oneMessageOrOneConnectionIsNoEvidenceAgainstAnEndpoint() {
         let scene = Scene()
         guard let pass = scene.admit(first) else { return #expect(Bool(false)) }
@@ -206,6 +219,17 @@ import Testing
         #expect(scene.admit(third) != nil)
         scene.wait(5)
         #expect(scene.push(second, 200) == .judge)
+        #expect(scene.breakers.areAllClosed)
+    }
+
+    @Test func whatWasSeenBeforeAConnectionStoodIsNoEvidence() {
+        let scene = Scene()
+        for connection in [0, 1, 0, 1] {
+            #expect(scene.push(first, 500, .internalServerError, connection: connection) == .judge)
+        }
+        scene.breakers.cannotConnect(0, isAlone: false, BreakerCause("unreachable", "nobody is there"), scene.now)
+        scene.breakers.connected(0)
+        #expect(scene.push(first, 500, .internalServerError) == .judge)
         #expect(scene.breakers.areAllClosed)
     }
 
