@@ -79,6 +79,23 @@ import Testing
         #expect(rig.apns.connections.count > 10)
     }
 
+    /// It may not have the next one yet, and its own is too old to be sent.
+    @Test func aConnectionThatCanSendNeitherTokenIsReplaced() throws {
+        let rig = try PoolRig {
+            ($0.token.refreshSecondsMin, $0.token.refreshSecondsMax) = (40 * 60, 40 * 60)
+            $0.token.useSecondsMax = 45 * 60
+        }
+        let uses = observe(rig) { connection, stream in connection.accept(stream) }
+        for minute in 0..<60 {
+            if minute == 29 { rig.withPool { $0.retireConnections() } }
+            rig.send()
+            rig.pass(.seconds(60))
+        }
+        #expect((0..<60).allSatisfy(rig.isAccepted))
+        #expect(uses().allSatisfy { $0.at - $0.issuedAt <= 45 * 60 })
+        #expect(rig.apns.connections.count == 3)
+    }
+
     @Test func anExpiredTokenIsReplacedAndThePushSentAgainOnANewConnection() throws {
         let rig = try PoolRig()
         rig.send()
