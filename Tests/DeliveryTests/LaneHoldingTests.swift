@@ -31,6 +31,23 @@ import Testing
         }
     }
 
+    /// With the first message that shows it, not with the next probe.
+    @Test func aRouteThatHasFallenOutOfUseKeepsTheLaneOpenNoLonger() throws {
+        let scene = try LaneScene(keys: 2, apps: 2)
+        scene.rig.onLoop { scene.revoke(0) }
+        scene.request(1, app: 1)
+        let used = scene.now
+        try #require(scene.rig.run { scene.results == 1 })
+        var number = 1
+        while scene.rig.isReady && used.duration(to: scene.now) < .seconds(RouteUse.secondsMax + 60) {
+            scene.request(1, from: number)
+            number += 1
+            scene.rig.pass(seconds: 2)
+        }
+        #expect(used.duration(to: scene.now) <= .seconds(RouteUse.secondsMax + 3))
+        #expect(scene.results == 1 && !scene.rig.isReady)
+    }
+
     @Test func oneLookTakesAHundredMessagesAtMost() throws {
         let scene = try LaneScene(keys: 2, apps: 2)
         scene.rig.onLoop { for key in 0..<2 { scene.revoke(key) } }

@@ -109,6 +109,17 @@ import Testing
         #expect(dead.header("note") == nil && dead.header("push-reason-class") == "json")
     }
 
+    /// Neither its dead letter nor its result.
+    @Test func whatCannotBePublishedAtAllIsMovedByTheBrokerAndSaid() throws {
+        let log = try CapturedLog()
+        let rig = try LaneRig(publishedBytesMax: 4, log: log.log)
+        try #require(rig.run { rig.isReady })
+        rig.request("not JSON")
+        #expect(rig.run { rig.deadLetters.count == 1 && rig.counters.rejected.value == 1 })
+        #expect(rig.counters.publishRepeats.value == 0 && rig.isReady)
+        #expect(log.lines().count { $0.contains("a message cannot be published at all") } == 2)
+    }
+
     @Test func whatIsNotConfirmedByTheEndIsNotRepeated() throws {
         let rig = try LaneRig()
         try #require(rig.run { rig.isReady })

@@ -37,8 +37,9 @@ final class LaneRig {
 
     /// - Parameter lanes: of one process, with its memory of copies.
     init(
-        lanes count: Int = 1, inFlightMax: Int = LaneRig.inFlightMax, bodyBytesMax: Int? = nil, log: Log = .silent,
-        requestQueues: [String] = [], apps: [AppDirectory.App] = [], payloadSchemas: PayloadSchemas = PayloadSchemas(),
+        lanes count: Int = 1, inFlightMax: Int = LaneRig.inFlightMax, bodyBytesMax: Int? = nil,
+        publishedBytesMax: Int? = nil, log: Log = .silent, requestQueues: [String] = [],
+        apps: [AppDirectory.App] = [], payloadSchemas: PayloadSchemas = PayloadSchemas(),
         pools: [PoolConfiguration] = [], traces: Bool = false, apns: (VirtualLoop) -> [ByteConnector] = { _ in [] }
     ) throws {
         let endpoint = Endpoint(host: "broker", port: 5672)
@@ -49,6 +50,7 @@ final class LaneRig {
             broker: ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest")),
             inFlightMax: inFlightMax, apps: AppDirectory(apps), pools: pools, worker: "tested")
         configuration.payloadSchemas = payloadSchemas
+        if let publishedBytesMax { configuration.publisher.messageBytesMax = publishedBytesMax }
         if let bodyBytesMax {
             (configuration.consumer.messageBytesMax, configuration.consumer.bodyBytesInFlightMax) =
                 (bodyBytesMax, bodyBytesMax)
