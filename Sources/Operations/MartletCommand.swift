@@ -43,6 +43,8 @@ public enum MartletCommand {
             return PublishCommand(access: try options.broker.access(), options: options).run()
         case .push(let options):
             return try PushCommand(options: options).run()
+        case .channels(let options):
+            return try ChannelsCommand(options: options).run()
         case .validate(let options):
             return ValidateCommand(options: options).run()
         case .configCheck(let paths):

@@ -60,9 +60,11 @@ extension Stage.Options {
         }
         if !certificates.isEmpty { lines.append("  certificates:") }
         for certificate in certificates { lines.append("    - \(certificate.entry)") }
-        let broadcast = broadcastHost.map { ", broadcast_host: \($0)" } ?? ""
+        let more =
+            (broadcastHost.map { ", broadcast_host: \($0)" } ?? "")
+            + (simulator.channelPort.map { ", channel_port: \($0)" } ?? "")
         lines += [
-            "  endpoints:", "    production: {host: 127.0.0.1, port: \(simulator.port), ca_file: ca.pem\(broadcast)}",
+            "  endpoints:", "    production: {host: 127.0.0.1, port: \(simulator.port), ca_file: ca.pem\(more)}",
         ]
         if let port = simulator.sandboxPort {
             lines.append("    sandbox: {host: 127.0.0.1, port: \(port), ca_file: ca.pem}")

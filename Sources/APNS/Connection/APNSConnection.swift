@@ -19,10 +19,13 @@ final class APNSConnection: HTTP2ClientDelegate {
         var uniqueID: String?
         var requestID: String?
         var retryAfterSeconds: Int64?
+        var channelID: String?
     }
 
     /// Bytes of `apns-unique-id` and `apns-request-id` that are kept: a UUID is shorter.
     private static let idBytesMax = 64
+    /// Apple: "don't assume an ID's size".
+    private static let channelIDBytesMax = 1024
 
     /// Counted from 1 within the pool.
     let number: Int
@@ -65,7 +68,7 @@ final class APNSConnection: HTTP2ClientDelegate {
         lastActivity = loop.now.monotonic
         super.init()
         let limits = HTTP2Limits(
-            streamsMax: configuration.streamsMax, responseBodyBytesMax: AnswerParser.bodyBytesMax)
+            streamsMax: configuration.streamsMax, responseBodyBytesMax: configuration.answerBytesMax)
         client = HTTP2Client(loop: loop, delegate: self, limits: limits)
     }
 
@@ -254,6 +257,8 @@ final class APNSConnection: HTTP2ClientDelegate {
             flights[stream.slot]?.requestID = String(decoding: value.prefix(Self.idBytesMax), as: UTF8.self)
         } else if name.equals(HeaderName.retryAfter) {
             flights[stream.slot]?.retryAfterSeconds = AnswerParser.decimal(value)
+        } else if name.equals(HeaderName.apnsChannelID) {
+            flights[stream.slot]?.channelID = String(decoding: value.prefix(Self.channelIDBytesMax), as: UTF8.self)
         }
     }
 
@@ -292,7 +297,7 @@ final class APNSConnection: HTTP2ClientDelegate {
             return pool.refusedUnprocessed(push, by: self)
         }
         guard !hasStatus else {
-            let answer = answer(of: flight, pool)
+            let answer = answer(to: push.request, flight, pool)
             pool.answered(
                 push, answer, tokenGeneration: flight.tokenGeneration, sentAt: flight.sentAt, by: self)
             return count(answer)
@@ -305,10 +310,15 @@ final class APNSConnection: HTTP2ClientDelegate {
         }
     }
 
-    private func answer(of flight: Flight, _ pool: APNSPool) -> PushAnswer {
+    private func answer(to request: APNSRequest, _ flight: Flight, _ pool: APNSPool) -> PushAnswer {
         var answer = PushAnswer(
             status: flight.status, isFromAPNS: flight.status == 200, connection: number, apnsUniqueID: flight.uniqueID,
             apnsRequestID: flight.requestID, retryAfterSeconds: flight.retryAfterSeconds)
+        if case .channels = request.target, 200..<300 ~= flight.status {
+            answer.isFromAPNS = true
+            answer.channel = ChannelAnswer(channelID: flight.channelID, body: flight.body)
+            return answer
+        }
         guard !flight.body.isEmpty else { return answer }
         let contents = flight.body.withUnsafeBytes { pool.answers.read($0) }
         answer.reason = contents.reason

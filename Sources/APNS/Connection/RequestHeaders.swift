@@ -20,17 +20,23 @@ struct RequestHeaders {
     /// - Parameter token: nil where a certificate says who sends.
     mutating func write(_ request: APNSRequest, token: ProviderToken?, to block: inout HeaderBlock) {
         block.removeAll()
-        block.append(HeaderName.method, "POST")
+        var method: StaticString = "POST"
+        if case .channels(let channels) = request.target { method = channels.method }
+        block.append(HeaderName.method, method)
         block.append(HeaderName.scheme, "https")
         switch request.target {
         case .device(let digits): writePath(RequestPath.devicePrefix, digits, to: &block)
         case .channel: writePath(RequestPath.broadcastPrefix, request.topic[...], to: &block)
+        case .channels(let channels):
+            let folder = channels == .list ? RequestPath.allChannels : RequestPath.channels
+            writePath(RequestPath.channelPrefix, (request.topic + folder.bytes)[...], to: &block)
         }
         block.append(HeaderName.authority, authority)
         if let token { block.append(HeaderName.authorization, token.authorization, indexing: .never) }
         switch request.target {
         case .device: writeDevice(request, to: &block)
         case .channel(let id): writeBroadcast(request, channel: id, to: &block)
+        case .channels(let channels): writeChannels(request, channels, to: &block)
         }
     }
 
@@ -70,6 +76,13 @@ struct RequestHeaders {
         writeExpiration(request.expiration ?? 0, to: &block)
     }
 
+    private mutating func writeChannels(
+        _ request: APNSRequest, _ channels: ChannelRequest, to block: inout HeaderBlock
+    ) {
+        writeID(HeaderName.apnsRequestID, request, Self.indexing(&hasSentRequestID), to: &block)
+        if let id = channels.channelID { block.append(HeaderName.apnsChannelID, Array(id.utf8)) }
+    }
+
     private func writeID(
         _ name: StaticString, _ request: APNSRequest, _ indexing: HeaderBlock.Indexing, to block: inout HeaderBlock
     ) {
@@ -90,6 +103,8 @@ struct RequestHeaders {
         switch request.target {
         case .device(let digits): guard DeviceToken.isWellFormed(digits) else { return false }
         case .channel(let id): guard isWellFormed(id) else { return false }
+        case .channels(let channels):
+            guard isWellFormed(Array((channels.channelID ?? "").utf8)[...]) else { return false }
         }
         guard isWellFormed(request.topic[...]) else { return false }
         return request.collapseID.map(isWellFormed) ?? true

@@ -327,7 +327,7 @@ public final class APNSPool {
         times.answer.observe(sentAt, loop.now.monotonic)
         push.timing?.answeredAt = loop.now.unixNanoseconds
         if push.wantsFreshConnection { freshEnded(on: connection, isAccepted: answer.status == 200) }
-        guard answer.status != 200 else { return push.finish(.answered(answer)) }
+        guard answer.status != 200, answer.channel == nil else { return push.finish(.answered(answer)) }
         let verdict = AnswerVerdict(status: answer.status, reason: answer.reason, isFromAPNS: answer.isFromAPNS)
         if verdict.replacesConnection { connection.drain() }
         switch resends.afterAnswer(verdict, answer.reason, push.tries) {

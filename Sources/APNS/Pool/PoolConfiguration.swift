@@ -22,6 +22,8 @@ public struct PoolConfiguration: Sendable {
     /// An answer is waited for so long even to a push that expires sooner: else one that APNs took in its last moment
     /// would be told as unknown.
     public var requestTimeoutSecondsMin: Int64 = 2
+    /// Longest body of an answer that is taken.
+    public var answerBytesMax = 16_384
     /// How long a connection's first push may stay without an answer before another connection is opened.
     public var probeAnswerSecondsMax: Int64 = 5
     /// How long a connection may take from the first packet to APNs' SETTINGS.

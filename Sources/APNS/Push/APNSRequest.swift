@@ -12,6 +12,8 @@ public final class APNSRequest: Sendable {
         case device(ArraySlice<UInt8>)
         /// A broadcast channel's ID, as APNs gave it out.
         case channel(ArraySlice<UInt8>)
+        /// The channels of an app.
+        case channels(ChannelRequest)
     }
 
     public let target: Target

@@ -4,8 +4,8 @@ import JSON
 /// Reads the body of an answer, or the debug data of a GOAWAY: `{"reason":"…","timestamp":…}` as a rule, but empty,
 /// plain text and HTML were seen too. Never fails.
 struct AnswerParser {
-    /// Bytes of a body that are read.
-    static let bodyBytesMax = 16_384
+    /// Bytes of a body that are read for a reason.
+    private static let bodyBytesMax = 16_384
 
     private let parser = JSONParser(limits: JSONLimits(bytesMax: bodyBytesMax, depthMax: 8))
 

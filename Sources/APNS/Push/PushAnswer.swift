@@ -16,6 +16,8 @@ public struct PushAnswer: Sendable, Hashable {
     public var apnsUniqueID: String?
     /// `apns-request-id`, which comes with answers to broadcasts.
     public var apnsRequestID: String?
+    /// Of channel management.
+    public var channel: ChannelAnswer?
     /// `retry-after`, which nobody documents: a lower bound if it comes.
     public var retryAfterSeconds: Int64?
 

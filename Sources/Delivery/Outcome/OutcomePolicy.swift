@@ -32,7 +32,7 @@ public struct OutcomePolicy: Sendable {
         fileprivate func tokenState(_ state: TokenState) -> TokenState? {
             switch notification.push.target {
             case .device: state
-            case .channel: nil
+            case .channel, .channels: nil
             }
         }
     }

@@ -12,7 +12,7 @@ public struct MessageLimits {
     init(_ push: APNSRequest) {
         switch push.target {
         case .device(let token): (deviceToken, payloadBytesMax) = (token, push.pushType.payloadBytesMax)
-        case .channel: (deviceToken, payloadBytesMax) = (nil, APNSLimits.payloadBytesMaxBroadcast)
+        case .channel, .channels: (deviceToken, payloadBytesMax) = (nil, APNSLimits.payloadBytesMaxBroadcast)
         }
         collapseIDBytes = push.collapseID?.count ?? 0
         payloadBytes = push.payloadRange.count

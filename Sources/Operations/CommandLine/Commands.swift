@@ -1,6 +1,6 @@
 extension Invocation {
     /// Every command with its options, in the order in which help lists them.
-    static let commands = general + CommandSyntax.deadLetters
+    static let commands = general + CommandSyntax.channels + CommandSyntax.deadLetters
 
     private static let general: [CommandSyntax] = [
         CommandSyntax(

@@ -12,6 +12,7 @@ enum Invocation: Equatable, Sendable {
     case topologyPrint(TopologyPrintOptions)
     case publish(PublishOptions)
     case push(PushCommand.Options)
+    case channels(ChannelsCommand.Options)
     case watch(WatchOptions)
     case validate(ValidateOptions)
     case configCheck(paths: [String])
@@ -120,6 +121,8 @@ enum Invocation: Equatable, Sendable {
                 PushCommand.Options(
                     configPath: options["config"] ?? "", files: parsed.operands, hasNewID: options["new-id"] != nil,
                     isJSON: options["json"] != nil))
+        case "channels create", "channels read", "channels delete", "channels list":
+            self = .channels(try ChannelsCommand.Options(parsed))
         case "watch":
             if options["reveal"] != nil, options["json"] == nil {
                 throw UsageError(message: "option --reveal goes with --json", command: parsed.command)

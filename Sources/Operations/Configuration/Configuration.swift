@@ -105,11 +105,14 @@ struct Configuration: Sendable {
             var endpoint: Endpoint
             /// At the same port; nil: the same host.
             var broadcastHost: String?
+            /// Where channels are managed; nil: nobody says where beside a host that is not Apple's.
+            var channelEndpoint: Endpoint?
             /// Who may have signed its certificate.
             var trust = TLSTrust.system
 
             init(_ environment: APNSEnvironment) {
                 endpoint = Endpoint(host: environment.pushHost, port: APNSEnvironment.pushPort)
+                channelEndpoint = Endpoint(host: environment.channelHost, port: environment.channelPort)
             }
 
             /// nil: that of pushes to devices.

@@ -142,6 +142,13 @@ extension ConfigurationReader {
         server.endpoint.host = value["host"].flatMap { text($0) } ?? server.endpoint.host
         server.endpoint.port = value["port"]?.int.flatMap { UInt16(exactly: $0) } ?? server.endpoint.port
         server.broadcastHost = value["broadcast_host"].flatMap { text($0) }
+        let isApples = server.endpoint.host == environment.pushHost
+        let channelHost = value["channel_host"].flatMap { text($0) }
+        let channelPort = value["channel_port"]?.int.flatMap { UInt16(exactly: $0) }
+        // A token is shown to nobody whom the configuration does not name.
+        server.channelEndpoint = (channelPort ?? (isApples ? environment.channelPort : nil)).map { port in
+            Endpoint(host: channelHost ?? (isApples ? environment.channelHost : server.endpoint.host), port: port)
+        }
         server.trust = readTrust(value["ca_file"])
         return server
     }

@@ -53,6 +53,14 @@ struct ConnectionPools {
 }
 
 extension Configuration.APNs {
+    /// - Parameter name: of one that is configured.
+    func credential(_ name: Credential.Name) throws(CryptoError) -> (Credential, TLSIdentity?) {
+        for (credential, _, identity) in try credentials() where credential.name == name {
+            return (credential, identity)
+        }
+        throw CryptoError(.invalidArgument, "\(name) is not configured")
+    }
+
     fileprivate func credentials() throws(CryptoError) -> [(Credential, [APNSEnvironment], TLSIdentity?)] {
         var credentials: [(Credential, [APNSEnvironment], TLSIdentity?)] = []
         for key in keys {
@@ -66,7 +74,7 @@ extension Configuration.APNs {
         return credentials
     }
 
-    fileprivate func pool(
+    func pool(
         _ credential: Credential, _ environment: APNSEnvironment, _ endpoint: Endpoint
     ) -> PoolConfiguration {
         var pool = PoolConfiguration(

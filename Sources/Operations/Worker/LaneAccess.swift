@@ -29,7 +29,7 @@ struct LaneAccess: Sendable {
         self.apns = apns
     }
 
-    private static func context(
+    static func context(
         _ identity: TLSIdentity?, _ trust: TLSTrustStore
     ) throws(CryptoError) -> TLSContext {
         try TLSContext(

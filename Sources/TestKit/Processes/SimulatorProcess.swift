@@ -11,6 +11,8 @@ public struct SimulatorProcess: Sendable {
     public let sandboxPort: Int?
     /// Of its page and API; nil unless it was told to listen there.
     public let adminPort: Int?
+    /// Where the channels of production are managed.
+    public let channelPort: Int?
     /// Where the key and the authority are.
     private let directory: TemporaryDirectory
 
@@ -31,6 +33,7 @@ public struct SimulatorProcess: Sendable {
         self.port = port
         sandboxPort = ready["port"]?.int
         adminPort = ready["admin_port"]?.int
+        channelPort = ready["production_channel_port"]?.int
     }
 
     /// Starts one more where this one was, which has ended, with the state that this one was started with.

@@ -1,0 +1,14 @@
+import APNSProtocol
+public import Crypto
+
+extension APNSRequest {
+    /// A request to the host of channel management; its pool takes answers of up to ``ChannelRequest/answerBytesMax``.
+    ///
+    /// - Parameter bundleID: without a suffix.
+    public static func channels(_ request: ChannelRequest, bundleID: [UInt8], id: UUIDValue) -> APNSRequest {
+        let body = Array(request.body.utf8)
+        return APNSRequest(
+            target: .channels(request), topic: bundleID, pushType: .liveactivity, priority: nil, expiration: nil,
+            collapseID: nil, id: id, payload: body, payloadRange: body.indices)
+    }
+}

@@ -1,0 +1,101 @@
+public import APNS
+import APNSProtocol
+public import Crypto
+public import EventLoop
+
+/// Manages the broadcast channels of apps by one connection pool. Nothing is tried again: a request to make a channel that
+/// is not answered may have made one (Apple, "Sending channel management requests to APNs").
+///
+/// Belongs to one loop and is used on its thread only.
+public final class ChannelManager {
+    private let pool: APNSPool
+    /// Why there is no connection; nil while it connects.
+    private var obstacle: TransportError?
+
+    /// To be called on the loop's thread.
+    ///
+    /// - Parameter configuration: with the host of channel management as its authority.
+    public init(loop: EventLoop, connector: ByteConnector, configuration: PoolConfiguration) {
+        var configuration = configuration
+        configuration.connectionsMax = 1
+        configuration.answerBytesMax = ChannelRequest.answerBytesMax
+        pool = APNSPool(loop: loop, connector: connector, configuration: configuration)
+        pool.onEvent = { [weak self] event in
+            guard case .cannotConnect(let error, _, _) = event else { return }
+            // It would go on trying.
+            self?.obstacle = error
+            self?.pool.giveBackWaiting()
+        }
+    }
+
+    /// - Parameter bundleID: of an app that the pool's credential is for.
+    public func ask(_ request: ChannelRequest, of bundleID: String, id: UUIDValue) async -> ChannelReport {
+        guard case .create(let policy) = request else { return await send(request, bundleID, id) }
+        // To know afterwards what is new, should no answer come.
+        let before = await send(.list, bundleID, id)
+        guard before.outcome == .done else { return before }
+        var report = await send(request, bundleID, id)
+        if report.outcome == .done { report.storagePolicy = policy }
+        guard report.outcome == .unknown else { return report }
+        let known = Set(before.channels ?? [])
+        report.madeSince = await send(.list, bundleID, id).channels?.filter { !known.contains($0) }
+        report.sentence = "\(report.sentence ?? "") \(Self.sentence(ofNew: report.madeSince))"
+        return report
+    }
+
+    private static func sentence(ofNew channels: [String]?) -> String {
+        switch channels?.count {
+        case nil: "Look at martlet channels list before you make another."
+        case 0: "No channel was made up to now."
+        case 1: "One channel is new since then, by this request or somebody else's."
+        case let count?: "\(count) channels are new since then, one of them perhaps by this request."
+        }
+    }
+
+    private func send(_ request: ChannelRequest, _ bundleID: String, _ id: UUIDValue) async -> ChannelReport {
+        let outcome = await pool.send(.channels(request, bundleID: Array(bundleID.utf8), id: id))
+        switch outcome {
+        case .answered(let answer):
+            return ChannelReport(answer, to: request)
+        case .unknown(let reason, _):
+            return ChannelReport(.unknown, sentence: "It is not known whether APNs has done it: \(reason).")
+        case .notSent(.certificateRefused(let refusal)):
+            return ChannelReport(.refused, sentence: BreakerCause(refusal).sentence)
+        case .notSent(.noConnection):
+            let sentence = obstacle.map { BreakerCause($0).sentence } ?? "No connection could be had in time."
+            return ChannelReport(.unreachable, sentence: sentence)
+        case .notSent(let reason):
+            return ChannelReport(.refused, sentence: "It was not sent: \(reason).")
+        }
+    }
+
+    /// Ends the connection.
+    public func close() { pool.close() }
+}
+
+extension ChannelReport {
+    fileprivate init(_ answer: PushAnswer, to request: ChannelRequest) {
+        guard let channel = answer.channel else {
+            self.init(answer.isFromAPNS && answer.status < 500 ? .refused : .unknown, sentence: answer.told)
+            (status, reason) = (answer.status, answer.reason?.text)
+            return
+        }
+        self.init(.done)
+        status = answer.status
+        switch request {
+        case .create: channelID = channel.channelID
+        case .read(let id): (channelID, storagePolicy) = (id, channel.storagePolicy)
+        case .delete(let id): channelID = id
+        case .list: channels = channel.channels
+        }
+        // What was asked for has to be there.
+        let isWhole =
+            switch request {
+            case .create: channelID != nil
+            case .read: storagePolicy != nil
+            case .delete: true
+            case .list: channels != nil
+            }
+        if !isWhole { (outcome, sentence) = (.unknown, "APNs' answer cannot be read.") }
+    }
+}

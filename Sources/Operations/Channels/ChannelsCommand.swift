@@ -1,0 +1,141 @@
+import APNS
+import APNSProtocol
+import Crypto
+import Delivery
+import EventLoop
+import JSON
+
+/// Manages the broadcast channels of an app, and tells what APNs answers.
+struct ChannelsCommand {
+    enum Work: Equatable, Sendable {
+        case create(ChannelRequest.StoragePolicy)
+        case read([String])
+        case delete([String])
+        case list
+
+        fileprivate var requests: [ChannelRequest] {
+            switch self {
+            case .create(let policy): [.create(policy)]
+            case .read(let channels): channels.map { .read($0) }
+            case .delete(let channels): channels.map { .delete($0) }
+            case .list: [.list]
+            }
+        }
+    }
+
+    struct Options: Equatable, Sendable {
+        var work: Work
+        var configPath: String
+        var app: String
+        /// nil: that of the app.
+        var environment: APNSEnvironment?
+        var isJSON = false
+    }
+
+    /// By the words of the command line and of `channel-command.schema.json`.
+    static let policies: [(word: String, policy: ChannelRequest.StoragePolicy)] = [
+        ("none", .none), ("newest", .newest),
+    ]
+
+    let options: Options
+
+    func run() throws(ConfigurationError) -> ExitCode {
+        let configuration = try ConfigurationFile(options.configPath).worker()
+        let access: ChannelAccess
+        do {
+            access = try ChannelAccess(configuration, app: options.app, options.environment)
+        } catch {
+            Terminal.error.line("martlet: \(error.message)".printable)
+            return .usage
+        }
+        return CommandLoop.run { loop in await ask(access, on: loop) }
+    }
+
+    private func ask(_ access: ChannelAccess, on loop: EventLoop) async -> ExitCode {
+        let manager = ChannelManager(
+            loop: loop, connector: access.connector(on: loop), configuration: access.pool)
+        defer { manager.close() }
+        var worst = ExitCode.success
+        var hasHeader = false
+        for request in options.work.requests {
+            guard let id = try? UUIDValue.random() else { return .failed }
+            let report = await manager.ask(request, of: options.app, id: id)
+            if options.isJSON {
+                Terminal.output.line(json(report, access.pool.environment).printable)
+            } else {
+                show(report, request, &hasHeader)
+            }
+            worst = .worse(worst, report.exitCode)
+            // The next would hear the same.
+            if report.outcome == .unreachable { break }
+        }
+        return worst
+    }
+
+    private func show(_ report: ChannelReport, _ request: ChannelRequest, _ hasHeader: inout Bool) {
+        guard report.outcome == .done else {
+            for channel in report.madeSince ?? [] { Terminal.error.line("new       \(channel)".printable) }
+            let subject = report.channelID ?? request.channel ?? options.app
+            Terminal.error.line("\(report.outcome.rawValue)  \(subject): \(report.sentence ?? "")".printable)
+            return
+        }
+        switch options.work {
+        case .create, .read:
+            let word = Self.policies.first { $0.policy == report.storagePolicy }?.word ?? "-"
+            let row = [report.channelID ?? "-", word]
+            let table = TextTable(titles: ["CHANNEL", "STORAGE"], fitting: [row])
+            if !hasHeader { Terminal.output.line(table.header) }
+            hasHeader = true
+            Terminal.output.line(table.line(row))
+        case .delete:
+            Terminal.output.line("deleted  \(report.channelID ?? "-")".printable)
+        case .list:
+            for channel in report.channels ?? [] { Terminal.output.line(channel.printable) }
+            Terminal.error.line("\(report.channels?.count ?? 0) channels of \(options.app)".printable)
+        }
+    }
+
+    private func json(_ report: ChannelReport, _ environment: APNSEnvironment) -> String {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("app", options.app)
+        json.member("environment", environment.rawValue)
+        json.member("outcome", report.outcome.rawValue)
+        if let status = report.status { json.member("status", status) }
+        if let reason = report.reason { json.member("reason", reason) }
+        if let channel = report.channelID { json.member("channel_id", channel) }
+        if let policy = Self.policies.first(where: { $0.policy == report.storagePolicy }) {
+            json.member("storage_policy", policy.word)
+        }
+        for (name, channels) in [("channels" as StaticString, report.channels), ("made_since", report.madeSince)] {
+            guard let channels else { continue }
+            json.key(name)
+            json.beginArray()
+            for channel in channels { json.string(channel) }
+            json.endArray()
+        }
+        if let sentence = report.sentence { json.member("message", sentence) }
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+}
+
+extension ChannelReport {
+    fileprivate var exitCode: ExitCode {
+        switch outcome {
+        case .done: .success
+        case .refused: .failed
+        case .unknown: .timedOut
+        case .unreachable: .unreachable
+        }
+    }
+}
+
+extension ChannelRequest {
+    fileprivate var channel: String? {
+        switch self {
+        case .read(let id), .delete(let id): id
+        case .create, .list: nil
+        }
+    }
+}

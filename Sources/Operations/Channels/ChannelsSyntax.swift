@@ -1,0 +1,54 @@
+extension CommandSyntax {
+    /// `martlet channels …`
+    static let channels: [CommandSyntax] = [
+        CommandSyntax(
+            path: ["channels", "create"],
+            summary: "Make a broadcast channel of an app, and print its ID, which APNs chooses.",
+            discussion: """
+                With storage none nothing is kept for devices that are away, and more broadcasts are allowed; with newest the
+                newest broadcast is, for at most 8 hours. It is never changed.
+
+                A request that APNs does not answer is not made again, since it may have made a channel: the channels before
+                and after it are compared, and what is new is told.
+
+                \(talk)
+                """,
+            options: options + [
+                OptionSyntax(
+                    name: "storage", value: "POLICY",
+                    help: "none or newest", isRequired: true,
+                    values: .words(ChannelsCommand.policies.map(\.word)))
+            ]),
+        CommandSyntax(
+            path: ["channels", "read"],
+            summary: "Show the storage policy of broadcast channels.",
+            discussion: talk, operands: "CHANNEL…", operandValues: .text, options: options),
+        CommandSyntax(
+            path: ["channels", "delete"],
+            summary: "Delete broadcast channels, for good.",
+            discussion: """
+                An ID never comes back. Devices may still get what a channel has stored.
+
+                \(talk)
+                """,
+            operands: "CHANNEL…", operandValues: .text, options: options),
+        CommandSyntax(
+            path: ["channels", "list"],
+            summary: "List the broadcast channels of an app.",
+            discussion: talk, options: options),
+    ]
+
+    private static let talk = """
+        Asks the host of channel management with the app's key or certificate, straight and without a broker. Exit code 0:
+        done, 1: APNs refused it, 3: there is no connection to APNs, 4: no answer came, and it may have been done.
+        """
+
+    private static let options: [OptionSyntax] = [
+        .config(isRequired: true),
+        OptionSyntax(name: "app", value: "BUNDLE-ID", help: "the app", isRequired: true),
+        OptionSyntax(
+            name: "environment", value: "NAME", help: "default that of the app in the configuration",
+            values: .words(["production", "sandbox"])),
+        .json,
+    ]
+}

@@ -1,0 +1,119 @@
+import APNS
+import APNSProtocol
+import APNSSimulator
+import Crypto
+import Delivery
+import EventLoop
+import Testing
+
+/// Channel management with the simulator on virtual time.
+@Suite struct ChannelManagerTests {
+    private static let app = SimulatedApps.bundleID(0)
+    private static let endpoint = SimulatedNetwork.apns(.sandbox, worker: 0)
+
+    private let loop = VirtualLoop(seed: 1)
+    private let apns: SimulatorServer
+    private let desk: Desk
+
+    /// `@unchecked Sendable`: touched on the one thread that runs the loop.
+    private final class Desk: @unchecked Sendable {
+        let manager: ChannelManager
+        var report: ChannelReport?
+
+        init(_ manager: ChannelManager) { self.manager = manager }
+    }
+
+    init() throws {
+        let privateKey = try #require(SimulatedApps.privateKey)
+        let publicKey = try privateKey.publicKey()
+        let key = try ProviderKey(
+            privateKey: privateKey, keyID: SimulatedApps.keyID(0), teamID: SimulatedApps.teamID(0))
+        var configuration = SimulatorConfiguration()
+        configuration.answerDelay = .milliseconds(100)
+        var state = SimulatorState()
+        state.add(.simulated(0, publicKey, isBound: false))
+        state.addApp(bundleID: Self.app, teamID: SimulatedApps.teamID(0), allowsBroadcasts: true)
+        (apns, desk) = try loop.enter { [loop, configuration, state] in
+            let apns = SimulatorServer(loop: loop, configuration: configuration, state: state)
+            try apns.listen(on: Self.endpoint, as: Service(.sandbox, .channelManagement))
+            let connector = ByteConnector(loop: loop, endpoint: Self.endpoint)
+            let pool = PoolConfiguration(environment: .sandbox, key: key, authority: "manage.test")
+            return (apns, Desk(ChannelManager(loop: loop, connector: connector, configuration: pool)))
+        }
+    }
+
+    private func ask(_ request: ChannelRequest, of app: String = app) throws -> ChannelReport {
+        desk.report = nil
+        loop.enter { [loop, desk] in
+            _ = Task(executorPreference: loop) {
+                desk.report = await desk.manager.ask(request, of: app, id: UUIDValue(high: 1, low: 2))
+            }
+        }
+        #expect(loop.run(limit: .seconds(300), until: { desk.report != nil }) == .done)
+        return try #require(desk.report)
+    }
+
+    private func close() {
+        loop.enter { desk.manager.close() }
+        _ = loop.run(limit: .seconds(60), until: { false })
+    }
+
+    @Test func allOfTenThousandChannelsAreListed() throws {
+        loop.enter {
+            for number in 0..<APNSLimits.channelsPerAppMax {
+                let id = "channel+\(number)" + String(repeating: "/", count: 40)
+                apns.state.add(Channel(id: id, bundleID: Self.app, environment: .sandbox, storagePolicy: .none))
+            }
+        }
+        let report = try ask(.list)
+        #expect(report.outcome == .done && Set(report.channels ?? []).count == APNSLimits.channelsPerAppMax)
+        let full = try ask(.create(.newest))
+        #expect(full.outcome == .refused && full.reason == "CannotCreateChannelConfig")
+        close()
+    }
+
+    /// What was carried out although no answer came is found, and told, not made again.
+    @Test(arguments: [true, false]) func aLostAnswerIsLookedIntoNotAskedForAgain(isMade: Bool) throws {
+        let before = try ask(.create(.none))
+        #expect(
+            before.outcome == .done && before.channelID != nil
+                && before.storagePolicy == ChannelRequest.StoragePolicy.none)
+        loop.enter { [loop, apns] in
+            var isCut = false
+            apns.memory.onRequest = { request, _ in
+                guard !isCut, request.headers.contains(where: { $0.name == ":method" && $0.value == "POST" }) else {
+                    return
+                }
+                isCut = true
+                if !isMade {
+                    // As if it had come to nothing: without the capability all channels are gone.
+                    for allows in [false, true] {
+                        apns.state.addApp(
+                            bundleID: Self.app, teamID: SimulatedApps.teamID(0), allowsBroadcasts: allows)
+                    }
+                }
+                for connection in loop.network.connections where connection.isOpen {
+                    loop.schedule(after: .milliseconds(10)) { connection.cut() }
+                }
+            }
+        }
+        let report = try ask(.create(.newest))
+        #expect(report.outcome == .unknown && report.channelID == nil)
+        #expect(report.madeSince?.count == (isMade ? 1 : 0))
+        #expect(
+            report.sentence
+                == "It is not known whether APNs has done it: the connection was lost. "
+                + (isMade
+                    ? "One channel is new since then, by this request or somebody else's."
+                    : "No channel was made up to now."))
+        loop.enter { apns.memory.onRequest = { _, _ in } }
+        #expect(try ask(.list).channels?.count == (isMade ? 2 : 0))
+        close()
+    }
+
+    @Test func anotherTeamsAppIsRefused() throws {
+        let report = try ask(.list, of: "com.example.stranger")
+        #expect(report.outcome == .refused && report.status == 403, "\(report)")
+        close()
+    }
+}

@@ -1,0 +1,93 @@
+import JSON
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// `martlet channels` over TLS, as one who prepares a Live Activity's broadcasts.
+    @Suite struct Channels {
+        private static let app = "com.example.app"
+
+        @Test func aChannelIsMadeReadPushedToListedAndDeleted() async throws {
+            let stage = try await Self.stage("channels")
+            let made = try await channels(stage, "create", "--storage", "newest")
+            #expect(made.exit.status == .exited(0) && made.errors == [] && made.output.count == 2)
+            #expect(made.output.first?.hasPrefix("CHANNEL ") == true && made.output.first?.hasSuffix("STORAGE") == true)
+            let id = try #require(made.output.last?.split(separator: " ").first.map(String.init))
+            #expect(made.output.last?.hasSuffix("  newest") == true)
+
+            let read = try await channels(stage, "read", id)
+            #expect(read.exit.status == .exited(0) && read.output == made.output)
+            let other = try await channels(stage, "create", "--storage", "none", "--json")
+            let answer = try JSONDocument(try #require(other.output.first)).root
+            #expect(answer["outcome"]?.string == "done" && answer["status"]?.int == 201)
+            #expect(answer["storage_policy"]?.string == "none" && answer["environment"]?.string == "production")
+            let otherID = try #require(answer["channel_id"]?.string)
+
+            let listed = try await channels(stage, "list")
+            #expect(Set(listed.output) == [id, otherID] && listed.errors == ["2 channels of \(Self.app)"])
+            let json = try await channels(stage, "list", "--json")
+            let ids = try JSONDocument(try #require(json.output.first)).root["channels"]?.elements.compactMap(\.string)
+            #expect(Set(ids ?? []) == [id, otherID])
+
+            let request = try stage.directory.write(
+                "update.json",
+                #"""
+                {"id":"6a204bd8-94ae-4c1a-a6b3-2d3a6d9f2f10","app":"\#(Self.app)","channel_id":"\#(id)",
+                 "push_type":"liveactivity","payload":{"aps":{"timestamp":1,"event":"update","content-state":{}}}}
+                """#)
+            let pushed = try await ChildProcess.run([
+                Products.executable("martlet"), "push", "--config", stage.configuration, request,
+            ])
+            #expect(pushed.exit.status == .exited(0), "\(pushed.errors)")
+
+            let deleted = try await channels(stage, "delete", id, otherID)
+            #expect(deleted.exit.status == .exited(0))
+            #expect(deleted.output == ["deleted  \(id)", "deleted  \(otherID)"])
+            #expect(try await channels(stage, "list").output == [])
+            let gone = try await channels(stage, "read", id, otherID)
+            #expect(gone.exit.status == .exited(1) && gone.output == [])
+            #expect(
+                gone.errors
+                    == [id, otherID].map { "refused  \($0): APNs answered 400 ChannelNotRegistered." }, "\(gone.errors)"
+            )
+            try await stage.end()
+            let away = try await channels(stage, "delete", id, otherID)
+            #expect(away.exit.status == .exited(3) && away.errors.count == 1)
+        }
+
+        @Test func whatCannotBeAskedIsToldBeforehand() async throws {
+            let stage = try await Self.stage("channels-wrong")
+            for (arguments, words) in [
+                (
+                    ["list", "--app", "com.example.ap"],
+                    "the configuration has no app com.example.ap; did you mean com.example.app?"
+                ),
+                (
+                    ["list", "--app", Self.app, "--environment", "sandbox"],
+                    "apns.endpoints.sandbox has a host of its own"
+                ),
+                (["create", "--app", Self.app, "--storage", "some"], "none"),
+                (["read", "--app", Self.app], "CHANNEL"),
+            ] {
+                let run = try await ChildProcess.run(
+                    [Products.executable("martlet"), "channels"] + arguments + ["--config", stage.configuration])
+                #expect(run.exit.status == .exited(2) && run.errors.joined().contains(words), "\(run.errors)")
+            }
+        }
+
+        private static func stage(_ name: String) async throws -> Stage {
+            try await Stage(
+                name,
+                Stage.Options(
+                    simulator: ["--listen-production-channels", "127.0.0.1:0"], hasSandbox: true))
+        }
+
+        private func channels(
+            _ stage: Stage, _ arguments: String...
+        ) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
+            try await ChildProcess.run(
+                [Products.executable("martlet"), "channels"] + arguments
+                    + ["--config", stage.configuration, "--app", Self.app])
+        }
+    }
+}
