@@ -8,7 +8,7 @@ import Testing
 @testable import Operations
 
 /// The commands on dead letters as processes, against a real broker, whose queue has the delivery limit of RabbitMQ 4.
-@Suite(.timeLimit(.minutes(3))) struct DeadLetterCommandTests {
+@Suite(.timeLimit(.minutes(10))) struct DeadLetterCommandTests {
     @Test func lookingLeavesAllAsItIsAndInOrder() async throws {
         let dead = try await DeadLetterQueue("looked")
         let letters = (0..<LongForm.pick(20_000, short: 500)).map { number in
