@@ -2,7 +2,7 @@ internal import COpenSSL
 
 /// The private half of a P-256 key, with which provider tokens are signed: ECDSA over SHA-256, `ES256` of RFC 7518, 3.4.
 /// Immutable, usable from every thread.
-public struct ES256PrivateKey: Sendable {
+public struct ES256PrivateKey: Sendable, Equatable {
     private let key: P256Key
 
     /// Reads the `.p8` file that Apple gives out: one PKCS#8 `PRIVATE KEY` block, not encrypted.

@@ -48,3 +48,7 @@ final class P256Key: @unchecked Sendable {
         return text
     }
 }
+
+extension P256Key: Equatable {
+    static func == (one: P256Key, other: P256Key) -> Bool { EVP_PKEY_eq(one.pointer, other.pointer) == 1 }
+}

@@ -24,11 +24,11 @@ final class PoolRig {
         var ended: [Int] = []
         var events: [PoolEvent] = []
 
-        init(loop: VirtualLoop, configuration: PoolConfiguration, log: Log) {
+        init(loop: VirtualLoop, configuration: PoolConfiguration, tokens: TokenSupply?, log: Log) {
             self.loop = loop
             pool = APNSPool(
                 loop: loop, connector: ByteConnector(loop: loop, endpoint: FakeAPNS.endpoint),
-                configuration: configuration, log: log)
+                configuration: configuration, tokens: tokens, log: log)
         }
 
         func listen() {
@@ -49,13 +49,16 @@ final class PoolRig {
         }
     }()
 
-    init(seed: UInt64 = 1, log: Log = .silent, _ adjust: (inout PoolConfiguration) -> Void = { _ in }) throws {
+    init(
+        seed: UInt64 = 1, tokens: TokenSupply? = nil, log: Log = .silent,
+        _ adjust: (inout PoolConfiguration) -> Void = { _ in }
+    ) throws {
         loop = VirtualLoop(seed: seed)
         apns = FakeAPNS(loop)
         var configuration = PoolConfiguration(environment: .sandbox, key: Self.key, authority: "api.test")
         configuration.connectionsMax = 1
         adjust(&configuration)
-        owner = Owner(loop: loop, configuration: configuration, log: log)
+        owner = Owner(loop: loop, configuration: configuration, tokens: tokens, log: log)
         try loop.enter {
             owner.assumeIsolated { $0.listen() }
             try apns.start()

@@ -79,9 +79,6 @@ final class APNSConnection: HTTP2ClientDelegate {
         client.connect(through: connector)
     }
 
-    /// Whether a provider token has been chosen for this connection.
-    var hasToken: Bool { tokenUse.hasBegun }
-
     /// Whether its pushes carry a provider token that is not newer than this.
     func sends(tokenUpTo generation: Int) -> Bool { token.map { $0.generation <= generation } ?? false }
 

@@ -3,7 +3,7 @@ public import Crypto
 
 /// A key that provider tokens are signed with, as the developer account gives it out: the `.p8` file, its key ID and the
 /// team's ID.
-public struct ProviderKey: Sendable {
+public struct ProviderKey: Sendable, Equatable {
     public let keyID: String
     public let teamID: String
     let privateKey: ES256PrivateKey

@@ -1,14 +1,14 @@
 import Crypto
-import EventLoop
+public import EventLoop
 
 /// A provider token: a JWT signed with ES256 that says which team and key a push comes from (Apple, "Establishing a
 /// token-based connection"). It is a secret for as long as it holds.
-struct ProviderToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+public struct ProviderToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// Counts the tokens that were made of a key, from 1.
-    let generation: Int
-    let mintedAt: Now
+    public let generation: Int
+    public let mintedAt: Now
     /// Value of the `authorization` header: `bearer` and the token.
-    let authorization: [UInt8]
+    package let authorization: [UInt8]
 
     /// Signs a new one.
     init(key: ProviderKey, generation: Int, now: Now) throws(CryptoError) {
@@ -22,7 +22,7 @@ struct ProviderToken: Sendable, CustomStringConvertible, CustomDebugStringConver
     }
 
     /// Without the token, as are the other two.
-    var description: String { "provider token \(generation)" }
-    var debugDescription: String { description }
-    var customMirror: Mirror { Mirror(self, children: ["generation": generation, "mintedAt": mintedAt]) }
+    public var description: String { "provider token \(generation)" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: ["generation": generation, "mintedAt": mintedAt]) }
 }

@@ -10,13 +10,12 @@ public import EventLoop
 public struct ProviderTokenPolicy: Sendable {
     /// All in seconds; those of a token's age unless they say otherwise.
     public struct Configuration: Sendable, Hashable {
-        /// A new token is made at an age between these, drawn anew for each, so that workers do not do it all at once.
-        public var refreshSecondsMin: Int64 = 40 * 60
-        public var refreshSecondsMax: Int64 = 50 * 60
+        /// A new token is made at an age between these, drawn anew for each, so that workers do not do it all at once;
+        /// early enough that a connection which begins with the one before may keep it for `gapSeconds`.
+        public var refreshSecondsMin: Int64 = 25 * 60
+        public var refreshSecondsMax: Int64 = 30 * 60
         /// No token is made sooner after the one before, unless the wall clock was set.
         public var gapSeconds: Int64 = 20 * 60
-        /// A new connection does not begin with an older one, since it may not switch for the next `gapSeconds`.
-        public var beginSecondsMax: Int64 = 30 * 60
         /// An older one is not sent.
         public var useSecondsMax: Int64 = 57 * 60
         /// The wall clock was set when it has moved so much more or less than time has passed since the token was made.
@@ -48,16 +47,10 @@ public struct ProviderTokenPolicy: Sendable {
         self.configuration = configuration
     }
 
-    /// Whether a new token is due before the next request is sent.
+    /// Whether a new token is due.
     public func isMintDue(_ now: Now) -> Bool {
         guard let last else { return true }
         return ageSeconds(last, now) >= max(last.refreshSeconds, configuration.gapSeconds)
-    }
-
-    /// Whether a new token is due before a new connection sends its first.
-    public func isMintDueForNewConnection(_ now: Now) -> Bool {
-        guard let last else { return true }
-        return ageSeconds(last, now) >= max(configuration.beginSecondsMax, configuration.gapSeconds)
     }
 
     /// Whether the newest token may be sent.

@@ -1,56 +1,52 @@
-import Crypto
-import EventLoop
+public import Crypto
+public import EventLoop
 
-/// The provider tokens of one key on one lane: signs one when the policy says so, and keeps the last.
-struct TokenSource {
-    /// What APNs had against a token.
-    enum Refusal {
-        case expired
-        case invalid
-    }
-
+/// Signs the provider tokens of one key: a new one when the policy says so. Keeps the last.
+public struct TokenSource: Sendable {
     let key: ProviderKey
     private(set) var policy: ProviderTokenPolicy
-    private(set) var newest: ProviderToken?
+    public private(set) var newest: ProviderToken?
     /// Why the last attempt to sign failed.
-    private(set) var error: CryptoError?
+    public private(set) var error: CryptoError?
 
-    init(key: ProviderKey, configuration: ProviderTokenPolicy.Configuration) {
+    public init(key: ProviderKey, configuration: ProviderTokenPolicy.Configuration = .init()) {
         self.key = key
         policy = ProviderTokenPolicy(configuration)
     }
 
-    /// The token to send now; nil when none could be made.
-    mutating func token(forNewConnection: Bool, _ now: Now, random: () -> UInt64) -> ProviderToken? {
-        if forNewConnection ? policy.isMintDueForNewConnection(now) : policy.isMintDue(now) { mint(now, random) }
-        return policy.isUsable(now) ? newest : nil
+    /// Whether it is this very key, and not another file under the same ID.
+    public func signs(with key: ProviderKey) -> Bool { self.key == key }
+
+    /// Makes a new token if one is due; returns whether it did.
+    public mutating func renew(_ now: Now, random: () -> UInt64) -> Bool {
+        policy.isMintDue(now) && mint(now, random)
     }
 
-    /// APNs has refused a token; whether there is a newer one now that may fare better.
-    mutating func refused(_ refusal: Refusal, generation: Int, _ now: Now, random: () -> UInt64) -> Bool {
+    /// APNs has refused a token; the newer one that may fare better, or nil.
+    public mutating func refused(_ refusal: TokenRefusal, _ now: Now, random: () -> UInt64) -> ProviderToken? {
         let action =
-            switch refusal {
-            case .expired: policy.expired(generation: generation, now)
-            case .invalid: policy.invalid(generation: generation, now)
+            switch refusal.kind {
+            case .expired: policy.expired(generation: refusal.generation, now)
+            case .invalid: policy.invalid(generation: refusal.generation, now)
             }
-        switch action {
-        case .mint:
-            mint(now, random)
-            return newest?.generation != generation
-        case .useNewer: return true
-        case .giveUp: return false
+        return switch action {
+        case .mint: mint(now, random) ? newest : nil
+        case .useNewer: newest
+        case .giveUp: nil
         }
     }
 
-    private mutating func mint(_ now: Now, _ random: () -> UInt64) {
+    private mutating func mint(_ now: Now, _ random: () -> UInt64) -> Bool {
         do throws(CryptoError) {
             let token = try ProviderToken(key: key, generation: (newest?.generation ?? 0) + 1, now: now)
             policy.minted(generation: token.generation, at: now, random: random())
             newest = token
             error = nil
+            return true
         } catch {
             // The last token goes on for as long as it holds.
             self.error = error
+            return false
         }
     }
 }

@@ -30,9 +30,6 @@ struct TokenUse: Sendable {
         useSecondsMax = configuration.useSecondsMax
     }
 
-    /// Whether the connection has sent a token already.
-    var hasBegun: Bool { use != nil }
-
     mutating func decide(newest generation: Int, mintedAt: MonotonicTime, _ now: MonotonicTime) -> Decision {
         guard let current = use else {
             use = Use(generation: generation, mintedAt: mintedAt, since: now)

@@ -18,13 +18,21 @@ public final class APNSPool {
     public var onEvent: (PoolEvent) -> Void = { _ in }
     public private(set) var statistics = PoolStatistics()
     let answers = AnswerParser()
+    private struct Refused {
+        var push: Push
+        var answer: PushAnswer
+        var tokenGeneration: Int
+    }
+
     private let loop: EventLoop
     private let connector: ByteConnector
     private let log: Log
     private let times: PoolTimes
     private let resends: ResendPolicy
     /// nil with a certificate.
-    private var tokens: TokenSource?
+    private var tokens: PoolTokens?
+    /// Those whose provider token was refused, until it is known whether there is a newer one.
+    private var refused: [Refused] = []
     private(set) var machine: PoolMachine
     /// By slot. Those that drain are among them until they have ended.
     private var connections: [APNSConnection?] = []
@@ -35,18 +43,19 @@ public final class APNSPool {
     private var waitTimer: TimerToken?
     private var openTimer: (token: TimerToken, time: MonotonicTime)?
 
-    /// - Parameter connector: opens a connection to the endpoint, over TLS with `h2` agreed; resolves its name anew each
-    ///   time.
+    /// - Parameters:
+    ///   - connector: opens a connection to the endpoint, over TLS with `h2` agreed; resolves its name anew each time.
+    ///   - tokens: where a key's provider tokens come from; nil: the pool signs them itself, as they are needed.
     public init(
-        loop: EventLoop, connector: ByteConnector, configuration: PoolConfiguration, times: PoolTimes = PoolTimes(),
-        log: Log = .silent
+        loop: EventLoop, connector: ByteConnector, configuration: PoolConfiguration, tokens: TokenSupply? = nil,
+        times: PoolTimes = PoolTimes(), log: Log = .silent
     ) {
         self.loop = loop
         self.connector = connector
         self.configuration = configuration
         self.log = log
         self.times = times
-        tokens = configuration.credential.key.map { TokenSource(key: $0, configuration: configuration.token) }
+        self.tokens = configuration.credential.key.map { PoolTokens($0, configuration.token, tokens) }
         resends = ResendPolicy(resendsMax: configuration.resendsMax)
         machine = PoolMachine(
             PoolMachine.Limits(
@@ -84,8 +93,19 @@ public final class APNSPool {
         isAccepting = false
         machine.stopAccepting()
         while let push = waiting.popAny() { push.finish(.notSent(.draining)) }
+        finishRefused()
         cancel(&waitTimer)
         cancelOpening()
+    }
+
+    /// There is a new provider token, or none for one that was refused.
+    public func take(_ news: TokenNews) {
+        loop.assertOnLoop()
+        tokens?.take(news)
+        guard case .newest = news else { return finishRefused() }
+        let again = refused
+        refused = []
+        for one in again { resend(one.push, insteadOfToken: one.tokenGeneration) }
     }
 
     /// Ends all connections. Pushes without an answer end as unknown.
@@ -130,7 +150,7 @@ public final class APNSPool {
     public var isConnected: Bool { machine.isConnected }
 
     var tokenAgeSeconds: Int? {
-        tokens?.newest.map { Int($0.mintedAt.sinceBoot.duration(to: loop.now.sinceBoot).components.seconds) }
+        tokens?.ageSeconds(loop.now).map { Int($0) }
     }
 
     /// Connections that have not ended.
@@ -159,7 +179,7 @@ public final class APNSPool {
             push.finish(.notSent(.expired))
             return true
         }
-        let token = tokens?.token(forNewConnection: !connection.hasToken, loop.now, random: loop.nextRandom)
+        let token = tokens?.usable(loop.now, random: loop.nextRandom)
         guard token != nil || tokens == nil else {
             logMissingToken()
             push.finish(.notSent(.noToken))
@@ -335,17 +355,26 @@ public final class APNSPool {
             push.finish(.answered(answer))
         case .resend:
             resend(push, withNewToken: false)
-        case .resendWithNewToken(let refusal):
-            guard tokens?.refused(refusal, generation: tokenGeneration, loop.now, random: loop.nextRandom) == true
-            else {
-                return push.finish(.answered(answer))
+        case .resendWithNewToken(let kind):
+            let refusal = TokenRefusal(kind: kind, generation: tokenGeneration)
+            switch tokens?.refused(refusal, loop.now, random: loop.nextRandom) {
+            case .newer: resend(push, insteadOfToken: tokenGeneration)
+            case .asked: refused.append(Refused(push: push, answer: answer, tokenGeneration: tokenGeneration))
+            case .some(.none), nil: push.finish(.answered(answer))
             }
-            // Others that send the same token, or an older one, would be refused as well.
-            for connection in connections where connection?.sends(tokenUpTo: tokenGeneration) == true {
-                connection?.drain()
-            }
-            resend(push, withNewToken: true)
         }
+    }
+
+    private func resend(_ push: Push, insteadOfToken generation: Int) {
+        // Others that send the same token, or an older one, would be refused as well.
+        for connection in connections where connection?.sends(tokenUpTo: generation) == true { connection?.drain() }
+        resend(push, withNewToken: true)
+    }
+
+    private func finishRefused() {
+        let refused = refused
+        self.refused = []
+        for one in refused { one.push.finish(.answered(one.answer)) }
     }
 
     func refusedUnprocessed(_ push: Push, by connection: APNSConnection) {

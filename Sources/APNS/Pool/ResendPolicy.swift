@@ -16,7 +16,7 @@ struct ResendPolicy: Sendable {
         case finish
         case resend
         /// Send it again if there is a newer provider token, or one may be made.
-        case resendWithNewToken(TokenSource.Refusal)
+        case resendWithNewToken(TokenRefusal.Kind)
     }
 
     /// How often a push is sent again.

@@ -1,5 +1,5 @@
 import AMQP
-import APNS
+public import APNS
 import APNSProtocol
 public import EventLoop
 public import Telemetry
@@ -63,12 +63,14 @@ public actor Lane {
     /// To be called on the loop's thread.
     ///
     /// - Parameters:
+    ///   - tokens: where the provider tokens of a key come from, once for a process; without, each pool signs its own.
     ///   - copies: the same for all lanes of a process.
     ///   - onSpans: called on the loop, at most once a second, with what has ended of traces that are kept.
     ///   - onStateChange: called on the loop whenever the lane's state changes.
     public init(
-        loop: EventLoop, configuration: LaneConfiguration, connectors: Connectors, counters: LaneCounters,
-        copies: CopyMemory, log: Log, onSpans: (@Sendable (SpanBuffer) -> Void)? = nil,
+        loop: EventLoop, configuration: LaneConfiguration, connectors: Connectors,
+        tokens: [Credential.Name: TokenSupply] = [:], counters: LaneCounters, copies: CopyMemory, log: Log,
+        onSpans: (@Sendable (SpanBuffer) -> Void)? = nil,
         onStateChange: @escaping @Sendable (LaneState) -> Void = { _ in }
     ) {
         loop.assertOnLoop()
@@ -96,7 +98,9 @@ public actor Lane {
         outages = BrokerOutages(consumers: consumers.map { _ in OutageLog() })
         publisher = Publisher(on: publishing, configuration: configuration.publisher)
         pools = zip(configuration.pools, connectors.apns).map { pool, connector in
-            APNSPool(loop: loop, connector: connector, configuration: pool, times: counters.pools, log: log)
+            APNSPool(
+                loop: loop, connector: connector, configuration: pool, tokens: tokens[pool.credential.name],
+                times: counters.pools, log: log)
         }
         breakers = Breakers(endpointOfPool: configuration.endpointOfPool)
         routeUse = RouteUse(routeCount: configuration.apps.routeCount)

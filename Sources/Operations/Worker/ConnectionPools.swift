@@ -19,11 +19,15 @@ struct ConnectionPools {
 
     let apps: AppDirectory
     let list: [Pool]
+    /// Of all pools, each once.
+    let keys: [ProviderKey]
 
     init(_ configuration: Configuration) throws(CryptoError) {
         var numbers: [Credential.Name: [APNSEnvironment: AppDirectory.Pools]] = [:]
         var list: [Pool] = []
+        var keys: [ProviderKey] = []
         for (credential, environments, identity) in try configuration.apns.credentials() {
+            if case .key(let key) = credential { keys.append(key) }
             for environment in environments {
                 let server = configuration.apns.server(of: environment)
                 func add(_ endpoint: Endpoint, isForBroadcasts: Bool = false) -> Int {
@@ -39,6 +43,7 @@ struct ConnectionPools {
             }
         }
         self.list = list
+        self.keys = keys
         apps = AppDirectory(
             configuration.apps.map { app in
                 func pools(in environment: APNSEnvironment) -> AppDirectory.Pools? {

@@ -1,3 +1,4 @@
+import APNS
 import Delivery
 import EventLoop
 import Telemetry
@@ -21,8 +22,9 @@ final class LaneThread: @unchecked Sendable {
     ///   - ended: called as the last thing on the lane's thread.
     /// - Throws: when the system gives no more threads; nothing is called then.
     func start(
-        _ configuration: LaneConfiguration, access: LaneAccess, counters: LaneCounters, copies: CopyMemory, log: Log,
-        onSpans: (@Sendable (SpanBuffer) -> Void)?, onStateChange: @escaping @Sendable (LaneState) -> Void,
+        _ configuration: LaneConfiguration, access: LaneAccess, tokens: [Credential.Name: TokenSupply],
+        counters: LaneCounters, copies: CopyMemory, log: Log, onSpans: (@Sendable (SpanBuffer) -> Void)?,
+        onStateChange: @escaping @Sendable (LaneState) -> Void,
         ended: @escaping @Sendable () -> Void
     ) throws(TransportError) {
         try DetachedThread.start { [self] in
@@ -31,8 +33,8 @@ final class LaneThread: @unchecked Sendable {
         }
         loop.post { [self] in
             let lane = Lane(
-                loop: loop, configuration: configuration, connectors: access.connectors(on: loop), counters: counters,
-                copies: copies, log: log, onSpans: onSpans, onStateChange: onStateChange)
+                loop: loop, configuration: configuration, connectors: access.connectors(on: loop), tokens: tokens,
+                counters: counters, copies: copies, log: log, onSpans: onSpans, onStateChange: onStateChange)
             self.lane = lane
             Task(executorPreference: loop) { await lane.start() }
         }
@@ -42,6 +44,13 @@ final class LaneThread: @unchecked Sendable {
         loop.post { [self] in
             guard let lane else { return }
             Task(executorPreference: loop) { await lane.replace(payloadSchemas) }
+        }
+    }
+
+    func take(_ news: TokenNews, of credential: Credential.Name) {
+        loop.post { [self] in
+            guard let lane else { return }
+            Task(executorPreference: loop) { await lane.take(news, of: credential) }
         }
     }
 

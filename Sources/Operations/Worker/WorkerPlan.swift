@@ -1,4 +1,5 @@
 import AMQP
+import APNS
 import CLinux
 import Crypto
 import Delivery
@@ -33,6 +34,9 @@ struct WorkerPlan: Sendable {
         lane.resendsUnknown = configuration.retry.resendsUnknown
         self.lane = lane
     }
+
+    /// What provider tokens are signed with.
+    var keys: [ProviderKey] { pools.keys }
 
     /// What lanes need at the broker.
     var topology: Topology { Configuration.topology(configuration.broker, configuration.retry, configuration.results) }

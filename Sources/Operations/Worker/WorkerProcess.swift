@@ -1,4 +1,5 @@
 import AMQP
+import APNS
 import CLinux
 import Crypto
 import Delivery
@@ -36,6 +37,7 @@ final class WorkerProcess: @unchecked Sendable {
     var pauses: [PauseScope] = []
     let startedAt: MonotonicTime
     private let copies = CopyMemory()
+    private var tokens = ProviderTokens()
     var lanes: [LaneThread] = []
     var life: WorkerLife
     var readiness: Readiness
@@ -82,6 +84,7 @@ final class WorkerProcess: @unchecked Sendable {
             SpanExporter($0, worker: plan.lane.worker, version: MartletCommand.version, log: log)
         }
         startedAt = loop.now.monotonic
+        try tokens.replace(plan.keys, loop.now, random: loop.nextRandom)
         life = WorkerLife(lanes: plan.lanes)
         readiness = Readiness(lanes: plan.lanes)
         watchdog = LaneWatchdog(log: log)
@@ -131,6 +134,7 @@ final class WorkerProcess: @unchecked Sendable {
         guard life.isRunning else { return }
         topologyWait = nil
         isStarted = true
+        renewTokens()
         for index in lanes.indices { start(index) }
         watch()
         reportMinutes()
@@ -154,8 +158,8 @@ final class WorkerProcess: @unchecked Sendable {
         configuration.number = index
         do throws(TransportError) {
             try lanes[index].start(
-                configuration, access: access[index], counters: LaneCounters(metrics), copies: copies, log: log,
-                onSpans: spanReceiver,
+                configuration, access: access[index], tokens: tokenSupplies, counters: LaneCounters(metrics),
+                copies: copies, log: log, onSpans: spanReceiver,
                 onStateChange: { [self] state in
                     loop.post { self.laneChanged(index, state) }
                 },
@@ -265,7 +269,25 @@ final class WorkerProcess: @unchecked Sendable {
         return usage.ru_maxrss * 1024
     }
 
+    private var tokenSupplies: [Credential.Name: TokenSupply] {
+        tokens.supplies { [self] name, refusal in
+            loop.post {
+                let news = self.tokens.refused(refusal, of: name, self.loop.now, random: self.loop.nextRandom)
+                self.handOut(news, of: name)
+            }
+        }
+    }
+
+    private func renewTokens() {
+        for (name, news) in tokens.renew(loop.now, random: loop.nextRandom) { handOut(news, of: name) }
+    }
+
+    private func handOut(_ news: TokenNews, of credential: Credential.Name) {
+        for lane in lanes { lane.take(news, of: credential) }
+    }
+
     private func watch() {
+        renewTokens()
         watchdog.check(lanes, without: endedLanes, now: loop.now.monotonic)
         loop.schedule(after: .seconds(StallDetector.checkIntervalSeconds)) { [self] in watch() }
     }

@@ -1,0 +1,74 @@
+import Crypto
+import EventLoop
+
+/// The provider tokens of a pool: those that it is handed, or, where nobody signs for it, its own.
+struct PoolTokens {
+    /// What follows when APNs refuses a token.
+    enum Remedy {
+        /// There is a newer one: send the push again.
+        case newer
+        /// Whoever signs was asked, and answers later.
+        case asked
+        case none
+    }
+
+    private var newest: ProviderToken?
+    private var own: TokenSource?
+    private let useSecondsMax: Int64
+    /// A refusal that was not answered yet.
+    private var asked: Int?
+    private let ask: (TokenRefusal) -> Void
+
+    /// - Parameter supply: nil: the pool signs with the key.
+    init(_ key: ProviderKey, _ configuration: ProviderTokenPolicy.Configuration, _ supply: TokenSupply?) {
+        newest = supply?.first
+        own = supply == nil ? TokenSource(key: key, configuration: configuration) : nil
+        useSecondsMax = configuration.useSecondsMax
+        ask = supply?.ask ?? { _ in }
+    }
+
+    /// The token to send now; nil when there is none that APNs would take.
+    mutating func usable(_ now: Now, random: () -> UInt64) -> ProviderToken? {
+        if own?.renew(now, random: random) == true { newest = own?.newest }
+        return ageSeconds(now).map { $0 < useSecondsMax } == true ? newest : nil
+    }
+
+    func ageSeconds(_ now: Now) -> Int64? {
+        newest.map { $0.mintedAt.sinceBoot.duration(to: now.sinceBoot).components.seconds }
+    }
+
+    /// Why none could be made.
+    var error: CryptoError? { own?.error }
+
+    mutating func refused(_ refusal: TokenRefusal, _ now: Now, random: () -> UInt64) -> Remedy {
+        guard newest?.generation == refusal.generation else { return .newer }
+        if own != nil {
+            guard let token = own?.refused(refusal, now, random: random) else { return .none }
+            newest = token
+            return .newer
+        }
+        if asked != refusal.generation {
+            asked = refusal.generation
+            ask(refusal)
+        }
+        return .asked
+    }
+
+    mutating func take(_ news: TokenNews) {
+        asked = nil
+        if case .newest(let token) = news { newest = token }
+    }
+}
+
+/// Provider tokens that are signed elsewhere, one for all pools of a key.
+public struct TokenSupply: Sendable {
+    /// To begin with; later ones come by ``APNSPool/take(_:)``.
+    public var first: ProviderToken
+    /// Told on the pool's loop that APNs has refused the newest; the answer comes by ``APNSPool/take(_:)``.
+    public var ask: @Sendable (TokenRefusal) -> Void
+
+    public init(first: ProviderToken, ask: @escaping @Sendable (TokenRefusal) -> Void) {
+        self.first = first
+        self.ask = ask
+    }
+}
