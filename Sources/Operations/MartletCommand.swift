@@ -30,7 +30,7 @@ public enum MartletCommand {
         case .version:
             return print("martlet \(version)\n")
         case .worker(let configPath):
-            return WorkerProcess.run(try ConfigurationFile(configPath).worker())
+            return WorkerProcess.run(try ConfigurationVersion(readFrom: configPath), from: configPath)
         case .topologyPrint(let options):
             return try TopologyPrintCommand(options: options).run()
         case .topologyCheck(let broker, let asJSON):

@@ -7,34 +7,34 @@ import Testing
 
 @Suite struct WorkerLifeTests {
     @Test func aSignalDrainsAndTheLastLaneEnds() {
-        var life = WorkerLife(lanes: 2)
+        var life = WorkerLife()
         #expect(life.laneDrained(unfinished: 0) == .none)
-        #expect(life.signalled(SIGTERM) == .drain)
+        #expect(life.signalled(SIGTERM, lanes: 2) == .drain)
         #expect(life.laneDrained(unfinished: 0) == .none)
         #expect(life.laneDrained(unfinished: 0) == .finish(.success))
-        #expect(life.signalled(SIGTERM) == .none)
+        #expect(life.signalled(SIGTERM, lanes: 2) == .none)
     }
 
     @Test func whatIsLeftAtTheDeadlineShowsInTheExitCode() {
-        var life = WorkerLife(lanes: 2)
-        #expect(life.signalled(SIGINT) == .drain)
+        var life = WorkerLife()
+        #expect(life.signalled(SIGINT, lanes: 2) == .drain)
         #expect(life.laneDrained(unfinished: 3) == .none)
         #expect(life.laneDrained(unfinished: 0) == .finish(.timedOut))
     }
 
     @Test func aLaneThatNeverTellsDoesNotKeepTheProcess() {
-        var life = WorkerLife(lanes: 1)
+        var life = WorkerLife()
         #expect(life.graceEnded() == .none)
-        #expect(life.signalled(SIGTERM) == .drain)
+        #expect(life.signalled(SIGTERM, lanes: 1) == .drain)
         #expect(life.graceEnded() == .abort(.timedOut))
         #expect(life.laneDrained(unfinished: 0) == .none)
     }
 
     @Test(arguments: [(SIGTERM, ExitCode.terminated), (SIGINT, .interrupted)])
     func theSecondSignalEndsAtOnce(signal: Int32, code: ExitCode) {
-        var life = WorkerLife(lanes: 1)
-        #expect(life.signalled(SIGTERM) == .drain)
-        #expect(life.signalled(signal) == .abort(code))
+        var life = WorkerLife()
+        #expect(life.signalled(SIGTERM, lanes: 1) == .drain)
+        #expect(life.signalled(signal, lanes: 1) == .abort(code))
         #expect(life.graceEnded() == .none)
     }
 

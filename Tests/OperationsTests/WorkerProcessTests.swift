@@ -101,18 +101,6 @@ import Testing
         try await stage.end()
     }
 
-    @Test func aHangUpIsNoReasonToDie() async throws {
-        let stage = try await Stage(prefix: "unhung")
-        let worker = try await stage.worker()
-        worker.send(signal: SIGHUP)
-        _ = try await worker.errors.line { $0.contains("not supported yet, restart to change the configuration") }
-        try await stage.publish()
-        #expect(try await stage.results(count: 1).count == 1)
-        worker.send(signal: SIGTERM)
-        #expect(try await worker.exit(within: .seconds(30)).status == .exited(0))
-        try await stage.end()
-    }
-
     @Test func whatIsNotAnsweredByTheDeadlineGoesBackToTheQueue() async throws {
         let stage = try await Stage(prefix: "overdue", answerDelayMilliseconds: 600_000)
         let worker = try await stage.worker()

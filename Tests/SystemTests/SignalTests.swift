@@ -10,7 +10,7 @@ extension SystemTests {
             await stage.desk.collect(stage.queue("results"))
             let worker = try await stage.worker()
             worker.send(signal: SIGHUP)
-            _ = try await worker.errors.line { $0.contains("SIGHUP") }
+            try await worker.said("the configuration says what it said")
             let samples = Sample.make(10)
             try await stage.publish(samples)
             try await stage.told(of: samples).expectAcceptedAtOnce(samples)

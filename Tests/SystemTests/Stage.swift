@@ -1,5 +1,6 @@
 import AMQP
 import Crypto
+import Glibc
 import JSON
 import TestKit
 import Testing
@@ -13,6 +14,7 @@ struct Stage {
     /// The file that its workers read.
     let configuration: String
     private let delays: [String]
+    private let brokerURL: String
 
     /// - Parameter broker: its plain URL, for the test itself; nil: the one that all share.
     init(_ prefix: String, broker: String? = nil, _ options: Options = Options()) async throws {
@@ -21,6 +23,7 @@ struct Stage {
         directory = try TemporaryDirectory("system")
         let url: String
         if let broker { url = broker } else { url = try await PrivateBroker.shared.url }
+        brokerURL = url
         desk = try BrokerDesk(url)
         let sandbox = options.hasSandbox ? ["--listen", "127.0.0.1:0"] : []
         apns = try await SimulatorProcess(
@@ -38,6 +41,17 @@ struct Stage {
         for (name, text) in options.files { try directory.write(name, text) }
         configuration = try directory.write(
             "martlet.yaml", options.configuration(prefix: prefix, brokerURL: url, apns))
+    }
+
+    /// Has the configuration say something else from now on.
+    func write(_ options: Options) throws {
+        try replace("martlet.yaml", options.configuration(prefix: prefix, brokerURL: brokerURL, apns))
+    }
+
+    /// A file has another content at once, as editors and deployments do it.
+    func replace(_ name: String, _ text: String) throws {
+        let new = try directory.write(name + ".new", text)
+        try #require(rename(new, directory.file(name)) == 0)
     }
 
     var simulator: ChildProcess { apns.process }

@@ -44,7 +44,7 @@ struct StageCertificate {
     /// Makes team, app and certificate known, and writes the files.
     func register(at simulator: SimulatorProcess, in directory: TemporaryDirectory) async throws {
         try directory.write("passphrase", Self.passphrase + "\n")
-        try directory.write("\(app).pem", issued.certificatePEM + (form == .pem ? issued.privateKeyPEM : ""))
+        try directory.write("\(app).pem", form == .pem ? pem : issued.certificatePEM)
         let plainKey = try directory.write("\(app).plain", issued.privateKeyPEM)
         let (certificate, key) = (directory.file("\(app).pem"), directory.file("\(app).key"))
         let output = ["-passout", "pass:\(Self.passphrase)"]
@@ -57,8 +57,13 @@ struct StageCertificate {
                 ["pkcs12", "-export", "-in", certificate, "-inkey", plainKey, "-out", directory.file("\(app).p12")]
                     + (form == .keychain ? ["-legacy"] : []) + output)
         }
-        try await revoke(false, at: simulator)
+        try await makeKnown(at: simulator)
     }
+
+    func makeKnown(at simulator: SimulatorProcess) async throws { try await revoke(false, at: simulator) }
+
+    /// Certificate and private key in one file.
+    var pem: String { issued.certificatePEM + issued.privateKeyPEM }
 
     func revoke(_ isRevoked: Bool = true, at simulator: SimulatorProcess) async throws {
         var json = JSONWriter()

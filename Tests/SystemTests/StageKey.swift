@@ -15,18 +15,33 @@ struct StageKey {
     init(
         _ id: String, apps: [String], environments: [String] = ["production", "sandbox"], isPinned: Bool = false
     ) throws {
-        self.id = id
-        self.apps = apps
-        self.environments = environments
-        self.isPinned = isPinned
-        privateKey = try ES256PrivateKey.generate()
+        self.init(id, apps: apps, environments: environments, isPinned: isPinned, try .generate())
+    }
+
+    /// The same key for other apps.
+    func with(apps: [String]) -> StageKey {
+        StageKey(id, apps: apps, environments: environments, isPinned: isPinned, privateKey)
+    }
+
+    private init(
+        _ id: String, apps: [String], environments: [String], isPinned: Bool, _ privateKey: ES256PrivateKey
+    ) {
+        (self.id, self.apps, self.environments) = (id, apps, environments)
+        (self.isPinned, self.privateKey) = (isPinned, privateKey)
     }
 
     var fileName: String { "\(id).p8" }
 
+    /// The content of its file.
+    var pem: String { get throws { try privateKey.pkcs8PEM() } }
+
     /// Makes key and apps known, and writes the key's file.
     func register(at simulator: SimulatorProcess, in directory: TemporaryDirectory) async throws {
-        try directory.write(fileName, privateKey.pkcs8PEM())
+        try directory.write(fileName, pem)
+        try await makeKnown(at: simulator)
+    }
+
+    func makeKnown(at simulator: SimulatorProcess) async throws {
         for app in apps { try await simulator.ask("PUT", "/v1/teams/DEMOTEAM01/apps/\(app)", "{}") }
         var json = JSONWriter()
         json.beginObject()

@@ -32,6 +32,14 @@ import Testing
                 """#)
     }
 
+    @Test func `Those who come after many share cells, and nothing is lost of the sum`() {
+        let registry = MetricsRegistry()
+        let cells = (0..<3 * MetricsRegistry.cellsPerSeriesMax).map { _ in registry.counter("a_total", help: "A.") }
+        for cell in cells { cell.add() }
+        #expect(Set(cells.map { ObjectIdentifier($0) }).count == MetricsRegistry.cellsPerSeriesMax)
+        #expect(registry.count(of: "a_total") == cells.count)
+    }
+
     @Test func `Each who asks for a metric has a cell of it, and their sum is told`() {
         let registry = MetricsRegistry()
         for (label, count) in [("1", 2), ("1", 3), ("2", 4)] {

@@ -6,11 +6,16 @@ public struct TokenSource: Sendable {
     let key: ProviderKey
     private(set) var policy: ProviderTokenPolicy
     public private(set) var newest: ProviderToken?
+    private var generation: Int
     /// Why the last attempt to sign failed.
     public private(set) var error: CryptoError?
 
-    public init(key: ProviderKey, configuration: ProviderTokenPolicy.Configuration = .init()) {
+    /// - Parameter generation: of the last token of the key whose place this one takes.
+    public init(
+        key: ProviderKey, configuration: ProviderTokenPolicy.Configuration = .init(), after generation: Int = 0
+    ) {
         self.key = key
+        self.generation = generation
         policy = ProviderTokenPolicy(configuration)
     }
 
@@ -38,7 +43,8 @@ public struct TokenSource: Sendable {
 
     private mutating func mint(_ now: Now, _ random: () -> UInt64) -> Bool {
         do throws(CryptoError) {
-            let token = try ProviderToken(key: key, generation: (newest?.generation ?? 0) + 1, now: now)
+            let token = try ProviderToken(key: key, generation: generation + 1, now: now)
+            generation = token.generation
             policy.minted(generation: token.generation, at: now, random: random())
             newest = token
             error = nil

@@ -8,6 +8,17 @@ extension Lane {
     /// After that, how long it may take to answer the close of each of the two connections.
     public static let closeDeadlineSeconds = 1
 
+    private static let finishLookMilliseconds: Int64 = 50
+
+    /// Takes no more messages, and waits for the end of those on their way: to be followed by `drain`.
+    public func finish(deadlineSeconds: Int) async {
+        _ = pause(.everything)
+        let deadline = loop.now.monotonic + .seconds(deadlineSeconds)
+        while inFlight > 0, !state.isDraining, loop.now.monotonic < deadline {
+            await loop.sleep(for: .milliseconds(Self.finishLookMilliseconds))
+        }
+    }
+
     /// Takes no more messages, finishes those on their way, acknowledges and closes; whatever is left at the deadline
     /// stays unacknowledged, so that the broker delivers it again.
     public func drain(deadlineSeconds: Int) async -> DrainReport {

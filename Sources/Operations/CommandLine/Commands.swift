@@ -9,7 +9,8 @@ extension Invocation {
             discussion: """
                 Waits until the broker is there and has all that it needs, and says what it waits for. Runs until
                 SIGTERM or SIGINT, then takes no more messages and settles those it holds, for at most
-                limits.drain_deadline_seconds; a second signal ends it at once. Logs JSON lines to standard error.
+                limits.drain_deadline_seconds; a second signal ends it at once. SIGHUP has it read the file anew; keys
+                and certificates are taken by themselves when their files change. Logs JSON lines to standard error.
                 The schema of the file is schemas/config.schema.json.
                 """,
             options: [.config(isRequired: true)]),

@@ -6,23 +6,22 @@ import JSONSchema
 import YAML
 
 /// The configuration file: read, checked, and made into what commands need of it.
-struct ConfigurationFile {
+struct ConfigurationFile: Sendable {
     static let bytesMax = YAMLDocument.bytesMax
     /// Larger secrets are none.
     static let secretBytesMax = 1 << 20
 
-    private let path: String
+    let path: String
     private let resolver: ReferenceResolver
 
     /// References in the file are resolved from the process's environment and from files beside it.
-    init(_ path: String) {
+    init(_ path: String, noting sources: ConfigurationSources = ConfigurationSources()) {
         self.init(
             path,
             resolver: ReferenceResolver(
                 environment: { Environment.value($0) },
                 readFile: { name throws(ReferenceResolver.ReadFailure) in
-                    try FileReader.bytes(
-                        of: FileReader.path(name, relativeTo: path), bytesMax: ConfigurationFile.secretBytesMax)
+                    try sources.read(FileReader.path(name, relativeTo: path))
                 }))
     }
 
@@ -38,8 +37,11 @@ struct ConfigurationFile {
         try worker(text: try text())
     }
 
-    func worker(text: [UInt8]) throws(ConfigurationError) -> Configuration {
-        try read(text) { reader, root in reader.readWorker(root) }
+    /// - Parameter payloadSchemas: taken instead of those that the text names.
+    func worker(
+        text: [UInt8], payloadSchemas: PayloadSchemaFiles? = nil
+    ) throws(ConfigurationError) -> Configuration {
+        try read(text) { reader, root in reader.readWorker(root, payloadSchemas: payloadSchemas) }
     }
 
     /// Only what concerns the broker: for commands that need no keys, on machines that have none.
@@ -49,7 +51,7 @@ struct ConfigurationFile {
         try read(try text()) { reader, root in reader.readBroker(root) }
     }
 
-    private func text() throws(ConfigurationError) -> [UInt8] {
+    func text() throws(ConfigurationError) -> [UInt8] {
         do {
             return try FileReader.bytes(of: path, bytesMax: Self.bytesMax)
         } catch {

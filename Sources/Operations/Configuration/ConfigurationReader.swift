@@ -27,11 +27,13 @@ struct ConfigurationReader {
     }
 
     /// nil when something is missing that there is no default for; `mistakes` or the schema's say what.
-    mutating func readWorker(_ root: JSONValue) -> Configuration? {
+    ///
+    /// - Parameter payloadSchemas: taken instead of being read.
+    mutating func readWorker(_ root: JSONValue, payloadSchemas: PayloadSchemaFiles? = nil) -> Configuration? {
         let broker = root["amqp"].flatMap { brokerSection($0) }
         let apns = root["apns"].flatMap { readAPNs($0) }
         let apps = root["apps"].map { readApps($0, root["apns"], apns?.certificates ?? []) }
-        let payloadSchemas = readPayloadSchemas(root["payload_schemas"], apps: root["apps"])
+        let payloadSchemas = payloadSchemas ?? readPayloadSchemas(root["payload_schemas"], apps: root["apps"])
         guard let broker, let apns, let apps else { return nil }
         var configuration = Configuration(broker: broker, apns: apns, apps: apps)
         configuration.payloadSchemas = payloadSchemas

@@ -35,9 +35,11 @@ struct PushCommand {
     private func push(
         _ files: [RequestFile], _ configuration: Configuration, on loop: EventLoop
     ) async throws(CryptoError) -> ExitCode {
+        var configuration = configuration
+        configuration.lanes = 1
         let plan = try WorkerPlan(configuration)
         let direct = DirectPush(
-            loop: loop, configuration: plan.lane, connectors: try plan.access().connectors(on: loop).apns)
+            loop: loop, configuration: plan.lane, connectors: plan.access[0].connectors(on: loop).apns)
         defer { direct.close() }
         var worst = ExitCode.success
         for file in files {

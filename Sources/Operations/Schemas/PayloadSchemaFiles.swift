@@ -11,7 +11,7 @@ struct PayloadSchemaFiles: Sendable {
         private(set) var sources: [String: FileVersion]
 
         init(pattern: AppPattern, path: String) throws(SchemaFileProblem) {
-            let sources = SchemaSources()
+            let sources = FileSources()
             self.pattern = pattern
             self.path = path
             schema = try SchemaFolder().compile(path, noting: sources)
@@ -20,7 +20,7 @@ struct PayloadSchemaFiles: Sendable {
 
         /// - Throws: why the schema before stays.
         mutating func readAgain() throws(SchemaFileProblem) {
-            let sources = SchemaSources()
+            let sources = FileSources()
             defer { self.sources = sources.versions }
             schema = try SchemaFolder().compile(path, noting: sources)
         }

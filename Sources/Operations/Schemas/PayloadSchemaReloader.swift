@@ -8,30 +8,24 @@ struct PayloadSchemaReloader: Sendable {
     private(set) var current: PayloadSchemaFiles
     private let log: Log
     private let counters: ReloadCounters
-    /// For each schema its files at the last check: one is read once it stands still from one check to the next, since
-    /// it may be half written.
-    private var seen: [[String: FileVersion]]
+    /// For each schema.
+    private var watches: [FileWatch]
 
     init(_ files: PayloadSchemaFiles, log: Log, metrics: MetricsRegistry) {
         current = files
         self.log = log
         counters = ReloadCounters(metrics, of: "schemas")
-        seen = files.files.map(\.sources)
+        watches = files.files.map { FileWatch($0.sources) }
         for file in files.files { warn(file) }
     }
 
     /// Whether `current` has changed.
     mutating func check() -> Bool {
         var hasChanged = false
-        for index in current.files.indices {
-            let known = current.files[index].sources
-            let now = Dictionary(uniqueKeysWithValues: known.keys.map { ($0, FileVersion(of: $0)) })
-            // One that is still being written holds up no other: when it is done, it has changed again.
-            let isChanged = now.contains { path, version in
-                version != known[path] && version == seen[index][path]
-            }
-            seen[index] = now
-            if isChanged && read(index) { hasChanged = true }
+        // One that is still being written holds up no other.
+        for index in watches.indices where watches[index].check() {
+            if read(index) { hasChanged = true }
+            watches[index] = FileWatch(current.files[index].sources)
         }
         return hasChanged
     }

@@ -17,7 +17,7 @@ struct SchemaFolder {
     var readsPipes = false
 
     func compile(
-        _ path: String, noting sources: SchemaSources = SchemaSources()
+        _ path: String, noting sources: FileSources = FileSources()
     ) throws(SchemaFileProblem) -> CompiledSchema {
         sources.note(path)
         let place = Self.absolute(path)
@@ -54,7 +54,7 @@ struct SchemaFolder {
 
     /// What was named wins over what is found in the folder.
     private func known(
-        beside folder: String, _ document: JSONDocument, _ sources: SchemaSources
+        beside folder: String, _ document: JSONDocument, _ sources: FileSources
     ) throws(SchemaFileProblem) -> SchemaResources {
         var known = SchemaResources(limits: Self.limits) { sources.note($0) }
         for resource in resources.sorted(by: { $0.uri.utf8.count > $1.uri.utf8.count }) {
@@ -75,7 +75,7 @@ struct SchemaFolder {
     ///
     /// - Returns: the first file that could not be read: what is missing may be in it.
     private func search(
-        _ folder: String, _ sources: SchemaSources, _ known: inout SchemaResources
+        _ folder: String, _ sources: FileSources, _ known: inout SchemaResources
     ) -> SchemaFileProblem? {
         var broken: SchemaFileProblem?
         sources.note(folder + "/")

@@ -9,6 +9,7 @@ import Telemetry
 final class LaneThread: @unchecked Sendable {
     let loop: EpollLoop
     private var lane: Lane?
+    private var isDraining = false
 
     /// - Throws: when the process is out of descriptors.
     init() throws(TransportError) {
@@ -70,12 +71,25 @@ final class LaneThread: @unchecked Sendable {
         }
     }
 
-    /// Has the lane settle what it holds, then ends the thread.
+    /// Has the lane take no more messages and finish those that it holds, then ends the thread; for a process that goes
+    /// on. A drain that is asked for meanwhile takes its place.
+    func finish(deadlineSeconds: Int, report: @escaping @Sendable (Int) -> Void) {
+        loop.post { [self] in
+            guard let lane else { return }
+            Task(executorPreference: loop) {
+                await lane.finish(deadlineSeconds: deadlineSeconds)
+                self.drain(deadlineSeconds: Lane.closeDeadlineSeconds, report: report)
+            }
+        }
+    }
+
+    /// Has the lane settle what it holds, then ends the thread. The first call counts.
     ///
     /// - Parameter report: called on the lane's thread with the number of deliveries that were not settled in time.
     func drain(deadlineSeconds: Int, report: @escaping @Sendable (Int) -> Void) {
         loop.post { [self] in
-            guard let lane else { return }
+            guard let lane, !isDraining else { return }
+            isDraining = true
             Task(executorPreference: loop) {
                 report(await lane.drain(deadlineSeconds: deadlineSeconds).unfinished)
                 self.loop.stop()

@@ -12,7 +12,7 @@ struct LaneWatchdog {
     init(log: Log) { self.log = log }
 
     /// - Parameter ended: numbers of those that have ended, and turn no more.
-    mutating func check(_ lanes: [LaneThread], without ended: [Int], now: MonotonicTime) {
+    mutating func check(_ lanes: [LaneThread], without ended: Set<Int>, now: MonotonicTime) {
         while detectors.count < lanes.count { detectors.append(StallDetector()) }
         defer { stalled = lanes.indices.filter { detectors[$0].isStalled && !ended.contains($0) } }
         for index in lanes.indices where !ended.contains(index) {

@@ -13,8 +13,9 @@ struct ProviderTokens {
         var sources: [Credential.Name: TokenSource] = [:]
         for key in keys {
             let name = Credential.key(key).name
-            var source = TokenSource(key: key)
-            if let known = self.sources[name], known.signs(with: key) { source = known }
+            let known = self.sources[name]
+            var source = TokenSource(key: key, after: known?.newest?.generation ?? 0)
+            if let known, known.signs(with: key) { source = known }
             _ = source.renew(now, random: random)
             if let error = source.error { throw error }
             sources[name] = source
@@ -33,6 +34,10 @@ struct ProviderTokens {
             supplies[name] = source.newest.map { TokenSupply(first: $0) { refusal in ask(name, refusal) } }
         }
         return supplies
+    }
+
+    var newest: [(Credential.Name, TokenNews)] {
+        sources.compactMap { name, source in source.newest.map { (name, .newest($0)) } }
     }
 
     /// Signs those that are due.

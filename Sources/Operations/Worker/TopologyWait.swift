@@ -5,8 +5,8 @@ import Telemetry
 
 /// Waits until the broker can be reached and all that the worker needs is there, and says what it waits for.
 ///
-/// Belongs to one loop and is used on its thread only.
-final class TopologyWait {
+/// `@unchecked Sendable`: belongs to one loop and is used on its thread only.
+final class TopologyWait: @unchecked Sendable {
     static let checkIntervalSeconds = 3
     private static let answerDeadlineSeconds = 15
 
@@ -63,7 +63,7 @@ final class TopologyWait {
         say(startUp.cannotReach(now: loop.now.monotonic), error)
     }
 
-    private static func sentence(_ missing: [String]) -> String {
+    static func sentence(_ missing: [String]) -> String {
         "\(missing.joined(separator: ", ")) \(missing.count == 1 ? "is" : "are") missing: martlet topology apply"
     }
 

@@ -20,10 +20,7 @@ struct WorkerLife {
         case ended
     }
 
-    private let lanes: Int
     private var phase = Phase.running
-
-    init(lanes: Int) { self.lanes = lanes }
 
     /// Not told to stop yet.
     var isRunning: Bool {
@@ -31,7 +28,9 @@ struct WorkerLife {
     }
 
     /// SIGTERM or SIGINT: the first drains, the second ends at once.
-    mutating func signalled(_ signal: Int32) -> Action {
+    ///
+    /// - Parameter lanes: so many hold messages, or may.
+    mutating func signalled(_ signal: Int32, lanes: Int) -> Action {
         switch phase {
         case .running:
             phase = .draining(lanes: lanes, unfinished: 0)

@@ -7,19 +7,28 @@ import Glibc
 
 /// A configuration turned into what lanes are made of. Values only: every lane makes its own objects from them.
 struct WorkerPlan: Sendable {
+    let configuration: Configuration
     let lane: LaneConfiguration
-    let lanes: Int
-    private let configuration: Configuration
-    private let pools: ConnectionPools
+    /// By lane: what it reaches the world by.
+    let access: [LaneAccess]
+    let brokerAccess: BrokerAccess
+    /// What provider tokens are signed with.
+    let keys: [ProviderKey]
 
+    /// Reads certificates and sets TLS up, so not on a lane.
+    ///
     /// - Throws: what is wrong with a key or a certificate.
     init(_ configuration: Configuration) throws(CryptoError) {
         self.configuration = configuration
-        lanes = configuration.lanes ?? Processors.count
-        pools = try ConnectionPools(configuration)
+        let pools = try ConnectionPools(configuration)
+        keys = pools.keys
+        brokerAccess = try BrokerAccess(configuration.broker)
+        access = try (0..<(configuration.lanes ?? Processors.count)).map { _ throws(CryptoError) in
+            try LaneAccess(configuration, pools: pools.list)
+        }
         var lane = LaneConfiguration(
             names: configuration.broker.names,
-            broker: try BrokerAccess(configuration.broker).connection(named: "martlet \(Self.process)"),
+            broker: brokerAccess.connection(named: "martlet \(Self.process)"),
             requestQueues: configuration.requestQueues, apps: pools.apps, pools: pools.list.map(\.configuration),
             worker: Self.worker)
         lane.version = MartletCommand.version
@@ -35,21 +44,8 @@ struct WorkerPlan: Sendable {
         self.lane = lane
     }
 
-    /// What provider tokens are signed with.
-    var keys: [ProviderKey] { pools.keys }
-
     /// What lanes need at the broker.
     var topology: Topology { Configuration.topology(configuration.broker, configuration.retry, configuration.results) }
-
-    /// - Throws: what is wrong with a certificate.
-    func brokerAccess() throws(CryptoError) -> BrokerAccess { try BrokerAccess(configuration.broker) }
-
-    /// What one lane reaches the world by. Reads certificates and sets TLS up, so not on a lane.
-    ///
-    /// - Throws: what is wrong with a certificate.
-    func access() throws(CryptoError) -> LaneAccess {
-        try LaneAccess(configuration, pools: pools.list)
-    }
 
     /// The payload schemas in another version of their files.
     func payloadSchemas(_ files: PayloadSchemaFiles) -> PayloadSchemas { Self.payloadSchemas(files, configuration) }
@@ -57,8 +53,6 @@ struct WorkerPlan: Sendable {
     private static func payloadSchemas(_ files: PayloadSchemaFiles, _ configuration: Configuration) -> PayloadSchemas {
         files.schemas(ofApps: configuration.apps.map(\.bundleID))
     }
-
-    var payloadSchemaFiles: PayloadSchemaFiles { configuration.payloadSchemas }
 
     /// Host, process and version, for operators.
     private static var worker: String { "\(process)/\(MartletCommand.version)" }

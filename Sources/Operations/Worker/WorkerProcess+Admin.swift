@@ -12,7 +12,7 @@ extension WorkerProcess {
 
     var routes: WorkerRoutes {
         WorkerRoutes(
-            status: { [self] in gatherStatus($0) }, stalledLanes: { [self] in watchdog.stalled },
+            status: { [self] in gatherStatus($0) }, stalledLanes: { [self] in group.stalled },
             metrics: { [self] status in
                 status.write(to: metrics)
                 return metrics.render()
@@ -27,29 +27,30 @@ extension WorkerProcess {
     /// - Parameter lanes: what each has said; nil where it has not in time.
     private func status(_ lanes: [LaneStatus?]) -> WorkerStatus {
         WorkerStatus(
-            worker: plan.lane.worker, version: MartletCommand.version, processID: Int(getpid()),
+            worker: group.plan.lane.worker, version: MartletCommand.version, processID: Int(getpid()),
             uptimeSeconds: Int(startedAt.duration(to: loop.now.monotonic).components.seconds),
-            phase: !life.isRunning ? .draining : isStarted ? .running : .starting, reasons: reasons,
+            phase: !life.isRunning ? .draining : group.isStarted ? .running : .starting, reasons: reasons,
             pauses: pauses.map(\.description),
             lanes: lanes.enumerated().map { index, status in
-                WorkerStatus.Lane(number: index, isTurning: !watchdog.stalled.contains(index), status: status)
+                WorkerStatus.Lane(number: index, isTurning: !group.stalled.contains(index), status: status)
             },
             certificates: certificateReport.certificates.map {
                 WorkerStatus.Certificate(name: $0.name, notAfterSeconds: $0.contents.validSeconds.upperBound)
             },
-            broker: brokerAccess.name, queues: queueDepths?.latest ?? [], queuesSecondsOld: queueDepths?.secondsOld,
+            broker: group.plan.brokerAccess.name, queues: queueDepths?.latest ?? [],
+            queuesSecondsOld: queueDepths?.secondsOld,
             totals: WorkerTotals(metrics), inFlight: metrics.level(of: "martlet_inflight"),
             logLinesDropped: log.droppedCount, spansDropped: spans?.queue.droppedCount ?? 0)
     }
 
     private var reasons: [String] {
-        guard isStarted else { return [topologyWait?.reason ?? "it has only begun"] }
-        return watchdog.stalled.map { "lane \($0) has stopped turning" } + readiness.reasons
+        guard group.isStarted else { return [topologyWait?.reason ?? "it has only begun"] }
+        return group.stalled.map { "lane \($0) has stopped turning" } + group.readiness.reasons
     }
 
     /// Known to the lanes that run, and to those that have yet to start.
     private func pause(_ scope: PauseScope, _ isPaused: Bool, _ answer: @escaping (AdminResponse) -> Void) {
-        guard plan.lane.knows(scope) else {
+        guard group.plan.lane.knows(scope) else {
             return answer(.error(404, "there is no \(scope) in the configuration"))
         }
         let isNews = pauses.contains(scope) != isPaused
@@ -61,7 +62,8 @@ extension WorkerProcess {
             then: { (done: [Bool?]) in
                 let verb = isPaused ? "paused" : "resumed"
                 let isDone =
-                    !self.isStarted || done.indices.allSatisfy { done[$0] != nil || self.endedLanes.contains($0) }
+                    !self.group.isStarted
+                    || done.indices.allSatisfy { done[$0] != nil || self.group.ended.contains($0) }
                 guard isDone else {
                     return answer(.error(503, "\(scope) will be \(verb) as soon as lanes turn that do not now"))
                 }
@@ -78,7 +80,7 @@ extension WorkerProcess {
         then answer: @escaping ([Answer?]) -> Void
     ) {
         // Those that do not turn would keep every question until they do.
-        let asked = isStarted ? lanes.indices.filter { !endedLanes.contains($0) && !watchdog.stalled.contains($0) } : []
+        let (lanes, asked) = (group.lanes, group.turning)
         let inquiry = LaneInquiry<Answer>(lanes: lanes.count, asked: asked.count, answer)
         guard !asked.isEmpty else { return inquiry.end() }
         let timer = loop.schedule(after: .milliseconds(Self.answerMillisecondsMax)) { inquiry.end() }

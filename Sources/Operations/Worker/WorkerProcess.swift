@@ -19,17 +19,20 @@ final class WorkerProcess: @unchecked Sendable {
 
     let loop: EpollLoop
     let log: Log
-    let plan: WorkerPlan
-    private let deadlineSeconds: Int
-    private let access: [LaneAccess]
-    let brokerAccess: BrokerAccess
+    /// In force.
+    var group: LaneGroup
+    /// Takes the place of `group` once it is ready.
+    var coming: LaneGroup?
+    /// Were in force, and settle what they hold.
+    var leaving: [LaneGroup] = []
+    /// To be put in force after the change that is going on.
+    var nextChange: (version: ConfigurationVersion, plan: WorkerPlan)?
+    var isChanging = false
+    let watcher: ConfigurationWatcher
     /// While the lanes are not started.
     var topologyWait: TopologyWait?
-    private var payloadSchemas: PayloadSchemas
     let metrics = MetricsRegistry()
     private var minute: MinuteReport
-    let certificateReport: CertificateReport
-    private let adminConfiguration: Configuration.Admin
     private var admin: WorkerAdmin?
     let spans: SpanExporter?
     var queueDepths: QueueDepths?
@@ -37,23 +40,17 @@ final class WorkerProcess: @unchecked Sendable {
     var pauses: [PauseScope] = []
     let startedAt: MonotonicTime
     private let copies = CopyMemory()
-    private var tokens = ProviderTokens()
-    var lanes: [LaneThread] = []
-    var life: WorkerLife
-    var readiness: Readiness
-    var watchdog: LaneWatchdog
-    var isStarted = false
-    /// Numbers of those that have drained.
-    private(set) var endedLanes: [Int] = []
+    var tokens = ProviderTokens()
+    var life = WorkerLife()
     private var code = ExitCode.failed
 
     /// Runs until told to stop. To be called on the main thread, before others are started.
-    static func run(_ configuration: Configuration) -> ExitCode {
+    static func run(_ version: ConfigurationVersion, from path: String) -> ExitCode {
         SignalSource.block(Self.signals)
-        let log = Log(level: configuration.logLevel)
+        let log = Log(level: version.configuration.logLevel)
         defer { log.flush() }
         do {
-            return try WorkerProcess(configuration, log: log).run()
+            return try WorkerProcess(version, from: path, log: log).run()
         } catch let error as CryptoError {
             return cannotStart(error.message, log)
         } catch let error as TransportError {
@@ -68,39 +65,29 @@ final class WorkerProcess: @unchecked Sendable {
         return .failed
     }
 
-    private init(_ configuration: Configuration, log: Log) throws {
+    private init(_ version: ConfigurationVersion, from path: String, log: Log) throws {
         self.log = log
         loop = try EpollLoop()
-        plan = try WorkerPlan(configuration)
-        access = try (0..<plan.lanes).map { [plan] _ in try plan.access() }
-        lanes = try access.map { _ in try LaneThread() }
-        brokerAccess = try plan.brokerAccess()
-        payloadSchemas = plan.lane.payloadSchemas
-        deadlineSeconds = configuration.limits.drainDeadlineSeconds
+        let configuration = version.configuration
+        group = try LaneGroup(version, WorkerPlan(configuration), log: log)
+        watcher = ConfigurationWatcher(version, from: path, log: log, metrics: metrics)
         minute = MinuteReport(metrics)
-        certificateReport = CertificateReport(certificates: configuration.apns.certificates)
-        adminConfiguration = configuration.admin
-        spans = configuration.tracing.map { [plan] in
-            SpanExporter($0, worker: plan.lane.worker, version: MartletCommand.version, log: log)
+        spans = configuration.tracing.map { [group] in
+            SpanExporter($0, worker: group.plan.lane.worker, version: MartletCommand.version, log: log)
         }
         startedAt = loop.now.monotonic
-        try tokens.replace(plan.keys, loop.now, random: loop.nextRandom)
-        life = WorkerLife(lanes: plan.lanes)
-        readiness = Readiness(lanes: plan.lanes)
-        watchdog = LaneWatchdog(log: log)
+        try tokens.replace(group.plan.keys, loop.now, random: loop.nextRandom)
         log.info(
             .workerStarting,
             [
                 .processVersion: .string(MartletCommand.version), .processID: .integer(Int(getpid())),
-                .lanes: .integer(plan.lanes), .amqpQueue: .string(plan.lane.names.requestQueues[0]),
+                .lanes: .integer(group.lanes.count), .amqpQueue: .string(group.plan.lane.names.requestQueues[0]),
                 .amqpHost: .string(configuration.broker.url.endpoints.map(\.description).joined(separator: ",")),
             ])
     }
 
     private func run() throws -> ExitCode {
-        try PayloadSchemaWatcher.start(plan.payloadSchemaFiles, log: log, metrics: metrics) { [self] files in
-            loop.post { self.replace(files) }
-        }
+        try watcher.start { [self] change in loop.post { self.changed(change) } }
         try spans?.start()
         let signals = SignalBox()
         loop.post { [self] in
@@ -127,46 +114,55 @@ final class WorkerProcess: @unchecked Sendable {
     }
 
     /// Starts the lanes once the broker has all that they need; a lane that found it missing could only stop.
-    private func begin() async {
-        let wait = TopologyWait(loop: loop, access: brokerAccess, topology: plan.topology, log: log)
+    func begin() async {
+        let wait = TopologyWait(loop: loop, access: group.plan.brokerAccess, topology: group.plan.topology, log: log)
         topologyWait = wait
         await wait.untilComplete()
-        guard life.isRunning else { return }
+        // Another configuration may wait for another broker meanwhile.
+        guard life.isRunning, topologyWait === wait else { return }
         topologyWait = nil
-        isStarted = true
-        renewTokens()
-        for index in lanes.indices { start(index) }
+        start(group)
         watch()
         reportMinutes()
-        let depths = QueueDepths(loop: loop, access: brokerAccess, topology: plan.topology)
+        await watchQueues()
+    }
+
+    func watchQueues() async {
+        let depths = QueueDepths(loop: loop, access: group.plan.brokerAccess, topology: group.plan.topology)
         queueDepths = depths
         await depths.watch()
     }
 
     private func openAdmin() {
         do throws(TransportError) {
-            admin = try WorkerAdmin(loop: loop, adminConfiguration, routes, log: log)
+            admin = try WorkerAdmin(loop: loop, group.plan.configuration.admin, routes, log: log)
         } catch {
             log.error(.workerCannotStart, [.error: .string("the admin endpoint: \(error.message)")])
             loop.stop()
         }
     }
 
-    private func start(_ index: Int) {
-        var configuration = plan.lane
-        configuration.payloadSchemas = payloadSchemas
+    func start(_ group: LaneGroup) {
+        renewTokens()
+        group.started()
+        for index in group.lanes.indices { start(index, of: group) }
+    }
+
+    private func start(_ index: Int, of group: LaneGroup) {
+        var configuration = group.plan.lane
+        configuration.payloadSchemas = group.payloadSchemas
         configuration.number = index
         do throws(TransportError) {
-            try lanes[index].start(
-                configuration, access: access[index], tokens: tokenSupplies, counters: LaneCounters(metrics),
-                copies: copies, log: log, onSpans: spanReceiver,
+            try group.lanes[index].start(
+                configuration, access: group.plan.access[index], tokens: tokenSupplies,
+                counters: LaneCounters(metrics), copies: copies, log: log, onSpans: spanReceiver,
                 onStateChange: { [self] state in
-                    loop.post { self.laneChanged(index, state) }
+                    loop.post { self.laneChanged(index, of: group, state) }
                 },
                 ended: { [self] in
-                    loop.post { self.laneEnded(index) }
+                    loop.post { self.laneEnded(index, of: group) }
                 })
-            for scope in pauses { lanes[index].pause(scope, true) { _ in } }
+            for scope in pauses { group.lanes[index].pause(scope, true) { _ in } }
         } catch {
             log.error(.laneWithoutThread, [.lane: .integer(index), .error: .string(error.message)])
             act(on: .abort(.failed))
@@ -178,33 +174,40 @@ final class WorkerProcess: @unchecked Sendable {
         return { queue.add($0) }
     }
 
-    private func replace(_ files: PayloadSchemaFiles) {
-        payloadSchemas = plan.payloadSchemas(files)
-        for lane in lanes { lane.replace(payloadSchemas) }
+    private func laneChanged(_ index: Int, of group: LaneGroup, _ state: LaneState) {
+        guard group.laneChanged(index, state), group === self.group, life.isRunning else { return }
+        sayWhetherReady(index)
     }
 
-    private func laneChanged(_ index: Int, _ state: LaneState) {
-        guard readiness.lane(index, state), life.isRunning else { return }
+    private func sayWhetherReady(_ index: Int) {
+        let readiness = group.readiness
         if readiness.isReady {
             log.info(
-                .workerReady, [.lanes: .integer(plan.lanes), .amqpQueue: .string(plan.lane.names.requestQueues[0])])
+                .workerReady,
+                [
+                    .lanes: .integer(group.lanes.count),
+                    .amqpQueue: .string(group.plan.lane.names.requestQueues[0]),
+                ])
         } else {
             log.warning(
                 .workerNotReady, [.lane: .integer(index), .error: .string(readiness.reasons.joined(separator: "; "))])
         }
     }
 
-    private func laneEnded(_ index: Int) {
-        endedLanes.append(index)
-        if endedLanes.count == lanes.count { loop.stop() }
+    private func laneEnded(_ index: Int, of group: LaneGroup) {
+        group.laneEnded(index)
+        guard group.hasEnded else { return }
+        if life.isRunning { return left(group) }
+        if groups.allSatisfy({ $0.hasEnded || !$0.isStarted }) { loop.stop() }
     }
 
+    /// All that there are.
+    var groups: [LaneGroup] { [group] + leaving + (coming.map { [$0] } ?? []) }
+
     private func signalled(_ signal: Int32) {
-        guard signal != SIGHUP else {
-            return log.warning(.signalUnsupported)
-        }
+        guard signal != SIGHUP else { return watcher.readAgain() }
         log.info(.workerSignalled, [.processSignal: .string(signal == SIGINT ? "SIGINT" : "SIGTERM")])
-        act(on: life.signalled(signal))
+        act(on: life.signalled(signal, lanes: groups.reduce(0) { $0 + $1.undrained.count }))
     }
 
     private func act(on action: WorkerLife.Action) {
@@ -222,22 +225,32 @@ final class WorkerProcess: @unchecked Sendable {
     }
 
     private func drain() {
-        guard isStarted else { return endUnstarted() }
+        guard group.isStarted else { return endUnstarted() }
         log.info(.workerDraining, [.inFlight: .integer(metrics.level(of: "martlet_inflight"))])
         Task(executorPreference: loop) { await self.queueDepths?.close() }
-        for lane in lanes {
-            lane.drain(deadlineSeconds: deadlineSeconds) { [self] unfinished in
-                loop.post { self.act(on: self.life.laneDrained(unfinished: unfinished)) }
-            }
-        }
+        let deadlineSeconds = group.plan.configuration.limits.drainDeadlineSeconds
+        for group in groups { drain(group, deadlineSeconds) }
         loop.schedule(after: .seconds(deadlineSeconds + Self.closeGraceSeconds)) { [self] in
             act(on: life.graceEnded())
         }
     }
 
+    private func drain(_ group: LaneGroup, _ deadlineSeconds: Int) {
+        for index in group.undrained {
+            group.lanes[index].drain(deadlineSeconds: deadlineSeconds) { [self] unfinished in
+                loop.post { self.laneDrained(index, of: group, unfinished: unfinished) }
+            }
+        }
+    }
+
+    func laneDrained(_ index: Int, of group: LaneGroup, unfinished: Int) {
+        group.laneDrained(index)
+        act(on: life.laneDrained(unfinished: unfinished))
+    }
+
     /// Nothing was taken yet.
     private func endUnstarted() {
-        for _ in lanes { act(on: life.laneDrained(unfinished: 0)) }
+        act(on: life.laneDrained(unfinished: 0))
         Task(executorPreference: loop) {
             await self.topologyWait?.close()
             self.loop.stop()
@@ -282,19 +295,23 @@ final class WorkerProcess: @unchecked Sendable {
         for (name, news) in tokens.renew(loop.now, random: loop.nextRandom) { handOut(news, of: name) }
     }
 
-    private func handOut(_ news: TokenNews, of credential: Credential.Name) {
-        for lane in lanes { lane.take(news, of: credential) }
+    func handOut(_ news: TokenNews, of credential: Credential.Name) {
+        for group in groups { group.take(news, of: credential) }
     }
 
     private func watch() {
         renewTokens()
-        watchdog.check(lanes, without: endedLanes, now: loop.now.monotonic)
+        for group in groups { group.watch(now: loop.now.monotonic) }
         loop.schedule(after: .seconds(StallDetector.checkIntervalSeconds)) { [self] in watch() }
     }
 
     private func reportCertificates() {
         certificateReport.write(to: log, unixSeconds: loop.now.unixSeconds)
         loop.schedule(after: .seconds(CertificateReport.intervalSeconds)) { [self] in reportCertificates() }
+    }
+
+    var certificateReport: CertificateReport {
+        CertificateReport(certificates: group.plan.configuration.apns.certificates)
     }
 
     private func reportMinutes() {

@@ -24,21 +24,30 @@ struct MetricFamily {
     /// In the order of asking.
     private(set) var series: [Series] = []
     private var indices: [String: Int] = [:]
+    /// The cell that was given out last where all are in use.
+    private var shared = 0
 
     init(name: String, help: String, type: String) {
         (self.name, self.help, self.type) = (name, help, type)
     }
 
-    mutating func add(_ cell: MetricCell, _ labels: MetricsRegistry.Labels) {
+    /// Returns the cell to count in: another one where there are enough.
+    mutating func add(_ cell: MetricCell, _ labels: MetricsRegistry.Labels) -> MetricCell {
         let text = Self.text(labels)
         if let index = indices[text] {
+            let count = series[index].cells.count
+            if count >= MetricsRegistry.cellsPerSeriesMax {
+                shared = (shared + 1) % count
+                return series[index].cells[shared]
+            }
             series[index].cells.append(cell)
         } else if series.count < MetricsRegistry.seriesPerFamilyMax || text == Self.text(Self.overflow) {
             indices[text] = series.count
             series.append(Series(labels: labels, text: text, cells: [cell]))
         } else {
-            add(cell, Self.overflow)
+            return add(cell, Self.overflow)
         }
+        return cell
     }
 
     /// What others count stays where it was while they have less to say.
@@ -49,7 +58,7 @@ struct MetricFamily {
         if let index = indices[text], case .value(let before)? = series[index].cells.first {
             series[index].cells = [.value(max(value, before))]
         } else if series.count < MetricsRegistry.seriesPerFamilyMax || text == Self.text(Self.overflow) {
-            add(.value(value), labels)
+            _ = add(.value(value), labels)
         } else {
             return false
         }

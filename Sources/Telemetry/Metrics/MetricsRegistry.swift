@@ -1,13 +1,16 @@
 /// The metrics of a process by name and labels, and their text for Prometheus.
 ///
-/// Every call for a metric makes a cell of its own, so that each lane counts in memory that no other writes to; what is
-/// told of a name and labels is the sum of its cells. Asking takes a lock and is done once for each; counting touches
+/// A call for a metric makes a cell of its own, so that each lane counts in memory that no other writes to, until there
+/// are ``cellsPerSeriesMax``; what is told of a name and labels is the sum of its cells. Asking takes a lock and is done once for each; counting touches
 /// the cell alone.
 ///
 /// `@unchecked Sendable`: the lock guards the families.
 public final class MetricsRegistry: @unchecked Sendable {
     /// Combinations of labels of one name; further ones are counted together under `overflow="true"`.
     public static let seriesPerFamilyMax = 1000
+
+    /// Cells of one name and labels; who comes later shares one, since lanes come and go.
+    public static let cellsPerSeriesMax = 64
 
     public typealias Labels = KeyValuePairs<String, String>
 
@@ -18,15 +21,15 @@ public final class MetricsRegistry: @unchecked Sendable {
 
     /// A cell of the counter of that name and those labels. `name` ends in `_total`.
     public func counter(_ name: String, help: String, labels: Labels = [:]) -> Counter {
-        let counter = Counter()
-        add(.counter(counter), to: name, help, "counter", labels)
+        let cell = add(.counter(Counter()), to: name, help, "counter", labels)
+        guard case .counter(let counter) = cell else { preconditionFailure("\(name) is of another type") }
         return counter
     }
 
     /// A cell of the gauge of that name and those labels.
     public func gauge(_ name: String, help: String, labels: Labels = [:]) -> Gauge {
-        let gauge = Gauge()
-        add(.gauge(gauge), to: name, help, "gauge", labels)
+        let cell = add(.gauge(Gauge()), to: name, help, "gauge", labels)
+        guard case .gauge(let gauge) = cell else { preconditionFailure("\(name) is of another type") }
         return gauge
     }
 
@@ -36,8 +39,8 @@ public final class MetricsRegistry: @unchecked Sendable {
         _ name: String, help: String, labels: Labels = [:], unit: Histogram.Unit = .nanoseconds,
         bounds: [Int] = Histogram.networkNanoseconds
     ) -> Histogram {
-        let histogram = Histogram(unit: unit, bounds: bounds)
-        add(.histogram(histogram), to: name, help, "histogram", labels)
+        let cell = add(.histogram(Histogram(unit: unit, bounds: bounds)), to: name, help, "histogram", labels)
+        guard case .histogram(let histogram) = cell else { preconditionFailure("\(name) is of another type") }
         return histogram
     }
 
@@ -48,7 +51,7 @@ public final class MetricsRegistry: @unchecked Sendable {
             guard name.hasSuffix("_total") else {
                 let index = index(of: name, help, "gauge")
                 families[index].removeAll()
-                for (labels, value) in values { families[index].add(.value(value), labels) }
+                for (labels, value) in values { _ = families[index].add(.value(value), labels) }
                 return
             }
             let index = index(of: name, help, "counter")
@@ -57,12 +60,10 @@ public final class MetricsRegistry: @unchecked Sendable {
         }
     }
 
-    private func add(_ cell: MetricCell, to name: String, _ help: String, _ type: String, _ labels: Labels) {
-        lock.locked {
-            let index = index(of: name, help, type)
-            precondition(families[index].type == type, "\(name) is of another type")
-            families[index].add(cell, labels)
-        }
+    private func add(_ cell: MetricCell, to name: String, _ help: String, _ type: String, _ labels: Labels)
+        -> MetricCell
+    {
+        lock.locked { families[index(of: name, help, type)].add(cell, labels) }
     }
 
     private func index(of name: String, _ help: String, _ type: String) -> Int {

@@ -1,15 +1,5 @@
 import Glibc
 
-/// The files that a schema is made of, or that were looked for in vain: each as it was just before it was opened.
-final class SchemaSources {
-    private(set) var versions: [String: FileVersion] = [:]
-
-    /// To be called before the file is opened: a change after that is one from the version noted.
-    func note(_ path: String) {
-        if versions[path] == nil { versions[path] = FileVersion(of: path) }
-    }
-}
-
 /// What tells that a file is not what it was; nothing when there is none.
 struct FileVersion: Equatable {
     private var inode: UInt = 0

@@ -1,0 +1,89 @@
+import CLinux
+import Crypto
+import Delivery
+import EventLoop
+import Telemetry
+
+/// Follows the files of a worker's configuration on a thread of its own, because reading and compiling can block. It ends
+/// with the process.
+///
+/// `@unchecked Sendable`: the lock guards what the threads share.
+final class ConfigurationWatcher: @unchecked Sendable {
+    /// A change of a file is in force after two of these.
+    static let checkMilliseconds = 1000
+
+    enum Change: Sendable {
+        /// Ready to be put in force.
+        case configuration(ConfigurationVersion, WorkerPlan)
+        case payloadSchemas(PayloadSchemaFiles)
+    }
+
+    private let log: Log
+    private let metrics: MetricsRegistry
+    private let counters: ReloadCounters
+    private var configuration: ConfigurationReloader
+    private var payloadSchemas: PayloadSchemaReloader
+    private let lock = ThreadCondition()
+    private var isAsked = false
+    /// What is in force after all.
+    private var fallback: ConfigurationVersion?
+
+    init(_ version: ConfigurationVersion, from path: String, log: Log, metrics: MetricsRegistry) {
+        (self.log, self.metrics) = (log, metrics)
+        counters = ReloadCounters(metrics, of: "configuration")
+        configuration = ConfigurationReloader(version, from: path, log: log, counters)
+        payloadSchemas = PayloadSchemaReloader(version.configuration.payloadSchemas, log: log, metrics: metrics)
+    }
+
+    /// - Parameter onChange: called on the watcher's thread.
+    /// - Throws: when the system gives no more threads.
+    func start(onChange: @escaping @Sendable (Change) -> Void) throws(TransportError) {
+        try DetachedThread.start { [self] in
+            while true { if let change = next() { onChange(change) } }
+        }
+    }
+
+    /// Has all of it be read again now. From any thread.
+    func readAgain() {
+        lock.locked {
+            isAsked = true
+            lock.wakeAll()
+        }
+    }
+
+    /// The newest change was put in force.
+    func took() { counters.taken.add() }
+
+    /// The newest change was refused; this is still in force. From any thread.
+    func fallBack(to version: ConfigurationVersion) {
+        counters.refused.add()
+        lock.locked { fallback = version }
+    }
+
+    private func next() -> Change? {
+        let (isAsked, fallback) = lock.locked {
+            _ = lock.wait(atMostMilliseconds: Self.checkMilliseconds) { self.isAsked }
+            defer { (self.isAsked, self.fallback) = (false, nil) }
+            return (self.isAsked, self.fallback)
+        }
+        if let fallback { configuration.fallBack(to: fallback) }
+        let before = configuration.latest
+        let version =
+            isAsked ? configuration.readAgain() : configuration.check(payloadSchemas: payloadSchemas.current)
+        if let version { return change(from: before, to: version) }
+        return payloadSchemas.check() ? .payloadSchemas(payloadSchemas.current) : nil
+    }
+
+    private func change(from before: ConfigurationVersion, to version: ConfigurationVersion) -> Change? {
+        do {
+            let plan = try WorkerPlan(version.configuration)
+            payloadSchemas = PayloadSchemaReloader(version.configuration.payloadSchemas, log: log, metrics: metrics)
+            return .configuration(version, plan)
+        } catch {
+            log.error(.configurationRefused, [.error: .string(error.message)])
+            counters.refused.add()
+            configuration.fallBack(to: before)
+            return nil
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import AMQP
+import APNS
+import Crypto
+import Delivery
+import EventLoop
+import Telemetry
+
+/// Lanes are made anew for another configuration. They begin beside those before, which take no more messages then,
+/// settle what they hold, and close their connections: so every setting that lanes are made of changes in one way.
+extension WorkerProcess {
+    /// How long the new lanes may take until they are ready, as long as those before are.
+    private static let readySecondsMax: Int64 = 30
+    /// How long those before may take to settle what they hold. After that the broker hands it to others.
+    private static let finishSecondsMax = 600
+    /// So many may do so at once; further changes wait.
+    private static let leavingMax = 4
+    private static let lookMilliseconds: Int64 = 50
+
+    private struct Refusal: Error {
+        var reason: String
+    }
+
+    func changed(_ change: ConfigurationWatcher.Change) {
+        guard life.isRunning else { return }
+        switch change {
+        case .payloadSchemas(let files): (coming ?? group).replace(files)
+        case .configuration(let version, let plan):
+            nextChange = (version, plan)
+            takeNextChange()
+        }
+    }
+
+    private func takeNextChange() {
+        guard !isChanging, leaving.count < Self.leavingMax, let (version, plan) = nextChange.take() else { return }
+        isChanging = true
+        Task(executorPreference: loop) {
+            await self.change(to: version, plan)
+            self.isChanging = false
+            self.takeNextChange()
+        }
+    }
+
+    private func change(to version: ConfigurationVersion, _ plan: WorkerPlan) async {
+        do {
+            try tokens.replace(group.plan.keys + plan.keys, loop.now, random: loop.nextRandom)
+            let new = try LaneGroup(version, plan, log: log)
+            if group.isStarted { try await startBesideTheOld(new) } else { await startInsteadOfTheOld(new) }
+            watcher.took()
+        } catch {
+            guard life.isRunning else { return }
+            restoreTokens()
+            watcher.fallBack(to: group.version)
+            log.error(.configurationRefused, [.error: .string(Self.reason(error))])
+        }
+    }
+
+    private func restoreTokens() {
+        // They could sign before.
+        try? tokens.replace(group.plan.keys, loop.now, random: loop.nextRandom)
+        for (name, news) in tokens.newest { handOut(news, of: name) }
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        switch error {
+        case let refusal as Refusal: refusal.reason
+        case let error as CryptoError: error.message
+        case let error as TransportError: error.message
+        default: "\(error)"
+        }
+    }
+
+    /// Nothing was taken yet.
+    private func startInsteadOfTheOld(_ new: LaneGroup) async {
+        let wait = topologyWait
+        putInForce(new)
+        Task(executorPreference: loop) { await self.begin() }
+        await wait?.close()
+    }
+
+    private func startBesideTheOld(_ new: LaneGroup) async throws {
+        try await checkTopology(of: new.plan)
+        coming = new
+        start(new)
+        let deadline = loop.now.monotonic + .seconds(Self.readySecondsMax)
+        // Where the old ones stand still there is nothing to be lost.
+        while life.isRunning, !new.readiness.isReady, group.readiness.isReady, loop.now.monotonic < deadline {
+            await loop.sleep(for: .milliseconds(Self.lookMilliseconds))
+        }
+        guard life.isRunning else { return }
+        coming = nil
+        guard new.readiness.isReady || !group.readiness.isReady else {
+            leave(new)
+            throw Refusal(reason: "the new lanes are not ready: \(new.readiness.reasons.joined(separator: "; "))")
+        }
+        let old = group
+        putInForce(new)
+        leave(old)
+        await queueDepths?.close()
+        Task(executorPreference: loop) { await self.watchQueues() }
+    }
+
+    private func checkTopology(of plan: WorkerPlan) async throws {
+        let admin = plan.brokerAccess.admin(
+            named: "martlet worker change", on: loop, deadlineSeconds: Int(Self.readySecondsMax))
+        admin.start()
+        var refusal: Refusal?
+        do throws(AMQPError) {
+            try await admin.waitUntilReady(deadlineSeconds: Int(Self.readySecondsMax))
+            let missing = try await TopologyCheck(plan.topology).missing(at: admin)
+            if !missing.isEmpty { refusal = Refusal(reason: TopologyWait.sentence(missing)) }
+        } catch {
+            refusal = Refusal(reason: "the broker at \(plan.brokerAccess.place) cannot be reached: \(error)")
+        }
+        await admin.close(deadlineSeconds: Lane.closeDeadlineSeconds)
+        if let refusal { throw refusal }
+    }
+
+    private func putInForce(_ new: LaneGroup) {
+        let old = group.plan.configuration
+        group = new
+        let configuration = new.plan.configuration
+        log.info(
+            .configurationTaken,
+            [.lanes: .integer(new.lanes.count), .apps: .integer(configuration.apps.count)])
+        certificateReport.write(to: log, unixSeconds: loop.now.unixSeconds)
+        let unchangeable = old.restartNeeded(for: configuration)
+        if !unchangeable.isEmpty {
+            log.warning(.restartNeeded, [.settings: .string(unchangeable.joined(separator: ", "))])
+        }
+    }
+
+    private func leave(_ old: LaneGroup) {
+        leaving.append(old)
+        for index in old.undrained {
+            old.lanes[index].finish(deadlineSeconds: Self.finishSecondsMax) { [self] unfinished in
+                loop.post { self.laneDrained(index, of: old, unfinished: unfinished) }
+            }
+        }
+    }
+
+    /// All its lanes have ended.
+    func left(_ group: LaneGroup) {
+        leaving.removeAll { $0 === group }
+        log.info(.lanesLeft, [.lanes: .integer(group.lanes.count)])
+        if !isChanging { restoreTokens() }
+        takeNextChange()
+    }
+}
+
+extension Configuration {
+    /// What differs and is read at the start alone.
+    fileprivate func restartNeeded(for new: Configuration) -> [String] {
+        [("admin", admin != new.admin), ("tracing", tracing != new.tracing), ("log.level", logLevel != new.logLevel)]
+            .filter(\.1).map(\.0)
+    }
+}

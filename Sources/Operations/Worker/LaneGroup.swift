@@ -1,0 +1,60 @@
+import APNS
+import Delivery
+import EventLoop
+import Telemetry
+
+/// The lanes of one version of the configuration, from their start to their end.
+///
+/// `@unchecked Sendable`: touched on the control loop's thread only.
+final class LaneGroup: @unchecked Sendable {
+    let plan: WorkerPlan
+    let version: ConfigurationVersion
+    let lanes: [LaneThread]
+    var payloadSchemas: PayloadSchemas
+    private(set) var isStarted = false
+    private(set) var readiness: Readiness
+    private var watchdog: LaneWatchdog
+    /// Numbers of those that have settled what they held.
+    private var drained: Set<Int> = []
+    /// Numbers of those whose threads have ended.
+    private(set) var ended: Set<Int> = []
+
+    /// - Throws: when the process is out of descriptors.
+    init(_ version: ConfigurationVersion, _ plan: WorkerPlan, log: Log) throws(TransportError) {
+        (self.version, self.plan) = (version, plan)
+        lanes = try plan.access.map { _ throws(TransportError) in try LaneThread() }
+        payloadSchemas = plan.lane.payloadSchemas
+        readiness = Readiness(lanes: plan.access.count)
+        watchdog = LaneWatchdog(log: log)
+    }
+
+    var hasEnded: Bool { ended.count == lanes.count }
+    /// Those that hold, or may hold, messages.
+    var undrained: [Int] { isStarted ? lanes.indices.filter { !drained.contains($0) } : [] }
+    /// Numbers of those that do not turn.
+    var stalled: [Int] { watchdog.stalled }
+    /// Those that answer.
+    var turning: [Int] { isStarted ? lanes.indices.filter { !ended.contains($0) && !stalled.contains($0) } : [] }
+
+    func started() { isStarted = true }
+
+    func replace(_ files: PayloadSchemaFiles) {
+        payloadSchemas = plan.payloadSchemas(files)
+        for lane in lanes { lane.replace(payloadSchemas) }
+    }
+
+    func take(_ news: TokenNews, of credential: Credential.Name) {
+        for lane in lanes { lane.take(news, of: credential) }
+    }
+
+    func watch(now: MonotonicTime) {
+        if isStarted { watchdog.check(lanes, without: ended, now: now) }
+    }
+
+    /// Whether that changes the whole.
+    func laneChanged(_ index: Int, _ state: LaneState) -> Bool { readiness.lane(index, state) }
+
+    func laneDrained(_ index: Int) { drained.insert(index) }
+
+    func laneEnded(_ index: Int) { ended.insert(index) }
+}
