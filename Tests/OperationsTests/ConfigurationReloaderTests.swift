@@ -85,4 +85,12 @@ import Testing
         reloader.fallBack(to: before)
         #expect(reloader.readAgain()?.configuration.lanes == 2)
     }
+
+    @Test func aKeyThatCouldNotBePutInForceIsNotReadAgainAndAgain() throws {
+        let before = reloader.latest
+        try folder.write("key.p8", ES256PrivateKey.generate().pkcs8PEM())
+        #expect(checks(2) == [false, true])
+        reloader.fallBack(to: before)
+        #expect(checks(4) == Array(repeating: false, count: 4))
+    }
 }

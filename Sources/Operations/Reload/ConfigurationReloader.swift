@@ -32,8 +32,13 @@ struct ConfigurationReloader: Sendable {
         return read(text: latest.text, payloadSchemas: payloadSchemas).map { take($0) }
     }
 
-    /// The newest could not be taken after all.
-    mutating func fallBack(to version: ConfigurationVersion) { latest = version }
+    /// The newest could not be taken after all; it is tried again when something changes, or when asked for.
+    mutating func fallBack(to version: ConfigurationVersion) {
+        latest = version
+        watch = FileWatch(version.sources)
+        _ = watch.check()
+        _ = watch.check()
+    }
 
     private mutating func take(_ version: ConfigurationVersion) -> ConfigurationVersion {
         latest = version

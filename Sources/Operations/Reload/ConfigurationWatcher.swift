@@ -54,10 +54,12 @@ final class ConfigurationWatcher: @unchecked Sendable {
     /// The newest change was put in force.
     func took() { counters.taken.add() }
 
-    /// The newest change was refused; this is still in force. From any thread.
-    func fallBack(to version: ConfigurationVersion) {
+    /// The newest change was refused. From any thread.
+    ///
+    /// - Parameter version: still in force; nil: another is about to be.
+    func refused(stillInForce version: ConfigurationVersion?) {
         counters.refused.add()
-        lock.locked { fallback = version }
+        lock.locked { fallback = version ?? fallback }
     }
 
     private func next() -> Change? {
@@ -66,7 +68,10 @@ final class ConfigurationWatcher: @unchecked Sendable {
             defer { (self.isAsked, self.fallback) = (false, nil) }
             return (self.isAsked, self.fallback)
         }
-        if let fallback { configuration.fallBack(to: fallback) }
+        if let fallback {
+            configuration.fallBack(to: fallback)
+            followPayloadSchemas(of: fallback)
+        }
         let before = configuration.latest
         let version =
             isAsked ? configuration.readAgain() : configuration.check(payloadSchemas: payloadSchemas.current)
@@ -77,7 +82,7 @@ final class ConfigurationWatcher: @unchecked Sendable {
     private func change(from before: ConfigurationVersion, to version: ConfigurationVersion) -> Change? {
         do {
             let plan = try WorkerPlan(version.configuration)
-            payloadSchemas = PayloadSchemaReloader(version.configuration.payloadSchemas, log: log, metrics: metrics)
+            followPayloadSchemas(of: version)
             return .configuration(version, plan)
         } catch {
             log.error(.configurationRefused, [.error: .string(error.message)])
@@ -85,5 +90,9 @@ final class ConfigurationWatcher: @unchecked Sendable {
             configuration.fallBack(to: before)
             return nil
         }
+    }
+
+    private func followPayloadSchemas(of version: ConfigurationVersion) {
+        payloadSchemas = PayloadSchemaReloader(version.configuration.payloadSchemas, log: log, metrics: metrics)
     }
 }

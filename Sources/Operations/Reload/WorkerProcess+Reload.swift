@@ -10,9 +10,10 @@ import Telemetry
 extension WorkerProcess {
     /// How long the new lanes may take until they are ready, as long as those before are.
     private static let readySecondsMax: Int64 = 30
-    /// How long those before may take to settle what they hold. After that the broker hands it to others.
-    private static let finishSecondsMax = 600
-    /// So many may do so at once; further changes wait.
+    /// How long those before may take to settle what they hold. After that the broker hands it to others, who may push
+    /// again what was pushed and could not be told: longer than a queue of results stays full.
+    private static let finishSecondsMax = 6 * 3600
+    /// So many generations may do so at once; further changes wait.
     private static let leavingMax = 4
     private static let lookMilliseconds: Int64 = 50
 
@@ -31,7 +32,10 @@ extension WorkerProcess {
     }
 
     private func takeNextChange() {
-        guard !isChanging, leaving.count < Self.leavingMax, let (version, plan) = nextChange.take() else { return }
+        guard !isChanging, nextChange != nil else { return }
+        guard leaving.count < Self.leavingMax, let (version, plan) = nextChange.take() else {
+            return log.warning(.configurationWaits)
+        }
         isChanging = true
         Task(executorPreference: loop) {
             await self.change(to: version, plan)
@@ -49,7 +53,7 @@ extension WorkerProcess {
         } catch {
             guard life.isRunning else { return }
             restoreTokens()
-            watcher.fallBack(to: group.version)
+            watcher.refused(stillInForce: nextChange == nil ? group.version : nil)
             log.error(.configurationRefused, [.error: .string(Self.reason(error))])
         }
     }
