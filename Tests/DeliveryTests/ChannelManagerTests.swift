@@ -116,4 +116,43 @@ import Testing
         #expect(report.outcome == .refused && report.status == 403, "\(report)")
         close()
     }
+
+    private func fault(_ action: FaultAction) throws {
+        try loop.enter { try apns.faults.put(Fault(id: "once", action: action, countMax: 1)) }
+    }
+
+    @Test(arguments: [Reason.badChannelID, .channelNotRegistered, .missingPushType, .cannotCreateChannelConfig])
+    func whatAPNsRefusesIsToldWithItsReason(reason: Reason) throws {
+        #expect(try ask(.list).outcome == .done)
+        try fault(.answer(.refused(reason)))
+        let report = try ask(.read("dHN0LXNyY2gtY2hubA=="))
+        #expect(report.outcome == .refused && report.reason == reason.text && report.status == reason.status)
+        close()
+    }
+
+    @Test func aChannelThatIsGoneCountsAsDeleted() throws {
+        let channel = try #require(try ask(.create(.none)).channelID)
+        for _ in 0..<2 {
+            let report = try ask(.delete(channel))
+            #expect(report.outcome == .done && report.channelID == channel)
+        }
+        #expect(try ask(.read(channel)).outcome == .refused)
+        close()
+    }
+
+    @Test func noChannelIsMadeWhereThoseBeforeAreNotKnown() throws {
+        try fault(.answer(.refused(.internalServerError)))
+        let report = try ask(.create(.newest))
+        #expect(report.outcome == .failed && report.status == 500)
+        #expect(report.sentence?.hasPrefix("No channel was made: the channels before could not be listed: ") == true)
+        #expect(try ask(.list).channels == [])
+        close()
+    }
+
+    @Test func aListThatHasNoBodyIsEmpty() throws {
+        try fault(.answer(Answer(status: 200)))
+        let report = try ask(.list)
+        #expect(report.outcome == .done && report.channels == [])
+        close()
+    }
 }

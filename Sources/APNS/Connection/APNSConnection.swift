@@ -20,6 +20,8 @@ final class APNSConnection: HTTP2ClientDelegate {
         var requestID: String?
         var retryAfterSeconds: Int64?
         var channelID: String?
+        /// Whether `apns-id` came, with which APNs answers.
+        var hasID = false
     }
 
     /// Bytes of `apns-unique-id` and `apns-request-id` that are kept: a UUID is shorter.
@@ -255,7 +257,11 @@ final class APNSConnection: HTTP2ClientDelegate {
         } else if name.equals(HeaderName.retryAfter) {
             flights[stream.slot]?.retryAfterSeconds = AnswerParser.decimal(value)
         } else if name.equals(HeaderName.apnsChannelID) {
-            flights[stream.slot]?.channelID = String(decoding: value.prefix(Self.channelIDBytesMax), as: UTF8.self)
+            // What is cut would be another channel.
+            guard value.count <= Self.channelIDBytesMax else { return }
+            flights[stream.slot]?.channelID = String(decoding: value, as: UTF8.self)
+        } else if name.equals(HeaderName.apnsID) {
+            flights[stream.slot]?.hasID = true
         }
     }
 
@@ -316,12 +322,21 @@ final class APNSConnection: HTTP2ClientDelegate {
             answer.channel = ChannelAnswer(channelID: flight.channelID, body: flight.body)
             return answer
         }
+        answer.isFromAPNS = answer.isFromAPNS || Self.isOfAPNSWithoutReason(flight)
         guard !flight.body.isEmpty else { return answer }
         let contents = flight.body.withUnsafeBytes { pool.answers.read($0) }
         answer.reason = contents.reason
         answer.timestampMilliseconds = contents.timestampMilliseconds
         answer.isFromAPNS = answer.isFromAPNS || contents.isOfAPNS
         return answer
+    }
+
+    /// Where that condemns nothing but the message: a device that is gone, a request that is wrong. A 403 without its
+    /// JSON may be a proxy's.
+    private static func isOfAPNSWithoutReason(_ flight: Flight) -> Bool {
+        guard flight.hasID else { return false }
+        return flight.status == 410 && flight.body.isEmpty
+            || flight.status == 400 && flight.body.first == UInt8(ascii: "{")
     }
 
     private func after(_ seconds: Int64, _ action: @escaping (APNSConnection) -> Void) -> TimerToken {

@@ -9,12 +9,13 @@ public final class ChannelAnswer: Sendable, Hashable {
     /// The IDs of all channels, where they were asked for.
     public let channels: [String]?
 
+    /// - Parameter body: that of a list without channels was seen empty.
     init(channelID: String?, body: [UInt8]) {
         self.channelID = channelID
         let limits = JSONLimits(bytesMax: ChannelRequest.answerBytesMax, depthMax: 8)
         let root = (try? JSONDocument(body, limits: limits))?.root
         storagePolicy = root?["message-storage-policy"]?.int.flatMap { ChannelRequest.StoragePolicy(rawValue: $0) }
-        channels = root?["channels"].map { $0.elements.compactMap(\.string) }
+        channels = body.isEmpty ? [] : root?["channels"].map { $0.elements.compactMap(\.string) }
     }
 
     public static func == (a: ChannelAnswer, b: ChannelAnswer) -> Bool {

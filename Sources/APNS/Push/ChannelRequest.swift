@@ -25,7 +25,15 @@ public enum ChannelRequest: Sendable, Hashable {
         }
     }
 
-    var channelID: String? {
+    /// Whether APNs may have carried out something of which no answer came.
+    public var isChange: Bool {
+        switch self {
+        case .create, .delete: true
+        case .read, .list: false
+        }
+    }
+
+    public var channelID: String? {
         switch self {
         case .read(let id), .delete(let id): id
         case .create, .list: nil

@@ -12,7 +12,7 @@ public enum PushOutcome: Sendable, Hashable {
 }
 
 /// Why a push was not sent, or was refused unprocessed.
-public enum NotSentReason: Sendable, Hashable {
+public enum NotSentReason: Sendable, Hashable, CustomStringConvertible {
     /// The pool takes no more: it was told to stop.
     case draining
     /// No connection could take it in time.
@@ -29,6 +29,19 @@ public enum NotSentReason: Sendable, Hashable {
     case expired
     /// A value cannot stand in a header: no hexadecimal token, or control characters. Sending it again is of no use.
     case malformed
+
+    public var description: String {
+        switch self {
+        case .draining: "the connections were being closed"
+        case .noConnection: "no connection could take it in time"
+        case .overloaded: "too many wait for a connection already"
+        case .refused: "APNs refused its stream several times"
+        case .noToken: "no provider token could be made: look at the key and the clock"
+        case .certificateRefused: "APNs does not take the certificate"
+        case .expired: "it expired while it waited for a connection"
+        case .malformed: "a value cannot stand in a header"
+        }
+    }
 }
 
 /// Why the outcome of a push is not known.

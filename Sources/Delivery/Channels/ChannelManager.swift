@@ -3,8 +3,9 @@ import APNSProtocol
 public import Crypto
 public import EventLoop
 
-/// Manages the broadcast channels of apps by one connection pool. Nothing is tried again: a request to make a channel that
-/// is not answered may have made one (Apple, "Sending channel management requests to APNs").
+/// Manages the broadcast channels of apps by one connection pool. Nothing that APNs may have carried out is sent again: a
+/// request to make a channel that is not answered may have made one (Apple, "Sending channel management requests to
+/// APNs").
 ///
 /// Belongs to one loop and is used on its thread only.
 public final class ChannelManager {
@@ -28,12 +29,14 @@ public final class ChannelManager {
         }
     }
 
-    /// - Parameter bundleID: of an app that the pool's credential is for.
+    /// - Parameters:
+    ///   - bundleID: of an app that the pool's credential is for.
+    ///   - id: `apns-request-id` of all that is sent for it, so that Apple's support finds it together.
     public func ask(_ request: ChannelRequest, of bundleID: String, id: UUIDValue) async -> ChannelReport {
         guard case .create(let policy) = request else { return await send(request, bundleID, id) }
         // To know afterwards what is new, should no answer come.
         let before = await send(.list, bundleID, id)
-        guard before.outcome == .done else { return before }
+        guard before.outcome == .done else { return before.insteadOfACreate }
         var report = await send(request, bundleID, id)
         if report.outcome == .done { report.storagePolicy = policy }
         guard report.outcome == .unknown else { return report }
@@ -58,7 +61,9 @@ public final class ChannelManager {
         case .answered(let answer):
             return ChannelReport(answer, to: request)
         case .unknown(let reason, _):
-            return ChannelReport(.unknown, sentence: "It is not known whether APNs has done it: \(reason).")
+            return request.isChange
+                ? ChannelReport(.unknown, sentence: "It is not known whether APNs has done it: \(reason).")
+                : ChannelReport(.failed, sentence: "APNs has not answered: \(reason).")
         case .notSent(.certificateRefused(let refusal)):
             return ChannelReport(.refused, sentence: BreakerCause(refusal).sentence)
         case .notSent(.noConnection):
@@ -75,8 +80,15 @@ public final class ChannelManager {
 
 extension ChannelReport {
     fileprivate init(_ answer: PushAnswer, to request: ChannelRequest) {
+        if case .delete(let id) = request, answer.reason == .channelNotRegistered {
+            // Gone is what was asked for.
+            self.init(.done)
+            (status, reason, channelID) = (answer.status, answer.reason?.text, id)
+            return
+        }
+        let unanswered = request.isChange ? Outcome.unknown : .failed
         guard let channel = answer.channel else {
-            self.init(answer.isFromAPNS && answer.status < 500 ? .refused : .unknown, sentence: answer.told)
+            self.init(answer.isFromAPNS && answer.status < 500 ? .refused : unanswered, sentence: answer.told)
             (status, reason) = (answer.status, answer.reason?.text)
             return
         }
@@ -96,6 +108,13 @@ extension ChannelReport {
             case .delete: true
             case .list: channels != nil
             }
-        if !isWhole { (outcome, sentence) = (.unknown, "APNs' answer cannot be read.") }
+        if !isWhole { (outcome, sentence) = (unanswered, "APNs' answer cannot be read.") }
+    }
+
+    /// Of the list before one.
+    fileprivate var insteadOfACreate: ChannelReport {
+        var report = self
+        report.sentence = "No channel was made: the channels before could not be listed: \(sentence ?? "")"
+        return report
     }
 }

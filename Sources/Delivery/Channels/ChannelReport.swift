@@ -6,6 +6,8 @@ public struct ChannelReport: Sendable, Hashable {
         case done
         /// APNs has refused it, or it was not sent at all.
         case refused
+        /// No answer came that can be read, to what changes nothing.
+        case failed
         /// No answer came: it may have been carried out.
         case unknown
         /// No connection to APNs could be had.

@@ -61,7 +61,7 @@ struct ChannelsCommand {
             guard let id = try? UUIDValue.random() else { return .failed }
             let report = await manager.ask(request, of: options.app, id: id)
             if options.isJSON {
-                Terminal.output.line(json(report, access.pool.environment).printable)
+                Terminal.output.line(json(report, of: request, access.pool.environment).printable)
             } else {
                 show(report, request, &hasHeader)
             }
@@ -75,7 +75,7 @@ struct ChannelsCommand {
     private func show(_ report: ChannelReport, _ request: ChannelRequest, _ hasHeader: inout Bool) {
         guard report.outcome == .done else {
             for channel in report.madeSince ?? [] { Terminal.error.line("new       \(channel)".printable) }
-            let subject = report.channelID ?? request.channel ?? options.app
+            let subject = report.channelID ?? request.channelID ?? options.app
             Terminal.error.line("\(report.outcome.rawValue)  \(subject): \(report.sentence ?? "")".printable)
             return
         }
@@ -95,7 +95,9 @@ struct ChannelsCommand {
         }
     }
 
-    private func json(_ report: ChannelReport, _ environment: APNSEnvironment) -> String {
+    private func json(
+        _ report: ChannelReport, of request: ChannelRequest, _ environment: APNSEnvironment
+    ) -> String {
         var json = JSONWriter()
         json.beginObject()
         json.member("app", options.app)
@@ -103,7 +105,7 @@ struct ChannelsCommand {
         json.member("outcome", report.outcome.rawValue)
         if let status = report.status { json.member("status", status) }
         if let reason = report.reason { json.member("reason", reason) }
-        if let channel = report.channelID { json.member("channel_id", channel) }
+        if let channel = report.channelID ?? request.channelID { json.member("channel_id", channel) }
         if let policy = Self.policies.first(where: { $0.policy == report.storagePolicy }) {
             json.member("storage_policy", policy.word)
         }
@@ -124,18 +126,9 @@ extension ChannelReport {
     fileprivate var exitCode: ExitCode {
         switch outcome {
         case .done: .success
-        case .refused: .failed
+        case .refused, .failed: .failed
         case .unknown: .timedOut
         case .unreachable: .unreachable
-        }
-    }
-}
-
-extension ChannelRequest {
-    fileprivate var channel: String? {
-        switch self {
-        case .read(let id), .delete(let id): id
-        case .create, .list: nil
         }
     }
 }

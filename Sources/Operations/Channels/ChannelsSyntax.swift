@@ -27,7 +27,8 @@ extension CommandSyntax {
             path: ["channels", "delete"],
             summary: "Delete broadcast channels, for good.",
             discussion: """
-                An ID never comes back. Devices may still get what a channel has stored.
+                An ID never comes back. Devices may still get what a channel has stored. A channel that is gone already
+                counts as deleted.
 
                 \(talk)
                 """,
@@ -40,7 +41,8 @@ extension CommandSyntax {
 
     private static let talk = """
         Asks the host of channel management with the app's key or certificate, straight and without a broker. Exit code 0:
-        done, 1: APNs refused it, 3: there is no connection to APNs, 4: no answer came, and it may have been done.
+        done, 1: APNs refused it, or did not answer what changes nothing, 3: there is no connection to APNs, 4: no answer
+        came, and it may have been done.
         """
 
     private static let options: [OptionSyntax] = [
