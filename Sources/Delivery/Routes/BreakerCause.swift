@@ -3,7 +3,8 @@ import EventLoop
 /// Why something is not sent for now.
 public struct BreakerCause: Sendable, Hashable {
     /// One word for routing keys and headers: APNs' reason, `unreachable`, `certificate`, `failing`, `unanswered`,
-    /// `token`, `certificate-refused` or `paused`; of a push that no connection took `no-connection`, `overloaded` or `refused-stream`.
+    /// `token`, `certificate-refused` or `paused`; of a push that no connection took `no-connection`, `overloaded` or
+    /// `refused-stream`.
     public var code: String
     /// For operators: what was seen, and what may mend it.
     public var sentence: String

@@ -198,6 +198,8 @@ struct Breakers {
 
     /// No connection can be opened, to the endpoint or with this credential alone; it is probed by trying to.
     mutating func cannotConnect(_ pool: Int, isAlone: Bool, _ cause: BreakerCause, _ now: MonotonicTime) {
+        // Who was refused once would be again, though a connection stands.
+        guard !isAlone || credentials[pool].opening?.probing != .byMessage else { return }
         open(isAlone ? .credential(pool: pool) : .endpoint(endpointOfPool[pool]), cause, .byConnecting, now)
     }
 
@@ -214,7 +216,9 @@ struct Breakers {
     /// The endpoint is there, and refused the credential before any push was looked at.
     mutating func refused(_ pool: Int, _ cause: BreakerCause, _ now: MonotonicTime) {
         closeConnecting(.endpoint(endpointOfPool[pool]))
-        open(.credential(pool: pool), cause, .byMessage, now)
+        let place = Place.credential(pool: pool)
+        if self[place].opening?.probing == .byConnecting { changes.append(.opened(place, cause)) }
+        open(place, cause, .byMessage, now)
     }
 
     /// Whether it is to connect without a push.

@@ -272,6 +272,28 @@ import Testing
         #expect(scene.breakers.areAllClosed && !scene.breakers.awaitsConnection(1))
     }
 
+    @Test func aRefusedCredentialIsNotTakenForOneThatOnlyCannotConnect() {
+        let scene = Scene()
+        let (refused, silent) = (BreakerCause("BadCertificate", "no"), BreakerCause("unreachable", "it is not let in"))
+        scene.breakers.refused(1, refused, scene.now)
+        scene.breakers.cannotConnect(1, isAlone: true, silent, scene.now)
+        scene.breakers.connected(1)
+        #expect(scene.breakers.opening(at: .credential(pool: 1))?.cause == refused)
+    }
+
+    @Test func aCredentialThatCouldNotConnectAndIsRefusedNowIsNews() {
+        let scene = Scene()
+        let (refused, silent) = (BreakerCause("BadCertificate", "no"), BreakerCause("unreachable", "it is not let in"))
+        scene.breakers.cannotConnect(1, isAlone: true, silent, scene.now)
+        scene.breakers.refused(1, refused, scene.now)
+        scene.breakers.refused(1, refused, scene.now)
+        let place = Breakers.Place.credential(pool: 1)
+        #expect(scene.takeChanges() == [.opened(place, silent), .opened(place, refused)])
+        scene.wait(5)
+        #expect(scene.push(second, 200) == .judge)
+        #expect(scene.breakers.areAllClosed)
+    }
+
     @Test func aRefusalShowsThatTheEndpointIsThere() {
         let scene = Scene()
         scene.breakers.cannotConnect(0, isAlone: false, BreakerCause("unreachable", "nobody is there"), scene.now)
