@@ -18,23 +18,28 @@ import Testing
 
     private static let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
-    /// - Parameter id: of the request itself.
+    /// - Parameters:
+    ///   - id: of the request itself.
+    ///   - request: instead of a good one; nil: there is none.
     private func publish(
-        _ scene: LaneScene, _ mode: Mode, eventID: String, id: String? = nil, messageID: String? = nil
+        _ scene: LaneScene, _ mode: Mode, eventID: String, id: String? = nil, messageID: String? = nil,
+        version: String = "1.0", request: String?? = .none
     ) {
         let member = id.map { #""id":"\#($0)","# } ?? ""
         let app = SimulatedApps.bundleID(0)
-        let request =
+        let good =
             #"{\#(member)"app":"\#(app)","device_token":"aabb","push_type":"alert","payload":{"aps":{"alert":"x"}}}"#
         let attributes = [
-            ("specversion", "1.0"), ("id", eventID), ("source", "/shop"), ("type", "push.requested"),
+            ("specversion", version), ("id", eventID), ("source", "/shop"), ("type", "push.requested"),
             ("traceparent", Self.parent), ("tracestate", "vendor=1"),
         ]
         var headers = FieldTable()
-        var body = request
+        let data = request ?? good
+        var body = data ?? ""
         switch mode {
         case .structured:
-            body = "{\(attributes.map { "\"\($0)\":\"\($1)\"," }.joined())\"data\": \(request)}"
+            body =
+                "{\(attributes.map { "\"\($0)\":\"\($1)\"" }.joined(separator: ","))\(data.map { ",\"data\": \($0)" } ?? "")}"
         case .binary, .binaryWithColon:
             let prefix = mode == .binary ? "cloudEvents_" : "cloudEvents:"
             for (name, value) in attributes { headers.append(prefix + name, .string(value)) }
@@ -94,5 +99,28 @@ import Testing
         #expect(letter.properties.header("push-error-path") == .string("/data/\(name)"))
         #expect(letter.properties.header("push-apns-id")?.stringValue == LaneScene.id(5))
         #expect(letter.routingKey.hasSuffix(app))
+    }
+
+    /// A request that is refused is known by the same id as one that is taken.
+    @Test(
+        arguments: [
+            (Mode.binary, #"{"app":1}"#, nil, LaneScene.id(7)), (.structured, #"{"app":1}"#, nil, LaneScene.id(7)),
+            (.binary, #"{"app":1}"#, LaneScene.id(8), LaneScene.id(8)),
+            (.structured, nil, LaneScene.id(8), LaneScene.id(8)),
+            (.structured, nil, nil, LaneScene.id(7)),
+        ] as [(Mode, String?, String?, String)])
+    func whatIsRefusedKeepsItsID(_ mode: Mode, request: String?, messageID: String?, id: String) throws {
+        let scene = try LaneScene()
+        publish(scene, mode, eventID: LaneScene.id(7), messageID: messageID, request: .some(request))
+        #expect(scene.rig.run { scene.rig.deadLetters.count == 1 })
+        #expect(scene.rig.deadLetters.first?.properties.header("push-apns-id")?.stringValue == id)
+    }
+
+    /// Headers of another version are not read: the request stands for itself.
+    @Test func headersOfAnotherVersionAreNotRead() throws {
+        let scene = try LaneScene()
+        publish(scene, .binary, eventID: LaneScene.id(7), version: "0.3")
+        #expect(scene.rig.run { scene.rig.deadLetters.count == 1 })
+        #expect(scene.pushes.isEmpty)
     }
 }

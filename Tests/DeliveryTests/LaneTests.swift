@@ -227,7 +227,7 @@ import Testing
         ),
         (
             #"{"specversion":"0.3","id":"1","source":"/shop","type":"push","data":{}}"#,
-            "Events of CloudEvents 1.0 are read, no others."
+            "because events of CloudEvents 1.0 are read, and this is one of 0.3."
         ),
         (
             #"{"specversion":"1.0","id":"1","source":"/shop","type":"push","data":"text"}"#,

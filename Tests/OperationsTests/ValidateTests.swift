@@ -51,12 +51,14 @@ import Testing
 
     @Test func ofAnEventTheDataIsChecked() async throws {
         let request = #"{"app":"a","device_token":"ab","push_type":"alert","payload":{"aps":{"alert":"x"}}}"#
-        func validate(_ member: String) async throws -> [String] {
+        func validate(_ member: String, version: String = "1.0") async throws -> [String] {
             let event = try folder.write(
-                "event.json", #"{"specversion":"1.0","type":"push","source":"/","id":"1"\#(member)}"#)
+                "event.json", #"{"specversion":"\#(version)","type":"push","source":"/","id":"1"\#(member)}"#)
             return try await martlet(["validate", event]).output
         }
         #expect(try await validate(#","data":\#(request)"#).last?.hasSuffix("event.json: valid") == true)
+        let old = try await validate(#","data":\#(request)"#, version: "0.3")
+        #expect(old.first?.hasSuffix(", because events of CloudEvents 1.0 are read, and this is one of 0.3.") == true)
         let wrong = try await validate(#","data":\#(request.replacing("alert\"", with: "alarm\""))"#)
         #expect(wrong.first?.contains("/data/push_type must be one of") == true, "\(wrong)")
         #expect(

@@ -21,7 +21,8 @@ extension Lane {
 
     /// Nothing of the body is looked at: that may be what does the harm.
     func isolate(_ record: DeliveryRecord) async {
-        record.id = RequestID.of(messageID: record.delivery.properties.messageID)
+        let properties = record.delivery.properties
+        record.id = RequestID.of(messageID: properties.messageID) ?? CloudEvent(properties)?.requestID
         if isQuarantine(record.source) { await endInQuarantine(record) } else { await moveToQuarantine(record) }
     }
 

@@ -11,6 +11,9 @@ public struct CloudEvent: Sendable, Hashable {
     private static let headerPrefixes = ["cloudEvents_", "cloudEvents:"]
     private static let versionHeaders = headerPrefixes.map { $0 + "specversion" }
 
+    /// Of a version that is repeated in words.
+    private static let versionCharactersMax = 16
+
     private let version: String
     private let id: String?
     private let source: String?
@@ -23,10 +26,11 @@ public struct CloudEvent: Sendable, Hashable {
         self.init { name in root[key: name]?.string }
     }
 
-    /// Binary mode; nil for a message that is no event.
+    /// Binary mode; nil for a message that is no event, or one of another version, whose request stands for itself.
     init?(_ properties: MessageProperties) {
         guard let mode = Self.versionHeaders.firstIndex(where: { properties.header($0) != nil }) else { return nil }
         self.init { properties.header(Self.headerPrefixes[mode] + $0)?.stringValue }
+        guard isRead else { return nil }
     }
 
     private init?(_ attribute: (String) -> String?) {
@@ -38,6 +42,8 @@ public struct CloudEvent: Sendable, Hashable {
         traceState = attribute("tracestate")
     }
 
+    private var isRead: Bool { version.hasPrefix("1.") }
+
     /// What the request is known by when neither it nor the message says it: an id that is a UUID, else the UUIDv5 of
     /// source and id, which are unique together (CloudEvents, section 3.1).
     var requestID: UUIDValue? {
@@ -45,31 +51,20 @@ public struct CloudEvent: Sendable, Hashable {
         return UUIDValue(id) ?? RequestID.of(messageID: "\(source ?? "") \(id)")
     }
 
-    /// The request in a body: its `data` where it is an event, else all of it.
-    public static func request(in root: JSONValue) -> JSONValue {
-        CloudEvent(root) == nil ? root : root["data"] ?? root
-    }
+    /// The request in a body: its `data` where it is an event of version 1.0, else all of it.
+    public static func request(in root: JSONValue) -> JSONValue { CloudEvent(root)?.data(in: root) ?? root }
 
-    /// The same of a body that the schema does not allow as it is.
-    ///
-    /// - Throws: what is wrong with the event, or the violation where it is none.
-    static func request(
-        in root: JSONValue, orRefuse violation: SchemaViolation
-    ) throws(Refusal) -> (data: JSONValue, event: CloudEvent) {
-        guard let event = CloudEvent(root) else { throw Refusal(explained(violation, in: root)) }
-        guard event.version.hasPrefix("1.") else {
-            throw Refusal(
-                .schema, "specversion", path: "/specversion", "Events of CloudEvents 1.0 are read, no others.")
-        }
-        guard let data = root["data"] else { throw Refusal(explained(violation, in: root)) }
-        return (data, event)
-    }
+    /// nil: it has none, or is of another version.
+    func data(in root: JSONValue) -> JSONValue? { isRead ? root["data"] : nil }
 
-    /// The violation with what explains it, where the body is an event without data or a batch of events (JSON format,
-    /// section 4).
+    /// The violation with what explains it, where the body is an event that is not read, or a batch of events (JSON
+    /// format, section 4).
     public static func explained(_ violation: SchemaViolation, in root: JSONValue) -> SchemaViolation {
         let reason: String
-        if CloudEvent(root) != nil, root["data"] == nil {
+        if let event = CloudEvent(root), !event.isRead {
+            reason =
+                "events of CloudEvents 1.0 are read, and this is one of \(event.version.prefix(versionCharactersMax))"
+        } else if CloudEvent(root) != nil, root["data"] == nil {
             let hint = root["data_base64"] == nil ? "" : "; data_base64 is not read"
             reason = "this event has no data, which would be the request\(hint)"
         } else if root.elements.first(where: { _ in true }).flatMap({ CloudEvent($0) }) != nil {

@@ -39,10 +39,10 @@ final class NotificationReader {
         try checkEncoding(delivery.properties.contentEncoding)
         var root = try parse(delivery.body)
         record.describe(root, apps)
+        if record.id == nil { record.id = CloudEvent(delivery.properties)?.requestID }
         if let violation = validator.firstViolation(in: root) {
             root = try request(in: root, orRefuse: violation, record)
         }
-        if record.id == nil { record.id = CloudEvent(delivery.properties)?.requestID }
         guard let id = record.id else { throw Refusal.anonymous }
         guard case .configured(let app) = record.app else { throw Refusal.unknownApp(root["app"]?.string ?? "") }
         let named = root["environment"]?.string.flatMap(APNSEnvironment.init(rawValue:))
@@ -64,10 +64,13 @@ final class NotificationReader {
     private func request(
         in root: JSONValue, orRefuse violation: SchemaViolation, _ record: DeliveryRecord
     ) throws(Refusal) -> JSONValue {
-        let (data, event) = try CloudEvent.request(in: root, orRefuse: violation)
-        record.event = event
+        guard let event = CloudEvent(root) else { throw Refusal(CloudEvent.explained(violation, in: root)) }
         // The event's own is looked at last.
-        record.id = RequestID.of(messageID: record.delivery.properties.messageID)
+        let id = RequestID.of(messageID: record.delivery.properties.messageID)
+        record.id = id ?? event.requestID
+        guard let data = event.data(in: root) else { throw Refusal(CloudEvent.explained(violation, in: root)) }
+        record.event = event
+        record.id = id
         record.describe(data, apps)
         record.id = record.id ?? event.requestID
         if let violation = validator.firstViolation(in: data) { throw Refusal(violation) }
