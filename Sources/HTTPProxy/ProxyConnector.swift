@@ -3,8 +3,11 @@ public import EventLoop
 /// Opens byte streams through an HTTP proxy, by CONNECT (RFC 9110, section 9.3.6). TLS goes over it as over TCP, so that
 /// the proxy sees host and port and nothing else.
 ///
-/// It has no time-out of its own: whoever connects has one for the whole.
+/// A proxy that takes longer than ``answerSecondsMax`` is given up: whoever connects has a longer time for the whole, and
+/// would take the other side to be silent.
 public final class ProxyConnector: ByteConnector {
+    public static let answerSecondsMax = 6
+
     private let proxy: ByteConnector
     private let authorization: String?
 
@@ -18,7 +21,10 @@ public final class ProxyConnector: ByteConnector {
     }
 
     public override func connect(_ handler: ByteStreamHandler) -> ByteTransport {
-        proxy.connect(TunnelHandler(handler, request: request, target: endpoint, proxy: proxy.endpoint))
+        let handler = TunnelHandler(handler, request: request, target: endpoint, proxy: proxy.endpoint)
+        let transport = proxy.connect(handler)
+        handler.begin(on: transport, loop)
+        return transport
     }
 
     private var request: [UInt8] {
@@ -36,12 +42,22 @@ private final class TunnelHandler: ByteStreamHandler {
     private var answer = ConnectAnswer()
     private var transport: ByteTransport?
     private var failure: TransportError?
+    /// Runs until the proxy has answered.
+    private var cancelTimer: () -> Void = {}
 
     init(_ next: ByteStreamHandler, request: [UInt8], target: Endpoint, proxy: Endpoint) {
         self.next = next
         self.target = target
         place = "the proxy \(proxy)"
         unsent = request
+    }
+
+    func begin(on transport: ByteTransport, _ loop: EventLoop) {
+        self.transport = transport
+        let timer = loop.schedule(after: .seconds(ProxyConnector.answerSecondsMax)) { [self] in
+            fail("\(place) has not answered CONNECT \(target) within \(ProxyConnector.answerSecondsMax) s")
+        }
+        cancelTimer = { loop.cancel(timer) }
     }
 
     override func connected(_ transport: ByteTransport) {
@@ -68,6 +84,7 @@ private final class TunnelHandler: ByteStreamHandler {
 
     private func handOver(_ transport: ByteTransport, _ rest: [UInt8]) {
         self.transport = nil
+        cancelTimer()
         transport.handler = next
         next.connected(transport)
         if !rest.isEmpty { rest.withUnsafeBytes { next.received($0) } }
@@ -83,6 +100,7 @@ private final class TunnelHandler: ByteStreamHandler {
     override func closed(_ error: TransportError?) {
         let error = error.map { TransportError(.proxy, "\(place): \($0.message)", underlying: $0.underlying) }
         transport = nil
+        cancelTimer()
         next.closed(failure ?? error)
     }
 }

@@ -3,7 +3,7 @@ public import EventLoop
 /// The hosts that are reached without the proxy that the environment names: this machine, and what `NO_PROXY` lists.
 ///
 /// That is written as curl and Go take it: names, each with those below it, and addresses, with commas between, with
-/// a port or without; `*` is all.
+/// a port or without, and `*.` before a name or not; `*` is all. Networks (`10.0.0.0/8`) are not read.
 public struct ProxyExemptions: Sendable, Hashable {
     private struct Entry: Sendable, Hashable {
         var host: String
@@ -24,7 +24,8 @@ public struct ProxyExemptions: Sendable, Hashable {
     private static func entry(_ text: String) -> Entry {
         let endpoint = Endpoint(text)
         let host = endpoint?.host ?? text.filter { $0 != "[" && $0 != "]" }
-        return Entry(host: String(host.drop { $0 == "." }), port: endpoint?.port)
+        let name = host.hasPrefix("*.") ? host.dropFirst() : host[...]
+        return Entry(host: String(name.drop { $0 == "." }), port: endpoint?.port)
     }
 
     public func contains(_ endpoint: Endpoint) -> Bool {

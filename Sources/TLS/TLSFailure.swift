@@ -26,10 +26,11 @@ enum TLSFailure {
 
     /// What OpenSSL's queue told after a call that failed.
     ///
-    /// - Parameter showsCertificate: whether this end is a client with a certificate; then alerts that name no cause
-    ///   are taken to be about it.
+    /// - Parameters:
+    ///   - hasCertificate: whether this end has one that the peer may have something against.
+    ///   - showsCertificate: whether it is a client that has; then alerts that name no cause are taken to be about it.
     static func session(
-        _ error: OpenSSLErrors.Entry?, place: String, isHandshaking: Bool, showsCertificate: Bool
+        _ error: OpenSSLErrors.Entry?, place: String, isHandshaking: Bool, hasCertificate: Bool, showsCertificate: Bool
     ) -> TransportError {
         let during = isHandshaking ? "TLS handshake" : "TLS"
         guard let error else { return TransportError(.tls, "\(place): \(during) failed") }
@@ -49,9 +50,11 @@ enum TLSFailure {
             return TransportError(.tls, "\(place): the peer wants a certificate of ours, and none is configured")
         case SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE:
             return TransportError(.certificate, "\(place): the client showed no certificate")
-        case SSL_R_TLSV1_ALERT_UNKNOWN_CA, SSL_R_SSLV3_ALERT_BAD_CERTIFICATE, SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED,
-            SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED, SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN,
-            SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE:
+        case SSL_R_TLSV1_ALERT_UNKNOWN_CA where hasCertificate, SSL_R_SSLV3_ALERT_BAD_CERTIFICATE where hasCertificate,
+            SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED where hasCertificate,
+            SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED where hasCertificate,
+            SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN where hasCertificate,
+            SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE where hasCertificate:
             return refused(error, place)
         case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE where showsCertificate,
             SSL_R_TLSV1_ALERT_ACCESS_DENIED where showsCertificate,

@@ -177,7 +177,8 @@ final class TLSSession {
         }
         let showsCertificate = context.hasIdentity && !context.isServer
         return TLSFailure.session(
-            error, place: place, isHandshaking: isHandshaking, showsCertificate: showsCertificate)
+            error, place: place, isHandshaking: isHandshaking, hasCertificate: context.hasIdentity,
+            showsCertificate: showsCertificate)
     }
 
     var version: TLSVersion? { TLSVersion(rawValue: SSL_version(ssl)) }

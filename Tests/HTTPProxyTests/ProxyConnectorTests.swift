@@ -79,6 +79,18 @@ import Testing
         #expect(client.error?.message.hasPrefix("the proxy nowhere.test:3128: ") == true)
     }
 
+    @Test func aProxyThatIsSilentIsNamed() {
+        loop.enter { proxy.isSilent = true }
+        let start = loop.now.monotonic
+        connect()
+        #expect(run { client.isClosed })
+        #expect(
+            client.error
+                == TransportError(
+                    .proxy, "the proxy proxy.test:3128 has not answered CONNECT api.push.apple.com:443 within 6 s"))
+        #expect(start.duration(to: loop.now.monotonic).components.seconds == 6)
+    }
+
     @Test func aClientMayGiveUpBeforeTheProxyHasAnswered() {
         connect(at: Self.place)
         loop.enter { client.transport?.reset() }

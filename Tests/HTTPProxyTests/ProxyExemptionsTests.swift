@@ -8,6 +8,7 @@ import Testing
         (".push.apple.com", "api.push.apple.com", true), ("push.apple.com", "push.apple.com", true),
         ("push.apple.com", "apipush.apple.com", false), ("example.com, Apple.COM", "api.push.apple.com", true),
         ("apple.com:443", "api.push.apple.com", true), ("apple.com:2197", "api.push.apple.com", false),
+        ("*.apple.com", "api.push.apple.com", true), ("*.apple.com", "api.push.example.com", false),
         ("*", "api.push.apple.com", true), (".", "api.push.apple.com", false),
         ("10.0.0.1", "10.0.0.1", true), ("10.0.0.1", "10.0.0.12", false), ("2001:db8::1", "2001:db8::1", true),
         ("[2001:db8::1]:443", "2001:db8::1", true), ("[2001:db8::1]", "2001:db8::2", false),

@@ -144,7 +144,8 @@ import Testing
             ("proxy: none", ["HTTPS_PROXY": "http://other"], nil, [:]),
             ("", ["HTTPS_PROXY": "https://proxy:3128"], "https://proxy:3128/", ["api.push.apple.com": false]),
             (
-                "", ["https_proxy": "proxy:3128", "no_proxy": "sandbox.push.apple.com"], "http://proxy:3128/",
+                "", ["https_proxy": "proxy:3128", "NO_PROXY": "", "no_proxy": "sandbox.push.apple.com"],
+                "http://proxy:3128/",
                 ["api.push.apple.com": false, "api.sandbox.push.apple.com": true]
             ),
             ("", ["HTTPS_PROXY": ""], nil, [:]),

@@ -183,9 +183,10 @@ import Testing
         #expect(!wire.server.isConnected)
     }
 
-    /// Alerts that do not say what they are about: 40, handshake_failure; 49, access_denied; 51, decrypt_error.
-    @Test(arguments: [UInt8(40), 49, 51], [true, false])
-    func `A bare alert is about the certificate where one is shown`(alert: UInt8, showsCertificate: Bool) throws {
+    /// Alerts that do not say what they are about: 40, handshake_failure; 49, access_denied; 51, decrypt_error. And those
+    /// that name certificates, from bad_certificate to unknown_ca, also to a client that has shown none.
+    @Test(arguments: [UInt8(40), 49, 51, 42, 43, 44, 45, 46, 48], [true, false])
+    func `An alert is about the certificate where one is shown`(alert: UInt8, showsCertificate: Bool) throws {
         let loop = VirtualLoop(seed: 1)
         let endpoint = Endpoint(host: "server.test", port: 443)
         var client = TLSClientConfiguration.trusting

@@ -114,15 +114,21 @@ extension ConfigurationReader {
     /// Where nothing is configured the environment decides, as it does for other programs.
     private mutating func readProxy(_ value: JSONValue?, _ section: JSONValue) -> Configuration.APNs.Proxy? {
         guard let value else {
-            let variable = ["HTTPS_PROXY", "https_proxy"].first { !(resolver.environment($0) ?? "").isEmpty }
-            guard let variable, let text = resolver.environment(variable) else { return nil }
-            let list = resolver.environment("NO_PROXY") ?? resolver.environment("no_proxy") ?? ""
+            guard let (variable, text) = ["HTTPS_PROXY", "https_proxy"].lazy.compactMap(environment).first else {
+                return nil
+            }
+            let list = ["NO_PROXY", "no_proxy"].lazy.compactMap(environment).first?.value ?? ""
             return proxyURL(text, section, "\(variable) of the environment: ").map {
                 .init(url: $0, exemptions: ProxyExemptions(list))
             }
         }
         guard let text = text(value), text != "none" else { return nil }
         return proxyURL(text, value, "").map { .init(url: $0) }
+    }
+
+    /// An empty one is none.
+    private func environment(_ name: String) -> (name: String, value: String)? {
+        resolver.environment(name).flatMap { $0.isEmpty ? nil : (name, $0) }
     }
 
     private mutating func proxyURL(_ text: String, _ place: JSONValue, _ source: String) -> HTTPURL? {

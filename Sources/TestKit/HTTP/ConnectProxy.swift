@@ -6,6 +6,8 @@ public final class ConnectProxy {
     public private(set) var requests: [String] = []
     /// Answered in place of what would be done.
     public var refusal: String?
+    /// It takes requests and says nothing.
+    public var isSilent = false
     private let loop: EventLoop
     /// Where a tunnel leads, whatever was asked for; nil: to what was asked for.
     private let target: Endpoint?
@@ -33,6 +35,7 @@ public final class ConnectProxy {
 
     fileprivate func asked(_ head: String, _ client: ByteTransport) {
         requests.append(head)
+        if isSilent { return }
         let words = head.split(separator: " ")
         guard refusal == nil, words.first == "CONNECT", let endpoint = target ?? Endpoint(String(words[1])) else {
             return answer(client, refusal ?? "400 Bad Request", closes: true)
