@@ -13,6 +13,7 @@ final class FakeAPNS {
     private(set) var connections: [FakeConnection] = []
     /// What each connection announces first.
     var settings = HTTP2Settings(maxConcurrentStreams: 1000)
+    var limits = HTTP2Limits(connectionWindowBytes: 16_777_216)
     /// Called when the whole of a request has come.
     var onRequest: (FakeConnection, HTTP2Stream) -> Void = { connection, stream in connection.accept(stream) }
     /// Called when GOAWAY has come.
@@ -29,7 +30,8 @@ final class FakeAPNS {
         listener = try loop.listen(on: Self.endpoint) { [unowned self] transport in
             let connection = FakeConnection(apns: self)
             connections.append(connection)
-            connection.server = HTTP2Server(loop: loop, delegate: connection, settings: settings)
+            connection.server = HTTP2Server(
+                loop: loop, delegate: connection, settings: settings, limits: limits)
             transport.handler = Silencer(connection.server, apns: self)
         }
     }

@@ -71,15 +71,30 @@ import Testing
 
     @Test func connectsAMinuteAreLimitedEvenWhenTheySucceed() {
         var policy = ReconnectPolicy()
-        for second in 0..<12 {
-            #expect(policy.nextConnect(time(Double(second))) == time(Double(second)))
-            policy.connectBegan(time(Double(second)))
+        var now = time(0)
+        for number in 1...30 {
+            let begun = policy.nextConnect(now)
+            let gap = now.duration(to: begun)
+            #expect(number <= 6 ? gap == .zero : .seconds(8.5)...(.seconds(8.6)) ~= gap, "connect \(number)")
+            policy.connectBegan(begun)
             policy.succeeded()
+            now = begun
         }
-        #expect(policy.nextConnect(time(12)) == time(60))
-        policy.connectBegan(time(60))
-        #expect(policy.nextConnect(time(60)) == time(61))
-        #expect(policy.nextConnect(time(200)) == time(200))
+        #expect(policy.nextConnect(now + .seconds(60)) == now + .seconds(60))
+    }
+
+    @Test(arguments: 0..<20 as Range<UInt64>) func noMinuteHasMoreConnectsThanAllowed(seed: UInt64) {
+        var policy = ReconnectPolicy()
+        var random = SeededRandom(seed: seed)
+        var (now, begun) = (time(0), [MonotonicTime]())
+        for _ in 0..<500 {
+            now = policy.nextConnect(now + .milliseconds(Int64(random.below(3000))))
+            policy.connectBegan(now)
+            begun.append(now)
+        }
+        let windows = begun.indices.map { first in begun[first...].prefix { $0 < begun[first] + .seconds(60) }.count }
+        #expect(windows.allSatisfy { $0 <= 12 })
+        #expect(zip(begun, begun.dropFirst()).allSatisfy { $0.duration(to: $1) <= .seconds(13) })
     }
 
     private func pow2(_ exponent: Int) -> Double { Double(1 << exponent) }

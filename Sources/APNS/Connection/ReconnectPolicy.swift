@@ -12,6 +12,8 @@ public struct ReconnectPolicy: Sendable {
         /// no more than 10 s apart, so that the end of an outage is soon noticed.
         public var delaySecondsMin: Int64 = 1
         public var delaySecondsMax: Int64 = 9
+        /// Half of them may follow each other at once, the others are spread over the minute: else pushes would wait for
+        /// its end where a peer ends connections fast.
         public var connectsPerMinuteMax = 12
 
         public init() {}
@@ -31,8 +33,11 @@ public struct ReconnectPolicy: Sendable {
     /// When the next connection may be opened: now or later.
     public func nextConnect(_ now: MonotonicTime) -> MonotonicTime {
         let limit = max(1, configuration.connectsPerMinuteMax)
+        let atOnce = max(1, limit / 2)
         let byRate = begun.count < limit ? now : begun[begun.count - limit] + .seconds(60)
-        return max(now, earliest, byRate)
+        guard let last = begun.last, begun.count >= atOnce else { return max(now, earliest, byRate) }
+        let apart = last + .milliseconds(60_000 / Int64(limit - atOnce + 1))
+        return max(now, earliest, byRate, min(apart, begun[begun.count - atOnce] + .seconds(60)))
     }
 
     public mutating func connectBegan(_ now: MonotonicTime) {
