@@ -177,6 +177,25 @@ import Testing
         #expect(rig.apns.connections.count == 2)
     }
 
+    @Test func aRefusedKeyLeavesAllItsConnections() throws {
+        let rig = try PoolRig {
+            $0.connectionsMax = 2
+            $0.streamsMax = 1
+        }
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        rig.apns.onRequest = { _, _ in }
+        rig.send(2)
+        #expect(rig.run(until: { rig.apns.connections.count == 2 && rig.apns.requests.count == 3 }))
+        let (first, second) = (rig.apns.connections[0], rig.apns.connections[1])
+        rig.loop.enter { first.answer(first.open[0], 403, #"{"reason":"InvalidProviderToken"}"#) }
+        #expect(rig.runUntilEnded(2))
+        rig.loop.enter { second.accept(second.open[0]) }
+        #expect(rig.runUntilEnded(3))
+        rig.pass(.seconds(1))
+        #expect(first.hasClosed && second.hasClosed)
+    }
+
     @Test func aConnectionThatIsBoundToAnotherKeyIsLeft() throws {
         let rig = try PoolRig()
         rig.apns.onRequest = { [unowned rig] connection, stream in

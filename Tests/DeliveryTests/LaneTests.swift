@@ -82,6 +82,31 @@ import Testing
         #expect(headers.header("push-error-path") == .string("/\(name)"))
     }
 
+    /// Bytes of UTF-8, not characters.
+    @Test(arguments: [("alert", 4096, "x"), ("alert", 4096, "ü"), ("voip", 5120, "x"), ("liveactivity", 4096, "x")])
+    func whatIsExactlyAsLongAsAllowedIsSentAndNoMore(type: String, bytesMax: Int, character: String) throws {
+        let scene = try LaneScene()
+        let aps =
+            type == "liveactivity" ? #"{"timestamp":1,"event":"update","content-state":{}}"# : #"{"alert":"x"}"#
+        func payload(_ bytes: Int) -> String {
+            let frame = #"{"aps":\#(aps),"x":""}"#
+            let (count, rest) = (bytes - frame.utf8.count).quotientAndRemainder(dividingBy: character.utf8.count)
+            let text = String(repeating: character, count: count) + String(repeating: "-", count: rest)
+            return #"{"aps":\#(aps),"x":"\#(text)"}"#
+        }
+        for (number, bytes) in [bytesMax, bytesMax + 1].enumerated() {
+            scene.rig.request(
+                #"""
+                {"id":"\#(LaneScene.id(number))","app":"\#(SimulatedApps.bundleID(0))","device_token":"aabb",
+                 "push_type":"\#(type)","payload":\#(payload(bytes))}
+                """#)
+        }
+        #expect(scene.rig.run { scene.results == 2 })
+        #expect(scene.pushes.map(\.payloadByteCount) == [bytesMax])
+        let headers = try #require(scene.rig.deadLetters.first?.properties)
+        #expect(headers.header("push-reason-class") == "limit" && headers.header("push-error-path") == "/payload")
+    }
+
     @Test func aPushThatNoCredentialIsForIsRefused() throws {
         let app = AppDirectory.App(
             bundleID: "com.example.shop", defaultEnvironment: .sandbox,

@@ -360,21 +360,30 @@ public final class APNSPool {
             switch tokens?.refused(refusal, loop.now, random: loop.nextRandom) {
             case .newer: resend(push, insteadOfToken: tokenGeneration)
             case .asked: refused.append(Refused(push: push, answer: answer, tokenGeneration: tokenGeneration))
-            case .some(.none), nil: push.finish(.answered(answer))
+            case .some(.none), nil: refuse(push, answer, tokenGeneration)
             }
         }
     }
 
     private func resend(_ push: Push, insteadOfToken generation: Int) {
-        // Others that send the same token, or an older one, would be refused as well.
-        for connection in connections where connection?.sends(tokenUpTo: generation) == true { connection?.drain() }
+        leaveConnections(withTokenUpTo: generation)
         resend(push, withNewToken: true)
+    }
+
+    private func refuse(_ push: Push, _ answer: PushAnswer, _ tokenGeneration: Int) {
+        if answer.reason == .invalidProviderToken { leaveConnections(withTokenUpTo: tokenGeneration) }
+        push.finish(.answered(answer))
+    }
+
+    /// Others that send the same token, or an older one, would be refused as well.
+    private func leaveConnections(withTokenUpTo generation: Int) {
+        for connection in connections where connection?.sends(tokenUpTo: generation) == true { connection?.drain() }
     }
 
     private func finishRefused() {
         let refused = refused
         self.refused = []
-        for one in refused { one.push.finish(.answered(one.answer)) }
+        for one in refused { refuse(one.push, one.answer, one.tokenGeneration) }
     }
 
     func refusedUnprocessed(_ push: Push, by connection: APNSConnection) {

@@ -294,6 +294,12 @@ import Testing
         #expect(scene.breakers.areAllClosed)
     }
 
+    @Test func devicesThatAreGoneHoldUpNothing() {
+        let scene = Scene()
+        for number in 0..<1000 { #expect(scene.push(first, 410, .unregistered, connection: number % 2) == .judge) }
+        #expect(scene.breakers.areAllClosed && scene.takeChanges() == [])
+    }
+
     @Test func aRefusalShowsThatTheEndpointIsThere() {
         let scene = Scene()
         scene.breakers.cannotConnect(0, isAlone: false, BreakerCause("unreachable", "nobody is there"), scene.now)
