@@ -226,6 +226,56 @@ import Testing
         #expect(log.lines().contains { $0.contains(#""apns.reason":"Shutdown""#) })
     }
 
+    /// As a server that goes down does: it says so to one, and takes no more.
+    @Test func aServerThatGoesDownKeepsTheMessageItToldAndNoOther() throws {
+        let rig = try PoolRig()
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        let first = rig.apns.connections[0]
+        rig.apns.onRequest = { connection, stream in if connection !== first { connection.accept(stream) } }
+        rig.send(5)
+        #expect(rig.run(until: { first.requests.count == 6 }))
+        rig.loop.enter {
+            // Streams 3 to 7 hold the first three of the five.
+            first.server.goAway(lastStreamID: 7)
+            first.answer(first.requests[1].stream, 503, #"{"reason":"Shutdown"}"#)
+            for request in first.requests[2...3] { first.accept(request.stream) }
+        }
+        #expect(rig.runUntilEnded(6))
+        #expect(rig.answer(1)?.reason == .shutdown)
+        #expect((2..<6).allSatisfy(rig.isAccepted))
+        #expect(rig.apns.connections.count == 2)
+    }
+
+    @Test(arguments: [#"{"reason":"IdleTimeout"}"#, "", "going away", "\u{0}\u{7F}<", #"{"reason":7}"#])
+    func anIdleConnectionThatIsTakenAwayIsReplacedWhenThereIsAPush(debug: String) throws {
+        let rig = try PoolRig()
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        rig.pass(.seconds(3600))
+        rig.loop.enter { rig.apns.connections[0].server.goAway(debug: Array(debug.utf8)) }
+        rig.pass(.seconds(60))
+        #expect(rig.apns.connections.count == 1 && rig.withPool { $0.connectionCount } == 0)
+        rig.send()
+        #expect(rig.runUntilEnded(2))
+        #expect(rig.isAccepted(1) && rig.apns.connections.count == 2)
+    }
+
+    /// A peer that takes headers and gives no room for a body.
+    @Test func aPeerWithoutAWindowKeepsAPushNoLongerThanItsTime() throws {
+        let rig = try PoolRig { $0.waitingMax = 20 }
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        rig.apns.settings = HTTP2Settings(maxConcurrentStreams: 10, initialWindowBytes: 0)
+        rig.withPool { $0.retireConnections() }
+        rig.send(25)
+        #expect(rig.runUntilEnded(26))
+        let outcomes = rig.outcomes.values
+        #expect(outcomes.contains(.notSent(.overloaded)))
+        #expect(outcomes.contains { if case .unknown = $0 { true } else { false } })
+        #expect(outcomes.count { if case .answered = $0 { true } else { false } } == 1)
+    }
+
     @Test func answersThatDoNotComeAfterGoAwayAreUnknownOnceTheGraceIsOver() throws {
         let rig = try PoolRig { $0.drainGraceSeconds = 5 }
         rig.apns.onRequest = { connection, _ in connection.server.goAway(lastStreamID: 1) }

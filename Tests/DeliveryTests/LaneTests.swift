@@ -82,6 +82,17 @@ import Testing
         #expect(headers.header("push-error-path") == .string("/\(name)"))
     }
 
+    @Test func whatGoesInTheBackgroundGoesWithPriorityFive() throws {
+        let scene = try LaneScene()
+        scene.rig.request(
+            #"""
+            {"id":"\#(LaneScene.id(0))","app":"\#(SimulatedApps.bundleID(0))","device_token":"aabb",
+             "push_type":"background","payload":{"aps":{"content-available":1}}}
+            """#)
+        #expect(scene.rig.run { scene.results == 1 })
+        #expect(scene.pushes.first?.headers.first { $0.name == "apns-priority" }?.value == "5")
+    }
+
     /// Bytes of UTF-8, not characters.
     @Test(arguments: [("alert", 4096, "x"), ("alert", 4096, "ü"), ("voip", 5120, "x"), ("liveactivity", 4096, "x")])
     func whatIsExactlyAsLongAsAllowedIsSentAndNoMore(type: String, bytesMax: Int, character: String) throws {

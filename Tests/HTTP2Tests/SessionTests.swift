@@ -379,6 +379,32 @@ import Testing
         #expect(rig.client.responses[1]?.end == .refusedUnprocessed)
     }
 
+    /// nghttp2 ignores them; a client has no use for them (RFC 9113, section 5.3.2).
+    @Test func noPriorityIsSent() throws {
+        let rig = BareRig()
+        let client = RecordingClient()
+        let peer = RawPeer([0, 0, 0, 4, 0, 0, 0, 0, 0])
+        try rig.connect(client, to: peer)
+        #expect(rig.loop.run(limit: .seconds(60), until: { client.settings.count == 1 }) == .done)
+        for path in ["/1", "/2", "/3"] { #expect(rig.loop.enter { client.request(path) } != nil) }
+        #expect(
+            rig.loop.run(limit: .seconds(60), until: { Self.frameTypes(peer.received).count(where: { $0 == 1 }) == 3 })
+                == .done)
+        #expect(!Self.frameTypes(peer.received).contains(2))
+    }
+
+    /// Of the frames behind the preface.
+    private static func frameTypes(_ bytes: [UInt8]) -> [UInt8] {
+        var types: [UInt8] = []
+        var rest = bytes.dropFirst(24)
+        while rest.count >= 9 {
+            let head = Array(rest.prefix(9))
+            types.append(head[3])
+            rest = rest.dropFirst(9 + (Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])))
+        }
+        return types
+    }
+
     @Test func trailersBelongToTheirRequest() throws {
         let rig = BareRig()
         var asked = 0

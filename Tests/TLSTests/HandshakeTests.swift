@@ -183,14 +183,26 @@ import Testing
         #expect(!wire.server.isConnected)
     }
 
+    /// As a server of TLS 1.1 answers: alert 70, protocol_version.
+    @Test func `A server that knows no version of today is refused by name`() throws {
+        let error = try errorAfterAlert(70, client: .trusting)
+        #expect(error?.code == .tls && error?.message.contains("no version of TLS in common") == true)
+    }
+
     /// Alerts that do not say what they are about: 40, handshake_failure; 49, access_denied; 51, decrypt_error. And those
     /// that name certificates, from bad_certificate to unknown_ca, also to a client that has shown none.
     @Test(arguments: [UInt8(40), 49, 51, 42, 43, 44, 45, 46, 48], [true, false])
     func `An alert is about the certificate where one is shown`(alert: UInt8, showsCertificate: Bool) throws {
-        let loop = VirtualLoop(seed: 1)
-        let endpoint = Endpoint(host: "server.test", port: 443)
         var client = TLSClientConfiguration.trusting
         client.identity = showsCertificate ? Certificates.client : nil
+        let error = try errorAfterAlert(alert, client: client)
+        #expect(error?.code == (showsCertificate ? .certificateRefused : .tls), "\(error?.message ?? "")")
+    }
+
+    /// What a client says of a server that answers its first words with a fatal alert.
+    private func errorAfterAlert(_ alert: UInt8, client: TLSClientConfiguration) throws -> TransportError? {
+        let loop = VirtualLoop(seed: 1)
+        let endpoint = Endpoint(host: "server.test", port: 443)
         let context = try TLSContext(client: client)
         let (refusing, refused) = (End(), End())
         refusing.onConnected = { $0.send([0x15, 0x03, 0x03, 0x00, 0x02, 0x02, alert]) }
@@ -200,10 +212,9 @@ import Testing
             refused.transport = TLSConnector(over: below, context: context, serverName: "localhost").connect(refused)
         }
         #expect(loop.run(limit: .seconds(60), until: { refused.isClosed }) == .done)
-        #expect(
-            refused.error?.code == (showsCertificate ? .certificateRefused : .tls), "\(refused.error?.message ?? "")")
         loop.enter { refusing.transport?.close() }
         #expect(loop.run(limit: .seconds(60), until: { refusing.isClosed }) == .done)
+        return refused.error
     }
 
     @Test(arguments: [([String](), ["h2"]), (["http/1.1"], ["h2"]), (["http/1.1", "h3"], ["h2", "h2c"])])
