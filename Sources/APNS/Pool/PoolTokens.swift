@@ -12,25 +12,31 @@ struct PoolTokens {
         case none
     }
 
-    private var newest: ProviderToken?
+    private var newest: ProviderToken? {
+        didSet { usableUntilNanoseconds = newest.map { $0.mintedAt.sinceBoot.nanoseconds + useNanosecondsMax } ?? .min }
+    }
+    /// Since the machine's start; kept, because each push asks.
+    private var usableUntilNanoseconds = Int64.min
     private var own: TokenSource?
-    private let useSecondsMax: Int64
+    private let useNanosecondsMax: Int64
     /// A refusal that was not answered yet.
     private var asked: Int?
     private let ask: (TokenRefusal) -> Void
 
     /// - Parameter supply: nil: the pool signs with the key.
     init(_ key: ProviderKey, _ configuration: ProviderTokenPolicy.Configuration, _ supply: TokenSupply?) {
-        newest = supply?.first
         own = supply == nil ? TokenSource(key: key, configuration: configuration) : nil
-        useSecondsMax = configuration.useSecondsMax
+        useNanosecondsMax = configuration.useSecondsMax * 1_000_000_000
         ask = supply?.ask ?? { _ in }
+        // From a function, since observers are not called in an initializer.
+        if let supply { take(.newest(supply.first)) }
     }
 
     /// The token to send now; nil when there is none that APNs would take.
     mutating func usable(_ now: Now, random: () -> UInt64) -> ProviderToken? {
         if own?.renew(now, random: random) == true { newest = own?.newest }
-        return ageSeconds(now).map { $0 < useSecondsMax } == true ? newest : nil
+        guard now.sinceBoot.nanoseconds < usableUntilNanoseconds else { return nil }
+        return newest
     }
 
     func ageSeconds(_ now: Now) -> Int64? {

@@ -83,8 +83,12 @@ final class CountedLane {
     }
 
     private func makeLane(_ key: ES256PrivateKey) throws -> Lane {
-        let pool = PoolConfiguration(
-            environment: .production, key: try ProviderKey(privateKey: key, keyID: Self.keyID, teamID: Self.teamID))
+        let key = try ProviderKey(privateKey: key, keyID: Self.keyID, teamID: Self.teamID)
+        let pool = PoolConfiguration(environment: .production, key: key)
+        // Signed elsewhere, as in a worker.
+        var tokens = TokenSource(key: key)
+        _ = tokens.renew(loop.now, random: loop.nextRandom)
+        let supply = tokens.newest.map { TokenSupply(first: $0) { _ in } }
         let app = AppDirectory.App(bundleID: Self.app, defaultEnvironment: .production, production: .init(0))
         let configuration = LaneConfiguration(
             broker: ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest")),
@@ -95,6 +99,7 @@ final class CountedLane {
         return Lane(
             loop: lane, configuration: configuration,
             connectors: Lane.Connectors(consumer: [toBroker], publisher: [toBroker], apns: [toAPNs]),
+            tokens: supply.map { [pool.credential.name: $0] } ?? [:],
             counters: LaneCounters(metrics), copies: CopyMemory(), log: .silent)
     }
 
