@@ -1,3 +1,5 @@
+public import Crypto
+
 /// What is known of a device token's form: opaque bytes of no fixed size, written in hexadecimal of either case.
 public enum DeviceToken {
     /// Sane upper bound; 160 digits were seen, and Apple once spoke of 100 bytes.
@@ -7,7 +9,17 @@ public enum DeviceToken {
     /// ASCII is read from bytes, so that digits of other scripts do not pass.
     @inlinable public static func isWellFormed(_ bytes: some Collection<UInt8>) -> Bool {
         let count = bytes.count
-        return count > 0 && count <= hexDigitsMax && count % 2 == 0 && bytes.allSatisfy(isHexDigit)
+        guard count > 0, count <= hexDigitsMax, count % 2 == 0 else { return false }
+        return bytes.withContiguousStorageIfAvailable(areHexDigits) ?? bytes.allSatisfy(isHexDigit)
+    }
+
+    @inlinable static func areHexDigits(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        let raw = UnsafeRawBufferPointer(bytes)
+        let wordsEnd = raw.count & ~7
+        for offset in stride(from: 0, to: wordsEnd, by: 8) {
+            guard HexDigits.areAll(raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) else { return false }
+        }
+        return raw[wordsEnd...].allSatisfy(isHexDigit)
     }
 
     /// A form for logs and error texts which cannot be pushed to: at most the first eight digits and how many follow.

@@ -1,8 +1,8 @@
 /// Eight hexadecimal digits at once, in the bytes of one word, the first digit in the highest: every message has ids to be
 /// read and written, and digit by digit that costs a thousand instructions.
-enum HexDigits {
-    private static let ones: UInt64 = 0x0101_0101_0101_0101
-    private static let highBits = ones &* 0x80
+public enum HexDigits {
+    @usableFromInline static let ones: UInt64 = 0x0101_0101_0101_0101
+    @usableFromInline static let highBits = ones &* 0x80
 
     /// The text of a number of 32 bits, in lower case.
     static func text(_ number: UInt64) -> UInt64 {
@@ -16,17 +16,23 @@ enum HexDigits {
 
     /// The number that digits of either case are the text of; nil when a byte is no digit.
     static func value(_ text: UInt64) -> UInt64? {
-        guard text & highBits == 0 else { return nil }
-        let lower = text | ones &* 0x20
-        // The high bit of each byte says whether the byte is at least so much.
-        func isAtLeast(_ least: UInt8) -> UInt64 { (lower &+ ones &* UInt64(0x80 - least)) & highBits }
-        let areLetters = isAtLeast(UInt8(ascii: "a")) & ~isAtLeast(UInt8(ascii: "f") + 1)
-        // Below the letters nothing is changed by what makes them lower case, unless it was no digit.
-        let areDigits = isAtLeast(UInt8(ascii: "0")) & ~isAtLeast(UInt8(ascii: "9") + 1) & (text << 2)
-        guard areLetters | areDigits == highBits else { return nil }
-        var digits = (lower & (ones &* 0x0F)) &+ (areLetters >> 7) &* 9
+        guard areAll(text) else { return nil }
+        let areLetters = text >> 6 & ones
+        var digits = (text & (ones &* 0x0F)) &+ areLetters &* 9
         digits = (digits | digits >> 4) & 0x00FF_00FF_00FF_00FF
         digits = (digits | digits >> 8) & 0x0000_FFFF_0000_FFFF
         return (digits | digits >> 16) & 0xFFFF_FFFF
+    }
+
+    /// Whether each byte is a digit, of either case.
+    @inlinable public static func areAll(_ text: UInt64) -> Bool {
+        guard text & highBits == 0 else { return false }
+        let lower = text | ones &* 0x20
+        // The high bit of each byte says whether the byte is at least so much.
+        func isAtLeast(_ least: UInt8) -> UInt64 { lower &+ ones &* UInt64(0x80 - least) }
+        let areLetters = isAtLeast(UInt8(ascii: "a")) & ~isAtLeast(UInt8(ascii: "f") + 1)
+        // Below the letters nothing is changed by what makes them lower case, unless it was no digit.
+        let areDigits = isAtLeast(UInt8(ascii: "0")) & ~isAtLeast(UInt8(ascii: "9") + 1) & (text << 2)
+        return (areLetters | areDigits) & highBits == highBits
     }
 }

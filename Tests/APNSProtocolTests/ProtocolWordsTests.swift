@@ -99,6 +99,15 @@ import Testing
         #expect(!DeviceToken.isWellFormed(String(repeating: "ab", count: 201).utf8))
     }
 
+    @Test(arguments: [0, 7, 8, 15, 16, 17])
+    func eachByteOfADeviceTokenIsLookedAt(position: Int) {
+        for byte in UInt8.min...UInt8.max {
+            var token = Array("0123456789abcdefAF".utf8)
+            token[position] = byte
+            #expect(DeviceToken.isWellFormed(token) == (byte < 0x80 && Character(Unicode.Scalar(byte)).isHexDigit))
+        }
+    }
+
     @Test func shortenedDeviceTokensCannotBePushedTo() {
         #expect(DeviceToken.shortened(String(repeating: "0123456789abcdef", count: 4).utf8) == "01234567…+56")
         #expect(DeviceToken.shortened("abcd".utf8) == "ab…+2")

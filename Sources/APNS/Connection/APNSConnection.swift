@@ -15,13 +15,13 @@ final class APNSConnection: HTTP2ClientDelegate {
         var sentAt: MonotonicTime
         /// 0 before the answer.
         var status = 0
+        /// Whether `apns-id` came, with which APNs answers.
+        var hasID = false
         var body: [UInt8] = []
         var uniqueID: String?
         var requestID: String?
         var retryAfterSeconds: Int64?
         var channelID: String?
-        /// Whether `apns-id` came, with which APNs answers.
-        var hasID = false
     }
 
     /// Bytes of `apns-unique-id` and `apns-request-id` that are kept: a UUID is shorter.
@@ -91,7 +91,8 @@ final class APNSConnection: HTTP2ClientDelegate {
     ///   - block: storage for the header fields.
     func start(_ push: Push, newest: ProviderToken?, block: inout HeaderBlock) -> Bool {
         loop.assertOnLoop()
-        if let newest, !takeToken(newest) {
+        let now = loop.now
+        if let newest, !takeToken(newest, now) {
             drain()
             return false
         }
@@ -103,16 +104,15 @@ final class APNSConnection: HTTP2ClientDelegate {
         }
         while flights.count <= stream.slot { flights.append(nil) }
         flights[stream.slot] = Flight(
-            stream: stream, push: push, tokenGeneration: token?.generation ?? 0, sentAt: loop.now.monotonic)
-        deadlines.add(
-            slot: stream.slot, deadline: loop.now.monotonic + configuration.timeout(of: push.request, loop.now))
+            stream: stream, push: push, tokenGeneration: token?.generation ?? 0, sentAt: now.monotonic)
+        deadlines.add(slot: stream.slot, deadline: now.monotonic + configuration.timeout(of: push.request, now))
         armRequestTimer()
         return true
     }
 
     /// False when the connection can send neither this token nor the one before.
-    private func takeToken(_ newest: ProviderToken) -> Bool {
-        switch tokenUse.decide(newest: newest.generation, mintedAt: newest.mintedAt.sinceBoot, loop.now.sinceBoot) {
+    private func takeToken(_ newest: ProviderToken, _ now: Now) -> Bool {
+        switch tokenUse.decide(newest: newest.generation, mintedAt: newest.mintedAt.sinceBoot, now.sinceBoot) {
         case .useNewest: token = newest
         case .keep: break
         case .replaceConnection: return false
@@ -250,7 +250,9 @@ final class APNSConnection: HTTP2ClientDelegate {
     }
 
     override func responseHeader(_ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-        if name.equals(HeaderName.apnsUniqueID) {
+        if name.equals(HeaderName.apnsID) {
+            flights[stream.slot]?.hasID = true
+        } else if name.equals(HeaderName.apnsUniqueID) {
             flights[stream.slot]?.uniqueID = String(decoding: value.prefix(Self.idBytesMax), as: UTF8.self)
         } else if name.equals(HeaderName.apnsRequestID) {
             flights[stream.slot]?.requestID = String(decoding: value.prefix(Self.idBytesMax), as: UTF8.self)
@@ -260,8 +262,6 @@ final class APNSConnection: HTTP2ClientDelegate {
             // What is cut would be another channel.
             guard value.count <= Self.channelIDBytesMax else { return }
             flights[stream.slot]?.channelID = String(decoding: value, as: UTF8.self)
-        } else if name.equals(HeaderName.apnsID) {
-            flights[stream.slot]?.hasID = true
         }
     }
 

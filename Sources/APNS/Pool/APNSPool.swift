@@ -175,11 +175,12 @@ public final class APNSPool {
     /// False when the connection takes no more, and then it drains; else the push was sent or has ended.
     private func start(_ push: Push, on slot: Int) -> Bool {
         guard let connection = connections[slot] else { return false }
-        guard !push.request.isExpired(unixSeconds: loop.now.unixSeconds) else {
+        let now = loop.now
+        guard !push.request.isExpired(unixSeconds: now.unixSeconds) else {
             push.finish(.notSent(.expired))
             return true
         }
-        let token = tokens?.usable(loop.now, random: loop.nextRandom)
+        let token = tokens?.usable(now, random: loop.nextRandom)
         guard token != nil || tokens == nil else {
             logMissingToken()
             push.finish(.notSent(.noToken))
@@ -187,10 +188,10 @@ public final class APNSPool {
         }
         isTokenMissing = false
         guard connection.start(push, newest: token, block: &block) else { return false }
-        machine.streamBegan(slot, loop.now.monotonic)
+        machine.streamBegan(slot, now.monotonic)
         statistics.sent += 1
-        times.stream.observe(push.givenAt, loop.now.monotonic)
-        push.timing?.sentAt = loop.now.unixNanoseconds
+        times.stream.observe(push.givenAt, now.monotonic)
+        push.timing?.sentAt = now.unixNanoseconds
         return true
     }
 
