@@ -32,6 +32,36 @@ import Testing
         return machine
     }
 
+    @Test func anotherIsOpenedBeforeTheStreamsAreUsedUp() {
+        var machine = opened(connectionsMax: 2, streamsMax: 100)
+        let asked = (0..<77).map { _ in machine.streamBegan(0, at(1)) }
+        #expect(asked.firstIndex(of: true) == 75 && asked.count { $0 } == 1, "asked for once")
+        let (first, second) = (
+            machine.nextOpening(.init(isHigh: true), at(1)), machine.nextOpening(.init(isHigh: true), at(1))
+        )
+        #expect(first == .open(slot: 1) && second == .none, "one is coming")
+        _ = machine.settingsCame(1, streamsMax: nil)
+        machine.streamBegan(1, at(2))
+        machine.streamEnded(1, .authenticated, at(2))
+        #expect(machine.nextOpening(.init(isHigh: true), at(3)) == .none, "no more than may be")
+    }
+
+    @Test(arguments: [(0, 300.0), (300_000, 600), (300_001, 300)] as [(UInt64, Double)])
+    func whatIsNotNeededIsLeftAfterAWhile(random: UInt64, wait: Double) {
+        var machine = opened(connectionsMax: 2, streamsMax: 100)
+        #expect(machine.nextShrinking(at(1)) { random } == .none, "one stays")
+        for _ in 0..<76 { machine.streamBegan(0, at(1)) }
+        #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 1))
+        _ = machine.settingsCame(1, streamsMax: nil)
+        #expect(machine.nextShrinking(at(2)) { random } == .later(at(2 + wait)))
+        for _ in 0..<76 { machine.streamEnded(0, .authenticated, at(50)) }
+        for number in 1...25 { machine.streamBegan(0, at(50 + Double(number))) }
+        #expect(machine.nextShrinking(at(2 + wait)) { random } == .later(at(75 + wait)), "a quarter was in use")
+        #expect(machine.nextShrinking(at(75 + wait)) { random } == .leave(slot: 1), "the one with the fewest streams")
+        machine.leave(1)
+        #expect(machine.nextShrinking(at(75 + wait)) { random } == .none)
+    }
+
     @Test func nothingIsOpenedForNobody() {
         var machine = machine()
         #expect(machine.nextOpening(nothing, at(0)) == .none)

@@ -34,6 +34,33 @@ import Testing
         print("one connection, 64 KiB windows, answers after 100 ms: at least \(least) pushes in flight")
     }
 
+    @Test func connectionsComeWithTheLoadAndGoAfterIt() throws {
+        let rig = try PoolRig { $0.connectionsMax = 3 }
+        rig.apns.settings = HTTP2Settings(maxConcurrentStreams: 100)
+        rig.apns.onRequest = { [unowned rig] connection, stream in
+            _ = rig.loop.schedule(after: .milliseconds(100)) { connection.accept(stream) }
+        }
+        func standing() -> Int { rig.apns.connections.count { !$0.hasClosed } }
+        var sent = 0
+        func push(perSecond rate: Int, seconds: Int) {
+            for _ in 0..<(seconds * 20) {
+                rig.send(rate / 20)
+                sent += rate / 20
+                rig.pass(.milliseconds(50))
+            }
+        }
+        push(perSecond: 200, seconds: 5)
+        #expect(standing() == 1, "20 of 100 streams")
+        push(perSecond: 1600, seconds: 5)
+        #expect(standing() == 3, "160 of 100 streams")
+        push(perSecond: 20, seconds: 700)
+        #expect(standing() < 3)
+        push(perSecond: 20, seconds: 700)
+        #expect(standing() == 1)
+        #expect(rig.runUntilEnded(sent))
+        #expect((0..<sent).allSatisfy(rig.isAccepted))
+    }
+
     /// A peer that says GOAWAY each second, and now and then cuts the connection at once, for ten minutes.
     @Test(arguments: 1...3 as ClosedRange<UInt64>) func aPeerThatLeavesEverySecondLosesNothing(seed: UInt64) throws {
         let rig = try PoolRig(seed: seed) { $0.connectionsMax = 2 }

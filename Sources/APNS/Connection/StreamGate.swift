@@ -16,6 +16,15 @@ public struct StreamGate: Sendable {
         case closed
     }
 
+    /// How many of its streams are in use.
+    public enum Use: Sendable, Hashable {
+        /// So few that one connection less would do.
+        case light
+        case moderate
+        /// So many that another connection would be of use.
+        case heavy
+    }
+
     /// How a stream ended, as far as it matters here.
     public enum End: Sendable, Hashable {
         /// An answer that APNs gives only after it took the provider token.
@@ -52,6 +61,14 @@ public struct StreamGate: Sendable {
 
     /// One in so many.
     private static let urgentShare = 10
+
+    /// Light below a quarter, heavy above three quarters: two connections that are light make one that is not heavy, so
+    /// that they do not come and go.
+    public var use: Use {
+        guard phase == .open else { return .light }
+        let limit = limit
+        return inFlight < limit / 4 ? .light : inFlight > limit - limit / 4 ? .heavy : .moderate
+    }
 
     private var limit: Int { min(streamsMax, peerStreamsMax ?? .max) }
 

@@ -42,6 +42,7 @@ public final class APNSPool {
     private var isTokenMissing = false
     private var waitTimer: TimerToken?
     private var openTimer: (token: TimerToken, time: MonotonicTime)?
+    private var shrinkTimer: TimerToken?
 
     /// - Parameters:
     ///   - connector: opens a connection to the endpoint, over TLS with `h2` agreed; resolves its name anew each time.
@@ -61,7 +62,8 @@ public final class APNSPool {
             PoolMachine.Limits(
                 connectionsMax: configuration.connectionsMax, streamsMax: configuration.streamsMax,
                 provesToken: configuration.credential.key != nil,
-                probeAnswerSecondsMax: configuration.probeAnswerSecondsMax),
+                probeAnswerSecondsMax: configuration.probeAnswerSecondsMax,
+                shrinkSeconds: configuration.shrinkSecondsMin...configuration.shrinkSecondsMax),
             configuration.reconnect)
     }
 
@@ -95,6 +97,7 @@ public final class APNSPool {
         while let push = waiting.popAny() { push.finish(.notSent(.draining)) }
         finishRefused()
         cancel(&waitTimer)
+        cancel(&shrinkTimer)
         cancelOpening()
     }
 
@@ -188,7 +191,7 @@ public final class APNSPool {
         }
         isTokenMissing = false
         guard connection.start(push, newest: token, block: &block) else { return false }
-        machine.streamBegan(slot, now.monotonic)
+        if machine.streamBegan(slot, now.monotonic) { openConnections(isHigh: true) }
         statistics.sent += 1
         times.stream.observe(push.givenAt, now.monotonic)
         push.timing?.sentAt = now.unixNanoseconds
@@ -248,9 +251,10 @@ public final class APNSPool {
     }
 
     /// Opens as many connections as the machine wants, and asks again when it says so.
-    private func openConnections() {
+    private func openConnections(isHigh: Bool = false) {
         while true {
-            let demand = PoolMachine.Demand(hasShared: waiting.hasShared, hasFresh: waiting.hasFresh)
+            let demand = PoolMachine.Demand(
+                hasShared: waiting.hasShared, isHigh: isHigh, hasFresh: waiting.hasFresh)
             switch machine.nextOpening(demand, loop.now.monotonic) {
             case .none: return
             case .later(let time): return openLater(time)
@@ -270,6 +274,23 @@ public final class APNSPool {
         openTimer = (token, time)
     }
 
+    /// Leaves connections that are not needed any more.
+    private func shrink() {
+        guard isAccepting, shrinkTimer == nil else { return }
+        while true {
+            switch machine.nextShrinking(loop.now.monotonic, random: loop.nextRandom) {
+            case .none: return
+            case .leave(let slot): connections[slot]?.drain()
+            case .later(let time):
+                shrinkTimer = loop.schedule(at: time) { [self] in
+                    shrinkTimer = nil
+                    shrink()
+                }
+                return
+            }
+        }
+    }
+
     private func open(_ slot: Int) {
         statistics.connects += 1
         let connection = APNSConnection(
@@ -287,6 +308,7 @@ public final class APNSPool {
                 .apnsStreamsMax: streamsMax.map { .integer($0) },
             ])
         if isNew { onEvent(.connected) }
+        shrink()
         sendFresh(on: connection.slot)
         sendWaiting()
     }

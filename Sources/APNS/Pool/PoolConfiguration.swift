@@ -11,6 +11,10 @@ public struct PoolConfiguration: Sendable {
     /// Connections that take requests at the same time. One more is opened for a push that has to be the first on its
     /// connection, and beside a connection whose first push stays without an answer.
     public var connectionsMax = 2
+    /// A connection more than the load needs is left after a time between these, drawn anew for each: together they would
+    /// all come back together.
+    public var shrinkSecondsMin: Int64 = 300
+    public var shrinkSecondsMax: Int64 = 600
     /// Requests open at once on one connection, if APNs allows as many.
     public var streamsMax = 1000
     /// Pushes that wait for a free stream, or for a connection of their own.

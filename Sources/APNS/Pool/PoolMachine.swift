@@ -11,14 +11,26 @@ struct PoolMachine: Sendable {
         /// Whether each connection has to have a provider token taken first.
         var provesToken = true
         var probeAnswerSecondsMax: Int64
+        var shrinkSeconds: ClosedRange<Int64> = 300...600
     }
 
     /// What asks for a connection.
     struct Demand: Sendable {
         /// Pushes wait that take any stream.
         var hasShared = false
+        /// Most streams are in use.
+        var isHigh = false
         /// Pushes wait for a connection of their own.
         var hasFresh = false
+    }
+
+    /// What there is to do about connections that the load does not need.
+    enum Shrinking: Sendable, Hashable {
+        case leave(slot: Int)
+        /// Ask again at this time.
+        case later(MonotonicTime)
+        /// There are none.
+        case none
     }
 
     enum Opening: Sendable, Hashable {
@@ -32,6 +44,8 @@ struct PoolMachine: Sendable {
         case none
     }
 
+    private static let growthInterval = Duration.milliseconds(100)
+
     private let limits: Limits
     private var reconnect: ReconnectPolicy
     private var members: [PoolMember?] = []
@@ -39,6 +53,12 @@ struct PoolMachine: Sendable {
     private(set) var begun = 0
     private var isAccepting = true
     private var isProbing = false
+    /// When the load last needed all connections, as far as anybody had to know.
+    private var lastNeeded = MonotonicTime(nanoseconds: .min)
+    /// Not before is asked for another one.
+    private var nextGrowth = MonotonicTime(nanoseconds: .min)
+    /// Drawn for the connection that is to be left next.
+    private var shrinkWait: Duration?
     /// Attempts that failed since one succeeded, and when the first of them began.
     private var failures = 0
     private var failingSince: MonotonicTime?
@@ -62,9 +82,39 @@ struct PoolMachine: Sendable {
         return choice.index
     }
 
-    mutating func streamBegan(_ slot: Int, _ now: MonotonicTime) {
+    /// Returns whether to ask for another connection: pushes go to the one with the fewest streams, so that where it has
+    /// many, all have.
+    @discardableResult mutating func streamBegan(_ slot: Int, _ now: MonotonicTime) -> Bool {
         members[slot]?.streamBegan(now)
+        guard let use = members[slot]?.gate.use, use != .light else { return false }
+        lastNeeded = now
+        guard use == .heavy, now >= nextGrowth else { return false }
+        nextGrowth = now + Self.growthInterval
+        return true
     }
+
+    /// Whether to leave a connection; asked when one stands, and again when it says so.
+    ///
+    /// - Parameter random: draws the wait.
+    mutating func nextShrinking(_ now: MonotonicTime, random: () -> UInt64) -> Shrinking {
+        guard servingCount > 1 else {
+            shrinkWait = nil
+            return .none
+        }
+        if shrinkWait == nil { lastNeeded = max(lastNeeded, now) }
+        let wait = shrinkWait ?? drawShrinkWait(random)
+        shrinkWait = wait
+        guard lastNeeded + wait <= now, let slot = leastBusy else { return .later(max(now, lastNeeded + wait)) }
+        shrinkWait = nil
+        return .leave(slot: slot)
+    }
+
+    private func drawShrinkWait(_ random: () -> UInt64) -> Duration {
+        let (least, most) = (limits.shrinkSeconds.lowerBound * 1000, limits.shrinkSeconds.upperBound * 1000)
+        return .milliseconds(least + Int64(random() % UInt64(most - least + 1)))
+    }
+
+    private var servingCount: Int { members.count { $0?.gate.isServing == true && $0?.isReserved == false } }
 
     mutating func streamEnded(_ slot: Int, _ end: StreamGate.End, _ now: MonotonicTime) {
         guard members[slot]?.streamEnded(end, now) == .provedItself else { return }
@@ -101,7 +151,7 @@ struct PoolMachine: Sendable {
     }
 
     private func need(_ demand: Demand, _ now: MonotonicTime) -> Need {
-        guard isAccepting, demand.hasShared || demand.hasFresh || isProbing else { return .none }
+        guard isAccepting, demand.hasShared || demand.hasFresh || demand.isHigh || isProbing else { return .none }
         var serving = 0
         var hasReserved = false
         // One that takes pushes soon makes another needless.
@@ -132,7 +182,7 @@ struct PoolMachine: Sendable {
             return serving <= connectionsMax ? .connection(isReserved: true) : .room
         }
         guard !isOneComing else { return .none }
-        if demand.hasShared {
+        if demand.hasShared || demand.isHigh {
             if let stallsAt { return serving <= connectionsMax ? .at(stallsAt) : .none }
             let isOneMore = isOneStalled || hasReserved
             return serving < connectionsMax + (isOneMore ? 1 : 0) ? .connection(isReserved: false) : .none
