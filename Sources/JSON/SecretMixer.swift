@@ -17,12 +17,22 @@
 
     /// The hash of a text by its fingerprint, and by all of it where that does not say all.
     @inlinable @inline(__always) public func hash(_ words: KeyFingerprint, _ text: UnsafeRawBufferPointer) -> UInt64 {
-        words.count <= 16 ? mix(words.first ^ UInt64(words.count) << 56, words.last) : longHash(text)
+        words.count <= 16 ? mix(words.first ^ UInt64(words.count) << 56, words.last) : hash(text)
     }
 
-    @usableFromInline func longHash(_ text: UnsafeRawBufferPointer) -> UInt64 {
-        var hasher = Hasher()
-        hasher.combine(bytes: text)
-        return UInt64(bitPattern: Int64(hasher.finalize()))
+    /// The hash of bytes, eight a step.
+    public func hash(_ bytes: UnsafeRawBufferPointer, after start: UInt64 = 0) -> UInt64 {
+        var state = mix(start, UInt64(bytes.count))
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            state = mix(state, bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            offset += 8
+        }
+        var rest: UInt64 = 0
+        while offset < bytes.count {
+            rest = rest << 8 | UInt64(bytes[offset])
+            offset += 1
+        }
+        return mix(state, rest)
     }
 }

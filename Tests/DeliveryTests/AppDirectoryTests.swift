@@ -8,11 +8,15 @@ import Testing
         let names = (0..<1_000).map { "com.example.app\($0)" }
         let apps = AppDirectory(
             names.map { AppDirectory.App(bundleID: $0, defaultEnvironment: .production, production: .init(0)) })
-        for (index, name) in names.enumerated() { #expect(apps.find(Array(name.utf8)) == index) }
+        for (index, name) in names.enumerated() { #expect(find(name, in: apps) == index) }
         for name in ["", "com.example.app", "com.example.app1000", "COM.EXAMPLE.APP1"] {
-            #expect(apps.find(Array(name.utf8)) == nil)
+            #expect(find(name, in: apps) == nil)
         }
-        #expect(AppDirectory([]).find([]) == nil)
+        #expect(find("", in: AppDirectory([])) == nil)
+    }
+
+    private func find(_ name: String, in apps: AppDirectory) -> AppDirectory.Index? {
+        Array(name.utf8).withUnsafeBytes { apps.find($0) }
     }
 
     @Test func everyKindOfPushHasARouteOfItsOwn() {

@@ -12,7 +12,7 @@ public struct CopyKey: Sendable, Hashable {
 extension SecretMixer {
     /// 128 bits, so that no two messages of a process' life are ever taken for one; nobody can make a pair that is.
     func copyKey(id: UUIDValue, app: Int, body: [UInt8]) -> CopyKey {
-        let content = body.withUnsafeBytes { hash($0, UInt64(truncatingIfNeeded: app)) }
+        let content = body.withUnsafeBytes { hash($0, after: UInt64(truncatingIfNeeded: app)) }
         // Ids may differ in one half alone, and each half of the key leads to a place of its own.
         let low = mix(id.low, mix(id.high, content))
         return CopyKey(high: mix(id.high ^ low, content &+ 1), low: low)
@@ -21,22 +21,6 @@ extension SecretMixer {
     /// Of what the publisher wrote beside the body; brokers add headers that begin with `x-`. Two publishes of the same
     /// body rarely have the same: times, traces and correlation ids tell them apart.
     func fingerprint(of properties: MessageProperties) -> UInt32 {
-        UInt32(truncatingIfNeeded: properties.publishersSum { hash($0, 0) })
-    }
-
-    /// Eight bytes a step: the whole message is hashed for each delivery.
-    private func hash(_ bytes: UnsafeRawBufferPointer, _ start: UInt64) -> UInt64 {
-        var state = mix(start, UInt64(bytes.count))
-        var offset = 0
-        while offset + 8 <= bytes.count {
-            state = mix(state, bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-            offset += 8
-        }
-        var rest: UInt64 = 0
-        while offset < bytes.count {
-            rest = rest << 8 | UInt64(bytes[offset])
-            offset += 1
-        }
-        return mix(state, rest)
+        UInt32(truncatingIfNeeded: properties.publishersSum { hash($0) })
     }
 }

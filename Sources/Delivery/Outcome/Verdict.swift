@@ -1,5 +1,6 @@
-/// What follows for a message from what became of its push.
-enum Verdict: Sendable, Hashable {
+/// What follows for a message from what became of its push. A reference: each frame on a message's way would hold another
+/// copy, a kilobyte in all.
+indirect enum Verdict: Sendable, Hashable {
     /// It has ended.
     case conclude(Conclusion)
     /// It comes back to its queue after a while.

@@ -1,5 +1,5 @@
 public import APNSProtocol
-import EventLoop
+import JSON
 
 /// The configured apps by bundle ID.
 ///
@@ -86,6 +86,7 @@ public struct AppDirectory: Sendable {
     private let pools: [Int?]
     /// By app and outcome, in the order of `Outcome.allCases`.
     private let resultRoutingKeys: [[String]]
+    private let mixer = SecretMixer()
     /// Open addressing; −1 is free.
     private let slots: [Int32]
 
@@ -101,7 +102,8 @@ public struct AppDirectory: Sendable {
         }
         var slots = [Int32](repeating: -1, count: Self.slotCount(for: apps.count))
         for (index, name) in names.enumerated() {
-            var slot = Self.hash(name) & (slots.count - 1)
+            let hash = name.withUnsafeBytes { [mixer] in mixer.hash($0) }
+            var slot = Int(truncatingIfNeeded: hash) & (slots.count - 1)
             while slots[slot] >= 0 { slot = (slot + 1) & (slots.count - 1) }
             slots[slot] = Int32(index)
         }
@@ -163,11 +165,11 @@ public struct AppDirectory: Sendable {
         resultRoutingKeys[index][outcome.number]
     }
 
-    public func find(_ bundleID: some Collection<UInt8>) -> Index? {
-        var slot = Self.hash(bundleID) & (slots.count - 1)
+    public func find(_ bundleID: UnsafeRawBufferPointer) -> Index? {
+        var slot = Int(truncatingIfNeeded: mixer.hash(bundleID)) & (slots.count - 1)
         while slots[slot] >= 0 {
             let index = Int(slots[slot])
-            if names[index].elementsEqual(bundleID) { return index }
+            if names[index].withUnsafeBytes({ $0.equals(bundleID) }) { return index }
             slot = (slot + 1) & (slots.count - 1)
         }
         return nil
@@ -178,12 +180,5 @@ public struct AppDirectory: Sendable {
         var slots = 8
         while slots < count * 2 { slots *= 2 }
         return slots
-    }
-
-    private static func hash(_ bytes: some Collection<UInt8>) -> Int {
-        var hash = FNV1a()
-        hash.mix(bytes)
-        // The lowest bits of FNV follow the last byte too closely.
-        return Int(truncatingIfNeeded: hash.value >> 20)
     }
 }

@@ -2,6 +2,8 @@
 public struct InstructionCount: Equatable, Sendable {
     /// Of what was accepted, more.
     public static let growthPercentMax = 2
+    /// Of what the messages of one app cost, more for those of many.
+    public static let growthPercentMaxOfApps = 5
 
     public let byModule: [String: Int]
 
@@ -33,17 +35,15 @@ public struct InstructionCount: Equatable, Sendable {
     /// As `init(lines:)` reads them.
     public var lines: [String] { modules.map { "\(byModule[$0] ?? 0) \($0)" } }
 
-    /// The most that a message may cost when this is what was accepted.
-    public var ceiling: Int { total * (100 + Self.growthPercentMax) / 100 }
-
     /// What stands against this count, for whoever made it grow; nil when it is within the ceiling.
-    public func objection(accepted: InstructionCount) -> String? {
-        guard total > accepted.ceiling else { return nil }
+    public func objection(accepted: InstructionCount, growthPercentMax: Int = growthPercentMax) -> String? {
+        let ceiling = accepted.total * (100 + growthPercentMax) / 100
+        guard total > ceiling else { return nil }
         func growth(_ module: String) -> Int { (byModule[module] ?? 0) - (accepted.byModule[module] ?? 0) }
         let grown = Set(byModule.keys).union(accepted.byModule.keys).sorted().max { growth($0) < growth($1) } ?? ""
         return """
-            a message costs \(total) instructions, and \(accepted.ceiling) at most were accepted \
-            (\(accepted.total) and \(Self.growthPercentMax) %); \(grown) grew most, from \
+            a message costs \(total) instructions, and \(ceiling) at most were accepted \
+            (\(accepted.total) and \(growthPercentMax) %); \(grown) grew most, from \
             \(accepted.byModule[grown] ?? 0) to \(byModule[grown] ?? 0)
             """
     }

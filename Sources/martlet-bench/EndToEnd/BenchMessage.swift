@@ -11,11 +11,12 @@ struct BenchMessage: Sendable {
         self.round = round
     }
 
-    func message(_ number: Int, queue: String) -> OutgoingMessage {
+    /// - Parameter app: to be as long as that of all others.
+    func message(_ number: Int, app: String = "com.example.app", queue: String) -> OutgoingMessage {
         let id = "00000000-0000-4000-8\(Self.hex(round, digits: 3))-\(Self.hex(number, digits: 12))"
         let token = Self.hex(number, digits: 64)
         let body = """
-            {"id":"\(id)","app":"com.example.app","device_token":"\(token)","push_type":"alert","priority":10,\
+            {"id":"\(id)","app":"\(app)","device_token":"\(token)","push_type":"alert","priority":10,\
             "expiration":1900000000,"collapse_id":"score-42","payload":{"aps":{"alert":{"title":"Game update",\
             "body":"Your team scored: 2 to 1 after a long attack"},"sound":"default","badge":3,\
             "interruption-level":"active"},"match":"4711","link":"https://example.com/m/47110"}}

@@ -17,8 +17,7 @@ import TestKit
 final class CountedLane {
     private static let broker = Endpoint(host: "broker", port: 5672)
     private static let apns = Endpoint(host: "apns", port: 443)
-    private static let app = "com.example.app"
-    private static let (keyID, teamID) = ("DEMOKEY001", "DEMOTEAM01")
+    private static let teamID = "DEMOTEAM01"
     /// How long APNs takes to answer.
     private static let answerMilliseconds = 5
     /// Virtual time in which all is done.
@@ -31,10 +30,12 @@ final class CountedLane {
     private var results = 0
     private var isCollecting = false
     private let metrics = MetricsRegistry()
+    private let apps: [(bundleID: String, keyID: String)]
     private var asked: Lane?
 
     init(_ options: InstructionOptions) {
         self.options = options
+        apps = (0..<options.apps).map { ("com.example.\(100 + $0)", "DEMOKEY\(100 + $0)") }
         lane = GuestLoop(on: loop)
         loop.network.wholePiecesPercent = 100
     }
@@ -67,8 +68,10 @@ final class CountedLane {
         configuration.requestsLoggedMax = 0
         configuration.idsRememberedMax = 1000
         var state = SimulatorState()
-        state.add(RegisteredKey(id: Self.keyID, teamID: Self.teamID, publicKey: try key.publicKey()))
-        state.addApp(bundleID: Self.app, teamID: Self.teamID)
+        for app in apps {
+            state.add(RegisteredKey(id: app.keyID, teamID: Self.teamID, publicKey: try key.publicKey()))
+            state.addApp(bundleID: app.bundleID, teamID: Self.teamID)
+        }
         state.unknownDevices = .active
         return loop.enter { SimulatorServer(loop: loop, configuration: configuration, state: state) }
     }
@@ -77,30 +80,37 @@ final class CountedLane {
     private func fill(_ broker: ScriptedBroker) {
         let template = BenchMessage(round: 0)
         for number in 0..<(options.warmUp + options.messages + options.inFlight) {
-            let message = template.message(number, queue: topology.names.requestQueues[0])
+            let message = template.message(
+                number, app: apps[number % apps.count].bundleID, queue: topology.names.requestQueues[0])
             broker.publish(routingKey: message.routingKey, messageID: message.messageID, body: message.body)
         }
     }
 
     private func makeLane(_ key: ES256PrivateKey) throws -> Lane {
-        let key = try ProviderKey(privateKey: key, keyID: Self.keyID, teamID: Self.teamID)
-        let pool = PoolConfiguration(environment: .production, key: key)
-        // Signed elsewhere, as in a worker.
-        var tokens = TokenSource(key: key)
-        _ = tokens.renew(loop.now, random: loop.nextRandom)
-        let supply = tokens.newest.map { TokenSupply(first: $0) { _ in } }
-        let app = AppDirectory.App(bundleID: Self.app, defaultEnvironment: .production, production: .init(0))
+        let keys = try apps.map { try ProviderKey(privateKey: key, keyID: $0.keyID, teamID: Self.teamID) }
+        let directory = apps.enumerated().map { pool, app in
+            AppDirectory.App(bundleID: app.bundleID, defaultEnvironment: .production, production: .init(pool))
+        }
         let configuration = LaneConfiguration(
             broker: ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest")),
-            inFlightMax: options.inFlight, apps: AppDirectory([app]), pools: [pool], worker: "host/1/0.0.0")
+            inFlightMax: options.inFlight, apps: AppDirectory(directory),
+            pools: keys.map { PoolConfiguration(environment: .production, key: $0) }, worker: "host/1/0.0.0")
         let (toBroker, toAPNs) = (
             ByteConnector(loop: lane, endpoint: Self.broker), ByteConnector(loop: lane, endpoint: Self.apns)
         )
         return Lane(
             loop: lane, configuration: configuration,
-            connectors: Lane.Connectors(consumer: [toBroker], publisher: [toBroker], apns: [toAPNs]),
-            tokens: supply.map { [pool.credential.name: $0] } ?? [:],
+            connectors: Lane.Connectors(consumer: [toBroker], publisher: [toBroker], apns: keys.map { _ in toAPNs }),
+            tokens: Dictionary(uniqueKeysWithValues: keys.map { (Credential.key($0).name, supply(of: $0)) }),
             counters: LaneCounters(metrics), copies: CopyMemory(), log: .silent)
+    }
+
+    /// Signed elsewhere, as in a worker.
+    private func supply(of key: ProviderKey) -> TokenSupply {
+        var tokens = TokenSource(key: key)
+        _ = tokens.renew(loop.now, random: loop.nextRandom)
+        guard let first = tokens.newest else { preconditionFailure("no provider token was signed") }
+        return TokenSupply(first: first) { _ in }
     }
 
     /// As the admin endpoint does; a Prometheus that asks once in 15 s does so for far more messages.

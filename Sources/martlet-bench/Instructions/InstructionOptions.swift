@@ -3,6 +3,8 @@ struct InstructionOptions {
     let messages = 2000
     let warmUp = 3000
     let inFlight = 100
+    /// Each with a key of its own, over which the messages are spread.
+    var apps = 1
     /// What is counted becomes what is accepted.
     var accepts = false
     /// Is what is to be counted, in callgrind.
@@ -12,10 +14,12 @@ struct InstructionOptions {
         var arguments = Arguments(arguments)
         while let argument = arguments.next() {
             switch argument {
+            case "--apps": apps = try arguments.number(for: argument, in: 1...100)
             case "--accept": accepts = true
             case "--counted": isCounted = true
             default: throw UsageError(message: "what is \(argument)?")
             }
         }
+        if accepts, apps > 1 { throw UsageError(message: "what is accepted is the cost of one app's messages") }
     }
 }

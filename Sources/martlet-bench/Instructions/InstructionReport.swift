@@ -1,28 +1,34 @@
 import TestKit
 
-/// What was counted beside what was accepted.
+/// What was counted beside what it is measured by.
 struct InstructionReport {
     /// Modules that cost less are one line.
     private static let shownMin = 100
 
     let options: InstructionOptions
     let count: InstructionCount
-    let accepted: InstructionCount
+    /// What was accepted; for several apps, what the messages of one cost.
+    let yardstick: InstructionCount
 
-    var objection: String? { count.objection(accepted: accepted) }
+    var objection: String? {
+        count.objection(
+            accepted: yardstick,
+            growthPercentMax: options.apps == 1
+                ? InstructionCount.growthPercentMax : InstructionCount.growthPercentMaxOfApps)
+    }
 
     var table: String {
-        let modules = count.modules.filter { max(cost($0, count), cost($0, accepted)) >= Self.shownMin }
-        let rest = (now: count.total - sum(modules, count), accepted: accepted.total - sum(modules, accepted))
+        let modules = count.modules.filter { max(cost($0, count), cost($0, yardstick)) >= Self.shownMin }
+        let rest = (now: count.total - sum(modules, count), yardstick: yardstick.total - sum(modules, yardstick))
         let rows =
-            [Self.line("all", count.total, accepted.total)]
-            + modules.map { Self.line($0, cost($0, count), cost($0, accepted)) }
-            + [Self.line("the rest", rest.now, rest.accepted)]
+            [Self.line("all", count.total, yardstick.total)]
+            + modules.map { Self.line($0, cost($0, count), cost($0, yardstick)) }
+            + [Self.line("the rest", rest.now, rest.yardstick)]
         return """
             Instructions a message of \(BenchMessage.bytes) bytes: \(options.messages) messages after \
-            \(options.warmUp), \(options.inFlight) in flight
+            \(options.warmUp), \(options.inFlight) in flight, of \(options.apps) app\(options.apps == 1 ? "" : "s")
 
-                 now  accepted   growth
+                 now  \(options.apps == 1 ? "accepted" : " one app")   growth
             \(rows.joined(separator: "\n"))
             """
     }
