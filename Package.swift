@@ -90,7 +90,8 @@ let package = Package(
         library(
             "Delivery",
             ["EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "TLS", "Crypto", "Telemetry"],
-            resources: [.embedInCode("Schemas/notification.schema.json")]),
+            resources: ["notification.schema.json", "channel-command.schema.json"].map { .embedInCode("Schemas/\($0)") }
+        ),
         library(
             "Operations",
             [
@@ -98,7 +99,7 @@ let package = Package(
                 "Telemetry", "HTTPClient", "HTTPProxy", "HTTP2", "AdminHTTP", "CLinux",
             ],
             resources: [
-                "config.schema.json", "result.schema.json", "dead-letter.schema.json", "channel-command.schema.json",
+                "config.schema.json", "result.schema.json", "dead-letter.schema.json", "channel-reply.schema.json",
                 "asyncapi.yaml", "martlet.yaml",
             ].map { .embedInCode("Schemas/\($0)") }),
         command("martlet", ["Operations"]),
@@ -166,6 +167,6 @@ let package = Package(
             [
                 "TestKit", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "Delivery", "TLS", "Crypto",
                 "JSON", "JSONSchema", "Telemetry", "HTTP2",
-            ], data: ["ForeignClients/aioapns", "OfficialSuite/requirements.txt"]),
+            ], data: ["ForeignClients/aioapns", "ForeignClients/pika", "OfficialSuite/requirements.txt"]),
     ] + fuzzer
 )

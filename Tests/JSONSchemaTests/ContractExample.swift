@@ -5,7 +5,7 @@ import Testing
 /// A document of `schemas/examples`: requests stand in its folders `valid` and `invalid`, what the other schemas are for
 /// in such folders below one of the schema's name.
 struct ContractExample: CustomTestStringConvertible {
-    static let schemas = ["notification", "result", "dead-letter", "channel-command", "config"]
+    static let schemas = ["notification", "result", "dead-letter", "channel-command", "channel-reply", "config"]
 
     var schema: String
     /// Below `schemas/examples`, without `.json`.

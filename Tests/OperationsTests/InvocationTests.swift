@@ -111,10 +111,13 @@ import Testing
         ("publish --message-id x a b", "option --message-id goes with one file only"),
         ("publish --message-id x --new-id a", "options --message-id and --new-id exclude each other"),
         ("publish --timeout 0 a", "option --timeout takes a whole number from 1 to 86400, not '0'"),
-        ("schema", "NAME is missing: notification, result, dead-letter, channel-command, config or asyncapi"),
+        (
+            "schema",
+            "NAME is missing: notification, result, dead-letter, channel-command, channel-reply, config or asyncapi"
+        ),
         (
             "schema resutl",
-            "martlet schema takes notification, result, dead-letter, channel-command, config or asyncapi, not 'resutl'; "
+            "martlet schema takes notification, result, dead-letter, channel-command, channel-reply, config or asyncapi, not 'resutl'; "
                 + "did you mean result?"
         ),
         ("schema result config", "unexpected argument 'config'"),

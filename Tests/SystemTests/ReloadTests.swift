@@ -190,9 +190,38 @@ extension SystemTests {
             try await stage.end()
         }
 
-        @Test func aWorkerThatIsToldToStopWhileItChangesStops() async throws {
+        /// What a generation leaves behind would be seen after some.
+        @Test func manyChangesLeaveNothingBehind() async throws {
+            var options = Stage.Options(delays: ["1s"], lanes: 2)
+            let stage = try await Stage("reload-often", options)
+            try await stage.applyTopology()
+            await stage.desk.collect(stage.queue("results"))
+            let worker = try await stage.worker()
+            func change(_ turns: Range<Int>) async throws {
+                for turn in turns {
+                    options.inFlightMax = 100 + turn
+                    try stage.write(options)
+                    worker.send(signal: SIGHUP)
+                    try await worker.said(Self.taken)
+                    let samples = Sample.make(20, from: 100 * turn)
+                    try await stage.publish(samples)
+                    try await stage.told(of: samples).expectAcceptedAtOnce(samples)
+                    try await worker.said("the lanes before have ended")
+                }
+            }
+            try await change(0..<5)
+            let (descriptors, threads, bytes) = (worker.descriptorCount, worker.threadCount, worker.residentBytes)
+            try await change(5..<30)
+            #expect(worker.descriptorCount <= descriptors && worker.threadCount <= threads)
+            #expect(worker.residentBytes - bytes < 16 << 20, "\(bytes) bytes, then \(worker.residentBytes)")
+            _ = try await worker.stop()
+            try await stage.end()
+        }
+
+        @Test(arguments: [true, false])
+        func aWorkerThatIsToldToStopWhileItChangesStops(isTaken: Bool) async throws {
             var options = Stage.Options(simulator: ["--delay-ms", "2000"], delays: ["1s"])
-            let stage = try await Stage("reload-stopped", options)
+            let stage = try await Stage("reload-stopped-\(isTaken)", options)
             try await stage.applyTopology()
             await stage.desk.collect(stage.queue("results"))
             let worker = try await stage.worker()
@@ -202,7 +231,7 @@ extension SystemTests {
             options.lanes = 2
             try stage.write(options)
             worker.send(signal: SIGHUP)
-            try await worker.said(Self.taken)
+            if isTaken { try await worker.said(Self.taken) }
             _ = try await worker.stop()
             let pushes = try Pushes(stage.recorded())
             #expect(samples.allSatisfy { pushes.taken($0) <= 1 })

@@ -15,12 +15,16 @@ public final class ChannelManager {
 
     /// To be called on the loop's thread.
     ///
-    /// - Parameter configuration: with the host of channel management as its authority.
-    public init(loop: EventLoop, connector: ByteConnector, configuration: PoolConfiguration) {
+    /// - Parameters:
+    ///   - configuration: with the host of channel management as its authority.
+    ///   - tokens: where a key's provider tokens come from; nil: it signs its own.
+    public init(
+        loop: EventLoop, connector: ByteConnector, configuration: PoolConfiguration, tokens: TokenSupply? = nil
+    ) {
         var configuration = configuration
         configuration.connectionsMax = 1
         configuration.answerBytesMax = ChannelRequest.answerBytesMax
-        pool = APNSPool(loop: loop, connector: connector, configuration: configuration)
+        pool = APNSPool(loop: loop, connector: connector, configuration: configuration, tokens: tokens)
         pool.onEvent = { [weak self] event in
             guard case .cannotConnect(let error, _, _) = event else { return }
             // It would go on trying.
@@ -73,6 +77,9 @@ public final class ChannelManager {
             return ChannelReport(.refused, sentence: "It was not sent: \(reason).")
         }
     }
+
+    /// There is a new provider token, or none for one that was refused.
+    public func take(_ news: TokenNews) { pool.take(news) }
 
     /// Ends the connection.
     public func close() { pool.close() }

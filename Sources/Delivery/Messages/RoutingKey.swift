@@ -9,6 +9,9 @@ enum RoutingKey {
         ending("result.\(outcome.rawValue).", app)
     }
 
+    /// Of a reply that nobody waits for any more; what takes every result takes it, too.
+    static func channelReply(app: String?) -> String { ending("result.channel.", app) }
+
     static func dead(_ reason: DeadLetterReason, app: String?) -> String {
         ending("dead.\(word(reason.deadClass)).\(word(reason.code)).", app)
     }

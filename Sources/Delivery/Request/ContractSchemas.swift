@@ -5,6 +5,11 @@ public import JSONSchema
 public enum ContractSchemas {
     public static let notification = compile(notificationText, "notification.schema.json")
 
+    static let channelCommand = compile(channelCommandText, "channel-command.schema.json")
+
+    /// As it stands in `schemas/`.
+    public static var channelCommandText: [UInt8] { PackageResources.channel_command_schema_json }
+
     /// As it stands in `schemas/`.
     public static var notificationText: [UInt8] { PackageResources.notification_schema_json }
 

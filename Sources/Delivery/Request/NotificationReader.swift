@@ -36,7 +36,7 @@ final class NotificationReader {
         let delivery = record.delivery
         if let id = RequestID.of(messageID: delivery.properties.messageID) { record.id = id }
         guard !delivery.isOversized else { throw Refusal.oversized }
-        try checkEncoding(delivery.properties.contentEncoding)
+        try Refusal.check(encoding: delivery.properties.contentEncoding)
         var root = try parse(delivery.body)
         record.describe(root, apps)
         if record.id == nil { record.id = CloudEvent(delivery.properties)?.requestID }
@@ -77,18 +77,11 @@ final class NotificationReader {
         return data
     }
 
-    private func checkEncoding(_ encoding: String?) throws(Refusal) {
-        guard let encoding, !["identity", "utf-8"].contains(encoding.lowercased()) else { return }
-        throw Refusal(
-            .property, "content-encoding", "The body must not be compressed: leave content-encoding out, or say utf-8.")
-    }
-
     private func parse(_ body: [UInt8]) throws(Refusal) -> JSONValue {
         do throws(JSONError) {
             return try parser.parse(body)
         } catch {
-            let place = "line \(error.position.line), column \(error.position.column)"
-            throw Refusal(.json, error.code.rawValue, "The body is not JSON, at \(place): \(error.message).")
+            throw Refusal(error)
         }
     }
 
@@ -121,12 +114,6 @@ final class NotificationReader {
 }
 
 extension Refusal {
-    fileprivate static var anonymous: Refusal {
-        Refusal(
-            .property, "message-id",
-            "The message has no id: give it an \"id\" (a UUID) or an AMQP message-id, the same at every publish.")
-    }
-
     fileprivate static let oversized = Refusal(
         .size, "message_bytes", "The body is larger than this worker takes; the broker moved it to the dead letters.")
 }

@@ -1,4 +1,5 @@
 import APNSProtocol
+import JSON
 import JSONSchema
 
 /// Why a message cannot become a notification, in words that its producer's developer can act on.
@@ -49,6 +50,23 @@ extension Refusal {
         let suffix = PushType.allCases.map { "\($0.topicSuffix)" }.first { !$0.isEmpty && name.hasSuffix($0) }
         let hint = suffix.map { ": app goes without \($0), which push_type adds" } ?? ""
         return Refusal(.app, "unknown", path: "/app", "No app with this bundle ID is configured here\(hint).")
+    }
+
+    static var anonymous: Refusal {
+        Refusal(
+            .property, "message-id",
+            "The message has no id: give it an \"id\" (a UUID) or an AMQP message-id, the same at every publish.")
+    }
+
+    static func check(encoding: String?) throws(Refusal) {
+        guard let encoding, !["identity", "utf-8"].contains(encoding.lowercased()) else { return }
+        throw Refusal(
+            .property, "content-encoding", "The body must not be compressed: leave content-encoding out, or say utf-8.")
+    }
+
+    init(_ error: JSONError) {
+        let place = "line \(error.position.line), column \(error.position.column)"
+        self.init(.json, error.code.rawValue, "The body is not JSON, at \(place): \(error.message).")
     }
 
     init(_ violation: SchemaViolation) {

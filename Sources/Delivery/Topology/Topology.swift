@@ -59,11 +59,13 @@ public struct Topology: Sendable, Equatable {
     /// - Parameters:
     ///   - waits: delays after which messages come back.
     ///   - results: what is kept of results that nobody takes.
+    ///   - takesChannelCommands: whether there is a queue for them.
     ///   - routingKeys: of request queues, by name; the last word of its name where a queue has none. A single queue gets
     ///     every request, whatever the key.
     public init(
         names: TopologyNames = TopologyNames(), waits: [WaitDelay] = WaitDelay.defaults,
-        results: ResultsRetention = ResultsRetention(), routingKeys: [String: String] = [:]
+        results: ResultsRetention = ResultsRetention(), takesChannelCommands: Bool = false,
+        routingKeys: [String: String] = [:]
     ) {
         self.names = names
         self.waits = waits
@@ -96,6 +98,7 @@ public struct Topology: Sendable, Equatable {
                 Queue(
                     name: names.quarantineQueue, arguments: deadLettered + [.boolean("x-single-active-consumer", true)])
             ] + resultsQueues
+            + (takesChannelCommands ? [Queue(name: names.channelsQueue, arguments: deadLettered)] : [])
             + [
                 Queue(name: names.deadQueue, arguments: Self.quorum),
                 Queue(name: names.unroutedQueue, arguments: bounded),

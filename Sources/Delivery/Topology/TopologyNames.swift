@@ -23,6 +23,8 @@ public struct TopologyNames: Sendable, Hashable {
     /// Fanout: results that nobody was bound for.
     public let unroutedExchange: String
     public let unroutedQueue: String
+    /// Commands for broadcast channels, which are published straight to it.
+    public let channelsQueue: String
 
     /// - Parameter requestQueues: none stands for `<prefix>.requests`.
     public init(prefix: String = "push", requestQueues: [String] = []) {
@@ -37,12 +39,17 @@ public struct TopologyNames: Sendable, Hashable {
         self.brokerDeadLettersExchange = "\(prefix).dlx"
         self.unroutedExchange = "\(prefix).unrouted"
         self.unroutedQueue = "\(prefix).unrouted"
+        self.channelsQueue = "\(prefix).channels"
     }
 
     /// Whether a queue of that name is another than one of requests.
     public func isTaken(_ queue: String) -> Bool {
-        [quarantineQueue, resultsQueue, deadQueue, unroutedQueue].contains(queue) || queue.hasPrefix("\(prefix).wait.")
+        [quarantineQueue, resultsQueue, deadQueue, unroutedQueue, channelsQueue].contains(queue)
+            || queue.hasPrefix("\(prefix).wait.")
     }
+
+    /// Whether a queue of that name is one of this topology, or could be.
+    func isOurs(_ queue: String) -> Bool { queue.hasPrefix("\(prefix).") || requestQueues.contains(queue) }
 
     /// Where a message waits for the sibling's time: a queue, and the fanout exchange of the same name that leads to it.
     /// What is published there with a queue's name as routing key comes back to that queue.

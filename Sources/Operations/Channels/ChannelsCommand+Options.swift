@@ -1,4 +1,6 @@
+import APNS
 import APNSProtocol
+import Delivery
 
 extension ChannelsCommand.Options {
     init(_ parsed: ParsedArguments) throws(UsageError) {
@@ -17,11 +19,10 @@ extension ChannelsCommand.Options {
     private static func work(_ parsed: ParsedArguments) throws(UsageError) -> ChannelsCommand.Work {
         switch parsed.command {
         case "channels create":
-            let word = parsed.options["storage"]
-            guard let known = ChannelsCommand.policies.first(where: { $0.word == word }) else {
+            guard let policy = parsed.options["storage"].flatMap({ ChannelRequest.StoragePolicy(word: $0) }) else {
                 throw UsageError(message: "--storage is none or newest", command: parsed.command)
             }
-            return .create(known.policy)
+            return .create(policy)
         case "channels read": return .read(parsed.operands)
         case "channels delete": return .delete(parsed.operands)
         default: return .list

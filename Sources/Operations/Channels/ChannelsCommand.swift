@@ -32,11 +32,6 @@ struct ChannelsCommand {
         var isJSON = false
     }
 
-    /// By the words of the command line and of `channel-command.schema.json`.
-    static let policies: [(word: String, policy: ChannelRequest.StoragePolicy)] = [
-        ("none", .none), ("newest", .newest),
-    ]
-
     let options: Options
 
     func run() throws(ConfigurationError) -> ExitCode {
@@ -81,8 +76,7 @@ struct ChannelsCommand {
         }
         switch options.work {
         case .create, .read:
-            let word = Self.policies.first { $0.policy == report.storagePolicy }?.word ?? "-"
-            let row = [report.channelID ?? "-", word]
+            let row = [report.channelID ?? "-", report.storagePolicy?.word ?? "-"]
             let table = TextTable(titles: ["CHANNEL", "STORAGE"], fitting: [row])
             if !hasHeader { Terminal.output.line(table.header) }
             hasHeader = true
@@ -102,21 +96,7 @@ struct ChannelsCommand {
         json.beginObject()
         json.member("app", options.app)
         json.member("environment", environment.rawValue)
-        json.member("outcome", report.outcome.rawValue)
-        if let status = report.status { json.member("status", status) }
-        if let reason = report.reason { json.member("reason", reason) }
-        if let channel = report.channelID ?? request.channelID { json.member("channel_id", channel) }
-        if let policy = Self.policies.first(where: { $0.policy == report.storagePolicy }) {
-            json.member("storage_policy", policy.word)
-        }
-        for (name, channels) in [("channels" as StaticString, report.channels), ("made_since", report.madeSince)] {
-            guard let channels else { continue }
-            json.key(name)
-            json.beginArray()
-            for channel in channels { json.string(channel) }
-            json.endArray()
-        }
-        if let sentence = report.sentence { json.member("message", sentence) }
+        report.write(to: &json, of: request)
         json.endObject()
         return String(decoding: json.bytes, as: UTF8.self)
     }

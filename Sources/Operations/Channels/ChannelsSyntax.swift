@@ -1,3 +1,6 @@
+import APNS
+import Delivery
+
 extension CommandSyntax {
     /// `martlet channels …`
     static let channels: [CommandSyntax] = [
@@ -17,7 +20,7 @@ extension CommandSyntax {
                 OptionSyntax(
                     name: "storage", value: "POLICY",
                     help: "none or newest", isRequired: true,
-                    values: .words(ChannelsCommand.policies.map(\.word)))
+                    values: .words(ChannelRequest.StoragePolicy.allCases.map(\.word)))
             ]),
         CommandSyntax(
             path: ["channels", "read"],

@@ -26,6 +26,8 @@ struct Configuration: Sendable {
     var admin = Admin()
     /// nil: none is exported.
     var tracing: Tracing?
+    /// nil: no commands are taken.
+    var channels: Channels?
 
     struct Broker: Sendable {
         var url: AMQPURL
@@ -155,6 +157,12 @@ struct Configuration: Sendable {
         var serviceName = "martlet"
     }
 
+    /// Commands for broadcast channels.
+    struct Channels: Sendable, Equatable {
+        /// Of the queues that replies may go to; nil: only straight back.
+        var replyPrefix: String?
+    }
+
     struct Retry: Sendable, Equatable {
         var attemptsMax = 8
         /// Whether a push whose answer never came is sent again.
@@ -174,10 +182,12 @@ struct Configuration: Sendable {
     }
 
     static func topology(
-        _ broker: Broker, _ retry: Retry, _ results: ResultsRetention = ResultsRetention()
+        _ broker: Broker, _ retry: Retry, _ results: ResultsRetention = ResultsRetention(), _ channels: Channels? = nil
     ) -> Topology {
         var routingKeys: [String: String] = [:]
         for queue in broker.requestQueues { routingKeys[queue.name] = queue.routingKey }
-        return Topology(names: broker.names, waits: retry.waits, results: results, routingKeys: routingKeys)
+        return Topology(
+            names: broker.names, waits: retry.waits, results: results, takesChannelCommands: channels != nil,
+            routingKeys: routingKeys)
     }
 }

@@ -43,6 +43,7 @@ struct ConfigurationReader {
         configuration.lanes = root["lanes"]?.int
         configuration.admin = readAdmin(root["admin"])
         configuration.tracing = readTracing(root["tracing"])
+        configuration.channels = readChannels(root["channels"], broker)
         configuration.logLevel = root["log"]?["level"]?.string.flatMap { LogLevel($0) } ?? configuration.logLevel
         return configuration
     }
@@ -51,7 +52,8 @@ struct ConfigurationReader {
     mutating func readBroker(_ root: JSONValue) -> (broker: Configuration.Broker, topology: Topology)? {
         guard let broker = root["amqp"].flatMap({ brokerSection($0) }) else { return nil }
         let results = readResults(root["topology"]?["results"])
-        return (broker, Configuration.topology(broker, readRetry(root["retry"]), results))
+        let channels = readChannels(root["channels"], broker)
+        return (broker, Configuration.topology(broker, readRetry(root["retry"]), results, channels))
     }
 
     private mutating func brokerSection(_ section: JSONValue) -> Configuration.Broker? {
@@ -214,6 +216,17 @@ struct ConfigurationReader {
             complain(value, error.message)
             return nil
         }
+    }
+
+    private mutating func readChannels(
+        _ section: JSONValue?, _ broker: Configuration.Broker
+    ) -> Configuration.Channels? {
+        guard let section, section.kind == .object else { return nil }
+        let prefix = section["reply_prefix"].flatMap { text($0) }
+        if let value = section["reply_prefix"], let prefix, "\(broker.names.prefix).".hasPrefix(prefix) {
+            complain(value, "queues of the worker's own begin so: no reply may go to them")
+        }
+        return Configuration.Channels(replyPrefix: prefix)
     }
 
     private func readLimits(_ section: JSONValue?) -> Configuration.Limits {

@@ -83,6 +83,8 @@ extension WorkerProcess {
 
     private func startBesideTheOld(_ new: LaneGroup) async throws {
         try await checkTopology(of: new.plan)
+        // It may have been told to stop meanwhile.
+        guard life.isRunning else { return }
         coming = new
         start(new)
         let deadline = loop.now.monotonic + .seconds(Self.readySecondsMax)
@@ -135,6 +137,7 @@ extension WorkerProcess {
 
     private func leave(_ old: LaneGroup) {
         leaving.append(old)
+        closeChannels(of: old, deadlineSeconds: Self.finishSecondsMax)
         for index in old.undrained {
             old.lanes[index].finish(deadlineSeconds: Self.finishSecondsMax) { [self] unfinished in
                 loop.post { self.laneDrained(index, of: old, unfinished: unfinished) }

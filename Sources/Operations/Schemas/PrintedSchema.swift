@@ -6,6 +6,7 @@ enum PrintedSchema: String, CaseIterable, Sendable {
     case result
     case deadLetter = "dead-letter"
     case channelCommand = "channel-command"
+    case channelReply = "channel-reply"
     case config
     /// What is published where: YAML, which refers to the others by their file names.
     case asyncapi
@@ -15,7 +16,8 @@ enum PrintedSchema: String, CaseIterable, Sendable {
         case .notification: ContractSchemas.notificationText
         case .result: PackageResources.result_schema_json
         case .deadLetter: PackageResources.dead_letter_schema_json
-        case .channelCommand: PackageResources.channel_command_schema_json
+        case .channelCommand: ContractSchemas.channelCommandText
+        case .channelReply: PackageResources.channel_reply_schema_json
         case .config: PackageResources.config_schema_json
         case .asyncapi: PackageResources.asyncapi_yaml
         }

@@ -5,6 +5,7 @@ struct WorkerPermissions: Sendable {
     let writtenExchanges: [String]
     let readQueues: [String]
     private let prefix: String
+    private let takesChannelCommands: Bool
 
     init(_ topology: Topology) {
         let names = topology.names
@@ -12,10 +13,16 @@ struct WorkerPermissions: Sendable {
         writtenExchanges =
             [names.resultsExchange, names.deadExchange, names.quarantineQueue]
             + topology.exchanges.map(\.name).filter { $0.hasPrefix("\(names.prefix).wait.") }
-        readQueues = names.requestQueues + [names.quarantineQueue]
+        takesChannelCommands = topology.queues.contains { $0.name == names.channelsQueue }
+        readQueues =
+            names.requestQueues + [names.quarantineQueue] + (takesChannelCommands ? [names.channelsQueue] : [])
     }
 
     /// As RabbitMQ's permissions are written: a regular expression over names.
-    var write: String { #"^\#(Topology.escaped(prefix))\.(results|dead|quarantine|wait\..*)$"# }
+    var write: String {
+        // Replies go by the default exchange.
+        let replies = takesChannelCommands ? #"|^amq\.default$"# : ""
+        return #"^\#(Topology.escaped(prefix))\.(results|dead|quarantine|wait\..*)$"# + replies
+    }
     var read: String { "^(\(readQueues.map { Topology.escaped($0) }.joined(separator: "|")))$" }
 }

@@ -11,6 +11,8 @@ final class LaneGroup: @unchecked Sendable {
     let version: ConfigurationVersion
     let lanes: [LaneThread]
     var payloadSchemas: PayloadSchemas
+    /// nil: it takes no commands for broadcast channels, or no more.
+    var channels: ChannelDesk?
     private(set) var isStarted = false
     private(set) var readiness: Readiness
     private var watchdog: LaneWatchdog
@@ -28,7 +30,7 @@ final class LaneGroup: @unchecked Sendable {
         watchdog = LaneWatchdog(log: log)
     }
 
-    var hasEnded: Bool { ended.count == lanes.count }
+    var hasEnded: Bool { ended.count == lanes.count && channels == nil }
     /// Those that hold, or may hold, messages.
     var undrained: [Int] { isStarted ? lanes.indices.filter { !drained.contains($0) } : [] }
     /// Numbers of those that do not turn.
@@ -45,6 +47,7 @@ final class LaneGroup: @unchecked Sendable {
 
     func take(_ news: TokenNews, of credential: Credential.Name) {
         for lane in lanes { lane.take(news, of: credential) }
+        channels?.take(news, of: credential)
     }
 
     func watch(now: MonotonicTime) {

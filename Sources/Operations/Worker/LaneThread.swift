@@ -30,6 +30,8 @@ final class LaneThread: @unchecked Sendable {
     ) throws(TransportError) {
         try DetachedThread.start { [self] in
             loop.run()
+            // Else it would keep what it calls, and that keeps this.
+            lane = nil
             ended()
         }
         loop.post { [self] in

@@ -14,8 +14,11 @@ struct ProviderTokens {
         for key in keys {
             let name = Credential.key(key).name
             let known = self.sources[name]
+            if let known, known.signs(with: key) {
+                sources[name] = known
+                continue
+            }
             var source = TokenSource(key: key, after: known?.newest?.generation ?? 0)
-            if let known, known.signs(with: key) { source = known }
             _ = source.renew(now, random: random)
             if let error = source.error { throw error }
             sources[name] = source

@@ -45,13 +45,21 @@ struct WorkerPlan: Sendable {
     }
 
     /// What lanes need at the broker.
-    var topology: Topology { Configuration.topology(configuration.broker, configuration.retry, configuration.results) }
+    var topology: Topology {
+        Configuration.topology(
+            configuration.broker, configuration.retry, configuration.results, configuration.channels)
+    }
 
     /// The payload schemas in another version of their files.
     func payloadSchemas(_ files: PayloadSchemaFiles) -> PayloadSchemas { Self.payloadSchemas(files, configuration) }
 
     private static func payloadSchemas(_ files: PayloadSchemaFiles, _ configuration: Configuration) -> PayloadSchemas {
         files.schemas(ofApps: configuration.apps.map(\.bundleID))
+    }
+
+    /// What the broker's management shows of the connection for commands.
+    var channelsConnection: ConnectionConfiguration {
+        brokerAccess.connection(named: "martlet \(Self.process) channels \(MartletCommand.version)")
     }
 
     /// Host, process and version, for operators.

@@ -146,6 +146,9 @@ final class WorkerProcess: @unchecked Sendable {
         renewTokens()
         group.started()
         for index in group.lanes.indices { start(index, of: group) }
+        group.channels = group.plan.configuration.channels.map {
+            ChannelDesk($0, group.plan, loop: loop, tokens: tokenSupplies, metrics: metrics, log: log)
+        }
     }
 
     private func start(_ index: Int, of group: LaneGroup) {
@@ -196,6 +199,20 @@ final class WorkerProcess: @unchecked Sendable {
 
     private func laneEnded(_ index: Int, of group: LaneGroup) {
         group.laneEnded(index)
+        partEnded(of: group)
+    }
+
+    /// Has it take no more commands for channels.
+    func closeChannels(of group: LaneGroup, deadlineSeconds: Int) {
+        guard let channels = group.channels else { return }
+        Task(executorPreference: loop) {
+            await channels.close(deadlineSeconds: deadlineSeconds)
+            group.channels = nil
+            self.partEnded(of: group)
+        }
+    }
+
+    private func partEnded(of group: LaneGroup) {
         guard group.hasEnded else { return }
         if life.isRunning { return left(group) }
         if groups.allSatisfy({ $0.hasEnded || !$0.isStarted }) { loop.stop() }
@@ -236,6 +253,7 @@ final class WorkerProcess: @unchecked Sendable {
     }
 
     private func drain(_ group: LaneGroup, _ deadlineSeconds: Int) {
+        closeChannels(of: group, deadlineSeconds: deadlineSeconds)
         for index in group.undrained {
             group.lanes[index].drain(deadlineSeconds: deadlineSeconds) { [self] unfinished in
                 loop.post { self.laneDrained(index, of: group, unfinished: unfinished) }

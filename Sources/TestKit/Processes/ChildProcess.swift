@@ -99,6 +99,12 @@ public final class ChildProcess: @unchecked Sendable {
         state.locked { ended == nil ? ProcessFigures.residentBytes(of: pid) : 0 }
     }
 
+    /// Descriptors that are open now; zero after its end.
+    public var descriptorCount: Int { state.locked { ended == nil ? ProcessFigures.count("fd", of: pid) : 0 } }
+
+    /// Threads that it has now; zero after its end.
+    public var threadCount: Int { state.locked { ended == nil ? ProcessFigures.count("task", of: pid) : 0 } }
+
     /// Sends a signal; does nothing when the process has ended.
     public func send(signal: Int32) {
         state.locked { if ended == nil { kill(pid, signal) } }

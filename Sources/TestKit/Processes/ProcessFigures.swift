@@ -26,6 +26,11 @@ enum ProcessFigures {
     /// The memory that it holds now, in bytes; zero when it cannot be read.
     static func residentBytes(of pid: pid_t) -> Int { memory("VmRSS:", of: pid) }
 
+    /// Entries of a folder of its; zero when it cannot be read.
+    static func count(_ folder: String, of pid: pid_t) -> Int {
+        (try? Files.names(in: "/proc/\(pid)/\(folder)").count) ?? 0
+    }
+
     private static func memory(_ name: String, of pid: pid_t) -> Int {
         let line = read("status", of: pid)?.split(separator: "\n").first { $0.hasPrefix(name) }
         return (line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * 1024

@@ -1,0 +1,81 @@
+import AMQP
+public import APNS
+import APNSProtocol
+import Crypto
+import JSON
+import JSONSchema
+
+/// A command that came over AMQP (`schemas/channel-command.schema.json`).
+struct ChannelCommand {
+    static let bytesMax = 16_384
+    private static let limits = JSONLimits(bytesMax: bytesMax, depthMax: 8)
+
+    let id: UUIDValue
+    let app: String
+    /// nil: that of the app.
+    let environment: APNSEnvironment?
+    let request: ChannelRequest
+
+    /// - Throws: what is wrong with it, in the words of requests.
+    init(_ delivery: IncomingMessage) throws(Refusal) {
+        guard !delivery.isOversized else {
+            throw Refusal(.size, "message_bytes", "The body is larger than \(Self.bytesMax) bytes.")
+        }
+        try Refusal.check(encoding: delivery.properties.contentEncoding)
+        let root = try Self.root(of: delivery.body)
+        guard let id = RequestID.of(body: root) ?? RequestID.of(messageID: delivery.properties.messageID) else {
+            throw Refusal.anonymous
+        }
+        self.id = id
+        app = root["app"]?.string ?? ""
+        environment = root["environment"]?.string.flatMap { APNSEnvironment(rawValue: $0) }
+        let channel = root["channel_id"]?.string ?? ""
+        // The schema has made sure of what belongs to each.
+        request =
+            switch root["command"]?.string {
+            case "create": .create(root["storage_policy"]?.string.flatMap { .init(word: $0) } ?? .none)
+            case "read": .read(channel)
+            case "delete": .delete(channel)
+            default: .list
+            }
+    }
+
+    private static func root(of body: [UInt8]) throws(Refusal) -> JSONValue {
+        let root: JSONValue
+        do throws(JSONError) {
+            root = try JSONDocument(body, limits: limits).root
+        } catch {
+            throw Refusal(error)
+        }
+        let validator = SchemaValidator(ContractSchemas.channelCommand)
+        if let violation = validator.firstViolation(in: root) { throw Refusal(violation) }
+        return root
+    }
+}
+
+extension ChannelRequest.StoragePolicy {
+    /// In commands and replies.
+    public var word: String {
+        switch self {
+        case .none: "none"
+        case .newest: "newest"
+        }
+    }
+
+    public init?(word: String) {
+        guard let policy = Self.allCases.first(where: { $0.word == word }) else { return nil }
+        self = policy
+    }
+}
+
+extension ChannelRequest {
+    /// In commands and replies.
+    public var word: String {
+        switch self {
+        case .create: "create"
+        case .read: "read"
+        case .delete: "delete"
+        case .list: "list"
+        }
+    }
+}

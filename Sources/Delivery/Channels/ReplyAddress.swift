@@ -1,0 +1,28 @@
+/// Where the reply to a command may go: straight back to who asked (RabbitMQ's direct reply-to), or to a queue whose name
+/// begins as the configuration allows. Never to a queue of this topology: whoever may publish commands could write into
+/// it what the worker's user may.
+struct ReplyAddress: Equatable {
+    /// What the broker makes of `amq.rabbitmq.reply-to` (https://www.rabbitmq.com/docs/direct-reply-to).
+    private static let directPrefix = "amq.rabbitmq.reply-to."
+    /// The broker's own limit for names.
+    private static let bytesMax = 255
+
+    let queue: String
+
+    /// - Parameters:
+    ///   - replyTo: as the command has it.
+    ///   - prefix: of the queues that are allowed; nil: none are.
+    init(_ replyTo: String?, prefix: String?, _ names: TopologyNames) throws(Refusal) {
+        guard let replyTo, !replyTo.isEmpty else {
+            throw Self.refusal("Nothing was done: a command has a reply-to, or nobody would know what became of it.")
+        }
+        let isAllowed = prefix.map { replyTo.hasPrefix($0) && !names.isOurs(replyTo) } ?? false
+        guard replyTo.hasPrefix(Self.directPrefix) || isAllowed, replyTo.utf8.count <= Self.bytesMax else {
+            let queues = prefix.map { " or a queue whose name begins with \($0)" } ?? ""
+            throw Self.refusal("Nothing was done: reply-to has to be amq.rabbitmq.reply-to\(queues).")
+        }
+        queue = replyTo
+    }
+
+    private static func refusal(_ sentence: String) -> Refusal { Refusal(.property, "reply-to", sentence) }
+}
