@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import EventLoop
@@ -132,6 +133,37 @@ import Testing
     @Test func aPortWithoutListenerRefuses() async throws {
         let error = await errorOfConnecting(to: Endpoint(host: "127.0.0.1", port: 1))
         #expect(error?.code == .refused)
+    }
+
+    @Test func anAddressThatChangedIsTakenAtTheNextConnect() async throws {
+        let hosts = await DetachedThread.run { () -> [Int] in
+            guard let loop = try? EpollLoop() else { return [] }
+            nonisolated(unsafe) var accepted: [Int] = []
+            loop.post {
+                let listeners = (0..<2).compactMap { number in
+                    try? loop.listen(on: Endpoint(host: "127.0.0.1", port: 0)) { transport in
+                        accepted.append(number)
+                        transport.handler = Echo()
+                    }
+                }
+                let addresses = listeners.map { Resolver.lookUp($0.endpoint, flags: AI_NUMERICHOST) }
+                guard addresses.count == 2 else { return loop.stop() }
+                func connect(_ number: Int) {
+                    guard number < addresses.count else {
+                        for listener in listeners { listener.close() }
+                        return loop.stop()
+                    }
+                    let address = addresses[number]
+                    loop.lookUp = { _ in address }
+                    let sender = Sender(count: 1) { _, _ in connect(number + 1) }
+                    _ = loop.connect(to: Endpoint(host: "push.example.com", port: 443), handler: sender)
+                }
+                connect(0)
+            }
+            loop.run()
+            return accepted
+        }
+        #expect(hosts == [0, 1])
     }
 
     @Test func anUnknownNameIsToldWithItsHost() async throws {

@@ -18,6 +18,9 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     private var events = [epoll_event](repeating: epoll_event(), count: eventsPerTurnMax)
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: readBytesMax, alignment: 16)
 
+    /// Asked for the addresses of a name at each connect, on a thread of its own: nothing is kept of what it says.
+    var lookUp: Resolver.LookUp = { Resolver.lookUp($0, flags: 0) }
+
     /// Turns since the loop began, for a watchdog on another thread.
     public let turns = TurnCounter()
 

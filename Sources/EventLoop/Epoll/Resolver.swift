@@ -6,8 +6,10 @@ enum Resolver {
     /// Addresses that are tried; a name with more is cut.
     static let addressesMax = 8
 
+    typealias LookUp = @Sendable (Endpoint) -> Result<[SocketAddress], TransportError>
+
     static func resolve(
-        _ endpoint: Endpoint, for loop: EventLoop,
+        _ endpoint: Endpoint, for loop: EpollLoop,
         _ completion: @escaping (Result<[SocketAddress], TransportError>) -> Void
     ) {
         if case .success(let addresses) = lookUp(endpoint, flags: AI_NUMERICHOST) {
@@ -15,9 +17,10 @@ enum Resolver {
         }
         // Only the loop's thread calls what is boxed here.
         let bound = LoopBound(completion)
+        let lookUp = loop.lookUp
         do {
             try DetachedThread.start {
-                let result = lookUp(endpoint, flags: 0)
+                let result = lookUp(endpoint)
                 loop.post { bound.value(result) }
             }
         } catch {

@@ -51,7 +51,7 @@ final class TCPTransport: ByteTransport {
             end(TransportError(.timedOut, "\(place): the name was not resolved within \(Self.connectTimeoutSeconds) s"))
         }
         loop.later { [self] in
-            Resolver.resolve(endpoint, for: loop) { [self] result in
+            Resolver.resolve(endpoint, for: epoll) { [self] result in
                 guard case .connecting = state else { return }
                 switch result {
                 case .success(let addresses):
