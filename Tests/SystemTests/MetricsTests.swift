@@ -1,3 +1,4 @@
+import AMQP
 import JSON
 import TestKit
 import Testing
@@ -9,7 +10,9 @@ extension SystemTests {
             let key = try StageKey("OTHERKEY01", apps: ["com.example.disabled"])
             var options = Stage.Options(
                 keys: [key], certificates: [try StageCertificate("com.example.certified")], delays: ["1s"])
-            options.sections = [#"payload_schemas: {"com.example.app": any.schema.json}"#]
+            options.sections = [
+                #"payload_schemas: {"com.example.app": any.schema.json}"#, "channels: {reply_prefix: shop.}",
+            ]
             options.files = ["any.schema.json": "{}"]
             try await Operator.with("metrics", options) { look in
                 let samples = Sample.make(4)
@@ -36,6 +39,11 @@ extension SystemTests {
                     ])
                 try look.stage.directory.write("any.schema.json", #"{"title":"changed"}"#)
                 try await look.logs("payload_schema.read")
+                let unreadable = OutgoingMessage(
+                    exchange: "", routingKey: look.stage.queue("channels"), body: Array("{}".utf8),
+                    messageID: Sample(200).id)
+                try await look.stage.desk.publish([unreadable])
+                try await look.logs("channel.command")
                 try await look.expectMetricsOfThePage()
             }
         }
