@@ -55,6 +55,23 @@ import Testing
         #expect(scene.rig.stops == 0)
     }
 
+    /// As of the other environment, where APNs ends connections over them (decision 19).
+    @Test func aListOfForeignDeviceTokensHoldsNothingUp() throws {
+        let scene = try LaneScene(connectionsMax: 1)
+        let badMax = 20
+        scene.apns.state.rules.badDeviceTokensMax = badMax
+        scene.apns.state.deviceRules = [DeviceRule(prefix: "bad0", condition: .bad)]
+        for number in 0..<300 {
+            scene.rig.request(LaneScene.message(number, app: 0).replacing("aabb", with: "bad0"))
+        }
+        scene.request(50, from: 300)
+        #expect(scene.rig.run { scene.rig.counters.count(of: .accepted) == 50 })
+        #expect(scene.results == 350 && scene.rig.counters.count(of: .rejected) == 300)
+        #expect(scene.rig.stops == 0 && scene.waits == 0)
+        #expect(scene.connections > 300 / (badMax + LaneRig.inFlightMax))
+        #expect(scene.pushes.count == 350)
+    }
+
     @Test func anIdleConnectionIsNotReplaced() throws {
         let scene = try LaneScene(connectionsMax: 1)
         scene.request(1)

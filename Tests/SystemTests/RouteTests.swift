@@ -1,8 +1,6 @@
 import TestKit
 import Testing
 
-@testable import Delivery
-
 extension SystemTests {
     /// What is wrong with a key, or with the environment that a message names, hurts nothing else and heals by itself.
     @Suite struct Routes {
@@ -44,40 +42,6 @@ extension SystemTests {
             _ = try await worker.stop()
             try await stage.expectNothingLeft()
             #expect(try Pushes(await stage.end()).notTakenOnce(all) == [])
-        }
-
-        /// As when a list of the other environment's device tokens is sent: of a thousand few are told as suspect.
-        @Test func deviceTokensOfTheOtherEnvironmentAreNotAllCondemned() async throws {
-            var options = Stage.Options(delays: ["1s", "2s"], hasSandbox: true)
-            options.inFlightMax = 20
-            let stage = try await Stage("suspects", options)
-            try await stage.applyTopology()
-            await stage.desk.collect(stage.queue("results"))
-            let worker = try await stage.worker()
-            let used = Sample.make(1, from: 5000, environment: "sandbox")
-            try await stage.publish(used)
-            _ = try await stage.told(of: used)
-            try await stage.apns.ask(
-                "POST", "/v1/faults",
-                #"{"id":"foreign","match":{"environment":"production"},"#
-                    + #""action":{"answer":{"status":400,"reason":"BadDeviceToken"}}}"#)
-            let samples = Sample.make(1000)
-            try await stage.publish(samples)
-            try await worker.said("pushes are held up")
-            let others = Sample.make(100, from: 6000, environment: "sandbox")
-            try await stage.publish(others)
-            try await stage.told(of: others).expectAcceptedAtOnce(others)
-
-            try await stage.apns.ask("DELETE", "/v1/faults/foreign")
-            try await worker.said("pushes go on")
-            let all = try await stage.told(of: samples, within: .seconds(60))
-            let suspects = samples.filter { all[$0].map(\.outcome) == ["rejected"] }
-            #expect((DeviceTokenEvidence.inARowMin...DeviceTokenEvidence.inARowMin + 25).contains(suspects.count))
-            let rest = samples.filter { sample in !suspects.contains { $0.id == sample.id } }
-            #expect(all.odd(rest) { $0.map(\.outcome) == ["accepted"] }.isEmpty)
-            _ = try await worker.stop()
-            try await stage.expectNothingLeft(dead: suspects.count)
-            #expect(try Pushes(await stage.end()).notTakenOnce(rest + used + others) == [])
         }
 
         @Test func aMessageForAnEnvironmentThatItsKeyIsNotPinnedToIsInvalid() async throws {

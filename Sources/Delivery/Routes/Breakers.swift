@@ -48,7 +48,6 @@ struct Breakers {
     private let endpointOfPool: [Int]
     private var endpoints: [Breaker]
     private var evidence: [EndpointEvidence]
-    private var deviceTokens = DeviceTokenEvidence()
     private var credentials: [Breaker]
     /// What an operator holds up.
     private(set) var pauses: [Place] = []
@@ -120,7 +119,7 @@ struct Breakers {
         for place in places(of: pass.route) where self[place].opening != nil {
             self[place].probeBegan()
             changes.append(.probing(place))
-            if case .topic = place { pass.needsFreshConnection = self[place].opening?.cause != .badDeviceTokens }
+            if case .topic = place { pass.needsFreshConnection = true }
         }
     }
 
@@ -130,10 +129,8 @@ struct Breakers {
     mutating func record(
         _ outcome: PushOutcome, of message: UUIDValue, _ pass: Pass, _ now: MonotonicTime, random: UInt64
     ) -> Consequence {
-        if case .answered(let answer) = outcome, answer.status == 200 || answer.status == 410 {
-            // It knows the device token, or did.
-            if !deviceTokens.isEmpty { deviceTokens.clear(pass.route) }
-            if answer.status == 200, areAllClosed, evidenceCount == 0 { return .judge }
+        if areAllClosed, evidenceCount == 0, case .answered(let answer) = outcome, answer.status == 200 {
+            return .judge
         }
         let findings = RouteFindings(outcome)
         let endpoint = endpointOfPool[pass.route.pool]
@@ -141,10 +138,6 @@ struct Breakers {
         let endpointFinding = weigh(findings.endpoint, endpoint, message, pass, findings.connection)
         learn(endpointFinding, at: .endpoint(endpoint), pass, now, random, &cause)
         learn(findings.credential, at: .credential(pool: pass.route.pool), pass, now, random, &cause)
-        if findings.isDeviceTokenBad {
-            learn(ofBadDeviceToken: pass, findings.topic, now, random)
-            return .judge
-        }
         let wasTopicHeld = self[.topic(pass.route)].opening != nil
         learn(findings.topic, at: .topic(pass.route), pass, now, random, &cause)
         if case .bad = findings.topic, !wasTopicHeld, !pass.needsFreshConnection {
@@ -155,18 +148,6 @@ struct Breakers {
         // What may have been sent counts as a try.
         if case .unknown = outcome { return .judge }
         return cause.map { .hold($0) } ?? .judge
-    }
-
-    /// The message is at fault, and many of them in a row are a sign of more.
-    private mutating func learn(
-        ofBadDeviceToken pass: Pass, _ finding: RouteFindings.Finding, _ now: MonotonicTime, _ random: UInt64
-    ) {
-        let opening = self[.topic(pass.route)].opening
-        let isOneOfMany =
-            opening.map { $0.cause == .badDeviceTokens } ?? deviceTokens.add(pass.route, now)
-        var cause: BreakerCause?
-        learn(isOneOfMany ? .bad(.badDeviceTokens) : finding, at: .topic(pass.route), pass, now, random, &cause)
-        if isOneOfMany { deviceTokens.clear(pass.route) }
     }
 
     /// One bad answer says little of an endpoint: until there is evidence, it is a matter of its message.

@@ -13,7 +13,6 @@ struct RouteFindings: Sendable, Hashable {
     var endpoint = Finding.nothing
     var credential = Finding.nothing
     var topic = Finding.nothing
-    var isDeviceTokenBad = false
     /// Which connection of the pool answered, or did not.
     var connection = 0
 
@@ -49,7 +48,6 @@ struct RouteFindings: Sendable, Hashable {
             return
         }
         connection = answer.connection
-        isDeviceTokenBad = answer.reason == .badDeviceToken
         let verdict = AnswerVerdict(answer)
         switch verdict.scope {
         case .message:

@@ -294,61 +294,6 @@ import Testing
         #expect(scene.breakers.areAllClosed)
     }
 
-    /// As with a file of the other environment's device tokens.
-    @Test func manyDeviceTokensInARowThatAPNsDoesNotKnowHoldUpTheirTopic() {
-        let scene = Scene()
-        for _ in 1..<DeviceTokenEvidence.inARowMin { #expect(scene.push(first, 400, .badDeviceToken) == .judge) }
-        let together = [scene.admit(first), scene.admit(first)].compactMap { $0 }
-        for pass in together { #expect(scene.record(scene.answer(400, .badDeviceToken), pass) == .judge) }
-        #expect(scene.takeChanges() == [.opened(.topic(first), .badDeviceTokens)])
-        #expect(scene.admit(first) == nil && scene.admit(otherTopic) != nil)
-        scene.wait(5)
-        #expect(scene.admit(first).map { $0.isProbe && !$0.needsFreshConnection } == true)
-        let probe = Breakers.Pass(route: first, begunAt: scene.now, isProbe: true)
-        #expect(scene.record(scene.answer(400, .badDeviceToken), probe) == .judge, "it is the device token's own")
-        #expect(scene.admit(first) == nil, "and what comes after it waits on")
-        scene.wait(10)
-        #expect(scene.push(first, 200) == .judge && scene.breakers.areAllClosed)
-        #expect(scene.push(first, 400, .badDeviceToken) == .judge && scene.breakers.areAllClosed)
-    }
-
-    @Test(arguments: [0, 1, 2])
-    func aListOfDeviceTokensThatIsOldHoldsUpNothing(between: Int) {
-        let scene = Scene()
-        for _ in 0..<3 {
-            for _ in 1..<DeviceTokenEvidence.inARowMin { #expect(scene.push(first, 400, .badDeviceToken) == .judge) }
-            switch between {
-            case 0: #expect(scene.push(first, 200) == .judge, "one is good")
-            case 1: #expect(scene.push(first, 410, .unregistered) == .judge, "one is gone")
-            default: scene.wait(DeviceTokenEvidence.withinSeconds)
-            }
-        }
-        #expect(scene.breakers.areAllClosed)
-    }
-
-    @Test func badDeviceTokensAreCountedByRoute() {
-        let scene = Scene()
-        for _ in 1..<DeviceTokenEvidence.inARowMin {
-            for route in [first, second, otherTopic] { #expect(scene.push(route, 400, .badDeviceToken) == .judge) }
-        }
-        #expect(scene.breakers.areAllClosed)
-        #expect(scene.push(second, 200) == .judge && scene.push(otherTopic, 400, .badDeviceToken) == .judge)
-        #expect(scene.takeChanges() == [.opened(.topic(otherTopic), .badDeviceTokens)])
-    }
-
-    /// The answer came to a topic that is allowed.
-    @Test func aBadDeviceTokenShowsThatARefusedTopicIsTakenAgain() {
-        let scene = Scene()
-        guard case .sendAgain(let again)? = scene.push(first, 400, .topicDisallowed) else {
-            return #expect(Bool(false), "not sent again")
-        }
-        scene.record(scene.answer(400, .topicDisallowed), again)
-        #expect(scene.admit(first) == nil)
-        scene.wait(10)
-        #expect(scene.push(first, 400, .badDeviceToken) == .judge)
-        #expect(scene.breakers.areAllClosed)
-    }
-
     @Test func devicesThatAreGoneHoldUpNothing() {
         let scene = Scene()
         for number in 0..<1000 { #expect(scene.push(first, 410, .unregistered, connection: number % 2) == .judge) }

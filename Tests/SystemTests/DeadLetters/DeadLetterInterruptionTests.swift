@@ -35,7 +35,7 @@ extension SystemTests {
                     refused += batch
                     try await stage.apns.ask(
                         "POST", "/v1/faults",
-                        #"{"id":"refuse","match":{},"action":{"answer":{"status":400,"reason":"BadCollapseId"}}}"#)
+                        #"{"id":"refuse","match":{},"action":{"answer":{"status":400,"reason":"BadDeviceToken"}}}"#)
                 } else {
                     samples += batch
                 }
