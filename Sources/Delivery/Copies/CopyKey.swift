@@ -2,8 +2,8 @@ import AMQP
 import Crypto
 import JSON
 
-/// What makes two deliveries the same message: the id, the app, and every byte of the body. A body that was corrected is
-/// another message, and so is one of the same id for another app.
+/// What makes two deliveries the same message: the id and every byte of the body, which names the app. A body that was
+/// corrected is another message.
 public struct CopyKey: Sendable, Hashable {
     let high: UInt64
     let low: UInt64
@@ -11,8 +11,8 @@ public struct CopyKey: Sendable, Hashable {
 
 extension SecretMixer {
     /// 128 bits, so that no two messages of a process' life are ever taken for one; nobody can make a pair that is.
-    func copyKey(id: UUIDValue, app: Int, body: [UInt8]) -> CopyKey {
-        let content = body.withUnsafeBytes { hash($0, after: UInt64(truncatingIfNeeded: app)) }
+    func copyKey(id: UUIDValue, body: [UInt8]) -> CopyKey {
+        let content = body.withUnsafeBytes { hash($0) }
         // Ids may differ in one half alone, and each half of the key leads to a place of its own.
         let low = mix(id.low, mix(id.high, content))
         return CopyKey(high: mix(id.high ^ low, content &+ 1), low: low)

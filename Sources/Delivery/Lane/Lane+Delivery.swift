@@ -28,7 +28,7 @@ extension Lane {
 
     /// A message that was delivered before is not sent again without need.
     private func deliver(_ notification: PushNotification, _ record: DeliveryRecord) async {
-        let key = copies.key(id: notification.push.id, app: notification.app, body: record.delivery.body)
+        let key = copies.key(id: notification.push.id, body: record.delivery.body)
         let fingerprint = copies.fingerprint(of: record.delivery.properties)
         let arrival = CopyArrival(record, on: channels[record.source], fingerprint: fingerprint)
         while true {

@@ -12,8 +12,8 @@ import Testing
     private let rejected = Verdict.conclude(Conclusion(outcome: .rejected))
     private let waits = Verdict.wait(Wait(delay: WaitDelay(seconds: 5), attempts: Attempts(), reason: "x"))
 
-    private func key(_ number: UInt64 = 1, app: Int = 0, body: String = "body") -> CopyKey {
-        memory.key(id: UUIDValue(high: 7, low: number), app: app, body: Array(body.utf8))
+    private func key(_ number: UInt64 = 1, body: String = "body") -> CopyKey {
+        memory.key(id: UUIDValue(high: 7, low: number), body: Array(body.utf8))
     }
 
     private func seconds(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
@@ -73,12 +73,11 @@ import Testing
         #expect(begin(key(), channel) == .accepted)
     }
 
-    @Test func anotherBodyOrAppIsAnotherMessage() {
+    @Test func anotherBodyIsAnotherMessage() {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
         memory.settle(key(), accepted, now: seconds(0))
         #expect(begin(key(body: "bodY"), channel) == .first)
-        #expect(begin(key(app: 1), channel) == .first)
         #expect(begin(key(2), channel) == .first)
         #expect(Set((0..<40).map { key(body: String(repeating: "x", count: $0)) }).count == 40)
     }
@@ -386,7 +385,7 @@ import Testing
     @Test func theOldestMakeRoomAndNoSooner() {
         let memory = CopyMemory(settledMax: 1600)
         let channel = memory.openChannel()
-        func key(_ number: UInt64) -> CopyKey { memory.key(id: UUIDValue(high: 1, low: number), app: 0, body: [1]) }
+        func key(_ number: UInt64) -> CopyKey { memory.key(id: UUIDValue(high: 1, low: number), body: [1]) }
         func begin(_ number: UInt64) -> CopyMemory.Admission {
             memory.begin(key(number), CopyArrival(channel: channel))
         }
