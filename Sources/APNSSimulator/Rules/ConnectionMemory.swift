@@ -27,6 +27,7 @@ struct ConnectionMemory {
     let service: Service
     /// What the client has shown within TLS; nil when it has shown none.
     private(set) var presented: PresentedCertificate?
+    private let signatures: VerifiedSignatures
     private var binding = ConnectionBinding()
     /// By the key's id, or by no id when those of all keys count together.
     private var updates: [String: TokenUpdateLimit] = [:]
@@ -40,8 +41,9 @@ struct ConnectionMemory {
     /// The key of its first push with a valid token.
     var boundKey: RegisteredKey? { binding.firstKey }
 
-    init(service: Service = .sandboxPush) {
+    init(service: Service = .sandboxPush, signatures: VerifiedSignatures = VerifiedSignatures()) {
         self.service = service
+        self.signatures = signatures
     }
 
     /// The client has shown a certificate: from now on it is known by that, and its provider tokens are not looked at
@@ -94,7 +96,8 @@ struct ConnectionMemory {
             return tokens[known].keyID
         }
         tokensVerified += 1
-        let token = try ReceivedProviderToken.verify(text, in: service.environment, state: state)
+        let token = try ReceivedProviderToken.verify(
+            text, in: service.environment, state: state, signatures: signatures)
         try Self.checkAge(issuedAtSeconds: token.issuedAtSeconds, state: state, now: now)
         try binding.admit(token.key, generation: state.generation, options: state.rules)
         let counted = state.rules.countsTokenUpdatesPerKey ? token.key.id : ""

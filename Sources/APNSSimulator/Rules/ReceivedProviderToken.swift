@@ -24,7 +24,8 @@ struct ReceivedProviderToken {
     ///
     /// - Throws: what is wrong with it.
     static func verify(
-        _ text: UnsafeRawBufferPointer, in environment: APNSEnvironment, state: SimulatorState
+        _ text: UnsafeRawBufferPointer, in environment: APNSEnvironment, state: SimulatorState,
+        signatures: VerifiedSignatures
     ) throws(Refusal) -> ReceivedProviderToken {
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard text.count <= bytesMax, parts.count == 3, let header = object(parts[0]), let claims = object(parts[1]),
@@ -33,7 +34,7 @@ struct ReceivedProviderToken {
             // A whole number of seconds: Apple's printed sample, a text in milliseconds, is none.
             let teamID = claims["iss"]?.string, let issuedAt = claims["iat"]?.int64,
             let key = state.key(id: keyID), !key.isRevoked, key.teamID == teamID,
-            key.publicKey.verify(signature: signature, of: Array(text[..<parts[1].endIndex]))
+            signatures.isGood(text, signature: signature, signedCount: parts[1].endIndex, by: key.publicKey)
         else { throw Refusal(reason: .invalidProviderToken) }
         guard key.environments.contains(environment) else {
             throw Refusal(reason: state.rules.keyEnvironmentReason)

@@ -84,7 +84,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         peerAddress = transport.peerAddress
         acceptedAt = server.loop.now.monotonic
         since = server.now.unixMilliseconds
-        memory = ConnectionMemory(service: service)
+        memory = ConnectionMemory(service: service, signatures: server.signatures)
         gate = ServerStreamGate(mode: server.state.rules.gate, streamsMax: server.state.rules.streamsMax)
         actionsOnceConnected = actions
         idleFrom = server.now.monotonic

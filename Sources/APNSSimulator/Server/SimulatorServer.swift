@@ -49,6 +49,7 @@ public final class SimulatorServer {
     var counts = Counters()
     private var faultRules: FaultRules
     private let rules = SimulatorRules()
+    let signatures = VerifiedSignatures()
     private var rates = RateLimit()
     private var connectionRates = ConnectionRateLimit()
     /// Of ``watchIdle()``.

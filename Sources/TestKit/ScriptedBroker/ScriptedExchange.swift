@@ -20,17 +20,17 @@ final class ScriptedExchange {
 
     /// The names of the queues that are bound for a routing key, in the order of the bindings.
     func queues(for key: String) -> [String] {
-        bindings.filter { matches($0.key, key) }.map(\.queue)
+        switch kind {
+        case .fanout: bindings.map(\.queue)
+        case .direct: bindings.filter { $0.key == key }.map(\.queue)
+        case .topic: queues(forTopic: Self.words(key)[...])
+        // Nothing here uses header exchanges.
+        case .headers: []
+        }
     }
 
-    private func matches(_ pattern: String, _ key: String) -> Bool {
-        switch kind {
-        case .fanout: true
-        case .direct: pattern == key
-        case .topic: Self.topicMatches(Self.words(pattern)[...], Self.words(key)[...])
-        // Nothing here uses header exchanges.
-        case .headers: false
-        }
+    private func queues(forTopic words: ArraySlice<Substring>) -> [String] {
+        bindings.filter { $0.key == "#" || Self.topicMatches(Self.words($0.key)[...], words) }.map(\.queue)
     }
 
     private static func words(_ text: String) -> [Substring] {

@@ -23,14 +23,14 @@ public struct ScriptedMessage: Sendable {
     }
 
     /// As its consumer would read them, without what the broker adds at a delivery.
-    public var properties: MessageProperties { MessageProperties(storage: envelope.propertyList()) }
+    public var properties: MessageProperties { MessageProperties(storage: envelope.propertyList) }
 
     /// The property list for a delivery: with `x-delivery-count` once it was delivered before.
     var deliveredPropertyList: [UInt8] {
-        guard deliveryCount > 0 else { return envelope.propertyList() }
+        guard deliveryCount > 0 else { return envelope.propertyList }
         var envelope = envelope
-        envelope.setHeader("x-delivery-count", .integer(Int64(deliveryCount)))
-        return envelope.propertyList()
+        envelope.setHeaders([("x-delivery-count", .integer(Int64(deliveryCount)))])
+        return envelope.propertyList
     }
 
     /// Whether dead-lettering it into `queue` would close a circle without a rejection, which the broker breaks by
@@ -66,78 +66,17 @@ public struct ScriptedMessage: Sendable {
             }
         }
         deaths.insert(death, at: 0)
-        envelope.setHeader("x-death", .array(deaths.map(FieldValue.table)))
+        var changed = [("x-death", FieldValue.array(deaths.map(FieldValue.table)))]
         if properties.header("x-first-death-queue") == nil {
-            envelope.setHeader("x-first-death-reason", .string(reason))
-            envelope.setHeader("x-first-death-queue", .string(queue))
-            envelope.setHeader("x-first-death-exchange", .string(self.exchange))
+            changed += [
+                ("x-first-death-reason", .string(reason)), ("x-first-death-queue", .string(queue)),
+                ("x-first-death-exchange", .string(self.exchange)),
+            ]
         }
+        envelope.setHeaders(changed)
         self.exchange = exchange
         self.routingKey = routingKey
         deliveryCount = 0
         expiresAt = nil
-    }
-}
-
-/// A property list that is kept as it came; headers can be set without reading the others.
-struct ScriptedEnvelope: Sendable {
-    private static let headersFlag: UInt16 = 1 << 13
-
-    private var flags: UInt16 = 0
-    private var beforeHeaders: [UInt8] = []
-    /// Names and encoded values, as they came; `nil` names are what could not be read.
-    private var headers: [(name: String, encoded: [UInt8])] = []
-    private var afterHeaders: [UInt8] = []
-
-    init(propertyList: [UInt8]) {
-        propertyList.withUnsafeBytes { bytes in
-            var reader = WireReader(bytes)
-            flags = reader.short() ?? 0
-            let start = reader.rest
-            for bit in [UInt16(15), 14] where flags & (1 << bit) != 0 { _ = reader.shortString() }
-            beforeHeaders = Array(start.dropLast(reader.rest.count))
-            if flags & Self.headersFlag != 0, let content = reader.longString() {
-                readHeaders(WireReader(content))
-            }
-            afterHeaders = Array(reader.rest)
-        }
-    }
-
-    private mutating func readHeaders(_ reader: WireReader) {
-        var reader = reader
-        while let name = reader.shortString() {
-            let start = reader.rest
-            guard FieldValue.skip(&reader) else { return }
-            headers.append((String(wire: name), Array(start.dropLast(reader.rest.count))))
-        }
-    }
-
-    /// Replaces the header of this name, or adds it at the end.
-    mutating func setHeader(_ name: String, _ value: FieldValue) {
-        var writer = WireWriter()
-        writer.entry(name, value)
-        let encoded = Array(writer.bytes.dropFirst(1 + name.utf8.count))
-        flags |= Self.headersFlag
-        if let index = headers.firstIndex(where: { $0.name == name }) {
-            headers[index].encoded = encoded
-        } else {
-            headers.append((name, encoded))
-        }
-    }
-
-    func propertyList() -> [UInt8] {
-        var writer = WireWriter()
-        writer.short(flags)
-        writer.raw(beforeHeaders)
-        if flags & Self.headersFlag != 0 {
-            var content = WireWriter()
-            for header in headers {
-                content.shortString(header.name)
-                content.raw(header.encoded)
-            }
-            writer.longString(content.bytes)
-        }
-        writer.raw(afterHeaders)
-        return writer.bytes
     }
 }

@@ -32,9 +32,11 @@ package struct WireWriter {
 
     /// Cut to 255 bytes.
     package mutating func shortString(_ value: String) {
-        let text = value.utf8.prefix(255)
-        octet(UInt8(text.count))
-        raw(text)
+        var value = value
+        value.withUTF8 { text in
+            octet(UInt8(min(text.count, 255)))
+            raw(text.prefix(255))
+        }
     }
 
     package mutating func longString(_ value: some Collection<UInt8>) {
