@@ -60,13 +60,24 @@ import Testing
     }
 
     @Test func whatIsBrokenIsToldOnceAndTakenWhenItIsMended() throws {
-        let key = try folder.read("key.p8")
         try folder.write("key.p8", "none")
         #expect(checks(5) == Array(repeating: false, count: 5))
         #expect(refused == 1)
         let lines = log.lines().filter { $0.contains("configuration.refused") }
         #expect(lines.count == 1 && lines[0].contains("martlet.yaml:2:"))
-        try folder.write("key.p8", key)
+        try folder.write("key.p8", ES256PrivateKey.generate().pkcs8PEM())
+        #expect(checks(2) == [false, true])
+    }
+
+    @Test func aFileThatIsWrittenAnewWithWhatItHeldIsNotTaken() throws {
+        let key = try folder.read("key.p8")
+        for _ in 0..<2 {
+            try folder.write("key.p8", "\(key)")
+            #expect(checks(4) == Array(repeating: false, count: 4))
+        }
+        #expect(log.lines().count { $0.contains("configuration.unchanged") } == 2)
+        #expect(refused == 0)
+        try folder.write("key.p8", ES256PrivateKey.generate().pkcs8PEM())
         #expect(checks(2) == [false, true])
     }
 
@@ -92,5 +103,14 @@ import Testing
         #expect(checks(2) == [false, true])
         reloader.fallBack(to: before)
         #expect(checks(4) == Array(repeating: false, count: 4))
+    }
+
+    @Test func whatChangedAfterWhatCouldNotBePutInForceIsReadAgain() throws {
+        let before = reloader.latest
+        try folder.write("key.p8", ES256PrivateKey.generate().pkcs8PEM())
+        #expect(checks(2) == [false, true])
+        try folder.write("key.p8", ES256PrivateKey.generate().pkcs8PEM())
+        reloader.fallBack(to: before)
+        #expect(checks(2) == [false, true])
     }
 }

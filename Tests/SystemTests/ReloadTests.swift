@@ -84,7 +84,9 @@ extension SystemTests {
         @Test func aKeyBehindALinkThatLeadsElsewhere() async throws {
             let key = try StageKey("LINKEDKEY1", apps: ["com.example.linked"])
             let stage = try await Stage("reload-link", Stage.Options(keys: [key], delays: ["1s"]))
-            for (version, pem) in [("one", try key.pem), ("two", "none of this is a key"), ("three", try key.pem)] {
+            for (version, pem) in [
+                ("one", try key.pem), ("two", "none of this is a key"), ("three", try key.pem + "\n"),
+            ] {
                 try #require(mkdir(stage.directory.file(version), 0o700) == 0)
                 try stage.directory.write("\(version)/\(key.fileName)", pem)
             }

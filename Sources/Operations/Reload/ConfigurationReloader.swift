@@ -16,33 +16,30 @@ struct ConfigurationReloader: Sendable {
     }
 
     /// All of it, as the files are now; nil when they say what they said, or something that is wrong.
-    mutating func readAgain() -> ConfigurationVersion? {
-        guard let version = read() else { return nil }
-        guard version.digest != latest.digest else {
-            log.info(.configurationUnchanged, [.file: .string(path)])
-            return nil
-        }
-        return take(version)
-    }
+    mutating func readAgain() -> ConfigurationVersion? { read().flatMap { news($0) } }
 
     /// The same text with the files that it refers to, when one of them has changed. A text that nobody asked to be read
     /// may be half written.
     mutating func check(payloadSchemas: PayloadSchemaFiles) -> ConfigurationVersion? {
         guard watch.check() else { return nil }
-        return read(text: latest.text, payloadSchemas: payloadSchemas).map { take($0) }
+        return read(text: latest.text, payloadSchemas: payloadSchemas).flatMap { news($0) }
     }
 
     /// The newest could not be taken after all; it is tried again when something changes, or when asked for.
     mutating func fallBack(to version: ConfigurationVersion) {
+        // What has changed since the newest was read is news.
+        watch = FileWatch(version.sources.merging(latest.sources) { $1 })
         latest = version
-        watch = FileWatch(version.sources)
-        _ = watch.check()
-        _ = watch.check()
     }
 
-    private mutating func take(_ version: ConfigurationVersion) -> ConfigurationVersion {
-        latest = version
+    /// nil when it says what the newest did: files are also written anew, or linked anew, with what they held.
+    private mutating func news(_ version: ConfigurationVersion) -> ConfigurationVersion? {
         watch = FileWatch(version.sources)
+        guard version.digest != latest.digest else {
+            log.info(.configurationUnchanged, [.file: .string(path)])
+            return nil
+        }
+        latest = version
         return version
     }
 

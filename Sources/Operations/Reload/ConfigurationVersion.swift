@@ -1,5 +1,5 @@
-/// A worker's configuration as its files were at one time.
-struct ConfigurationVersion: Sendable {
+/// A worker's configuration as its files were at one time. Two that say the same are two.
+final class ConfigurationVersion: Sendable {
     let configuration: Configuration
     /// Of the configuration's own file.
     let text: [UInt8]
@@ -7,9 +7,7 @@ struct ConfigurationVersion: Sendable {
     let sources: [String: FileVersion]
     /// Of the text and of these files.
     let digest: [UInt8]
-}
 
-extension ConfigurationVersion {
     /// - Parameters:
     ///   - text: taken instead of what the file at `path` holds.
     ///   - payloadSchemas: taken instead of those that the text names.

@@ -25,8 +25,7 @@ final class ConfigurationWatcher: @unchecked Sendable {
     private var payloadSchemas: PayloadSchemaReloader
     private let lock = ThreadCondition()
     private var isAsked = false
-    /// What is in force after all.
-    private var fallback: ConfigurationVersion?
+    private var refusal: (refused: ConfigurationVersion, inForce: ConfigurationVersion)?
 
     init(_ version: ConfigurationVersion, from path: String, log: Log, metrics: MetricsRegistry) {
         (self.log, self.metrics) = (log, metrics)
@@ -51,26 +50,26 @@ final class ConfigurationWatcher: @unchecked Sendable {
         }
     }
 
-    /// The newest change was put in force.
+    /// A change was put in force.
     func took() { counters.taken.add() }
 
-    /// The newest change was refused. From any thread.
-    ///
-    /// - Parameter version: still in force; nil: another is about to be.
-    func refused(stillInForce version: ConfigurationVersion?) {
+    /// A change was refused. From any thread.
+    func refused(_ version: ConfigurationVersion, inForce: ConfigurationVersion) {
         counters.refused.add()
-        lock.locked { fallback = version ?? fallback }
+        lock.locked { refusal = (version, inForce) }
     }
 
-    private func next() -> Change? {
-        let (isAsked, fallback) = lock.locked {
+    /// Waits until it is time to look, and looks; what has changed.
+    func next() -> Change? {
+        let (isAsked, refusal) = lock.locked {
             _ = lock.wait(atMostMilliseconds: Self.checkMilliseconds) { self.isAsked }
-            defer { (self.isAsked, self.fallback) = (false, nil) }
-            return (self.isAsked, self.fallback)
+            defer { (self.isAsked, self.refusal) = (false, nil) }
+            return (self.isAsked, self.refusal)
         }
-        if let fallback {
-            configuration.fallBack(to: fallback)
-            followPayloadSchemas(of: fallback)
+        // What was read after the refused one is on its way, and has what was in force behind it.
+        if let refusal, configuration.latest === refusal.refused {
+            configuration.fallBack(to: refusal.inForce)
+            followPayloadSchemas(of: refusal.inForce)
         }
         let before = configuration.latest
         let version =

@@ -53,7 +53,7 @@ extension WorkerProcess {
         } catch {
             guard life.isRunning else { return }
             restoreTokens()
-            watcher.refused(stillInForce: nextChange == nil ? group.version : nil)
+            watcher.refused(version, inForce: group.version)
             log.error(.configurationRefused, [.error: .string(Self.reason(error))])
         }
     }
