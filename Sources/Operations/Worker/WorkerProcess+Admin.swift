@@ -57,6 +57,8 @@ extension WorkerProcess {
         pauses.removeAll { $0 == scope }
         if isPaused { pauses.append(scope) }
         if isNews { log.info(isPaused ? .paused : .resumed, [.pauseScope: .describing(scope)]) }
+        // Those answer nobody that have yet to take their place.
+        for lane in coming?.lanes ?? [] { lane.pause(scope, isPaused) { _ in } }
         ask(
             { $0.pause(scope, isPaused, $1) },
             then: { (done: [Bool?]) in
