@@ -1,3 +1,5 @@
+import Glibc
+import JSON
 import TestKit
 import Testing
 
@@ -14,6 +16,36 @@ extension SystemTests {
             ])
             #expect(result.exit.status == .exited(1))
             #expect(result.errors.contains { $0.contains("no thread can be started") }, "\(result.errors)")
+            try await stage.end()
+        }
+
+        @Test func aWorkerThatGetsNoThreadForAnotherConfigurationGoesOn() async throws {
+            var options = Stage.Options(delays: ["1s"])
+            let stage = try await Stage("fewthreads", options)
+            try await stage.applyTopology()
+            await stage.desk.collect(stage.queue("results"))
+            // Room for some threads, whose stacks take nearly all of it.
+            let command = "ulimit -s 1048576 && ulimit -v 10485760 && exec \"$0\" worker --config \"$1\""
+            let worker = try await ChildProcess([
+                "/bin/sh", "-c", command, Products.executable("martlet"), stage.configuration,
+            ])
+            try await worker.said("ready")
+            let samples = Sample.make(100)
+            try await stage.publish(Array(samples[..<50]))
+            func change(lanes: Int, _ message: String) async throws -> JSONValue {
+                options.lanes = lanes
+                try stage.write(options)
+                worker.send(signal: SIGHUP)
+                return try await worker.said(message).root
+            }
+            let refusal = try await change(
+                lanes: 32, "the configuration was read anew and cannot be put in force yet; trying on")
+            #expect(refusal["error"]?.string?.contains("no thread can be started") == true)
+            try await worker.said("the lanes before have ended")
+            _ = try await change(lanes: 2, "the configuration was read anew and is in force")
+            try await stage.publish(Array(samples[50...]))
+            try await stage.told(of: samples).expectAcceptedAtOnce(samples)
+            _ = try await worker.stop()
             try await stage.end()
         }
     }

@@ -17,7 +17,7 @@ final class Operator {
         _ look: (Operator) async throws -> Void
     ) async throws {
         var options = options
-        options.admin = "{listen: \"127.0.0.1:0\", socket: worker.sock}"
+        options.admin = Self.admin
         let broker = try await TroubledBroker.shared
         let stage = try await Stage(prefix, broker: broker.url, options)
         try await stage.applyTopology()
@@ -38,6 +38,9 @@ final class Operator {
     private init(_ stage: Stage, _ broker: PrivateBroker, _ worker: ChildProcess, _ address: String) {
         (self.stage, self.broker, self.worker, self.address) = (stage, broker, worker, address)
     }
+
+    /// The section of the worker's configuration.
+    static let admin = "{listen: \"127.0.0.1:0\", socket: worker.sock}"
 
     var socket: String { stage.directory.file("worker.sock") }
 

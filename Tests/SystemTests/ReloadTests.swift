@@ -1,3 +1,4 @@
+import AMQP
 import Glibc
 import JSON
 import TestKit
@@ -8,6 +9,9 @@ extension SystemTests {
     @Suite struct Reload {
         private static let taken = "the configuration was read anew and is in force"
         private static let refused = "the configuration was read anew and is refused; the one before stays in force"
+        private static let delayed = "the configuration was read anew and cannot be put in force yet; trying on"
+        private static let restart = "what has changed here takes a restart"
+        private static let left = "the lanes before have ended"
 
         /// Messages that come all the time, while the worker is changed under them.
         private final class Load {
@@ -35,24 +39,30 @@ extension SystemTests {
                 try StageKey("OLDKEY0001", apps: ["com.example.moves"]), try StageKey("NEWKEY0001", apps: [])
             )
             let certificate = try StageCertificate("com.example.renewed")
-            var options = Stage.Options(keys: [old, new], certificates: [certificate], delays: ["1s"], lanes: 2)
+            var options = Stage.Options(
+                keys: [old, new], certificates: [certificate], delays: ["1s"], lanes: 2, hasSandbox: true,
+                namesSandbox: false, files: ["shape.json": #"{"properties":{"a":{"maximum":899999}}}"#])
             let stage = try await Stage("reload", options)
             try await stage.applyTopology()
             await stage.desk.collect(stage.queue("results"))
             let worker = try await stage.worker()
             let load = Load(stage, apps: ["com.example.app", "com.example.moves", "com.example.renewed"])
 
-            // An app comes, another goes over to another key, lanes and limits change.
+            // An app comes, another goes over to another key, and gets a schema; lanes, limits and endpoints change.
             options.keys = [
                 old.with(apps: ["com.example.comes"]), new.with(apps: ["com.example.moves"]),
             ]
             (options.lanes, options.inFlightMax, options.connectionsMax) = (3, 500, 3)
+            options.namesSandbox = true
+            options.sections = ["payload_schemas: {com.example.moves: shape.json}"]
             try await options.keys[0].makeKnown(at: stage.apns)
             try stage.write(options)
             worker.send(signal: SIGHUP)
             #expect(try await worker.said(Self.taken).root["lanes"]?.int == 3)
             let come = Sample.make(50, from: 900_000, app: "com.example.comes")
-            try await stage.publish(come)
+            let sandbox = Sample.make(50, from: 910_000, app: "com.example.comes", environment: "sandbox")
+            let misshapen = Sample.make(10, from: 920_000, app: "com.example.moves")
+            try await stage.publish(come + sandbox + misshapen)
 
             // The certificate is renewed, as a deployment does it.
             let renewed = try StageCertificate("com.example.renewed")
@@ -70,14 +80,19 @@ extension SystemTests {
             try await worker.said("the configuration says what it said")
 
             try await load.isOver()
-            let samples = load.samples + come
-            try await stage.told(of: samples).expectAcceptedAtOnce(samples)
+            let samples = load.samples + come + sandbox
+            let results = try await stage.told(of: samples + misshapen)
+            results.expectAcceptedAtOnce(samples)
+            #expect(results.odd(misshapen) { $0.map(\.error) == ["schema.maximum"] }.isEmpty)
             #expect(try worker.count(of: "not ready") == 0)
             let last = try await worker.stop().root
             #expect(last["message.requeued"]?.int == 0)
             #expect(last["message.duplicates"]?.int == 0)
-            try await stage.expectNothingLeft()
-            #expect(try Pushes(await stage.end()).notTakenOnce(samples) == [])
+            try await stage.expectNothingLeft(dead: misshapen.count)
+            let record = try await stage.end()
+            #expect(Pushes(record).notTakenOnce(samples) == [])
+            let inSandbox = record.filter { $0.root["environment"]?.string == "sandbox" }
+            #expect(Set(inSandbox.map { $0.root["apns_id"]?.string }) == Set(sandbox.map(\.id)))
         }
 
         /// As Kubernetes does it: all files of a volume lie behind one link, which then leads elsewhere.
@@ -158,15 +173,127 @@ extension SystemTests {
             worker.send(signal: SIGHUP)
             try await worker.said(Self.taken)
             #expect(
-                try await worker.said("what has changed here takes a restart").root["configuration.settings"]?.string
-                    == "tracing")
+                try await worker.said(Self.restart).root["configuration.settings"]?.string == "tracing")
             try await stage.told(of: open).expectAcceptedAtOnce(open)
-            try await worker.said("the lanes before have ended")
+            try await worker.said(Self.left)
             let connections = try await stage.apns.ask("GET", "/v1/connections")
             #expect(connections.root["connections"]?.elements.compactMap { $0["key_id"]?.string } == [])
             let after = Sample.make(20, from: 100, app: "com.example.one")
             try await stage.publish(after)
             try await stage.told(of: after).expectAcceptedAtOnce(after)
+
+            // What runs is what it started with.
+            for (sections, warnings) in [(options.sections, 2), ([], 2)] {
+                options.sections = sections
+                options.connectionsMax += 1
+                try stage.write(options)
+                worker.send(signal: SIGHUP)
+                try await worker.said(Self.taken)
+                try await worker.said(Self.left)
+                #expect(try worker.count(of: Self.restart) == warnings)
+            }
+            _ = try await worker.stop()
+            try await stage.end()
+        }
+
+        @Test func whatIsRenewedWhileTheBrokerIsAwayIsTakenWhenItIsBack() async throws {
+            let broker = try await TroubledBroker.shared
+            let key = try StageKey("RENEWED001", apps: ["com.example.renewed", "com.example.shaped"])
+            let options = Stage.Options(
+                keys: [key], delays: ["1s"], sections: ["payload_schemas: {com.example.shaped: shape.json}"],
+                files: ["shape.json": "{}"])
+            let stage = try await Stage("reload-away", broker: broker.url, options)
+            try await stage.applyTopology()
+            let worker = try await stage.worker()
+            try await broker.stop()
+            try await worker.said("not ready")
+            let renewed = try StageKey(key.id, apps: key.apps)
+            try await renewed.makeKnown(at: stage.apns)
+            try stage.replace(key.fileName, try renewed.pem)
+            let delay = try await worker.said(Self.delayed).root["error"]?.string ?? "-"
+            #expect(delay.contains("cannot be reached"), "\(delay)")
+            // While its lanes are yet to begin.
+            try stage.replace("shape.json", #"{"required":["b"]}"#)
+            try await worker.said("a payload schema is read again")
+            try await broker.start()
+            try await worker.said(Self.taken)
+            await stage.desk.collect(stage.queue("results"))
+            let good = Sample.make(20, app: "com.example.renewed")
+            let misshapen = Sample.make(20, from: 100, app: "com.example.shaped")
+            try await stage.publish(good + misshapen)
+            let results = try await stage.told(of: good + misshapen)
+            results.expectAcceptedAtOnce(good)
+            #expect(results.odd(misshapen) { $0.map(\.error) == ["schema.required"] }.isEmpty)
+            #expect(try worker.count(of: Self.refused) == 0 && worker.count(of: Self.delayed) == 1)
+            _ = try await worker.stop()
+            try await stage.end()
+        }
+
+        @Test func whatIsPausedAndResumedWhileLanesComeStaysSo() async throws {
+            let key = try StageKey("PAUSEKEY01", apps: ["com.example.paused", "com.example.resumed"])
+            var options = Stage.Options(keys: [key], delays: ["1s"])
+            try await Operator.with("reload-paused", options) { look in
+                func set(_ word: String, _ app: String) async throws {
+                    #expect(try await look.martlet(word, "--socket", look.socket, "--topic", app) == 0)
+                }
+                // Who may not read sees all that is there, and has no lane ready.
+                try await look.broker.rabbitmqctl("add_user", "blind", "blind")
+                try await look.broker.rabbitmqctl("set_permissions", "blind", "^$", ".*", "^$")
+                try await set("pause", "com.example.resumed")
+                options.url = look.broker.url.replacing("guest:guest", with: "blind:blind")
+                options.admin = Operator.admin
+                try look.stage.write(options)
+                look.worker.send(signal: SIGHUP)
+                try await look.logs("queue.lost")
+                try await set("pause", "com.example.paused")
+                try await set("resume", "com.example.resumed")
+                try await look.broker.rabbitmqctl("set_permissions", "blind", "^$", ".*", ".*")
+                try await look.worker.said(Self.taken)
+                let status = try JSONDocument(Array(await look.ask("/status").1.utf8)).root
+                let paused = status["lanes"]?.elements.flatMap { $0["paused"]?.elements.map(\.string) ?? [] } ?? []
+                #expect(!paused.isEmpty)
+                #expect(paused.allSatisfy { $0?.contains("com.example.paused") == true }, "\(paused)")
+            }
+        }
+
+        @Test func theCommandsForChannelsComeAndGo() async throws {
+            var options = Stage.Options(simulator: ["--listen-production-channels", "127.0.0.1:0"], delays: ["1s"])
+            let on = ["channels: {reply_prefix: shop.}"]
+            options.sections = on
+            let stage = try await Stage("reload-channels", options)
+            try await stage.applyTopology()
+            try await stage.desk.bind("shop.switched", to: stage.queue("results"), "never")
+            await stage.desk.collect("shop.switched")
+            let queue = stage.queue("channels")
+            func ask(_ number: Int) async throws {
+                let body = Array(#"{"app":"com.example.app","command":"list"}"#.utf8)
+                var message = OutgoingMessage(
+                    exchange: "", routingKey: queue, body: body, messageID: Sample(number).id)
+                message.replyTo = "shop.switched"
+                try await stage.desk.publish([message])
+            }
+            options.sections = []
+            try stage.write(options)
+            let worker = try await stage.worker()
+            func turn(_ sections: [String]) async throws {
+                options.sections = sections
+                try stage.write(options)
+                worker.send(signal: SIGHUP)
+                try await worker.said(Self.taken)
+                try await worker.said(Self.left)
+            }
+            for round in 1...2 {
+                // It waits until somebody takes it.
+                try await ask(round)
+                #expect(await stage.desk.collected("shop.switched").count == round - 1)
+                try await turn(on)
+                let replies = try await stage.desk.collected("shop.switched", atLeast: round)
+                #expect(try replies.last?.json.root["outcome"]?.string == "done")
+                try await turn([])
+                try await ask(10 + round)
+                let left = try await stage.desk.takeAll(from: queue).map(\.properties.messageID)
+                #expect(left == [Sample(10 + round).id])
+            }
             _ = try await worker.stop()
             try await stage.end()
         }
@@ -208,7 +335,7 @@ extension SystemTests {
                     let samples = Sample.make(20, from: 100 * turn)
                     try await stage.publish(samples)
                     try await stage.told(of: samples).expectAcceptedAtOnce(samples)
-                    try await worker.said("the lanes before have ended")
+                    try await worker.said(Self.left)
                 }
             }
             try await change(0..<5)

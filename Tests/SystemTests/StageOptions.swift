@@ -29,6 +29,8 @@ extension Stage {
         var heartbeatSeconds: Int?
         /// Whether both environments are there.
         var hasSandbox = false
+        /// Whether the configuration says where the second is.
+        var namesSandbox = true
         /// Of production, where it is not that of pushes to devices.
         var broadcastHost: String?
         /// Last words of the names of several request queues; none: there is one.
@@ -66,7 +68,7 @@ extension Stage.Options {
         lines += [
             "  endpoints:", "    production: {host: 127.0.0.1, port: \(simulator.port), ca_file: ca.pem\(more)}",
         ]
-        if let port = simulator.sandboxPort {
+        if namesSandbox, let port = simulator.sandboxPort {
             lines.append("    sandbox: {host: 127.0.0.1, port: \(port), ca_file: ca.pem}")
         }
         lines += ["apps:", "  com.example.app: {key: DEMOKEY001}"]

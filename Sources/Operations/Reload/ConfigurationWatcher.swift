@@ -15,6 +15,7 @@ final class ConfigurationWatcher: @unchecked Sendable {
     enum Change: Sendable {
         /// Ready to be put in force.
         case configuration(ConfigurationVersion, WorkerPlan)
+        /// Those that the newest configuration names, which may be yet to be put in force.
         case payloadSchemas(PayloadSchemaFiles)
     }
 
@@ -52,6 +53,9 @@ final class ConfigurationWatcher: @unchecked Sendable {
 
     /// A change was put in force.
     func took() { counters.taken.add() }
+
+    /// A change could not be put in force yet, and is tried on.
+    func delayed() { counters.refused.add() }
 
     /// A change was refused. From any thread.
     func refused(_ version: ConfigurationVersion, inForce: ConfigurationVersion) {

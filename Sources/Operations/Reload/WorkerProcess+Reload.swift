@@ -10,29 +10,44 @@ import Telemetry
 extension WorkerProcess {
     /// How long the new lanes may take until they are ready, as long as those before are.
     private static let readySecondsMax: Int64 = 30
-    /// How long those before may take to settle what they hold. After that the broker hands it to others, who may push
-    /// again what was pushed and could not be told: longer than a queue of results stays full.
+    /// How long the broker may take until it is reached, and for each answer.
+    private static let brokerSecondsMax = 15
+    /// After what may pass by itself, how long until a change is tried again.
+    private static let retrySeconds: Int64 = 10
+    /// How long those before may take to settle what they hold; then they close, and the broker delivers it again. It
+    /// takes back after 30 minutes (`consumer_timeout`) what is not settled, and what became of that is published from
+    /// memory: longer than a queue of results stays full.
     private static let finishSecondsMax = 6 * 3600
     /// So many generations may do so at once; further changes wait.
     private static let leavingMax = 4
     private static let lookMilliseconds: Int64 = 50
 
+    /// Why a change is not put in force.
     private struct Refusal: Error {
         var reason: String
+        /// Nothing is wrong with the files.
+        var mayPass = false
     }
 
     func changed(_ change: ConfigurationWatcher.Change) {
         guard life.isRunning else { return }
         switch change {
-        case .payloadSchemas(let files): (coming ?? group).replace(files)
+        case .payloadSchemas(let files):
+            newestPayloadSchemas = files
+            group.replace(files)
+            coming?.replace(files)
         case .configuration(let version, let plan):
             nextChange = (version, plan)
+            // It was read after them.
+            newestPayloadSchemas = nil
+            // What is newer need not wait.
+            if let retry = retry.take() { loop.cancel(retry) }
             takeNextChange()
         }
     }
 
     private func takeNextChange() {
-        guard !isChanging, nextChange != nil else { return }
+        guard life.isRunning, !isChanging, retry == nil, nextChange != nil else { return }
         guard leaving.count < Self.leavingMax, let (version, plan) = nextChange.take() else {
             return log.warning(.configurationWaits)
         }
@@ -50,11 +65,32 @@ extension WorkerProcess {
             let new = try LaneGroup(version, plan, log: log)
             if group.isStarted { try await startBesideTheOld(new) } else { await startInsteadOfTheOld(new) }
             watcher.took()
+            changeDelay.forget()
         } catch {
             guard life.isRunning else { return }
             restoreTokens()
-            watcher.refused(version, inForce: group.version)
-            log.error(.configurationRefused, [.error: .string(Self.reason(error))])
+            let refusal = Self.refusal(error)
+            if refusal.mayPass {
+                tryAgain(version, plan, refusal.reason)
+            } else {
+                changeDelay.forget()
+                watcher.refused(version, inForce: group.version)
+                log.error(.configurationRefused, [.error: .string(refusal.reason)])
+            }
+        }
+    }
+
+    /// The change stays the next one, unless there is a newer.
+    private func tryAgain(_ version: ConfigurationVersion, _ plan: WorkerPlan, _ reason: String) {
+        if changeDelay.lasts(loop.now.monotonic) != nil {
+            watcher.delayed()
+            log.warning(.configurationDelayed, [.error: .string(reason)])
+        }
+        guard nextChange == nil else { return }
+        nextChange = (version, plan)
+        retry = loop.schedule(after: .seconds(Self.retrySeconds)) { [self] in
+            retry = nil
+            takeNextChange()
         }
     }
 
@@ -64,12 +100,13 @@ extension WorkerProcess {
         for (name, news) in tokens.newest { handOut(news, of: name) }
     }
 
-    private static func reason(_ error: any Error) -> String {
+    private static func refusal(_ error: any Error) -> Refusal {
         switch error {
-        case let refusal as Refusal: refusal.reason
-        case let error as CryptoError: error.message
-        case let error as TransportError: error.message
-        default: "\(error)"
+        case let refusal as Refusal: refusal
+        case let error as CryptoError: Refusal(reason: error.message)
+        // The system gives no more threads or descriptors.
+        case let error as TransportError: Refusal(reason: error.message, mayPass: true)
+        default: Refusal(reason: "\(error)")
         }
     }
 
@@ -85,8 +122,13 @@ extension WorkerProcess {
         try await checkTopology(of: new.plan)
         // It may have been told to stop meanwhile.
         guard life.isRunning else { return }
+        do throws(TransportError) {
+            try start(new)
+        } catch {
+            leave(new)
+            throw error
+        }
         coming = new
-        start(new)
         let deadline = loop.now.monotonic + .seconds(Self.readySecondsMax)
         // Where the old ones stand still there is nothing to be lost.
         while life.isRunning, !new.readiness.isReady, group.readiness.isReady, loop.now.monotonic < deadline {
@@ -96,7 +138,8 @@ extension WorkerProcess {
         coming = nil
         guard new.readiness.isReady || !group.readiness.isReady else {
             leave(new)
-            throw Refusal(reason: "the new lanes are not ready: \(new.readiness.reasons.joined(separator: "; "))")
+            let reasons = new.readiness.reasons.joined(separator: "; ")
+            throw Refusal(reason: "the new lanes are not ready: \(reasons)", mayPass: true)
         }
         let old = group
         putInForce(new)
@@ -107,29 +150,29 @@ extension WorkerProcess {
 
     private func checkTopology(of plan: WorkerPlan) async throws {
         let admin = plan.brokerAccess.admin(
-            named: "martlet worker change", on: loop, deadlineSeconds: Int(Self.readySecondsMax))
+            named: "martlet worker change", on: loop, deadlineSeconds: Self.brokerSecondsMax)
         admin.start()
         var refusal: Refusal?
         do throws(AMQPError) {
-            try await admin.waitUntilReady(deadlineSeconds: Int(Self.readySecondsMax))
+            try await admin.waitUntilReady(deadlineSeconds: Self.brokerSecondsMax)
             let missing = try await TopologyCheck(plan.topology).missing(at: admin)
             if !missing.isEmpty { refusal = Refusal(reason: TopologyWait.sentence(missing)) }
         } catch {
-            refusal = Refusal(reason: "the broker at \(plan.brokerAccess.place) cannot be reached: \(error)")
+            refusal = Refusal(
+                reason: "the broker at \(plan.brokerAccess.place) cannot be reached: \(error)", mayPass: true)
         }
         await admin.close(deadlineSeconds: Lane.closeDeadlineSeconds)
         if let refusal { throw refusal }
     }
 
     private func putInForce(_ new: LaneGroup) {
-        let old = group.plan.configuration
         group = new
         let configuration = new.plan.configuration
         log.info(
             .configurationTaken,
             [.lanes: .integer(new.lanes.count), .apps: .integer(configuration.apps.count)])
         certificateReport.write(to: log, unixSeconds: loop.now.unixSeconds)
-        let unchangeable = old.restartNeeded(for: configuration)
+        let unchangeable = startedWith.restartNeeded(for: configuration)
         if !unchangeable.isEmpty {
             log.warning(.restartNeeded, [.settings: .string(unchangeable.joined(separator: ", "))])
         }
@@ -143,6 +186,8 @@ extension WorkerProcess {
                 loop.post { self.laneDrained(index, of: old, unfinished: unfinished) }
             }
         }
+        // None may have got a thread.
+        partEnded(of: old)
     }
 
     /// All its lanes have ended.

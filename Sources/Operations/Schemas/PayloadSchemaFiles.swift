@@ -28,6 +28,11 @@ struct PayloadSchemaFiles: Sendable {
 
     var files: [File] = []
 
+    /// Whether those are the same files, whatever they hold.
+    func areNamed(as other: PayloadSchemaFiles) -> Bool {
+        files.elementsEqual(other.files) { $0.pattern == $1.pattern && $0.path == $1.path }
+    }
+
     /// What each of the apps demands: by the file whose pattern means it most exactly.
     func schemas(ofApps bundleIDs: [String]) -> PayloadSchemas {
         PayloadSchemas(files.map(\.schema), ofApps: bundleIDs.map { index(ofApp: $0) })

@@ -38,9 +38,23 @@ final class LaneGroup: @unchecked Sendable {
     /// Those that answer.
     var turning: [Int] { isStarted ? lanes.indices.filter { !ended.contains($0) && !stalled.contains($0) } : [] }
 
-    func started() { isStarted = true }
+    /// Starts one after the other. Those that cannot be have nothing to settle, and have ended.
+    func start(_ start: (Int) throws(TransportError) -> Void) throws(TransportError) {
+        isStarted = true
+        for index in lanes.indices {
+            do throws(TransportError) {
+                try start(index)
+            } catch {
+                drained.formUnion(index..<lanes.count)
+                ended.formUnion(index..<lanes.count)
+                throw error
+            }
+        }
+    }
 
+    /// - Parameter files: in another version; others than its own are none of its business.
     func replace(_ files: PayloadSchemaFiles) {
+        guard files.areNamed(as: plan.configuration.payloadSchemas) else { return }
         payloadSchemas = plan.payloadSchemas(files)
         for lane in lanes { lane.replace(payloadSchemas) }
     }

@@ -28,6 +28,13 @@ final class WorkerProcess: @unchecked Sendable {
     /// To be put in force after the change that is going on.
     var nextChange: (version: ConfigurationVersion, plan: WorkerPlan)?
     var isChanging = false
+    /// While `nextChange` was tried and waits to be tried again.
+    var retry: TimerToken?
+    var changeDelay = Outage()
+    /// Have changed since the newest configuration was read, whose lanes may be yet to start.
+    var newestPayloadSchemas: PayloadSchemaFiles?
+    /// What cannot change without a restart is as here.
+    let startedWith: Configuration
     let watcher: ConfigurationWatcher
     /// While the lanes are not started.
     var topologyWait: TopologyWait?
@@ -69,6 +76,7 @@ final class WorkerProcess: @unchecked Sendable {
         self.log = log
         loop = try EpollLoop()
         let configuration = version.configuration
+        startedWith = configuration
         group = try LaneGroup(version, WorkerPlan(configuration), log: log)
         watcher = ConfigurationWatcher(version, from: path, log: log, metrics: metrics)
         minute = MinuteReport(metrics)
@@ -121,7 +129,12 @@ final class WorkerProcess: @unchecked Sendable {
         // Another configuration may wait for another broker meanwhile.
         guard life.isRunning, topologyWait === wait else { return }
         topologyWait = nil
-        start(group)
+        do throws(TransportError) {
+            try start(group)
+        } catch {
+            log.error(.laneWithoutThread, [.error: .string(error.message)])
+            act(on: .abort(.failed))
+        }
         watch()
         reportMinutes()
         await watchQueues()
@@ -142,34 +155,30 @@ final class WorkerProcess: @unchecked Sendable {
         }
     }
 
-    func start(_ group: LaneGroup) {
+    /// - Throws: when the system gives no more threads; some lanes may have started.
+    func start(_ group: LaneGroup) throws(TransportError) {
         renewTokens()
-        group.started()
-        for index in group.lanes.indices { start(index, of: group) }
+        if let newestPayloadSchemas { group.replace(newestPayloadSchemas) }
+        try group.start { index throws(TransportError) in try start(index, of: group) }
         group.channels = group.plan.configuration.channels.map {
             ChannelDesk($0, group.plan, loop: loop, tokens: tokenSupplies, metrics: metrics, log: log)
         }
     }
 
-    private func start(_ index: Int, of group: LaneGroup) {
+    private func start(_ index: Int, of group: LaneGroup) throws(TransportError) {
         var configuration = group.plan.lane
         configuration.payloadSchemas = group.payloadSchemas
         configuration.number = index
-        do throws(TransportError) {
-            try group.lanes[index].start(
-                configuration, access: group.plan.access[index], tokens: tokenSupplies,
-                counters: LaneCounters(metrics), copies: copies, log: log, onSpans: spanReceiver,
-                onStateChange: { [self] state in
-                    loop.post { self.laneChanged(index, of: group, state) }
-                },
-                ended: { [self] in
-                    loop.post { self.laneEnded(index, of: group) }
-                })
-            for scope in pauses { group.lanes[index].pause(scope, true) { _ in } }
-        } catch {
-            log.error(.laneWithoutThread, [.lane: .integer(index), .error: .string(error.message)])
-            act(on: .abort(.failed))
-        }
+        try group.lanes[index].start(
+            configuration, access: group.plan.access[index], tokens: tokenSupplies,
+            counters: LaneCounters(metrics), copies: copies, log: log, onSpans: spanReceiver,
+            onStateChange: { [self] state in
+                loop.post { self.laneChanged(index, of: group, state) }
+            },
+            ended: { [self] in
+                loop.post { self.laneEnded(index, of: group) }
+            })
+        for scope in pauses { group.lanes[index].pause(scope, true) { _ in } }
     }
 
     private var spanReceiver: (@Sendable (SpanBuffer) -> Void)? {
@@ -212,7 +221,7 @@ final class WorkerProcess: @unchecked Sendable {
         }
     }
 
-    private func partEnded(of group: LaneGroup) {
+    func partEnded(of group: LaneGroup) {
         guard group.hasEnded else { return }
         if life.isRunning { return left(group) }
         if groups.allSatisfy({ $0.hasEnded || !$0.isStarted }) { loop.stop() }
