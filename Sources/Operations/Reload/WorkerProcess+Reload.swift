@@ -61,9 +61,8 @@ extension WorkerProcess {
 
     private func change(to version: ConfigurationVersion, _ plan: WorkerPlan) async {
         do {
-            try tokens.replace(group.plan.keys + plan.keys, loop.now, random: loop.nextRandom)
             let new = try LaneGroup(version, plan, log: log)
-            if group.isStarted { try await startBesideTheOld(new) } else { await startInsteadOfTheOld(new) }
+            if group.isStarted { try await startBesideTheOld(new) } else { try await startInsteadOfTheOld(new) }
             watcher.took()
             changeDelay.forget()
         } catch {
@@ -94,6 +93,12 @@ extension WorkerProcess {
         }
     }
 
+    /// Not before it is to start: a key that takes the place of one of the same name has a new token signed, and so does
+    /// the one before when it comes back.
+    private func signTokens(for new: LaneGroup) throws(CryptoError) {
+        try tokens.replace(group.plan.keys + new.plan.keys, loop.now, random: loop.nextRandom)
+    }
+
     private func restoreTokens() {
         // They could sign before.
         try? tokens.replace(group.plan.keys, loop.now, random: loop.nextRandom)
@@ -111,7 +116,8 @@ extension WorkerProcess {
     }
 
     /// Nothing was taken yet.
-    private func startInsteadOfTheOld(_ new: LaneGroup) async {
+    private func startInsteadOfTheOld(_ new: LaneGroup) async throws {
+        try signTokens(for: new)
         let wait = topologyWait
         putInForce(new)
         Task(executorPreference: loop) { await self.begin() }
@@ -122,6 +128,7 @@ extension WorkerProcess {
         try await checkTopology(of: new.plan)
         // It may have been told to stop meanwhile.
         guard life.isRunning else { return }
+        try signTokens(for: new)
         do throws(TransportError) {
             try start(new)
         } catch {
