@@ -50,7 +50,7 @@ import Testing
             ])
         #expect(configuration.apns.production.endpoint == Endpoint(host: "api.push.apple.com", port: 443))
         #expect(configuration.limits == Configuration.Limits())
-        #expect(configuration.retry == Configuration.Retry())
+        #expect(configuration.retry == RetrySchedule())
         #expect(configuration.results == ResultsRetention())
         #expect(configuration.broker.management == nil)
         #expect(configuration.apns.keys.map(\.file) == ["AuthKey.p8"])
@@ -131,9 +131,10 @@ import Testing
         #expect(configuration.apns.keys.map(\.environments) == [[.production], [.production, .sandbox]])
         #expect(
             configuration.retry
-                == Configuration.Retry(
-                    attemptsMax: 7, resendsUnknown: false, ageSecondsMax: 5400, holdSecondsMax: 172_800,
+                == RetrySchedule(
+                    attemptsMax: 7, ageSecondsMax: 5400, holdSecondsMax: 172_800,
                     waits: [5, 120, 3600].map { WaitDelay(seconds: $0) }))
+        #expect(!configuration.resendsUnknown)
         #expect(configuration.lanes == 9 && configuration.logLevel == .debug)
     }
 

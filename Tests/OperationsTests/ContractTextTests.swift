@@ -1,3 +1,4 @@
+import APNS
 import APNSProtocol
 import Delivery
 import JSON
@@ -51,13 +52,16 @@ import Testing
 
     @Test func defaultsOfTheConfigurationAreThoseThatAreTold() throws {
         let limits = Configuration.Limits()
-        let retry = Configuration.Retry()
+        let retry = RetrySchedule()
+        let pool = PoolConfiguration(environment: .production, credential: .certificate("-"))
         for (pointer, value) in [
             ("limits/properties/in_flight_max", limits.inFlightMax),
             ("limits/properties/message_bytes_max", limits.messageBytesMax),
             ("limits/properties/bodies_in_flight_bytes_max", limits.bodiesInFlightBytesMax),
             ("limits/properties/drain_deadline_seconds", limits.drainDeadlineSeconds),
             ("retry/properties/attempts_max", retry.attemptsMax),
+            ("apns/properties/connections_max", pool.connectionsMax),
+            ("apns/properties/request_timeout_seconds", Int(pool.requestTimeoutSeconds)),
         ] {
             #expect(try property("config", "/properties/\(pointer)")["default"]?.int == Int(value), "\(pointer)")
         }

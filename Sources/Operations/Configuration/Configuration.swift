@@ -18,7 +18,9 @@ struct Configuration: Sendable {
     var apps: [App]
     var payloadSchemas = PayloadSchemaFiles()
     var limits = Limits()
-    var retry = Retry()
+    var retry = RetrySchedule()
+    /// Whether a push whose answer never came is sent again.
+    var resendsUnknown = true
     var results = ResultsRetention()
     /// nil: one for each processor.
     var lanes: Int?
@@ -63,8 +65,9 @@ struct Configuration: Sendable {
         var sandbox = Server(APNSEnvironment.sandbox)
         /// nil: none.
         var proxy: Proxy?
-        var connectionsMax = 2
-        var requestTimeoutSeconds = 30
+        /// nil: the pool's own choice.
+        var connectionsMax: Int?
+        var requestTimeoutSeconds: Int64?
 
         func server(of environment: APNSEnvironment) -> Server {
             switch environment {
@@ -163,16 +166,6 @@ struct Configuration: Sendable {
         var replyPrefix: String?
     }
 
-    struct Retry: Sendable, Equatable {
-        var attemptsMax = 8
-        /// Whether a push whose answer never came is sent again.
-        var resendsUnknown = true
-        var ageSecondsMax = 86_400
-        var holdSecondsMax = 86_400
-        /// Ascending, at least one.
-        var waits = WaitDelay.defaults
-    }
-
     /// What lanes consume from, the most important first.
     var requestQueues: [RequestQueue] {
         broker.names.requestQueues.map { name in
@@ -182,7 +175,8 @@ struct Configuration: Sendable {
     }
 
     static func topology(
-        _ broker: Broker, _ retry: Retry, _ results: ResultsRetention = ResultsRetention(), _ channels: Channels? = nil
+        _ broker: Broker, _ retry: RetrySchedule, _ results: ResultsRetention = ResultsRetention(),
+        _ channels: Channels? = nil
     ) -> Topology {
         var routingKeys: [String: String] = [:]
         for queue in broker.requestQueues { routingKeys[queue.name] = queue.routingKey }

@@ -18,8 +18,8 @@ extension ConfigurationReader {
         apns.production = readServer(section["endpoints"]?["production"], .production)
         apns.sandbox = readServer(section["endpoints"]?["sandbox"], .sandbox)
         apns.proxy = readProxy(section["proxy"], section)
-        apns.connectionsMax = section["connections_max"]?.int ?? apns.connectionsMax
-        apns.requestTimeoutSeconds = section["request_timeout_seconds"]?.int ?? apns.requestTimeoutSeconds
+        apns.connectionsMax = section["connections_max"]?.int
+        apns.requestTimeoutSeconds = section["request_timeout_seconds"]?.int64
         return apns
     }
 

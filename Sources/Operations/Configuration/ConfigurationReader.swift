@@ -39,6 +39,7 @@ struct ConfigurationReader {
         configuration.payloadSchemas = payloadSchemas
         configuration.limits = readLimits(root["limits"])
         configuration.retry = readRetry(root["retry"])
+        configuration.resendsUnknown = root["retry"]?["resend_unknown"]?.bool ?? configuration.resendsUnknown
         configuration.results = readResults(root["topology"]?["results"])
         configuration.lanes = root["lanes"]?.int
         configuration.admin = readAdmin(root["admin"])
@@ -239,11 +240,10 @@ struct ConfigurationReader {
         return limits
     }
 
-    private mutating func readRetry(_ section: JSONValue?) -> Configuration.Retry {
-        var retry = Configuration.Retry()
+    private mutating func readRetry(_ section: JSONValue?) -> RetrySchedule {
+        var retry = RetrySchedule()
         guard let section else { return retry }
         retry.attemptsMax = section["attempts_max"]?.int ?? retry.attemptsMax
-        retry.resendsUnknown = section["resend_unknown"]?.bool ?? retry.resendsUnknown
         retry.ageSecondsMax =
             section["age_max"].flatMap { seconds($0, upTo: Self.ageSecondsMax) } ?? retry.ageSecondsMax
         retry.holdSecondsMax =

@@ -86,8 +86,8 @@ extension Configuration.APNs {
             environment: environment, credential: credential,
             // The port is left out where it is the scheme's own (RFC 9110, section 4.2.2).
             authority: endpoint.port == APNSEnvironment.pushPort ? endpoint.host : endpoint.description)
-        pool.connectionsMax = connectionsMax
-        pool.requestTimeoutSeconds = Int64(requestTimeoutSeconds)
+        if let connectionsMax { pool.connectionsMax = connectionsMax }
+        if let requestTimeoutSeconds { pool.requestTimeoutSeconds = requestTimeoutSeconds }
         return pool
     }
 }

@@ -36,11 +36,8 @@ struct WorkerPlan: Sendable {
         lane.consumer.messageBytesMax = configuration.limits.messageBytesMax
         lane.consumer.bodyBytesInFlightMax = configuration.limits.bodiesInFlightBytesMax
         lane.publisher.messageBytesMax = max(lane.publisher.messageBytesMax, configuration.limits.messageBytesMax)
-        let retry = configuration.retry
-        lane.schedule = RetrySchedule(
-            attemptsMax: retry.attemptsMax, ageSecondsMax: retry.ageSecondsMax, holdSecondsMax: retry.holdSecondsMax,
-            waits: retry.waits)
-        lane.resendsUnknown = configuration.retry.resendsUnknown
+        lane.schedule = configuration.retry
+        lane.resendsUnknown = configuration.resendsUnknown
         self.lane = lane
     }
 
