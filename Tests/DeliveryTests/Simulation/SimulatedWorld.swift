@@ -75,6 +75,8 @@ final class SimulatedWorld {
         report.requeued = broker.requeued
         loop.enter { for worker in workers { end(worker) } }
         _ = loop.run(limit: .seconds(60)) { workersEnded == workersMade }
+        // A broker that listens keeps itself alive.
+        loop.enter { broker.crash() }
         loop.end()
         return report
     }
