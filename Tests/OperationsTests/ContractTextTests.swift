@@ -20,6 +20,12 @@ import Testing
         }
     }
 
+    @Test func keysOfAppleAreThoseOfTheSchema() throws {
+        let names = try property("notification", "/$defs/aps/properties").members.compactMap { $0.key.string }
+        #expect(names.count > 20)
+        #expect(names.sorted() == PayloadKeys.aps.sorted())
+    }
+
     @Test func whatThePayloadNeedsIsToldOfEachPushTypeWithTheLimits() throws {
         let text = try #require(try property("notification", "/properties/payload")["description"]?.string)
         for limit in [

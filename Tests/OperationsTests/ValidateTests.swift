@@ -100,6 +100,61 @@ import Testing
         #expect(errors[0]["message"]?.string == "collapse_id has 80 bytes of UTF-8; APNs takes 64.")
     }
 
+    /// Devices pass over them, and nobody else says so.
+    @Test func ofKeysThatAppleDoesNotKnowThereIsAWarning() async throws {
+        let slips = try folder.write("slips.json", Self.message(#"{"alert":"x","Sound":"y","mine":1}"#))
+        let found = "\(slips):1:98: warning: /payload/aps/Sound is no key of Apple's, and devices pass over it"
+        let other = "\(slips):1:110: warning: /payload/aps/mine is no key of Apple's, and devices pass over it."
+        let told = [found + " (did you mean \"sound\"?).", other, "\(slips): valid"]
+        #expect(try await martlet("validate", slips) == Run(status: .exited(0), output: told, errors: []))
+
+        // The warning tells what the error means.
+        let wrong = try folder.write("wrong.json", "\n" + Self.message(#"{"alerts":"x"}"#))
+        let json = try await martlet("validate", "--json", wrong)
+        #expect(json.status == .exited(1))
+        let result = try JSONDocument(json.output.joined()).root
+        #expect(result["errors"]?.count == 1 && result["warnings"]?.count == 1)
+        let warning = try #require(result["warnings"]?.elements.map { $0 }.first)
+        #expect(warning["instance_pointer"]?.string == "/payload/aps/alerts")
+        #expect(warning["suggestion"]?.string == "alert")
+        #expect(warning["message"]?.string?.hasSuffix("(did you mean \"alert\"?)") == true)
+        #expect(warning["line"]?.int == 2 && warning["column"]?.int == 86 && warning["offset"]?.int == 86)
+
+        let good = Products.file("schemas/examples/valid/alert.json")
+        #expect(try await martlet("validate", "--json", good).output == [#"{"valid":true}"#])
+        let own = try folder.write("s.json", "{}")
+        #expect(try await martlet("validate", "--json", "--schema", own, slips).output == [#"{"valid":true}"#])
+    }
+
+    @Test func ofManySuchKeysTheFirstAreTold() async throws {
+        let keys = (0..<100).map { "\"x\($0)\":1" }.joined(separator: ",")
+        let request = Self.message("{\"alert\":\"x\",\(keys)}")
+        let event = try folder.write(
+            "event.json", #"{"specversion":"1.0","type":"push","source":"/","id":"1","data":\#(request)}"#)
+        let run = try await martlet("validate", "--json", event)
+        let warnings = try #require(try JSONDocument(run.output.joined()).root["warnings"]).elements
+        #expect(run.status == .exited(0))
+        #expect(warnings.map { $0["instance_pointer"]?.string } == (0..<5).map { "/data/payload/aps/x\($0)" })
+        #expect(warnings.allSatisfy { $0["suggestion"] == nil })
+    }
+
+    /// As who publishes or pushes by hand is; whatever becomes of the request.
+    @Test func whoPublishesByHandIsWarnedToo() async throws {
+        let token = String(repeating: "0a1b", count: 16)
+        let slips = try folder.write("slips.json", Self.message(#"{"alert":"x","sounds":"y","\#(token)":1}"#))
+        let run = try await martlet("publish", "--url", "amqp://127.0.0.1:1", "--timeout", "1", slips)
+        #expect(run.status == .exited(3))
+        let means = "/payload/aps/sounds is no key of Apple's, and devices pass over it (did you mean \"sound\"?)."
+        #expect(run.errors.first == "martlet: \(slips): warning: \(means)")
+        #expect(run.errors.dropFirst().first?.contains("/payload/aps/0a1b0a1b…+56 is no key") == true)
+        #expect(!run.errors.joined().contains(token))
+    }
+
+    /// - Parameter aps: begins at column 85.
+    private static func message(_ aps: String) -> String {
+        #"{"app":"com.example.app","device_token":"aabb","push_type":"alert","payload":{"aps":\#(aps)}}"#
+    }
+
     @Test func ofSeveralFilesEachResultNamesItsOwn() async throws {
         let first = try folder.write("first", "1")
         let second = try folder.write("second", "[")

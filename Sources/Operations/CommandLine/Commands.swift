@@ -27,7 +27,8 @@ extension Invocation {
                 is broken, a file cannot be read, the result cannot be written, or wrong usage.
 
                 Without --schema documents are checked as messages: schema, and limits in bytes; not whether a worker
-                knows the app, nor by the app's own schema of payloads. A schema is 2020-12 or draft-07 and may refer to
+                knows the app, nor by the app's own schema of payloads. A key inside aps that Apple does not define is told
+                as a warning, which makes nothing invalid. A schema is 2020-12 or draft-07 and may refer to
                 files in its folder by their $id or name; nothing is fetched. FILE may be - for standard input.
                 """,
             operands: "FILE…",
@@ -61,7 +62,8 @@ extension Invocation {
                 is the body's own id where it has one, otherwise a new UUID. With --wait it waits for the results of
                 these messages, too, and shows them as martlet watch does; the exit code is then 0 only when all were
                 accepted. A worker does not push again what was accepted under the same id: --new-id gives each
-                another.
+                another. Nothing is checked before; only a key inside aps that Apple does not define is warned of, on
+                standard error.
                 """,
             operands: "FILE…",
             options: [

@@ -16,15 +16,24 @@ struct RequestFile: Sendable {
     var name: String
     var body: [UInt8]
 
-    /// nil after telling why it cannot be read. `-` is standard input.
+    /// nil after telling why it cannot be read; what devices would pass over is told as well. `-` is standard input.
     static func read(_ name: String) -> RequestFile? {
         do {
             let body = try FileReader.bytes(of: name, bytesMax: bytesMax, allowsStandardInput: true)
-            return RequestFile(name: name, body: body)
+            let file = RequestFile(name: name, body: body)
+            for key in file.unknownKeys {
+                let sentence = DeadLetterText.shown(key.sentence, reveals: false)
+                Terminal.error.line("martlet: \(name): warning: \(sentence)".printable)
+            }
+            return file
         } catch {
             Terminal.error.line("martlet: cannot read \(name): \(error.reason)".printable)
             return nil
         }
+    }
+
+    private var unknownKeys: [UnknownApsKey] {
+        (try? JSONDocument(body).root).map { UnknownApsKey.all(in: CloudEvent.request(in: $0)) } ?? []
     }
 
     /// The bytes with another id in the place of the body's own, as far as there is one.

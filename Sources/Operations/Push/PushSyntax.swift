@@ -5,7 +5,8 @@ extension CommandSyntax {
         discussion: """
             Reads keys, certificates, apps and endpoints from the configuration, checks each request as a worker does, pushes
             it once, and prints the outcome with a sentence; with --json what a worker would publish as the result. Nothing
-            is published, and nothing is tried again. Exit code 0: all were accepted, 1: one was not, 3: there is no
+            is published, and nothing is tried again. A key inside aps that Apple does not define is warned of, on
+            standard error. Exit code 0: all were accepted, 1: one was not, 3: there is no
             connection to APNs.
             """,
         operands: "FILE…",

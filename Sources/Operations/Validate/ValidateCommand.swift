@@ -108,14 +108,16 @@ struct ValidateCommand {
     /// be kept in a log.
     private func lines(_ result: ValidationResult, _ text: [UInt8], _ file: String, firstLine: Int) -> [String] {
         var lines: [String] = []
-        for error in result.errors {
-            let place = "\(Self.shown(file)):\(error.position.line + firstLine - 1):\(error.position.column)"
-            lines.append("\(place): \(error.message)".printable)
+        func tell(_ message: String, at position: JSONPosition) {
+            let place = "\(Self.shown(file)):\(position.line + firstLine - 1):\(position.column)"
+            lines.append("\(place): \(message)".printable)
             if Terminal.output.isTerminal {
-                lines.append(SourceExcerpt.text(text, error.position, width: Terminal.output.width))
+                lines.append(SourceExcerpt.text(text, position, width: Terminal.output.width))
             }
         }
+        for error in result.errors { tell(error.message, at: error.position) }
         if result.hasMore { lines.append("\(Self.shown(file)): there are more errors than these".printable) }
+        for warning in result.warnings { tell("warning: \(warning.key.sentence)", at: warning.position) }
         return lines
     }
 
@@ -153,6 +155,16 @@ struct DocumentCheck {
             return ValidationResult(errors: [.json(error)])
         }
         let root = isOfMessages ? CloudEvent.request(in: document.root) : document.root
+        var result = result(of: root, document)
+        if isOfMessages {
+            result.warnings = UnknownApsKey.all(in: root).map {
+                .init(key: $0, position: document.position(ofNode: $0.nodeIndex))
+            }
+        }
+        return result
+    }
+
+    private func result(of root: JSONValue, _ document: JSONDocument) -> ValidationResult {
         let violations =
             errorsMax == 1
             ? validator.firstViolation(in: root).map { [$0] } ?? []

@@ -7,8 +7,15 @@ struct ValidationResult: Equatable {
     var errors: [Problem] = []
     /// There are more errors than are told.
     var hasMore = false
+    var warnings: [Warning] = []
 
     var isValid: Bool { errors.isEmpty }
+
+    /// What does not make it invalid.
+    struct Warning: Equatable {
+        var key: UnknownApsKey
+        var position: JSONPosition
+    }
 
     enum Problem: Equatable {
         case json(JSONError)
@@ -33,7 +40,7 @@ struct ValidationResult: Equatable {
         }
     }
 
-    /// One line: `{"valid":true}`, or `false` with `errors`.
+    /// One line: `{"valid":true}`, or `false` with `errors`; either may have `warnings`.
     ///
     /// - Parameters:
     ///   - file: of several, the one that it is about.
@@ -67,9 +74,7 @@ struct ValidationResult: Equatable {
                     json.member("instance_pointer", refusal.path ?? "")
                     json.member("message", refusal.sentence)
                 }
-                json.member("offset", Int64(error.position.offset))
-                json.member("line", Int64(error.position.line + firstLine - 1))
-                json.member("column", Int64(error.position.column))
+                json.place(error.position, firstLine: firstLine)
                 json.endObject()
             }
             json.endArray()
@@ -78,7 +83,27 @@ struct ValidationResult: Equatable {
                 json.bool(true)
             }
         }
+        if !warnings.isEmpty {
+            json.beginArray("warnings")
+            for warning in warnings {
+                json.beginObject()
+                json.member("instance_pointer", warning.key.pointer)
+                json.member("message", warning.key.message)
+                if let suggestion = warning.key.suggestion { json.member("suggestion", suggestion) }
+                json.place(warning.position, firstLine: firstLine)
+                json.endObject()
+            }
+            json.endArray()
+        }
         json.endObject()
         return String(decoding: json.bytes, as: UTF8.self)
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func place(_ position: JSONPosition, firstLine: Int) {
+        member("offset", Int64(position.offset))
+        member("line", Int64(position.line + firstLine - 1))
+        member("column", Int64(position.column))
     }
 }
