@@ -81,6 +81,13 @@ import Testing
         }
     }
 
+    /// A command that workers give back again and again is told of by them, not by the broker.
+    @Test func deliveriesOfCommandsAreNotLimitedWhereThereAreAny() throws {
+        let topology = Topology(takesChannelCommands: true)
+        #expect(Set(topology.countedQueues).subtracting(Topology().countedQueues) == ["push.channels"])
+        #expect(try #require(topology.policies(of: BrokerVersion(4, 0)).first).pattern.contains(#"|push\.channels)$"#))
+    }
+
     @Test(arguments: [
         ("3.10.8", "3.10"), ("4.0", "4.0"), ("4.3.0-rc.1", "4.3"), ("3.8.0+1", "3.8"), ("4", nil), ("", nil),
         ("a.b", nil), ("-1.0", nil), ("3.x", nil), (".4.0", nil), ("4..1", nil),

@@ -114,7 +114,7 @@ import Testing
         let url = broker.url.replacing("guest:guest", with: "asker:word")
         let answers = try await BrokerClients.withAdmin(url) { admin in
             var answers: [Bool] = []
-            for exchange in ["asked.results", "asked.dead", "asked.requests"] {
+            for exchange in ["asked.results", "asked.dead", "asked.requests", ""] {
                 answers.append(try await admin.mayPublish(toExchange: exchange))
             }
             for queue in ["asked.requests", "asked.quarantine"] {
@@ -122,17 +122,17 @@ import Testing
             }
             return answers
         }
-        #expect(answers == [true, false, false, true, false])
+        #expect(answers == [true, false, false, false, true, false])
         let all = try await BrokerClients.withAdmin(broker.url) { admin in
             let may = [
-                try await admin.mayPublish(toExchange: "asked.requests"),
+                try await admin.mayPublish(toExchange: "asked.requests"), try await admin.mayPublish(toExchange: ""),
                 try await admin.mayConsume(fromQueue: "asked.requests"),
             ]
             let message = try await admin.get(from: "asked.requests")
             let dead = try await admin.status(ofQueue: "asked.dead").messages
             return (may, message?.isRedelivered, dead)
         }
-        #expect(all.0 == [true, true])
+        #expect(all.0 == [true, true, true])
         #expect(all.1 == false, "nobody had it before")
         #expect(all.2 == 0)
         await #expect(throws: AMQPError.self) {

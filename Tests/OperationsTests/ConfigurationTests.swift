@@ -107,7 +107,8 @@ import Testing
                 RequestQueue(name: "shop.urgent", prefetch: 4), RequestQueue(name: "orders", prefetch: 5),
             ])
         #expect(
-            Configuration.topology(broker, configuration.retry).bindings.prefix(2).map(\.routingKey)
+            Configuration.topology(broker, configuration.retry, configuration.results, nil).bindings.prefix(2).map(
+                \.routingKey)
                 == ["urgent", "order.#"])
         #expect(broker.heartbeatSeconds == 7)
         #expect(broker.management?.description == "https://rabbit-1:15671/base")

@@ -22,7 +22,7 @@ import Testing
             var broker = Configuration.Broker(url: try AMQPURL("amqp://rabbit"))
             broker.management = try HTTPURL("http://ops:hunter2@127.0.0.1:\(server.endpoint.port)")
             let access = try #require(ManagementAccess(broker))
-            return await access.picture(of: Configuration.topology(broker, RetrySchedule()))
+            return await access.picture(of: Configuration.topology(broker, .init(), .init(), nil))
         }
     }
 

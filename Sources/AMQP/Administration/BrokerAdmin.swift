@@ -116,6 +116,17 @@ public final class BrokerAdmin: BrokerChannel {
         return status
     }
 
+    /// Whether there is a queue of this name, or a consumer behind a name of direct reply-to.
+    public func queueExists(_ name: String) async throws(AMQPError) -> Bool {
+        do {
+            _ = try await status(ofQueue: name)
+            return true
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return false
+        }
+    }
+
     public func bindQueue(
         _ queue: String, toExchange exchange: String, routingKey: String, arguments: FieldTable = FieldTable()
     ) async throws(AMQPError) {
@@ -141,6 +152,8 @@ public final class BrokerAdmin: BrokerChannel {
     /// is not there, asks for the same right, and then for that to read where it leads from
     /// (https://www.rabbitmq.com/docs/access-control#authorisation).
     ///
+    /// The default exchange, whose name is empty, has no bindings: whoever may publish there is told so instead.
+    ///
     /// Throws `notFound` where the broker looks for the exchange first and there is none.
     public func mayPublish(toExchange exchange: String) async throws(AMQPError) -> Bool {
         do {
@@ -152,11 +165,15 @@ public final class BrokerAdmin: BrokerChannel {
             return true
         } catch {
             guard error.code == .accessRefused else { throw error }
-            return error.message.contains("'\(Self.everyBrokersExchange)'")
+            return exchange.isEmpty
+                ? !error.message.contains("'\(Self.defaultExchange)'")
+                : error.message.contains("'\(Self.everyBrokersExchange)'")
         }
     }
 
     private static let everyBrokersExchange = "amq.direct"
+    /// What permissions call the one whose name is empty.
+    public static let defaultExchange = "amq.default"
 
     /// Whether this user may consume from a queue. Nothing is consumed: the broker refuses a priority that is no number, but
     /// only to whom may consume.

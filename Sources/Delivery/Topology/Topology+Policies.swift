@@ -23,7 +23,10 @@ extension Topology {
     }
 
     /// Queues out of which a limit of deliveries would take messages unseen.
-    public var countedQueues: [String] { names.requestQueues + [names.quarantineQueue, names.deadQueue] }
+    public var countedQueues: [String] {
+        names.requestQueues + [names.quarantineQueue, names.deadQueue]
+            + (takesChannelCommands ? [names.channelsQueue] : [])
+    }
 
     /// A regular expression that matches the name alone.
     public static func escaped(_ name: String) -> String {

@@ -135,6 +135,9 @@ public struct Topology: Sendable, Equatable {
             ] + waitQueues.map { Binding(queue: $0.name, exchange: $0.name, routingKey: "") }
     }
 
+    /// Whether there is a queue for them.
+    public var takesChannelCommands: Bool { queues.contains { $0.name == names.channelsQueue } }
+
     private static let everyKey = "#"
 
     /// `bulk` of `push.requests.bulk`: the routing key of a request queue that is given no other.

@@ -175,8 +175,7 @@ struct Configuration: Sendable {
     }
 
     static func topology(
-        _ broker: Broker, _ retry: RetrySchedule, _ results: ResultsRetention = ResultsRetention(),
-        _ channels: Channels? = nil
+        _ broker: Broker, _ retry: RetrySchedule, _ results: ResultsRetention, _ channels: Channels?
     ) -> Topology {
         var routingKeys: [String: String] = [:]
         for queue in broker.requestQueues { routingKeys[queue.name] = queue.routingKey }

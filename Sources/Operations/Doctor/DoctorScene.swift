@@ -18,7 +18,8 @@ struct DoctorScene: Sendable {
             let configuration = try file.worker()
             self.configuration = configuration
             broker = configuration.broker
-            topology = Configuration.topology(configuration.broker, configuration.retry, configuration.results)
+            topology = Configuration.topology(
+                configuration.broker, configuration.retry, configuration.results, configuration.channels)
             mistakes = []
         } catch {
             configuration = nil

@@ -2,6 +2,7 @@ import Delivery
 
 /// What a worker's user may do at the least: it declares nothing, publishes to its exchanges, consumes from its queues.
 struct WorkerPermissions: Sendable {
+    /// The default exchange's name is empty.
     let writtenExchanges: [String]
     let readQueues: [String]
     private let prefix: String
@@ -10,17 +11,18 @@ struct WorkerPermissions: Sendable {
     init(_ topology: Topology) {
         let names = topology.names
         prefix = names.prefix
+        takesChannelCommands = topology.takesChannelCommands
         writtenExchanges =
             [names.resultsExchange, names.deadExchange, names.quarantineQueue]
             + topology.exchanges.map(\.name).filter { $0.hasPrefix("\(names.prefix).wait.") }
-        takesChannelCommands = topology.queues.contains { $0.name == names.channelsQueue }
+            // Replies go by it.
+            + (takesChannelCommands ? [""] : [])
         readQueues =
             names.requestQueues + [names.quarantineQueue] + (takesChannelCommands ? [names.channelsQueue] : [])
     }
 
     /// As RabbitMQ's permissions are written: a regular expression over names.
     var write: String {
-        // Replies go by the default exchange.
         let replies = takesChannelCommands ? #"|^amq\.default$"# : ""
         return #"^\#(Topology.escaped(prefix))\.(results|dead|quarantine|wait\..*)$"# + replies
     }

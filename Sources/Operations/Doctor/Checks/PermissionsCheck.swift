@@ -35,7 +35,9 @@ extension DoctorCheck {
                     try await admin.mayPublish(toExchange: exchange)
                 }
                 if mayPublish != nil { asked += 1 }
-                if mayPublish == false { refuse("publish to \(exchange)") }
+                if mayPublish == false {
+                    refuse("publish to \(exchange.isEmpty ? BrokerAdmin.defaultExchange : exchange)")
+                }
             }
             for queue in permissions.readQueues {
                 let mayConsume = try await seen { () async throws(AMQPError) in
