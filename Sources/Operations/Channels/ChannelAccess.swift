@@ -19,27 +19,17 @@ struct ChannelAccess: Sendable {
 
     /// - Parameter environment: nil: that of the app.
     init(_ configuration: Configuration, app bundleID: String, _ environment: APNSEnvironment?) throws(Failure) {
-        guard let app = configuration.apps.first(where: { $0.bundleID == bundleID }) else {
-            let near = Suggestion.nearest(to: bundleID, among: configuration.apps.map(\.bundleID))
-            let hint = near.map { "; did you mean \($0)?" } ?? ""
-            throw Failure(message: "the configuration has no app \(bundleID)\(hint)")
-        }
-        let environment = environment ?? app.environment
-        guard let name = app.credentials[environment]?[.broadcast] else {
-            throw Failure(message: "no key or certificate is for \(bundleID) in \(environment.rawValue)")
-        }
-        let server = configuration.apns.server(of: environment)
-        guard let endpoint = server.channelEndpoint else {
-            throw Failure(
-                message:
-                    "apns.endpoints.\(environment.rawValue) has a host of its own: say where channels are managed, as "
-                    + "channel_port")
-        }
+        try self.init(configuration, ChannelPlace(configuration, app: bundleID, environment))
+    }
+
+    /// Reads certificates and sets TLS up.
+    init(_ configuration: Configuration, _ place: ChannelPlace) throws(Failure) {
         do throws(CryptoError) {
-            let (credential, identity) = try configuration.apns.credential(name)
-            pool = configuration.apns.pool(credential, environment, endpoint)
-            way = try APNSWay(to: endpoint, configuration.apns.proxy)
-            context = try LaneAccess.context(identity, TLSTrustStore(server.trust))
+            let (credential, identity) = try configuration.apns.credential(place.credential)
+            pool = configuration.apns.pool(credential, place.environment, place.endpoint)
+            way = try APNSWay(to: place.endpoint, configuration.apns.proxy)
+            context = try LaneAccess.context(
+                identity, TLSTrustStore(configuration.apns.server(of: place.environment).trust))
         } catch {
             throw Failure(message: "\(error)")
         }
@@ -47,5 +37,34 @@ struct ChannelAccess: Sendable {
 
     func connector(on loop: EventLoop) -> ByteConnector {
         TLSConnector(over: way.connector(on: loop), context: context)
+    }
+}
+
+/// The same in names: quickly found.
+struct ChannelPlace: Sendable {
+    let credential: Credential.Name
+    let environment: APNSEnvironment
+    let endpoint: Endpoint
+
+    /// - Parameter environment: nil: that of the app.
+    init(
+        _ configuration: Configuration, app bundleID: String, _ environment: APNSEnvironment?
+    ) throws(ChannelAccess.Failure) {
+        guard let app = configuration.apps.first(where: { $0.bundleID == bundleID }) else {
+            let near = Suggestion.nearest(to: bundleID, among: configuration.apps.map(\.bundleID))
+            let hint = near.map { "; did you mean \($0)?" } ?? ""
+            throw ChannelAccess.Failure(message: "the configuration has no app \(bundleID)\(hint)")
+        }
+        let environment = environment ?? app.environment
+        guard let credential = app.credentials[environment]?[.broadcast] else {
+            throw ChannelAccess.Failure(message: "no key or certificate is for \(bundleID) in \(environment.rawValue)")
+        }
+        guard let endpoint = configuration.apns.server(of: environment).channelEndpoint else {
+            throw ChannelAccess.Failure(
+                message:
+                    "apns.endpoints.\(environment.rawValue) has a host of its own: say where channels are managed, as "
+                    + "channel_port")
+        }
+        (self.credential, self.environment, self.endpoint) = (credential, environment, endpoint)
     }
 }
