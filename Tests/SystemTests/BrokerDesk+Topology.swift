@@ -9,6 +9,11 @@ extension BrokerDesk {
         return count
     }
 
+    /// Makes a queue of somebody's own.
+    func declare(_ queue: String, _ arguments: FieldTable) async throws {
+        try await theAdmin.declareQueue(queue, arguments: arguments)
+    }
+
     /// Makes a queue of somebody who binds one of their own.
     func bind(_ queue: String, to exchange: String, _ routingKey: String) async throws {
         try await theAdmin.declareQueue(queue)

@@ -9,15 +9,31 @@ extension SystemTests {
     @Suite struct ChannelCommands {
         private static let app = "com.example.app"
 
+        private static let options = Stage.Options(
+            simulator: ["--listen-production-channels", "127.0.0.1:0"], delays: ["1s"],
+            sections: ["channels: {reply_prefix: shop.}"])
+
         private static func stage(_ name: String) async throws -> Stage {
-            let stage = try await Stage(
-                name,
-                Stage.Options(
-                    simulator: ["--listen-production-channels", "127.0.0.1:0"], delays: ["1s"],
-                    sections: ["channels: {reply_prefix: shop.}"]))
+            let stage = try await Stage(name, options)
             try await stage.applyTopology()
             await stage.desk.collect(stage.queue("results"))
             return stage
+        }
+
+        private static let replyElsewhere =
+            "the reply to a command for a broadcast channel could not be delivered"
+
+        /// What has come out of the results by now, which is all that was published before.
+        private func results(_ stage: Stage) async throws -> [IncomingMessage] {
+            let mark = OutgoingMessage(
+                exchange: stage.queue("results"), routingKey: "result.mark", body: [], messageID: "mark")
+            _ = await stage.desk.publish(mark)
+            var count = 1
+            while true {
+                let seen = try await stage.desk.collected(stage.queue("results"), atLeast: count)
+                if seen.last?.properties.messageID == "mark" { return seen.dropLast() }
+                count = seen.count + 1
+            }
         }
 
         private static func create(_ policy: String) -> String {
@@ -68,6 +84,138 @@ extension SystemTests {
             let other = try await ask(#"{"app":"com.example.ap","command":"list"}"#)
             #expect(other[0]["message"]?.string?.contains("did you mean com.example.app?") == true)
             _ = try await worker.stop()
+            #expect(try await results(stage).map(\.routingKey) == [], "told once")
+            #expect(try worker.count(of: Self.replyElsewhere) == 0)
+            try await stage.end()
+        }
+
+        @Test func aDirectRequesterThatHasGoneLeavesItsReplyToTheResults() async throws {
+            let stage = try await Self.stage("left")
+            let folder = Products.file("Tests/SystemTests/ForeignClients/pika")
+            let python = try await PythonEnvironment("pika", requirements: "\(folder)/requirements.txt")
+            _ = try await python.run(
+                "\(folder)/leave.py",
+                [PrivateBroker.shared.url, stage.queue("channels"), Self.create("none")])
+            let worker = try await stage.startWorker()
+            let reply = try await stage.desk.collected(stage.queue("results"), atLeast: 1)[0]
+            #expect(reply.properties.correlationID == "left" && reply.routingKey == "result.channel.\(Self.app)")
+            #expect(try reply.json.root["outcome"]?.string == "done" && reply.json.root["channel_id"] != nil)
+            let line = try await worker.said(Self.replyElsewhere).root
+            #expect(line["error"]?.string == "direct reply-to: who asked has gone")
+            _ = try await worker.stop()
+            try await stage.end()
+        }
+
+        /// One requester's queue is full for good.
+        @Test func aFullQueueOfRepliesStopsNobody() async throws {
+            let stage = try await Self.stage("reply-full")
+            try await stage.desk.declare("shop.full", ["x-max-length": 1, "x-overflow": "reject-publish"])
+            try await stage.desk.declare("shop.next", [:])
+            await stage.desk.collect("shop.next")
+            let filler = OutgoingMessage(exchange: "", routingKey: "shop.full", body: [], messageID: "filler")
+            #expect(await stage.desk.publish(filler) == .confirmed)
+            let worker = try await stage.worker()
+            _ = await stage.desk.publish(message(stage, 1, Self.create("none"), replyTo: "shop.full"))
+            _ = await stage.desk.publish(message(stage, 2, Self.command("list"), replyTo: "shop.next"))
+            let next = try await stage.desk.collected("shop.next", atLeast: 1)[0]
+            #expect(try next.json.root["channels"]?.elements.compactMap(\.string).count == 1)
+            let told = try await stage.desk.collected(stage.queue("results"), atLeast: 1)
+            #expect(told.map(\.properties.correlationID) == ["ask 1"])
+            #expect(try told[0].json.root["outcome"]?.string == "done")
+            let line = try await worker.said(Self.replyElsewhere).root
+            #expect(line["error"]?.string?.hasPrefix("queue shop.full: a queue is full") == true)
+            _ = try await worker.stop()
+            try await stage.end()
+        }
+
+        /// The broker closes the channel of whoever may not publish, and the reply with it.
+        @Test func withoutPermissionToReplyTheResultsAndTheDoctorSaySo() async throws {
+            let name = "reply-denied"
+            let stage = try await Self.stage(name)
+            let broker = try await PrivateBroker.shared
+            try await broker.rabbitmqctl("add_user", name, "word")
+            func permit(write: String) async throws {
+                try await broker.rabbitmqctl(
+                    "set_permissions", name, "^$", write, #"^\#(name)\.(requests|quarantine|channels)$"#)
+            }
+            let write = #"^\#(name)\.(results|dead|quarantine|wait\..*)$"#
+            try await permit(write: write)
+            var options = Self.options
+            options.url = broker.url.replacing("guest:guest", with: "\(name):word")
+            try stage.write(options)
+            func permissions() async throws -> [String] {
+                try await ChildProcess.run([
+                    Products.executable("martlet"), "doctor", "--config", stage.configuration,
+                ]).output.filter { $0.contains("permissions") }
+            }
+            let ill = try await permissions()
+            #expect(
+                ill.contains { $0.hasPrefix("failure  permissions") && $0.contains("may not publish to amq.default") },
+                "\(ill)")
+            try await stage.desk.declare("shop.denied", [:])
+            let worker = try await stage.worker()
+            _ = await stage.desk.publish(message(stage, 1, Self.create("none"), replyTo: "shop.denied"))
+            let line = try await worker.said(Self.replyElsewhere).root
+            #expect(line["error"]?.string?.contains("'amq.default'") == true)
+            let told = try await stage.desk.collected(stage.queue("results"), atLeast: 1)
+            #expect(try told[0].json.root["outcome"]?.string == "done" && told[0].properties.correlationID == "ask 1")
+            try await permit(write: write + #"|^amq\.default$"#)
+            let well = try await permissions()
+            #expect(well.contains { $0.hasPrefix("ok       permissions") }, "\(well)")
+            _ = try await worker.stop()
+            try await stage.end()
+        }
+
+        /// It would come back as another, or be too long to come back at all.
+        @Test func propertiesThatAreNoTextAreRefusedBeforeAnythingIsDone() async throws {
+            let stage = try await Self.stage("no-text")
+            try await stage.desk.declare("shop.text", [:])
+            await stage.desk.collect("shop.text")
+            let worker = try await stage.worker()
+            let bad = [UInt8](repeating: 0xFF, count: 200)
+            let shop = Array("shop.text".utf8)
+            let cases: [RawProperties] = [
+                .init(correlationID: bad, replyTo: shop, messageID: Array("one".utf8)),
+                .init(correlationID: Array("two".utf8), replyTo: shop, messageID: bad),
+                .init(correlationID: Array("three".utf8), replyTo: shop + [0xFF], messageID: Array("three".utf8)),
+            ]
+            try await RawPublisher.publish(
+                cases.map {
+                    RawPublisher.Message(
+                        exchange: "", routingKey: Array(stage.queue("channels").utf8), properties: $0.bytes,
+                        body: Array(Self.create("none").utf8))
+                }, to: PrivateBroker.shared.url)
+            let replies = try await stage.desk.collected("shop.text", atLeast: 2)
+            #expect(replies.map(\.properties.messageID) == ["one", "-"])
+            #expect(replies.map(\.properties.correlationID) == [nil, "two"])
+            let told = try await stage.desk.collected(stage.queue("results"), atLeast: 1)
+            let errors = try (replies + told).map { try $0.json.root["error"]?["code"]?.string }
+            #expect(errors == ["correlation-id", "message-id", "reply-to"])
+            _ = await stage.desk.publish(message(stage, 4, Self.command("list"), replyTo: "shop.text"))
+            let list = try await stage.desk.collected("shop.text", atLeast: 3)[2].json.root
+            #expect(list["channels"]?.elements.compactMap(\.string) == [], "none was made")
+            _ = try await worker.stop()
+            try await stage.end()
+        }
+
+        /// Pushes go on meanwhile.
+        @Test func aQueueOfCommandsThatIsGoneIsSaidAndWaitedFor() async throws {
+            let stage = try await Self.stage("commands-lost")
+            try await stage.desk.declare("shop.lost", [:])
+            await stage.desk.collect("shop.lost")
+            let worker = try await stage.worker()
+            try await stage.desk.delete([stage.queue("channels")])
+            let line = try await worker.said("a queue is not consumed").root
+            #expect(line["amqp.queue"]?.string == stage.queue("channels"))
+            let samples = Sample.make(1)
+            try await stage.publish(samples)
+            try await stage.told(of: samples).expectAcceptedAtOnce(samples)
+            try await stage.applyTopology()
+            try await worker.said("a queue is consumed again")
+            _ = await stage.desk.publish(message(stage, 1, Self.command("list"), replyTo: "shop.lost"))
+            #expect(try await stage.desk.collected("shop.lost", atLeast: 1)[0].json.root["outcome"]?.string == "done")
+            _ = try await worker.stop()
+            #expect(try worker.count(of: "not ready") == 0)
             try await stage.end()
         }
 

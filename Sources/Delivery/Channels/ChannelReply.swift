@@ -5,8 +5,8 @@ import Crypto
 import JSON
 
 /// What a command is answered with (`schemas/channel-reply.schema.json`).
-enum ChannelReply {
-    static let type = "push.channel-reply.v1"
+package enum ChannelReply {
+    package static let type = "push.channel-reply.v1"
 
     /// - Parameter environment: where it was done.
     static func body(_ report: ChannelReport, to command: ChannelCommand, in environment: APNSEnvironment) -> [UInt8] {

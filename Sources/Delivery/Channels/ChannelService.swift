@@ -2,10 +2,13 @@ public import AMQP
 import APNS
 public import APNSProtocol
 import Crypto
-public import EventLoop
+import EventLoop
 public import Telemetry
 
 /// Takes commands for broadcast channels from a queue, one at a time, and replies to each before it acknowledges it.
+///
+/// As a lane it consumes on one connection and publishes on another. Its outages are told in the log and in its status;
+/// pushes go on without it.
 ///
 /// `@unchecked Sendable`: belongs to one loop and is used on its thread only.
 public final class ChannelService: @unchecked Sendable {
@@ -19,15 +22,24 @@ public final class ChannelService: @unchecked Sendable {
         }
     }
 
+    /// How it stands, for operators.
+    public struct Status: Sendable, Hashable {
+        public var isConsuming: Bool
+        public var isPublishing: Bool
+        /// What keeps it from either, a sentence each.
+        public var reasons: [String]
+
+        public init(isConsuming: Bool, isPublishing: Bool, reasons: [String]) {
+            (self.isConsuming, self.isPublishing, self.reasons) = (isConsuming, isPublishing, reasons)
+        }
+    }
+
     private struct Count: Hashable {
         var command: String
         var outcome: String
     }
 
     private static let prefetch = 1
-    /// Delay before a reply is published again, in milliseconds; doubles up to the largest.
-    private static let repeatDelayMilliseconds = 100
-    private static let repeatDelayMillisecondsMax = 10_000
     private static let lookMilliseconds: Int64 = 50
 
     private let loop: EventLoop
@@ -35,9 +47,12 @@ public final class ChannelService: @unchecked Sendable {
     private let replyPrefix: String?
     private let find: (_ app: String, APNSEnvironment?) -> Result<Place, Refusal>
     private let log: Log
-    private let connection: BrokerConnection
+    private let consuming: BrokerConnection
+    private let publishing: BrokerConnection
     private let consumer: Consumer
     private let publisher: Publisher
+    private let replies: ReplyPublisher
+    private var outages: BrokerOutages
     private var counts: LabeledCounters<Count>
     /// Commands that are carried out or replied to: more than one only after their connection was lost.
     private var underWay = 0
@@ -47,23 +62,26 @@ public final class ChannelService: @unchecked Sendable {
     /// To be called on the loop's thread.
     ///
     /// - Parameters:
+    ///   - consuming: to be started and closed by it, as is the next.
     ///   - replyPrefix: of the queues that replies may go to beside direct reply-to; nil: to none.
     ///   - find: where the channels of an app are managed, in its own environment or the one that is named.
     public init(
-        loop: EventLoop, connectors: [ByteConnector], connection configuration: ConnectionConfiguration,
-        names: TopologyNames, replyPrefix: String?, metrics: MetricsRegistry, log: Log,
+        consuming: BrokerConnection, publishing: BrokerConnection, names: TopologyNames, replyPrefix: String?,
+        metrics: MetricsRegistry, log: Log,
         find: @escaping (_ app: String, APNSEnvironment?) -> Result<Place, Refusal>
     ) {
-        self.loop = loop
+        loop = consuming.loop
+        (self.consuming, self.publishing) = (consuming, publishing)
         self.names = names
         self.replyPrefix = replyPrefix
         self.find = find
         self.log = log
-        connection = BrokerConnection(loop: loop, connectors: connectors, configuration: configuration)
-        var consuming = ConsumerConfiguration(queue: names.channelsQueue, prefetch: Self.prefetch)
-        consuming.messageBytesMax = ChannelCommand.bytesMax
-        consumer = Consumer(on: connection, configuration: consuming)
-        publisher = Publisher(on: connection, configuration: PublisherConfiguration())
+        var configuration = ConsumerConfiguration(queue: names.channelsQueue, prefetch: Self.prefetch)
+        configuration.messageBytesMax = ChannelCommand.bytesMax
+        consumer = Consumer(on: consuming, configuration: configuration)
+        publisher = Publisher(on: publishing)
+        replies = ReplyPublisher(publisher, asking: BrokerAdmin(on: consuming), metrics: metrics, log: log)
+        outages = BrokerOutages(of: "channels ", queues: [names.channelsQueue])
         counts = LabeledCounters(
             metrics, "martlet_channel_commands_total", help: "Commands for broadcast channels, by what became of them."
         ) { ["command": $0.command, "outcome": $0.outcome] }
@@ -77,7 +95,27 @@ public final class ChannelService: @unchecked Sendable {
                 self.underWay -= 1
             }
         }
-        connection.start()
+        consumer.onStateChange = { [self] _ in look() }
+        publisher.onStateChange = { [self] _ in look() }
+        for connection in [consuming, publishing] {
+            connection.onStateChange = { [self] _ in look() }
+            connection.start()
+        }
+    }
+
+    private func look() {
+        outages.look(
+            consuming: consuming.state, publishing: publishing.state, publisher: publisher.state,
+            consumers: [consumer.state], now: loop.now.monotonic, log)
+    }
+
+    public var status: Status {
+        Status(
+            isConsuming: consumer.state == .ready, isPublishing: publisher.state == .ready,
+            reasons: [
+                consuming.state.failure ?? consumer.state.failure, publishing.state.failure ?? publisher.state.failure,
+                replies.failure.map { "the reply to a command cannot be published: \($0)" },
+            ].compactMap(\.self))
     }
 
     /// Takes no more commands, finishes the one it has, and closes. What is not replied to by then is delivered again. Of
@@ -89,7 +127,8 @@ public final class ChannelService: @unchecked Sendable {
         await consumer.stopConsuming(deadlineSeconds: deadlineSeconds)
         while underWay > 0, !isLate { await loop.sleep(for: .milliseconds(Self.lookMilliseconds)) }
         await consumer.untilSettled(by: loop.now.monotonic + .seconds(Lane.settleDeadlineSeconds))
-        await connection.close(deadlineSeconds: Lane.closeDeadlineSeconds)
+        await publishing.close(deadlineSeconds: Lane.closeDeadlineSeconds)
+        await consuming.close(deadlineSeconds: Lane.closeDeadlineSeconds)
     }
 
     private var isLate: Bool { deadline.map { $0 <= loop.now.monotonic } ?? false }
@@ -97,24 +136,39 @@ public final class ChannelService: @unchecked Sendable {
     private func handle(_ delivery: IncomingMessage) async {
         guard !isLate, consumer.holds(delivery.tag) else { return consumer.requeue(delivery.tag) }
         let answer = await answer(delivery)
-        if await publish(answer, to: delivery) { consumer.acknowledge(delivery.tag) }
+        let reply = ReplyAttempts(
+            answer.message, to: answer.address,
+            orElse: (names.resultsExchange, RoutingKey.channelReply(app: answer.app)))
+        if await replies.publish(reply, until: { isLate }) { consumer.acknowledge(delivery.tag) }
     }
 
     private struct Answer {
-        var body: [UInt8]
+        var body: [UInt8] = []
         var app: String?
         /// nil: there is nobody to be told.
         var address: ReplyAddress?
+        let properties: EchoedProperties
+
+        init(_ properties: EchoedProperties) { self.properties = properties }
+
+        var message: OutgoingMessage {
+            var message = OutgoingMessage(
+                exchange: "", routingKey: "", body: body, messageID: properties.messageID ?? ReplyAttempts.noID)
+            message.correlationID = properties.correlationID
+            message.type = ChannelReply.type
+            return message
+        }
     }
 
     private func answer(_ delivery: IncomingMessage) async -> Answer {
-        var answer = Answer(body: [])
+        var answer = Answer(EchoedProperties(delivery.properties))
         var command: ChannelCommand?
         do throws(Refusal) {
             let reply = Result { () throws(Refusal) in
                 try ReplyAddress(delivery.properties.replyTo, prefix: replyPrefix, names)
             }
             answer.address = try? reply.get()
+            if let refusal = answer.properties.refusal { throw refusal }
             let read = try ChannelCommand(delivery)
             command = read
             answer.app = read.app
@@ -155,39 +209,5 @@ public final class ChannelService: @unchecked Sendable {
                 .messageID: command.map { .describing($0.id) }, .outcome: .string(outcome),
                 .error: error.map { .string($0) },
             ])
-    }
-
-    /// Whether the broker has it.
-    private func publish(_ answer: Answer, to delivery: IncomingMessage) async -> Bool {
-        let properties = delivery.properties
-        var message = OutgoingMessage(
-            exchange: "", routingKey: answer.address?.queue ?? "", body: answer.body,
-            messageID: "\(properties.messageID ?? "-")")
-        message.correlationID = properties.correlationID
-        message.type = ChannelReply.type
-        if answer.address == nil { redirect(&message, answer.app) }
-        var delay = Self.repeatDelayMilliseconds
-        while !isLate {
-            switch await publisher.publish(message) {
-            case .confirmed:
-                return true
-            case .returned where message.exchange.isEmpty:
-                // Who asked has gone; somebody may want to know of the channel all the same.
-                log.warning(.channelReplyReturned, [.messageID: .string(message.messageID)])
-                redirect(&message, answer.app)
-            case .refused(let refusal):
-                log.error(.channelReplyReturned, [.error: .string(refusal.rawValue)])
-                return true
-            case .returned, .nacked, .unknown, .notSent:
-                await loop.sleep(for: .milliseconds(delay))
-                delay = min(delay * 2, Self.repeatDelayMillisecondsMax)
-            }
-        }
-        return false
-    }
-
-    private func redirect(_ message: inout OutgoingMessage, _ app: String?) {
-        message.exchange = names.resultsExchange
-        message.routingKey = RoutingKey.channelReply(app: app)
     }
 }

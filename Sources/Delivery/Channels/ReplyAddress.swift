@@ -8,6 +8,8 @@ struct ReplyAddress: Equatable {
     private static let bytesMax = 255
 
     let queue: String
+    /// Not a queue, but a consumer that is there or has gone.
+    var isDirect: Bool { queue.hasPrefix(Self.directPrefix) }
 
     /// - Parameters:
     ///   - replyTo: as the command has it.
@@ -17,7 +19,9 @@ struct ReplyAddress: Equatable {
             throw Self.refusal("Nothing was done: a command has a reply-to, or nobody would know what became of it.")
         }
         let isAllowed = prefix.map { replyTo.hasPrefix($0) && !names.isOurs(replyTo) } ?? false
-        guard replyTo.hasPrefix(Self.directPrefix) || isAllowed, replyTo.utf8.count <= Self.bytesMax else {
+        guard replyTo.hasPrefix(Self.directPrefix) || isAllowed, replyTo.utf8.count <= Self.bytesMax,
+            !replyTo.hasReplacements
+        else {
             let queues = prefix.map { " or a queue whose name begins with \($0)" } ?? ""
             throw Self.refusal("Nothing was done: reply-to has to be amq.rabbitmq.reply-to\(queues).")
         }

@@ -2,14 +2,6 @@ import AMQP
 import EventLoop
 import Telemetry
 
-/// Outages of a lane's two connections to the broker and of the channels on them.
-struct BrokerOutages {
-    var consuming = OutageLog()
-    var publishing = OutageLog()
-    var publisher = OutageLog()
-    var consumers: [OutageLog]
-}
-
 extension Lane {
     /// - Parameter isConnection: else a channel on it.
     func brokerChanged(_ changed: BrokerState, _ role: LaneLabels.BrokerRole, isConnection: Bool) {
@@ -22,54 +14,15 @@ extension Lane {
         let brokerFailure = publishing.state.failure ?? publisher.state.failure
         state.brokerFailure = state.isPublishing ? nil : brokerFailure ?? state.brokerFailure
         stateChanged()
-        let now = loop.now.monotonic
-        log(outages.consuming.changed(to: consuming.state, now: now), of: "consume")
-        log(outages.publishing.changed(to: publishing.state, now: now), of: "publish")
-        // Of an alarm the connection says the same.
-        if publishing.state == .ready { log(outages.publisher.changed(to: publisher.state, now: now), of: "publish") }
-        for (index, queue) in configuration.consumers.enumerated() {
-            logQueue(outages.consumers[index].changed(to: consumers[index].state, now: now), queue.queue)
-        }
-    }
-
-    /// The connection is there, the queue is not.
-    private func logQueue(_ line: OutageLog.Line?, _ queue: String) {
-        switch line {
-        case nil: break
-        case .began(let error), .lasts(let error, _):
-            log.warning(.queueLost, [.amqpQueue: .string(queue), .error: .string(error.advice)])
-        case .ended(let length):
-            log.info(
-                .queueBack,
-                [.amqpQueue: .string(queue), .durationMilliseconds: .milliseconds(length)])
-        }
-    }
-
-    /// - Parameter use: of the connection or channel.
-    private func log(_ line: OutageLog.Line?, of use: String) {
-        switch line {
-        case nil: break
-        case .began(let error):
-            log.warning(
-                .brokerLost, [.amqpConnection: .string(use), .error: .string(error.advice)])
-        case .lasts(let error, let length):
-            log.warning(
-                .brokerStillLost,
-                [
-                    .amqpConnection: .string(use), .error: .string(error.advice),
-                    .durationMilliseconds: .milliseconds(length),
-                ])
-        case .ended(let length):
-            log.info(
-                .brokerBack,
-                [.amqpConnection: .string(use), .durationMilliseconds: .milliseconds(length)])
-        }
+        outages.look(
+            consuming: consuming.state, publishing: publishing.state, publisher: publisher.state,
+            consumers: consumers.map(\.state), now: loop.now.monotonic, log)
     }
 }
 
 extension BrokerState {
     /// What keeps it from being used; nil where it is, or is only being begun.
-    fileprivate var failure: String? {
+    var failure: String? {
         switch self {
         case .idle, .connecting, .ready, .disconnected: nil
         case .blocked(let reason): "the broker takes no publishes: \(reason): \(AMQPError.alarmRemedy)"

@@ -129,12 +129,12 @@ extension OutgoingMessage {
         headers.entries[index] = FieldTable.Entry(MessageHeaderName.possibleDuplicate, .boolean(true))
     }
 
-    fileprivate var destination: String { exchange.isEmpty ? "queue \(routingKey)" : "exchange \(exchange)" }
+    var destination: String { exchange.isEmpty ? "queue \(routingKey)" : "exchange \(exchange)" }
 }
 
 extension PublishOutcome {
     /// For operators.
-    fileprivate var words: String {
+    var words: String {
         switch self {
         case .confirmed: "confirmed"
         case .returned(_, let text): "no queue takes what is published there (\(text)): martlet topology apply"

@@ -95,7 +95,7 @@ public actor Lane {
             loop: loop, connectors: connectors.publisher, configuration: configuration.broker(for: .publish))
         consumers = configuration.consumers.map { Consumer(on: consuming, configuration: $0) }
         channels = consumers.map { _ in copies.openChannel() }
-        outages = BrokerOutages(consumers: consumers.map { _ in OutageLog() })
+        outages = BrokerOutages(queues: configuration.consumers.map(\.queue))
         publisher = Publisher(on: publishing, configuration: configuration.publisher)
         pools = zip(configuration.pools, connectors.apns).map { pool, connector in
             APNSPool(

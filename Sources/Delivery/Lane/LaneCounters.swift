@@ -41,7 +41,7 @@ public final class LaneCounters: Sendable {
         requeued = counter("acks_total", settled, ["kind": "requeue"])
         duplicates = counter("duplicates_total", "Copies that were not sent again.")
         unknownOutcomes = counter("unknown_outcomes_total", "Pushes whose answer never came.")
-        publishRepeats = counter("publish_repeats_total", "Publishes repeated for want of a confirm.")
+        publishRepeats = Self.publishRepeats(registry)
         inFlight = registry.gauge("martlet_inflight", help: "Deliveries on their way.")
         age = registry.histogram(
             "martlet_message_age_seconds", help: "From a request's timestamp to its first delivery.",
@@ -56,6 +56,12 @@ public final class LaneCounters: Sendable {
         }
         pools = PoolTimes(stream: stage("stream"), answer: stage("apns"))
         whole = stage("total")
+    }
+
+    /// Of one who publishes.
+    static func publishRepeats(_ registry: MetricsRegistry) -> Counter {
+        registry.counter(
+            "martlet_publish_repeats_total", help: "Publishes repeated for want of a confirm.", labels: [:])
     }
 
     /// Deliveries that ended so, of all lanes.

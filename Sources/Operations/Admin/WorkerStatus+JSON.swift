@@ -29,6 +29,14 @@ extension WorkerStatus {
                 }
             }
             if let age = queuesSecondsOld { $0.member("queues_seconds_old", age) }
+            if let channels {
+                $0.key("channel_commands")
+                $0.object {
+                    $0.member("consumed", channels.isConsuming)
+                    $0.member("replying", channels.isPublishing)
+                    $0.array("reasons", channels.reasons) { $0.string($1) }
+                }
+            }
             $0.array("breakers", breakers) { json, breaker in
                 json.object {
                     $0.member("route", breaker.route)

@@ -1,5 +1,4 @@
 import APNS
-import APNSProtocol
 import Delivery
 import EventLoop
 import Telemetry
@@ -19,11 +18,14 @@ final class ChannelDesk: @unchecked Sendable {
         let managers = ChannelManagers(plan.configuration, loop: loop, tokens: tokens)
         self.managers = managers
         service = ChannelService(
-            loop: loop, connectors: plan.brokerAccess.connectors(on: loop), connection: plan.channelsConnection,
-            names: plan.lane.names, replyPrefix: channels.replyPrefix, metrics: metrics, log: log
+            consuming: plan.channelsConnection(for: "consume", on: loop),
+            publishing: plan.channelsConnection(for: "publish", on: loop), names: plan.lane.names,
+            replyPrefix: channels.replyPrefix, metrics: metrics, log: log
         ) { managers.find($0, $1) }
         service.start()
     }
+
+    var status: ChannelService.Status { service.status }
 
     func take(_ news: TokenNews, of credential: Credential.Name) { managers.take(news, of: credential) }
 

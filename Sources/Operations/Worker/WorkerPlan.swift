@@ -3,6 +3,7 @@ import APNS
 import CLinux
 import Crypto
 import Delivery
+import EventLoop
 import Glibc
 
 /// A configuration turned into what lanes are made of. Values only: every lane makes its own objects from them.
@@ -54,9 +55,14 @@ struct WorkerPlan: Sendable {
         files.schemas(ofApps: configuration.apps.map(\.bundleID))
     }
 
-    /// What the broker's management shows of the connection for commands.
-    var channelsConnection: ConnectionConfiguration {
-        brokerAccess.connection(named: "martlet \(Self.process) channels \(MartletCommand.version)")
+    /// For commands for broadcast channels.
+    ///
+    /// - Parameter role: `consume` or `publish`, which the broker's management shows.
+    func channelsConnection(for role: String, on loop: EventLoop) -> BrokerConnection {
+        BrokerConnection(
+            loop: loop, connectors: brokerAccess.connectors(on: loop),
+            configuration: brokerAccess.connection(
+                named: "martlet \(Self.process) channels \(role) \(MartletCommand.version)"))
     }
 
     /// Host, process and version, for operators.

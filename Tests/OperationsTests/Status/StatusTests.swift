@@ -47,6 +47,18 @@ import Testing
         #expect(!report.json.contains("\n"))
     }
 
+    /// Pushes do not need it.
+    @Test func commandsForChannelsAreNoMatterOfReadiness() throws {
+        var status = Self.status()
+        #expect(try JSONDocument(status.json).root["channel_commands"] == nil)
+        status.channels = .init(isConsuming: false, isPublishing: true, reasons: ["queue push.channels is missing"])
+        let root = try JSONDocument(status.json).root
+        let commands = root["channel_commands"]
+        #expect(commands?["consumed"]?.bool == false && commands?["replying"]?.bool == true)
+        #expect(commands?["reasons"]?.elements.compactMap(\.string) == ["queue push.channels is missing"])
+        #expect(root["ready"]?.bool == true && root["reasons"]?.count == 0)
+    }
+
     @Test(arguments: [(200, "<html>"), (404, #"{"error":"x"}"#), (200, "{}"), (200, "")])
     func whatIsNoWorkerIsSaidToBeNone(status: Int, body: String) {
         #expect(throws: WorkerReportError.self) {

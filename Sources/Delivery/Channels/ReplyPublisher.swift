@@ -1,0 +1,72 @@
+import AMQP
+import EventLoop
+import Telemetry
+
+/// Publishes replies to commands until the broker has them.
+final class ReplyPublisher {
+    private let publisher: Publisher
+    private let admin: BrokerAdmin
+    private let log: Log
+    private let repeats: Counter
+    private var outage = Outage()
+    /// Why a reply cannot be published; nil while they can.
+    private(set) var failure: String?
+
+    /// - Parameter admin: on another connection than the publisher's, which an alarm silences.
+    init(_ publisher: Publisher, asking admin: BrokerAdmin, metrics: MetricsRegistry, log: Log) {
+        (self.publisher, self.admin, self.log) = (publisher, admin, log)
+        repeats = LaneCounters.publishRepeats(metrics)
+    }
+
+    /// - Parameter isLate: whether it is to be given up.
+    /// - Returns: whether the reply is done with.
+    func publish(_ reply: ReplyAttempts, until isLate: () -> Bool) async -> Bool {
+        var reply = reply
+        defer { ended() }
+        while !isLate() {
+            let destination = reply.destination
+            let (step, words) = await publishOnce(&reply)
+            switch step {
+            case .done:
+                return true
+            case .redirected(let why):
+                // Somebody may want to know of the channel all the same.
+                log.warning(
+                    .channelReplyReturned,
+                    [.messageID: .string(reply.message.messageID), .error: .string("\(destination): \(why)")])
+            case .impossible(let refusal):
+                log.error(.channelReplyReturned, [.error: .string(refusal.rawValue)])
+                return true
+            case .again(let milliseconds):
+                repeats.add()
+                if reply.repeats > ReplyAttempts.repeatsMax { stuck("\(destination): \(words)") }
+                await publisher.loop.sleep(for: .milliseconds(milliseconds))
+            }
+        }
+        return false
+    }
+
+    private func publishOnce(_ reply: inout ReplyAttempts) async -> (ReplyAttempts.Step, words: String) {
+        if let consumer = reply.consumer {
+            do throws(AMQPError) {
+                guard try await admin.queueExists(consumer) else { return (reply.consumerHasGone(), "") }
+            } catch {
+                return (reply.ended(.unknown(error)), error.advice)
+            }
+        }
+        let outcome = await publisher.publish(reply.message)
+        return (reply.ended(outcome), outcome.words)
+    }
+
+    private func stuck(_ reason: String) {
+        failure = reason
+        guard outage.lasts(publisher.loop.now.monotonic) != nil else { return }
+        log.warning(.publishStuck, [.error: .string(reason), .publishRepeats: .integer(repeats.value)])
+    }
+
+    private func ended() {
+        failure = nil
+        guard let length = outage.ends(publisher.loop.now.monotonic) else { return }
+        log.info(.publishResumed, [.durationMilliseconds: .milliseconds(length)])
+    }
+}
