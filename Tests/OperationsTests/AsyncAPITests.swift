@@ -51,7 +51,7 @@ import YAML
             }
         }
         let outcomes = document.root["channels"]?["results"]?["parameters"]?["outcome"]?["enum"]?.elements
-        #expect(outcomes?.compactMap { $0.string } == Outcome.allCases.map(\.rawValue))
+        #expect(outcomes?.compactMap { $0.string } == Outcome.allCases.map(\.rawValue) + ["channel"])
     }
 
     @Test func waitsAreThoseOfTheDefaultConfiguration() throws {

@@ -49,6 +49,17 @@ import Testing
                 """)
     }
 
+    /// Of a channel command, when who asked had gone.
+    @Test func aReplyAmongTheResultsIsNoResult() {
+        let reply = WatchedMessage(
+            result: Array(
+                #"{"id":"abc","app":"com.example.shop","command":"read","outcome":"refused","status":400,"reason":"ChannelNotRegistered","message":"APNs answered."}"#
+                    .utf8), messageID: "abc", type: "push.channel-reply.v1")
+        #expect(reply.kind == .channelReply && reply.message == "APNs answered.")
+        let line = WatchTable(width: 138, hasColors: false).line(reply, nowUnixMilliseconds: 0)
+        #expect(line.split(separator: " ").prefix(4) == ["reply", "abc", "com.example.shop", "refused"])
+    }
+
     /// The less important columns give way first, the ids last.
     @Test(arguments: [
         (137, "KIND ID APP OUTCOME STATUS CODE TOKEN AGE"), (126, "KIND ID APP OUTCOME STATUS CODE TOKEN AGE"),

@@ -22,7 +22,7 @@ struct WatchTable {
         _ column: WatchLayout.Column, _ message: WatchedMessage, _ nowUnixMilliseconds: Int64
     ) -> String? {
         switch column {
-        case .kind: message.kind == .result ? "result" : "dead"
+        case .kind: message.kind.word
         case .id: message.id
         case .app: message.app
         case .outcome: message.outcome
@@ -41,6 +41,17 @@ struct WatchTable {
         case ..<3_600_000: "\(milliseconds / 60_000) min"
         case ..<86_400_000: "\(milliseconds / 3_600_000) h"
         default: "\(milliseconds / 86_400_000) d"
+        }
+    }
+}
+
+extension WatchedMessage.Kind {
+    /// As the table has it.
+    fileprivate var word: String {
+        switch self {
+        case .result: "result"
+        case .deadLetter: "dead"
+        case .channelReply: "reply"
         }
     }
 }

@@ -3,11 +3,12 @@ import Delivery
 import JSON
 import Telemetry
 
-/// A result or dead letter as an operator sees it. Everything in it came from outside and may be anything.
+/// A result or dead letter as an operator sees it, or a reply to a channel command that went to the results. Everything in it came from outside and may be anything.
 struct WatchedMessage: Equatable {
     enum Kind: String {
         case result
         case deadLetter = "dead_letter"
+        case channelReply = "channel_reply"
     }
 
     var kind: Kind
@@ -39,14 +40,14 @@ struct WatchedMessage: Equatable {
         let properties = message.properties
         self =
             isResult
-            ? WatchedMessage(result: message.body, messageID: properties.messageID)
+            ? WatchedMessage(result: message.body, messageID: properties.messageID, type: properties.type)
             : WatchedMessage(
                 deadLetter: message.body, messageID: properties.messageID, headers: properties.headers ?? FieldTable())
     }
 
     /// A message of the exchange of results.
-    init(result body: [UInt8], messageID: String?) {
-        kind = .result
+    init(result body: [UInt8], messageID: String?, type: String? = nil) {
+        kind = type == ChannelReply.type ? .channelReply : .result
         self.messageID = messageID
         id = messageID
         guard let document = try? JSONDocument(body) else {
@@ -59,7 +60,7 @@ struct WatchedMessage: Equatable {
         outcome = root["outcome"]?.string
         failureClass = root["error"]?["class"]?.string
         failureCode = root["error"]?["code"]?.string
-        message = root["error"]?["message"]?.string
+        message = root["error"]?["message"]?.string ?? root["message"]?.string
         status = root["status"]?.int
         reason = root["reason"]?.string
         deviceToken = root["device_token"]?.string.map { ShortToken($0) }
@@ -108,7 +109,8 @@ struct WatchedMessage: Equatable {
         switch (kind, outcome) {
         case (.result, "accepted"): .good
         case (.result, "expired"): .warning
-        case (.result, _): .bad
+        case (.channelReply, "done"): .good
+        case (.result, _), (.channelReply, _): .bad
         case (.deadLetter, _): .warning
         }
     }
