@@ -130,6 +130,38 @@ import Testing
         close()
     }
 
+    /// Rows 144 to 147: of what is wrong with a create, too, and it is not made again.
+    @Test(arguments: [Reason.badRequestParams, .badRequestPayload, .missingChannelQueueSize, .invalidPushType])
+    func aCreateThatAPNsRefusesIsToldAndNotSentAgain(reason: Reason) throws {
+        let seen = Seen()
+        loop.enter { [loop, apns] in
+            apns.memory.onRequest = { request, _ in
+                let method = request.headers.first { $0.name == ":method" }?.value ?? "-"
+                seen.methods.append(method)
+                guard method == "GET", seen.methods.count == 1 else { return }
+                // The list is answered as it is; what follows it is struck.
+                loop.schedule(after: .milliseconds(10)) {
+                    do { try apns.faults.put(Fault(id: "create", action: .answer(.refused(reason)))) } catch {
+                        seen.failure = error
+                    }
+                }
+            }
+        }
+        let report = try ask(.create(.newest))
+        if let failure = seen.failure { throw failure }
+        #expect(report.outcome == .refused && report.reason == reason.text && report.status == reason.status)
+        #expect(report.channelID == nil && report.madeSince == nil && seen.methods == ["GET", "POST"])
+        loop.enter { apns.faults.removeAll() }
+        #expect(try ask(.list).channels == [])
+        close()
+    }
+
+    /// `@unchecked Sendable`: touched on the one thread that runs the loop.
+    private final class Seen: @unchecked Sendable {
+        var methods: [String] = []
+        var failure: (any Error)?
+    }
+
     @Test func aChannelThatIsGoneCountsAsDeleted() throws {
         let channel = try #require(try ask(.create(.none)).channelID)
         for _ in 0..<2 {

@@ -10,7 +10,13 @@ extension SystemTests {
         private static let newest = "bmV3ZXN0LW5ld2VzdA=="
         private static let none = "bm9uZS1ub25lLW5vbmU="
 
-        /// Rows 124 to 137 and 141 that a message can bring about; the others cannot be sent.
+        private static func payload(bytes: Int) -> String {
+            let start = #"{"aps":{"timestamp":1750000000,"event":"end","content-state":{"x":""#
+            let end = #""}}}"#
+            return start + String(repeating: "x", count: bytes - start.utf8.count - end.utf8.count) + end
+        }
+
+        /// Rows 124 to 134, 137 and 141 that a message can bring about; the others cannot be sent.
         @Test(arguments: [nil, "localhost"]) func eachIsToldWhatAPNSSaysOfIt(host: String?) async throws {
             let prefix = host == nil ? "broadcast" : "broadcast-host"
             let stage = try await Stage(prefix, Stage.Options(broadcastHost: host))
@@ -25,14 +31,17 @@ extension SystemTests {
             let worker = try await stage.worker()
             let devices = Sample.make(20)
             try await stage.publish(devices)
-            let broadcasts: [(channel: String, more: String, outcome: String)] = [
-                (Self.newest, #""expiration":9999999999,"#, "accepted 200"),
-                (Self.none, #""expiration":0,"storage_policy":"none","#, "accepted 200"),
-                (Self.none, "", "accepted 200"),
-                (Self.none, #""expiration":9999999999,"#, "rejected 400 BadExpirationDate"),
-                (Self.none, #""expiration":9999999999,"storage_policy":"none","#, "invalid schema.const"),
-                ("dW5rbm93bi11bmtub3du", "", "rejected 400 ChannelNotRegistered"),
-                (String(repeating: "abcd", count: 17), "", "rejected 400 BadChannelId"),
+            let broadcasts: [(channel: String, more: String, outcome: String, bytes: Int)] = [
+                (Self.newest, #""expiration":9999999999,"#, "accepted 200", 100),
+                (Self.none, #""expiration":0,"storage_policy":"none","#, "accepted 200", 100),
+                (Self.none, "", "accepted 200", 100),
+                (Self.none, #""expiration":9999999999,"#, "rejected 400 BadExpirationDate", 100),
+                (Self.none, #""expiration":9999999999,"storage_policy":"none","#, "invalid schema.const", 100),
+                ("dW5rbm93bi11bmtub3du", "", "rejected 400 ChannelNotRegistered", 100),
+                (String(repeating: "abcd", count: 17), "", "rejected 400 BadChannelId", 100),
+                // Row 137: 5,120 bytes of payload, and one more, which is not sent.
+                (Self.newest, "", "accepted 200", 5120),
+                (Self.newest, "", "invalid limit.payload", 5121),
             ]
             let ids = broadcasts.indices.map { Sample(1000 + $0).id }
             try await stage.desk.publish(
@@ -42,8 +51,7 @@ extension SystemTests {
                         body: Array(
                             """
                             {"id":"\(id)","app":"\(Self.app)","channel_id":"\(broadcast.channel)",\(broadcast.more)
-                             "push_type":"liveactivity",
-                             "payload":{"aps":{"timestamp":1750000000,"event":"end","content-state":{}}}}
+                             "push_type":"liveactivity","payload":\(Self.payload(bytes: broadcast.bytes))}
                             """.utf8), messageID: id)
                 })
             let results = try await stage.desk.collected(
@@ -74,12 +82,45 @@ extension SystemTests {
             let log = try await stage.apns.ask("GET", "/v1/requests?limit=100")
             let seen = Array(try #require(log.root["requests"]).elements)
             let sent = seen.filter { $0["push_type"]?.string == "liveactivity" }
-            #expect(sent.count == broadcasts.count - 1 && seen.count == sent.count + devices.count)
+            #expect(sent.count == broadcasts.count - 2 && seen.count == sent.count + devices.count)
             let authorities = Set(sent.compactMap { $0.header(":authority") })
             #expect(authorities == ["\(host ?? "127.0.0.1"):\(stage.port)"])
             let connections = Set(
                 seen.filter { $0["push_type"]?.string == "alert" }.compactMap { $0["connection"]?.int })
             #expect(connections.isDisjoint(with: sent.compactMap { $0["connection"]?.int }) == (host != nil))
+            try await stage.end()
+        }
+
+        /// Rows 135 and 136: the broadcasts of the app are held up until it may have them.
+        @Test(arguments: [("FeatureNotEnabled", "DEMOTEAM01"), ("TopicMismatch", "OTHERTEAM1")])
+        func whatHoldsUpItsBroadcastsEndsByItself(reason: String, team: String) async throws {
+            let stage = try await Stage(
+                "broadcast-\(team.lowercased())", Stage.Options(delays: ["1s"], broadcastHost: "localhost"))
+            try await stage.applyTopology()
+            await stage.desk.collect(stage.queue("results"))
+            let worker = try await stage.worker()
+            let devices = Sample.make(1)
+            try await stage.publish(devices)
+            _ = try await stage.told(of: devices)
+            if team != "DEMOTEAM01" { try await stage.apns.ask("PUT", "/v1/teams/\(team)", "{}") }
+            try await stage.apns.ask("PUT", "/v1/teams/\(team)/apps/\(Self.app)", "{}")
+            try await stage.desk.publish([
+                OutgoingMessage(
+                    exchange: stage.queue("requests"), routingKey: "request",
+                    body: Array(
+                        """
+                        {"id":"\(Sample(9).id)","app":"\(Self.app)","channel_id":"\(Self.newest)",
+                         "push_type":"liveactivity","payload":\(Self.payload(bytes: 100))}
+                        """.utf8), messageID: Sample(9).id)
+            ])
+            let line = try await worker.said("pushes are held up").root
+            #expect(line["apns.reason"]?.string == reason && line["apns.route"]?.string?.contains(Self.app) == true)
+            try await stage.apns.ask("PUT", "/v1/teams/DEMOTEAM01/apps/\(Self.app)", #"{"broadcast":true}"#)
+            try await worker.said("pushes go on")
+            // APNs looks at the channel now, and there is none.
+            let result = try await stage.desk.collected(stage.queue("results"), atLeast: 2)[1].json.root
+            #expect(result["reason"]?.string == "ChannelNotRegistered" && result["channel_id"]?.string == Self.newest)
+            _ = try await worker.stop()
             try await stage.end()
         }
     }

@@ -1,3 +1,4 @@
+import APNSProtocol
 import JSON
 import TestKit
 import Testing
@@ -53,6 +54,40 @@ extension SystemTests {
             try await stage.end()
             let away = try await channels(stage, "delete", id, otherID)
             #expect(away.exit.status == .exited(3) && away.errors.count == 1)
+        }
+
+        /// By the rules of the simulator, which are Apple's.
+        @Test func whatAPNsRefusesIsToldWithItsReason() async throws {
+            let stage = try await Self.stage("channels-refused")
+            func refused(_ arguments: String...) async throws -> String? {
+                let run = try await ChildProcess.run(
+                    [Products.executable("martlet"), "channels"] + arguments
+                        + ["--config", stage.configuration, "--app", Self.app, "--json"])
+                #expect(run.exit.status == .exited(1), "\(run.output) \(run.errors)")
+                let answer = try JSONDocument(try #require(run.output.first)).root
+                #expect(answer["outcome"]?.string == "refused" && answer["channel_id"] == nil || arguments[0] == "read")
+                return answer["reason"]?.string
+            }
+            #expect(try await refused("read", "dW5rbm93bi11bmtub3du") == "ChannelNotRegistered")
+            #expect(try await refused("read", String(repeating: "abcd", count: 17)) == "BadChannelId")
+
+            // As many as an app may have.
+            let state = String(decoding: try await stage.apns.ask("GET", "/v1/state").root.sourceBytes, as: UTF8.self)
+            let channels = (0..<APNSLimits.channelsPerAppMax).map {
+                #"{"app":"\#(Self.app)","environment":"production","id":"\#($0 + 10_000_000)","storage_policy":0}"#
+            }
+            let full = state.replacing(#""channels":[]"#, with: #""channels":[\#(channels.joined(separator: ","))]"#)
+            try #require(full.utf8.count > channels.count)
+            try await stage.apns.ask("PUT", "/v1/state", full)
+            #expect(try await refused("create", "--storage", "none") == "CannotCreateChannelConfig")
+
+            try await stage.apns.ask("PUT", "/v1/teams/DEMOTEAM01/apps/\(Self.app)", "{}")
+            #expect(try await refused("create", "--storage", "none") == "FeatureNotEnabled")
+            #expect(try await refused("list") == "FeatureNotEnabled")
+            try await stage.apns.ask("PUT", "/v1/teams/OTHERTEAM1", "{}")
+            try await stage.apns.ask("PUT", "/v1/teams/OTHERTEAM1/apps/\(Self.app)", #"{"broadcast":true}"#)
+            #expect(try await refused("list") == "TopicMismatch")
+            try await stage.end()
         }
 
         @Test func whatCannotBeAskedIsToldBeforehand() async throws {
