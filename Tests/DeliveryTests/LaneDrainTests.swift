@@ -1,4 +1,5 @@
 import EventLoop
+import Telemetry
 import TestKit
 import Testing
 
@@ -30,6 +31,24 @@ import Testing
         scene.rig.pass(seconds: 60)
         #expect(scene.rig.queue()?.ready.map(\.deliveryCount) == [1])
         #expect(scene.results == 0)
+    }
+
+    /// Until the broker knows that it is to send no more, it goes on.
+    @Test func whatComesWhileLanesLeaveIsSettledByThem() throws {
+        let scene = try LaneScene()
+        scene.rig.onLoop { for number in 0..<3 { scene.rig.publish(LaneScene.message(number, app: 0)) } }
+        scene.rig.leave()
+        #expect(scene.rig.run { scene.rig.unfinished == 0 })
+        #expect(scene.results == 3 && scene.rig.broker.requeued == 0 && scene.rig.counters.requeued.value == 0)
+    }
+
+    @Test func whatComesDuringADrainIsCountedAsGivenBack() throws {
+        let scene = try LaneScene()
+        scene.rig.onLoop { for number in 0..<3 { scene.rig.publish(LaneScene.message(number, app: 0)) } }
+        scene.rig.drain(deadlineSeconds: 30)
+        #expect(scene.rig.run { scene.rig.unfinished == 0 })
+        #expect(scene.results == 0 && scene.rig.broker.requeued == 3)
+        #expect(scene.rig.counters.requeued.value == 3)
     }
 
     /// RabbitMQ loses settlements with a channel when many came shortly before (decision 16).

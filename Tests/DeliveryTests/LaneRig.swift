@@ -158,6 +158,16 @@ final class LaneRig {
         }
     }
 
+    /// Has the lane end as the lanes of a configuration before do.
+    func leave(_ lane: Int = 0) {
+        loop.enter { [loop, state, lane = lanes[lane]] in
+            _ = Task(executorPreference: loop) {
+                await lane.finish(deadlineSeconds: 60)
+                state.unfinished.append(await lane.drain(deadlineSeconds: Lane.closeDeadlineSeconds).unfinished)
+            }
+        }
+    }
+
     /// Lets so much time pass.
     func pass(seconds: Int64) {
         let end = loop.now.monotonic + .seconds(seconds)

@@ -8,7 +8,9 @@ extension Lane {
     func deliver(_ delivery: IncomingMessage, from source: Int) async {
         if backlog.count > 0 { await waitToBegin(delivery, source) }
         // Its channel may have been lost since it came: then it comes again, and this only gives back its bytes.
-        guard !state.isDraining, consumers[source].holds(delivery.tag) else {
+        guard consumers[source].holds(delivery.tag) else { return consumers[source].requeue(delivery.tag) }
+        guard !state.isDraining else {
+            counters.requeued.add()
             return consumers[source].requeue(delivery.tag)
         }
         let record = DeliveryRecord(of: delivery, from: source, loop.now)

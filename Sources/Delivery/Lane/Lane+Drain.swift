@@ -8,15 +8,27 @@ extension Lane {
     /// After that, how long it may take to answer the close of each of the two connections.
     public static let closeDeadlineSeconds = 1
 
+    /// Before the wait for the end of what is on its way, how long the broker may take to stop each of the consumers.
+    private static let cancelDeadlineSeconds = 10
+
     private static let finishLookMilliseconds: Int64 = 50
 
     /// Takes no more messages, and waits for the end of those on their way: to be followed by `drain`.
     public func finish(deadlineSeconds: Int) async {
         _ = pause(.everything)
         let deadline = loop.now.monotonic + .seconds(deadlineSeconds)
-        while inFlight > 0, !state.isDraining, loop.now.monotonic < deadline {
+        // What it sends until it knows would be given back by the drain, and count as a failed delivery.
+        for consumer in consumers {
+            await consumer.stopConsuming(deadlineSeconds: min(deadlineSeconds, Self.cancelDeadlineSeconds))
+        }
+        while holdsMessages, !state.isDraining, loop.now.monotonic < deadline {
             await loop.sleep(for: .milliseconds(Self.finishLookMilliseconds))
         }
+    }
+
+    /// Those that wait to be begun, or to come, included.
+    private var holdsMessages: Bool {
+        inFlight > 0 || holding.isLooking || consumers.contains { $0.unsettledCount > 0 }
     }
 
     /// Takes no more messages, finishes those on their way, acknowledges and closes; whatever is left at the deadline
