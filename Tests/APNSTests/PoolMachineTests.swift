@@ -55,11 +55,57 @@ import Testing
         _ = machine.settingsCame(1, streamsMax: nil)
         #expect(machine.nextShrinking(at(2)) { random } == .later(at(2 + wait)))
         for _ in 0..<76 { machine.streamEnded(0, .authenticated, at(50)) }
-        for number in 1...25 { machine.streamBegan(0, at(50 + Double(number))) }
-        #expect(machine.nextShrinking(at(2 + wait)) { random } == .later(at(75 + wait)), "a quarter was in use")
-        #expect(machine.nextShrinking(at(75 + wait)) { random } == .leave(slot: 1), "the one with the fewest streams")
-        machine.leave(1)
-        #expect(machine.nextShrinking(at(75 + wait)) { random } == .none)
+        for number in 1...26 { machine.streamBegan(0, at(50 + Double(number))) }
+        #expect(
+            machine.nextShrinking(at(2 + wait)) { random } == .later(at(76 + wait)), "more than a quarter was in use")
+        machine.streamBegan(1, at(77))
+        machine.streamEnded(1, .authenticated, at(77))
+        #expect(machine.nextShrinking(at(76 + wait)) { random } == .leave(slot: 0), "the oldest")
+        machine.leave(0)
+        #expect(machine.nextShrinking(at(76 + wait)) { random } == .none)
+    }
+
+    @Test func theOnlyOneThatIsOpenIsNotLeft() {
+        var machine = opened(connectionsMax: 2, streamsMax: 100)
+        #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 1))
+        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        #expect(machine.nextShrinking(at(2)) { 0 } == .later(at(302)))
+        #expect(machine.nextShrinking(at(302)) { 0 } == .leave(slot: 1))
+    }
+
+    @Test func whatIsOpenedForOnePushIsNotLeftForWantOfLoad() {
+        var machine = machine(connectionsMax: 3, streamsMax: 100)
+        #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
+        #expect(machine.nextOpening(fresh, at(0)) == .open(slot: 1))
+        for slot in 0...1 { #expect(machine.settingsCame(slot, streamsMax: nil) == true) }
+        #expect(machine.nextShrinking(at(1)) { 0 } == .none, "one is for all")
+        machine.streamBegan(0, at(1))
+        machine.streamEnded(0, .authenticated, at(1))
+        #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 2))
+        #expect(machine.settingsCame(2, streamsMax: nil) == true)
+        machine.leave(0)
+        #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .none)
+        machine.streamBegan(2, at(1))
+        machine.streamEnded(2, .authenticated, at(1))
+        #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 3))
+        #expect(machine.nextShrinking(at(2)) { 0 } == .later(at(302)))
+        #expect(machine.nextShrinking(at(302)) { 0 } == .leave(slot: 3), "not 1, though it is the oldest")
+    }
+
+    /// Where there are few streams, one at a time is no reason to keep a connection more.
+    @Test(arguments: [3, 4, 7, 8]) func aTrickleKeepsNoConnectionThatIsNotNeeded(streamsMax: Int) {
+        var machine = opened(connectionsMax: 2, streamsMax: streamsMax)
+        let asked = (0..<streamsMax).map { _ in machine.streamBegan(0, at(1)) }
+        #expect(asked.contains(true), "all streams are in use")
+        for _ in 0..<streamsMax { machine.streamEnded(0, .authenticated, at(1)) }
+        #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 1))
+        #expect(machine.settingsCame(1, streamsMax: nil) == true)
+        #expect(machine.nextShrinking(at(2)) { 0 } == .later(at(302)))
+        for second in 3..<302 {
+            #expect(machine.streamBegan(0, at(Double(second))) == false)
+            machine.streamEnded(0, .authenticated, at(Double(second)))
+        }
+        #expect(machine.nextShrinking(at(302)) { 0 } == .leave(slot: 1))
     }
 
     @Test func nothingIsOpenedForNobody() {

@@ -72,6 +72,18 @@ import Testing
         #expect(gate.free() == 1)
     }
 
+    @Test(arguments: 1...100) func twoThatAreLightMakeOneThatIsNotHeavy(limit: Int) {
+        func use(_ inFlight: Int) -> StreamGate.Use {
+            var gate = open(peer: limit)
+            for _ in 0..<inFlight { gate.streamBegan() }
+            return gate.use
+        }
+        #expect(use(0) == .light && use(limit) == .heavy)
+        let light = (0...limit).filter { use($0) == .light }
+        #expect(light.allSatisfy { 2 * $0 > limit || use(2 * $0) != .heavy })
+        #expect(light.contains(1) == (limit > 2), "of one or two, one is too many to do without")
+    }
+
     @Test func nothingBeginsWhileItDrains() {
         var gate = open(peer: 10)
         gate.streamBegan()

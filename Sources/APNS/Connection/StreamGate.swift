@@ -62,12 +62,14 @@ public struct StreamGate: Sendable {
     /// One in so many.
     private static let urgentShare = 10
 
-    /// Light below a quarter, heavy above three quarters: two connections that are light make one that is not heavy, so
-    /// that they do not come and go.
+    /// Light up to a quarter, heavy above three quarters, or with the last stream where there are few: two connections that
+    /// are light make one that is not heavy, so that they do not come and go.
     public var use: Use {
         guard phase == .open else { return .light }
-        let limit = limit
-        return inFlight < limit / 4 ? .light : inFlight > limit - limit / 4 ? .heavy : .moderate
+        let quarter = max(1, limit / 4)
+        let heavyAbove = limit - quarter
+        if inFlight > heavyAbove { return .heavy }
+        return inFlight <= quarter && 2 * inFlight <= heavyAbove ? .light : .moderate
     }
 
     private var limit: Int { min(streamsMax, peerStreamsMax ?? .max) }

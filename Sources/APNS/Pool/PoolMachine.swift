@@ -97,14 +97,19 @@ struct PoolMachine: Sendable {
     ///
     /// - Parameter random: draws the wait.
     mutating func nextShrinking(_ now: MonotonicTime, random: () -> UInt64) -> Shrinking {
-        guard servingCount > 1 else {
+        let serving = members.indices.filter {
+            members[$0].map { $0.gate.isServing && !$0.isReserved } ?? false
+        }
+        guard serving.count > 1 else {
             shrinkWait = nil
             return .none
         }
         if shrinkWait == nil { lastNeeded = max(lastNeeded, now) }
         let wait = shrinkWait ?? drawShrinkWait(random)
         shrinkWait = wait
-        guard lastNeeded + wait <= now, let slot = leastBusy else { return .later(max(now, lastNeeded + wait)) }
+        guard lastNeeded + wait <= now, let slot = leaving(of: serving) else {
+            return .later(max(now, lastNeeded + wait))
+        }
         shrinkWait = nil
         return .leave(slot: slot)
     }
@@ -114,7 +119,11 @@ struct PoolMachine: Sendable {
         return .milliseconds(least + Int64(random() % UInt64(most - least + 1)))
     }
 
-    private var servingCount: Int { members.count { $0?.gate.isServing == true && $0?.isReserved == false } }
+    /// The oldest, which knows least of what the team has now, but not the last that is open.
+    private func leaving(of serving: [Int]) -> Int? {
+        let open = serving.filter { members[$0]?.gate.phase == .open }
+        return serving.filter { open != [$0] }.min { (members[$0]?.number ?? 0) < (members[$1]?.number ?? 0) }
+    }
 
     mutating func streamEnded(_ slot: Int, _ end: StreamGate.End, _ now: MonotonicTime) {
         guard members[slot]?.streamEnded(end, now) == .provedItself else { return }
