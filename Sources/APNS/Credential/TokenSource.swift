@@ -22,6 +22,9 @@ public struct TokenSource: Sendable {
     /// Whether it is this very key, and not another file under the same ID.
     public func signs(with key: ProviderKey) -> Bool { self.key == key }
 
+    /// Has the next token count on from this one, of another key under the same ID that was used meanwhile.
+    public mutating func countOn(after generation: Int) { self.generation = max(self.generation, generation) }
+
     /// Makes a new token if one is due; returns whether it did.
     public mutating func renew(_ now: Now, random: () -> UInt64) -> Bool {
         policy.isMintDue(now) && mint(now, random)

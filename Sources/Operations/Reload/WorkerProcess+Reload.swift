@@ -96,12 +96,15 @@ extension WorkerProcess {
     /// Not before it is to start: a key that takes the place of one of the same name has a new token signed, and so does
     /// the one before when it comes back.
     private func signTokens(for new: LaneGroup) throws(CryptoError) {
-        try tokens.replace(group.plan.keys + new.plan.keys, loop.now, random: loop.nextRandom)
+        try tokens.replace(keysInUse + new.plan.keys, loop.now, random: loop.nextRandom)
     }
+
+    /// Those of lanes that leave go on, too; where two have the same ID, that in force comes last.
+    private var keysInUse: [ProviderKey] { (leaving + [group]).flatMap(\.plan.keys) }
 
     private func restoreTokens() {
         // They could sign before.
-        try? tokens.replace(group.plan.keys, loop.now, random: loop.nextRandom)
+        try? tokens.replace(keysInUse, loop.now, random: loop.nextRandom)
         for (name, news) in tokens.newest { handOut(news, of: name) }
     }
 

@@ -72,7 +72,7 @@ final class WorkerProcess: @unchecked Sendable {
         return .failed
     }
 
-    private init(_ version: ConfigurationVersion, from path: String, log: Log) throws {
+    init(_ version: ConfigurationVersion, from path: String, log: Log) throws {
         self.log = log
         loop = try EpollLoop()
         let configuration = version.configuration
@@ -326,7 +326,8 @@ final class WorkerProcess: @unchecked Sendable {
         for group in groups { group.take(news, of: credential) }
     }
 
-    private func watch() {
+    /// Again and again.
+    func watch() {
         renewTokens()
         for group in groups { group.watch(now: loop.now.monotonic) }
         loop.schedule(after: .seconds(StallDetector.checkIntervalSeconds)) { [self] in watch() }
