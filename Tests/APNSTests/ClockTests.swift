@@ -113,6 +113,6 @@ import Testing
         rig.send()
         #expect(rig.runUntilEnded(4))
         #expect(rig.isAccepted(3))
-        #expect(rig.statistics.resent == 1)
+        #expect(rig.resent == 1)
     }
 }

@@ -11,6 +11,7 @@ final class PoolRig {
     let loop: VirtualLoop
     let apns: FakeAPNS
     let owner: Owner
+    private let metrics = PoolMetrics()
     private var sent = 0
 
     /// Owns the pool as a lane does.
@@ -24,11 +25,13 @@ final class PoolRig {
         var ended: [Int] = []
         var events: [PoolEvent] = []
 
-        init(loop: VirtualLoop, configuration: PoolConfiguration, tokens: TokenSupply?, log: Log) {
+        init(
+            loop: VirtualLoop, configuration: PoolConfiguration, tokens: TokenSupply?, metrics: PoolMetrics, log: Log
+        ) {
             self.loop = loop
             pool = APNSPool(
                 loop: loop, connector: ByteConnector(loop: loop, endpoint: FakeAPNS.endpoint),
-                configuration: configuration, tokens: tokens, log: log)
+                configuration: configuration, tokens: tokens, metrics: metrics, log: log)
         }
 
         func listen() {
@@ -58,7 +61,7 @@ final class PoolRig {
         var configuration = PoolConfiguration(environment: .sandbox, key: Self.key, authority: "api.test")
         configuration.connectionsMax = 1
         adjust(&configuration)
-        owner = Owner(loop: loop, configuration: configuration, tokens: tokens, log: log)
+        owner = Owner(loop: loop, configuration: configuration, tokens: tokens, metrics: metrics, log: log)
         try loop.enter {
             owner.assumeIsolated { $0.listen() }
             try apns.start()
@@ -111,6 +114,9 @@ final class PoolRig {
     var events: [PoolEvent] { loop.enter { owner.assumeIsolated { $0.events } } }
     /// Numbers in the order of ending.
     var ended: [Int] { loop.enter { owner.assumeIsolated { $0.ended } } }
+    var connects: Int { metrics.connects.value }
+    /// Pushes sent again.
+    var resent: Int { metrics.resent.value }
     var statistics: PoolStatistics { withPool { $0.statistics } }
 
     func withPool<Result: Sendable>(_ body: @Sendable (APNSPool) -> Result) -> Result {

@@ -219,7 +219,7 @@ import Testing
         #expect(rig.runUntilEnded(11))
         #expect((0..<11).allSatisfy(rig.isAccepted))
         #expect(rig.apns.connections[1].requests.count == 5)
-        #expect(rig.statistics.resent == 5)
+        #expect(rig.resent == 5)
         rig.pass(.seconds(1))
         #expect(first.hasClosed)
         #expect(rig.withPool { $0.connectionCount } == 1)
@@ -371,7 +371,7 @@ import Testing
         rig.send()
         #expect(rig.runUntilEnded(1))
         #expect(rig.isAccepted(0))
-        #expect(rig.statistics.resent == 1)
+        #expect(rig.resent == 1)
     }
 
     @Test func anAcceptanceWhoseEndDoesNotComeIsOne() throws {
@@ -506,9 +506,9 @@ import Testing
         rig.loop.enter { rig.apns.stop() }
         rig.send(3)
         for _ in 0..<10 {
-            let before = rig.statistics.connects
+            let before = rig.connects
             rig.pass(.seconds(60))
-            let connects = rig.statistics.connects - before
+            let connects = rig.connects - before
             #expect(connects >= 6 && connects <= 12, "\(connects) connects in a minute")
         }
         try rig.loop.enter { try rig.apns.start() }

@@ -113,7 +113,7 @@ import Testing
         #expect((0..<6).allSatisfy(rig.isAccepted))
         #expect(Set(uses().map(\.token)).count == 2)
         #expect(rig.apns.connections.count == 2)
-        #expect(rig.statistics.resent == 5)
+        #expect(rig.resent == 5)
     }
 
     @Test func aLateRefusalOfTheOldTokenLeavesTheConnectionWithTheNewOne() throws {
@@ -152,7 +152,7 @@ import Testing
         rig.send()
         #expect(rig.runUntilEnded(2))
         #expect(rig.isAccepted(1))
-        #expect(rig.statistics.resent == 2)
+        #expect(rig.resent == 2)
     }
 
     @Test func aYoungTokenThatIsCalledExpiredIsNotReplaced() throws {

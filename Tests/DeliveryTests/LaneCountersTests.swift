@@ -19,6 +19,29 @@ import Testing
             ])
     }
 
+    /// Those of lanes that have left since are among them: a counter does not stand still until others have caught up.
+    @Test func connectsAndResendsAreCountedAsTheyHappen() throws {
+        let scene = try LaneScene(lanes: 2)
+        func counts(_ name: String) -> [[String]] {
+            scene.rig.counters.registry.counts(of: "martlet_apns_\(name)_total").map {
+                ["\($0.count)"] + $0.labels.map { "\($0.key) \($0.value)" }
+            }
+        }
+        let labels = ["environment sandbox", "key_id \(SimulatedApps.keyID(0))"]
+        #expect(counts("connects") == [["0"] + labels] && counts("resent") == [["0"] + labels])
+        for number in 0..<4 {
+            scene.request(1, from: number)
+            scene.rig.pass(seconds: 1)
+        }
+        #expect(counts("connects") == [["2"] + labels])
+        scene.rig.drain(0, deadlineSeconds: 30)
+        try #require(scene.rig.run { scene.rig.ended == 1 })
+        scene.end(.goAway)
+        scene.request(1, from: 4)
+        #expect(scene.rig.run { scene.results == 5 })
+        #expect(counts("connects") == [["3"] + labels])
+    }
+
     @Test func everyEndOfAPublishHasItsWord() {
         let metrics = MetricsRegistry()
         var labels = LaneLabels(LaneConfigurationTests.configuration(), metrics)

@@ -28,7 +28,7 @@ import Testing
         scene.rig.pass(seconds: 1)
         let idle = try #require(scene.rig.status())
         #expect(idle.inFlight == 0 && idle.queues[0].unsettled == 0 && idle.unconfirmed == 0)
-        #expect(idle.pools[0].streams == 0 && idle.pools[0].statistics.answered == 30)
+        #expect(idle.pools[0].streams == 0 && idle.pools[0].waiting == 0)
     }
 
     @Test func itSaysWhatIsHeldUpAndSinceWhen() throws {

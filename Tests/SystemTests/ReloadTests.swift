@@ -298,6 +298,30 @@ extension SystemTests {
             try await stage.end()
         }
 
+        @Test func lanesThatLeaveAreShownAndWhatTheyCountedGoesOn() async throws {
+            var options = Stage.Options(simulator: ["--delay-ms", "3000"], delays: ["1s"])
+            try await Operator.with("reload-shown", options) { one in
+                func status() async throws -> JSONDocument { try JSONDocument(await one.ask("/status").1) }
+                try await one.publish(20)
+                try await one.stage.untilAsked(1)
+                options.admin = "{listen: \"127.0.0.1:0\", socket: worker.sock}"
+                options.inFlightMax = 500
+                try one.stage.write(options)
+                one.worker.send(signal: SIGHUP)
+                try await one.worker.said(Self.taken)
+                let leaving = try await status()
+                #expect(leaving.root["lanes_leaving"]?.elements.map { $0["in_flight"]?.int } == [20])
+                #expect(leaving.root["lanes"]?.elements.map { $0["in_flight"]?.int } == [0])
+                try await one.worker.said("the lanes before have ended")
+                #expect(try await status().root["lanes_leaving"]?.count == 0)
+                try await one.publish(1)
+                _ = try await one.stage.told(of: one.samples)
+                let metrics = try await one.ask("/metrics").1
+                let connects = metrics.firstMatch(of: /\nmartlet_apns_connects_total\{.*key_id="DEMOKEY001"\} (\d+)/)
+                #expect(connects.flatMap { Int($0.output.1) } ?? 0 >= 2, "of the lanes before, and of these")
+            }
+        }
+
         @Test func aWorkerThatWaitsForItsBrokerTakesAnother() async throws {
             var options = Stage.Options(delays: ["1s"])
             let stage = try await Stage("reload-waiting", options)

@@ -16,7 +16,7 @@ public final class APNSPool {
     public let configuration: PoolConfiguration
     /// Called on the loop when something has become of a connection; never from inside a call of the pool's methods.
     public var onEvent: (PoolEvent) -> Void = { _ in }
-    public private(set) var statistics = PoolStatistics()
+    private(set) var statistics = PoolStatistics()
     let answers = AnswerParser()
     private struct Refused {
         var push: Push
@@ -27,7 +27,7 @@ public final class APNSPool {
     private let loop: EventLoop
     private let connector: ByteConnector
     private let log: Log
-    private let times: PoolTimes
+    private let metrics: PoolMetrics
     private let resends: ResendPolicy
     /// nil with a certificate.
     private var tokens: PoolTokens?
@@ -49,13 +49,13 @@ public final class APNSPool {
     ///   - tokens: where a key's provider tokens come from; nil: the pool signs them itself, as they are needed.
     public init(
         loop: EventLoop, connector: ByteConnector, configuration: PoolConfiguration, tokens: TokenSupply? = nil,
-        times: PoolTimes = PoolTimes(), log: Log = .silent
+        metrics: PoolMetrics = PoolMetrics(), log: Log = .silent
     ) {
         self.loop = loop
         self.connector = connector
         self.configuration = configuration
         self.log = log
-        self.times = times
+        self.metrics = metrics
         self.tokens = configuration.credential.key.map { PoolTokens($0, configuration.token, tokens) }
         resends = ResendPolicy(resendsMax: configuration.resendsMax)
         machine = PoolMachine(
@@ -193,7 +193,7 @@ public final class APNSPool {
         guard connection.start(push, newest: token, block: &block) else { return false }
         if machine.streamBegan(slot, now.monotonic) { openConnections(isHigh: true) }
         statistics.sent += 1
-        times.stream.observe(push.givenAt, now.monotonic)
+        metrics.stream.observe(push.givenAt, now.monotonic)
         push.timing?.sentAt = now.unixNanoseconds
         return true
     }
@@ -292,7 +292,7 @@ public final class APNSPool {
     }
 
     private func open(_ slot: Int) {
-        statistics.connects += 1
+        metrics.connects.add()
         let connection = APNSConnection(
             number: machine.begun, slot: slot, pool: self, loop: loop, configuration: configuration)
         if slot == connections.count { connections.append(connection) } else { connections[slot] = connection }
@@ -367,7 +367,7 @@ public final class APNSPool {
         _ push: Push, _ answer: PushAnswer, tokenGeneration: Int, sentAt: MonotonicTime, by connection: APNSConnection
     ) {
         statistics.answered += 1
-        times.answer.observe(sentAt, loop.now.monotonic)
+        metrics.answer.observe(sentAt, loop.now.monotonic)
         push.timing?.answeredAt = loop.now.unixNanoseconds
         if push.wantsFreshConnection { freshEnded(on: connection, isAccepted: answer.status == 200) }
         guard answer.status != 200, answer.channel == nil else { return push.finish(.answered(answer)) }
@@ -432,7 +432,7 @@ public final class APNSPool {
     private func resend(_ push: Push, withNewToken: Bool) {
         var push = push
         push.tries.resent(withNewToken: withNewToken)
-        statistics.resent += 1
+        metrics.resent.add()
         wait(push)
     }
 

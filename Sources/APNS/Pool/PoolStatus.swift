@@ -17,7 +17,6 @@ public struct PoolStatus: Sendable, Hashable {
     public var waiting: Int
     /// Of the newest provider token; nil before the first.
     public var tokenAgeSeconds: Int?
-    public var statistics: PoolStatistics
 }
 
 extension APNSPool {
@@ -26,7 +25,6 @@ extension APNSPool {
         PoolStatus(
             environment: configuration.environment, authority: configuration.authority,
             credential: configuration.credential.name, connections: connectionCount, isConnected: isConnected,
-            streams: machine.streamCount, waiting: waitingCount, tokenAgeSeconds: tokenAgeSeconds,
-            statistics: statistics)
+            streams: machine.streamCount, waiting: waitingCount, tokenAgeSeconds: tokenAgeSeconds)
     }
 }

@@ -100,7 +100,7 @@ public actor Lane {
         pools = zip(configuration.pools, connectors.apns).map { pool, connector in
             APNSPool(
                 loop: loop, connector: connector, configuration: pool, tokens: tokens[pool.credential.name],
-                times: counters.pools, log: log)
+                metrics: counters.metrics(of: pool.credential.name, pool.environment), log: log)
         }
         breakers = Breakers(endpointOfPool: configuration.endpointOfPool)
         routeUse = RouteUse(routeCount: configuration.apps.routeCount)

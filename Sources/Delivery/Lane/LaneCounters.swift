@@ -1,4 +1,5 @@
-import APNS
+public import APNS
+public import APNSProtocol
 public import Telemetry
 
 /// What a lane counts, in cells of its own.
@@ -26,7 +27,8 @@ public final class LaneCounters: Sendable {
     public let confirms: Histogram
     /// From a delivery to its settlement.
     public let whole: Histogram
-    let pools: PoolTimes
+    private let stream: Histogram
+    private let answer: Histogram
 
     public init(_ registry: MetricsRegistry) {
         self.registry = registry
@@ -54,7 +56,8 @@ public final class LaneCounters: Sendable {
                 help: "How long deliveries took: waiting for a stream, for the answer of APNs, and in total.",
                 labels: ["stage": name])
         }
-        pools = PoolTimes(stream: stage("stream"), answer: stage("apns"))
+        stream = stage("stream")
+        answer = stage("apns")
         whole = stage("total")
     }
 
@@ -64,8 +67,28 @@ public final class LaneCounters: Sendable {
             "martlet_publish_repeats_total", help: "Publishes repeated for want of a confirm.", labels: [:])
     }
 
+    /// Where a pool of this credential counts.
+    func metrics(of credential: Credential.Name, _ environment: APNSEnvironment) -> PoolMetrics {
+        func counter(_ name: String, _ help: String) -> Counter {
+            registry.counter("martlet_apns_\(name)_total", help: help, labels: credential.labels(in: environment))
+        }
+        return PoolMetrics(
+            stream: stream, answer: answer, connects: counter("connects", "Connections begun."),
+            resent: counter("resent", "Pushes sent again by their connection pool."))
+    }
+
     /// Deliveries that ended so, of all lanes.
     public func count(of outcome: Outcome) -> Int {
         registry.count(of: "martlet_messages_total", with: ("outcome", outcome.rawValue))
+    }
+}
+
+extension Credential.Name {
+    /// By which metrics tell pools apart.
+    public func labels(in environment: APNSEnvironment) -> MetricsRegistry.Labels {
+        switch self {
+        case .key(let id, _): ["environment": environment.rawValue, "key_id": id]
+        case .certificate(let name): ["environment": environment.rawValue, "certificate": name]
+        }
     }
 }

@@ -55,6 +55,7 @@ extension WorkerStatus {
             $0.member("log_lines_dropped", logLinesDropped)
             $0.member("spans_dropped", spansDropped)
             $0.array("lanes", lanes) { write($1, to: &$0) }
+            $0.array("lanes_leaving", leaving) { write($1, to: &$0) }
         }
         return json.bytes + [UInt8(ascii: "\n")]
     }
@@ -96,6 +97,7 @@ extension WorkerStatus {
             $0.member("in_flight", status.inFlight)
             $0.member("unconfirmed", status.unconfirmed)
             $0.member("unpublished", status.unpublished)
+            if let failure = status.state.publishingFailure { $0.member("publishing_failure", failure) }
             $0.array("queues", status.queues) { json, queue in
                 json.object {
                     $0.member("name", queue.name)

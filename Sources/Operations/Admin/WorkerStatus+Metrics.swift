@@ -69,8 +69,6 @@ extension WorkerStatus {
         several("apns_connections", "Connections to APNs that have not ended.", sum(\.connections))
         several("apns_streams", "Pushes that wait for their answer.", sum(\.streams))
         several("apns_waiting", "Pushes that wait for a stream.", sum(\.waiting))
-        several("apns_resent_total", "Pushes sent again by their connection pool.", sum(\.statistics.resent))
-        several("apns_connects_total", "Connections begun.", sum(\.statistics.connects))
         several(
             "apns_token_age_seconds", "Of the oldest provider token in use.",
             kinds.compactMap { kind in
@@ -85,10 +83,5 @@ extension PoolStatus {
         credential == other.credential && environment == other.environment
     }
 
-    fileprivate var labels: MetricsRegistry.Labels {
-        switch credential {
-        case .key(let id, _): ["environment": environment.rawValue, "key_id": id]
-        case .certificate(let name): ["environment": environment.rawValue, "certificate": name]
-        }
-    }
+    fileprivate var labels: MetricsRegistry.Labels { credential.labels(in: environment) }
 }

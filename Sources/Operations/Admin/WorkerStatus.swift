@@ -34,6 +34,8 @@ struct WorkerStatus: Sendable {
     /// What an operator has paused; lanes that have not begun will know it then.
     var pauses: [String]
     var lanes: [Lane]
+    /// Those of configurations before this one that settle what they hold.
+    var leaving: [Lane]
     var certificates: [Certificate]
     /// Where its queues are.
     var broker: String

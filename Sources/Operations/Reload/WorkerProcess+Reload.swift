@@ -93,8 +93,7 @@ extension WorkerProcess {
         }
     }
 
-    /// Not before it is to start: a key that takes the place of one of the same name has a new token signed, and so does
-    /// the one before when it comes back.
+    /// Not before it is to start: a key that takes the place of one of the same name has a new token signed.
     private func signTokens(for new: LaneGroup) throws(CryptoError) {
         try tokens.replace(keysInUse + new.plan.keys, loop.now, random: loop.nextRandom)
     }

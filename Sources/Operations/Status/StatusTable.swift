@@ -15,7 +15,7 @@ struct StatusTable {
     let seconds: Double
     let hasColors: Bool
 
-    var text: String { ([workers] + reasons + heldUp + queues).joined() }
+    var text: String { ([workers] + sentences + heldUp + queues).joined() }
 
     private var reports: [WorkerReport] { lines.compactMap { try? $0.report.get() } }
 
@@ -54,15 +54,23 @@ struct StatusTable {
         return report.phase == "running" ? "not ready" : report.phase
     }
 
-    /// Why workers are not ready, or cannot be asked.
-    private var reasons: [String] {
+    /// Why workers are not ready, or cannot be asked, and what is left of configurations before.
+    private var sentences: [String] {
         let sentences = lines.flatMap { line -> [String] in
             switch line.report {
-            case .success(let report): report.reasons.map { "\(report.worker): \($0)" }
+            case .success(let report): (report.reasons + Self.leaving(report)).map { "\(report.worker): \($0)" }
             case .failure(let error): ["\(line.address): \(error.message)"]
             }
         }
         return sentences.isEmpty ? [] : ["\n" + Self.block(sentences.map(\.printable))]
+    }
+
+    private static func leaving(_ report: WorkerReport) -> [String] {
+        let leaving = report.leaving
+        guard leaving.lanes > 0 else { return [] }
+        let why = leaving.failure.map { ": what became of them cannot be published: \($0)" } ?? ""
+        let (lanes, messages) = (leaving.lanes, leaving.inFlight)
+        return ["lanes of a configuration before (\(lanes)) have messages to settle (\(messages))\(why)"]
     }
 
     private var heldUp: [String] {

@@ -18,6 +18,21 @@ struct WorkerReport: Sendable {
         var consumers: Int
     }
 
+    /// Lanes of configurations before the one in force.
+    struct Leaving: Sendable, Hashable {
+        var lanes: Int
+        /// Deliveries that they hold.
+        var inFlight: Int
+        /// Why what became of these cannot be published.
+        var failure: String?
+
+        init(_ lanes: [JSONValue]) {
+            self.lanes = lanes.count
+            inFlight = lanes.reduce(0) { $0 &+ ($1["in_flight"]?.int ?? 0) }
+            failure = lanes.lazy.compactMap { $0["publishing_failure"]?.string }.first
+        }
+    }
+
     /// As it was answered, on one line.
     let json: String
     var worker = "-"
@@ -27,6 +42,7 @@ struct WorkerReport: Sendable {
     var uptimeSeconds = 0
     var lanes = 0
     var inFlight = 0
+    var leaving = Leaving([])
     var totals = WorkerTotals()
     var heldUp: [HeldUp] = []
     var paused: [String] = []
@@ -49,6 +65,7 @@ struct WorkerReport: Sendable {
         uptimeSeconds = root["uptime_seconds"]?.int ?? 0
         lanes = root["lanes"]?.count ?? 0
         inFlight = root["in_flight"]?.int ?? 0
+        leaving = Leaving(root["lanes_leaving"].map { Array($0.elements) } ?? [])
         totals = root["totals"].map { WorkerTotals($0) } ?? totals
         paused = root["paused"]?.elements.compactMap(\.string) ?? []
         heldUp =

@@ -38,6 +38,12 @@ final class LaneGroup: @unchecked Sendable {
     /// Those that answer.
     var turning: [Int] { isStarted ? lanes.indices.filter { !ended.contains($0) && !stalled.contains($0) } : [] }
 
+    /// By number: the lane, or nil where it would not answer.
+    var asked: [LaneThread?] {
+        let turning = turning
+        return lanes.enumerated().map { turning.contains($0) ? $1 : nil }
+    }
+
     /// Starts one after the other. Those that cannot be have nothing to settle, and have ended.
     func start(_ start: (Int) throws(TransportError) -> Void) throws(TransportError) {
         isStarted = true

@@ -21,19 +21,32 @@ extension WorkerProcess {
     }
 
     private func gatherStatus(_ answer: @escaping (WorkerStatus) -> Void) {
-        ask({ $0.status($1) }, then: { [self] in answer(status($0)) })
+        let groups = [group] + leaving
+        ask(
+            groups.flatMap(\.asked), { $0.status($1) },
+            then: { [self] said in
+                // nil where a lane has not said it in time.
+                var rest = said[...]
+                let lanes = groups.map { group in
+                    group.lanes.indices.map { index in
+                        WorkerStatus.Lane(
+                            number: index, isTurning: !group.stalled.contains(index), status: rest.popFirst() ?? nil)
+                    }
+                }
+                let leaving = zip(groups, lanes).dropFirst().flatMap { group, lanes in
+                    lanes.filter { !group.ended.contains($0.number) }
+                }
+                answer(status(lanes[0], leaving: leaving))
+            })
     }
 
-    /// - Parameter lanes: what each has said; nil where it has not in time.
-    private func status(_ lanes: [LaneStatus?]) -> WorkerStatus {
+    private func status(_ lanes: [WorkerStatus.Lane], leaving: [WorkerStatus.Lane]) -> WorkerStatus {
         WorkerStatus(
             worker: group.plan.lane.worker, version: MartletCommand.version, processID: Int(getpid()),
             uptimeSeconds: Int(startedAt.duration(to: loop.now.monotonic).components.seconds),
             phase: !life.isRunning ? .draining : group.isStarted ? .running : .starting, reasons: reasons,
             pauses: pauses.map(\.description),
-            lanes: lanes.enumerated().map { index, status in
-                WorkerStatus.Lane(number: index, isTurning: !group.stalled.contains(index), status: status)
-            },
+            lanes: lanes, leaving: leaving,
             certificates: certificateReport.certificates.map {
                 WorkerStatus.Certificate(name: $0.name, notAfterSeconds: $0.contents.validSeconds.upperBound)
             },
@@ -60,7 +73,7 @@ extension WorkerProcess {
         // Those answer nobody that have yet to take their place.
         for lane in coming?.lanes ?? [] { lane.pause(scope, isPaused) { _ in } }
         ask(
-            { $0.pause(scope, isPaused, $1) },
+            group.asked, { $0.pause(scope, isPaused, $1) },
             then: { (done: [Bool?]) in
                 let verb = isPaused ? "paused" : "resumed"
                 let isDone =
@@ -76,19 +89,19 @@ extension WorkerProcess {
 
     private var pausesText: String { pauses.map(\.description).joined(separator: ", ") }
 
-    /// Asks the lanes that run and turn, and answers once all have said something or the time is up.
+    /// Asks lanes, and answers once all have said something or the time is up.
+    ///
+    /// - Parameter lanes: nil for those that do not turn: they would keep every question until they do.
     private func ask<Answer: Sendable>(
-        _ question: (LaneThread, @escaping @Sendable (Answer) -> Void) -> Void,
+        _ lanes: [LaneThread?], _ question: (LaneThread, @escaping @Sendable (Answer) -> Void) -> Void,
         then answer: @escaping ([Answer?]) -> Void
     ) {
-        // Those that do not turn would keep every question until they do.
-        let (lanes, asked) = (group.lanes, group.turning)
-        let inquiry = LaneInquiry<Answer>(lanes: lanes.count, asked: asked.count, answer)
-        guard !asked.isEmpty else { return inquiry.end() }
+        let inquiry = LaneInquiry<Answer>(lanes: lanes.count, asked: lanes.count { $0 != nil }, answer)
+        guard lanes.contains(where: { $0 != nil }) else { return inquiry.end() }
         let timer = loop.schedule(after: .milliseconds(Self.answerMillisecondsMax)) { inquiry.end() }
         inquiry.onEnd = { [self] in loop.cancel(timer) }
-        for index in asked {
-            question(lanes[index]) { [self] said in loop.post { inquiry.said(said, by: index) } }
+        for case (let index, let lane?) in lanes.enumerated() {
+            question(lane) { [self] said in loop.post { inquiry.said(said, by: index) } }
         }
     }
 }

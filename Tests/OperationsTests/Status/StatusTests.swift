@@ -23,12 +23,12 @@ import Testing
     private static func status(
         _ process: Int = 7, reasons: [String] = [], pauses: [PauseScope] = [], broker: String = "rabbit:5672",
         queues: [QueueStatus] = [QueueStatus(name: "push.requests", messages: 12, consumers: 2)],
-        totals: WorkerTotals = WorkerTotals()
+        totals: WorkerTotals = WorkerTotals(), leaving: [WorkerStatus.Lane] = []
     ) -> WorkerStatus {
         WorkerStatus(
             worker: "host/\(process)/0.1.0", version: "0.1.0", processID: process, uptimeSeconds: 3725, phase: .running,
             reasons: reasons, pauses: pauses.map(\.description),
-            lanes: [.init(number: 0, isTurning: true, status: nil)],
+            lanes: [.init(number: 0, isTurning: true, status: nil)], leaving: leaving,
             certificates: [.init(name: "com.example.shop", notAfterSeconds: 1_800_000_000)], broker: broker,
             queues: queues,
             queuesSecondsOld: 4, totals: totals, inFlight: 9, logLinesDropped: 0, spansDropped: 0)
@@ -90,6 +90,27 @@ import Testing
         let text = StatusTable(lines: lines, seconds: 1, hasColors: false).text
         #expect(text.contains("host/7/0.1.0  not ready") && text.contains("/run/y.sock   unreachable"))
         #expect(text.contains("host/7/0.1.0: no\u{FFFD}[2J queue\n") && text.contains("/run/y.sock: silent\n"))
+    }
+
+    @Test func whatIsLeftOfAConfigurationBeforeStandsBelowTheTable() throws {
+        var (state, stuck) = (LaneState(), [String]())
+        state.publishingFailure = "push.results: nacked"
+        for inFlight in [3, 4] {
+            let lane = LaneStatus(
+                number: 0, state: state, inFlight: inFlight, queues: [], unconfirmed: 0, unpublished: 0, pools: [],
+                breakers: [], pauses: [])
+            let leaving = [1, 2].map { WorkerStatus.Lane(number: $0, isTurning: true, status: lane) }
+            let report = try Self.report(Self.status(leaving: leaving))
+            let line = StatusTable.Line(address: "x", report: .success(report), difference: nil)
+            stuck += StatusTable(lines: [line], seconds: 1, hasColors: false).text.split(separator: "\n")
+                .filter { $0.contains("configuration before") }.map(String.init)
+        }
+        #expect(
+            stuck
+                == [6, 8].map { count in
+                    "host/7/0.1.0: lanes of a configuration before (2) have messages to settle (\(count)): what became of "
+                        + "them cannot be published: push.results: nacked"
+                })
     }
 
     private static func rows(_ statuses: [WorkerStatus], from title: String) throws -> [String] {
