@@ -65,6 +65,29 @@ import Testing
         #expect(rig.apns.requests.map(\.number) == [0, 2, 3])
     }
 
+    /// Without a connection, too, and whatever came before it: it holds a place that others could have.
+    @Test func aPushWaitsNoLongerThanItIsOfUse() throws {
+        let rig = try PoolRig()
+        rig.loop.enter { rig.apns.stop() }
+        let now = rig.loop.now
+        let expirations: [Int64?] = [nil, 60, 5, 0, 2, 5, .max, 1, -1]
+        for (index, left) in expirations.enumerated() {
+            let expiration = left.map { $0 == 0 || $0 == .max ? $0 : now.unixSeconds + $0 }
+            rig.send(priority: index % 3, onFreshConnection: index == 5) { PoolRig.request($0, expiration: expiration) }
+        }
+        var endings: [Int: Int64] = [:]
+        for second in 0...31 {
+            rig.pass(rig.loop.now.monotonic.duration(to: now.monotonic + .milliseconds(second * 1000 + 500)))
+            for number in rig.ended where endings[number] == nil { endings[number] = Int64(second) }
+        }
+        #expect(expirations.indices.map { endings[$0] } == [30, 30, 5, 30, 2, 5, 30, 1, 0])
+        #expect(
+            expirations.indices.map { rig.outcomes[$0] == .notSent(.expired) } == [
+                false, false, true, false, true, true, false, true, true,
+            ])
+        #expect(rig.withPool { $0.waitingCount } == 0)
+    }
+
     @Test func aFreshPushBeginsAConnectionWhichTakesThePlaceOfTheOthers() throws {
         let rig = try PoolRig()
         rig.send()

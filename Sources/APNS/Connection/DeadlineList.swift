@@ -1,7 +1,7 @@
 import EventLoop
 
-/// The streams of a connection that wait for an answer, by deadline. Most requests may take equally long, so a new one
-/// finds its place at the end, or not far before it; an answer takes its stream out from any place at once.
+/// Slots by deadline: of streams that wait for an answer, and of pushes that wait for a stream. Most may take equally
+/// long, so a new one finds its place at the end, or not far before it; what has ended is taken out from any place at once.
 struct DeadlineList {
     private struct Link {
         var before: Int32 = none
@@ -36,8 +36,10 @@ struct DeadlineList {
         links[slot] = Link()
     }
 
+    var isEmpty: Bool { first == Self.none }
+
     /// The soonest deadline.
-    var next: MonotonicTime? { first == Self.none ? nil : links[Int(first)].deadline }
+    var next: MonotonicTime? { isEmpty ? nil : links[Int(first)].deadline }
 
     /// Takes out the slot of the soonest deadline, if that has come.
     mutating func popDue(_ now: MonotonicTime) -> Int? {

@@ -1,11 +1,22 @@
 import EventLoop
 
 extension PoolConfiguration {
-    /// How long the answer to a request that leaves now is waited for: no longer than it is of use to anybody.
+    /// How long the answer to a request that leaves now is waited for.
     func timeout(of request: APNSRequest, _ now: @autoclosure () -> Now) -> Duration {
-        guard let expiration = request.expiration, expiration > 0 else { return .seconds(requestTimeoutSeconds) }
+        Self.time(for: request, secondsMax: requestTimeoutSeconds, secondsMin: requestTimeoutSecondsMin, now)
+    }
+
+    /// How long a request may wait for a stream from now on.
+    func wait(of request: APNSRequest, _ now: @autoclosure () -> Now) -> Duration {
+        Self.time(for: request, secondsMax: waitSecondsMax, secondsMin: 0, now)
+    }
+
+    /// No longer than it is of use to anybody.
+    private static func time(
+        for request: APNSRequest, secondsMax: Int64, secondsMin: Int64, _ now: () -> Now
+    ) -> Duration {
+        guard let expiration = request.expiration, expiration > 0 else { return .seconds(secondsMax) }
         let (left, overflow) = expiration.subtractingReportingOverflow(now().unixSeconds)
-        let least = min(requestTimeoutSecondsMin, requestTimeoutSeconds)
-        return .seconds(overflow ? requestTimeoutSeconds : min(max(left, least), requestTimeoutSeconds))
+        return .seconds(overflow ? secondsMax : min(max(left, min(secondsMin, secondsMax)), secondsMax))
     }
 }

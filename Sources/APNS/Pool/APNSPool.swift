@@ -40,7 +40,7 @@ public final class APNSPool {
     private var block = HeaderBlock()
     private var isAccepting = true
     private var isTokenMissing = false
-    private var waitTimer: TimerToken?
+    private var waitTimer: (token: TimerToken, time: MonotonicTime)?
     private var openTimer: (token: TimerToken, time: MonotonicTime)?
     private var shrinkTimer: TimerToken?
 
@@ -97,8 +97,9 @@ public final class APNSPool {
         while let push = waiting.popAny() { push.finish(.notSent(.draining)) }
         finishRefused()
         cancel(&waitTimer)
-        cancel(&shrinkTimer)
-        cancelOpening()
+        cancel(&openTimer)
+        if let shrinkTimer { loop.cancel(shrinkTimer) }
+        shrinkTimer = nil
     }
 
     /// There is a new provider token, or none for one that was refused.
@@ -212,14 +213,18 @@ public final class APNSPool {
 
     private func wait(_ push: Push) {
         guard isAccepting else { return push.finish(.notSent(.draining)) }
-        waiting.add(push, deadline: loop.now.monotonic + .seconds(configuration.waitSecondsMax))
-        if waitTimer == nil { armWaitTimer() }
+        let now = loop.now
+        waiting.add(push, deadline: now.monotonic + configuration.wait(of: push.request, now))
+        armWaitTimer()
         openConnections()
     }
 
+    /// One timer for all: it may fire when what it was for waits no more, but never late.
     private func armWaitTimer() {
         guard let deadline = waiting.next else { return }
-        waitTimer = loop.schedule(at: deadline) { [self] in
+        if let waitTimer, waitTimer.time <= deadline { return }
+        cancel(&waitTimer)
+        let token = loop.schedule(at: deadline) { [self] in
             waitTimer = nil
             while let push = waiting.popDue(loop.now.monotonic) {
                 let isExpired = push.request.isExpired(unixSeconds: loop.now.unixSeconds)
@@ -227,6 +232,7 @@ public final class APNSPool {
             }
             armWaitTimer()
         }
+        waitTimer = (token, deadline)
     }
 
     /// Gives what waits to the connections as far as they take it.
@@ -266,7 +272,7 @@ public final class APNSPool {
 
     private func openLater(_ time: MonotonicTime) {
         if let openTimer, openTimer.time <= time { return }
-        cancelOpening()
+        cancel(&openTimer)
         let token = loop.schedule(at: time) { [self] in
             openTimer = nil
             openConnections()
@@ -440,13 +446,8 @@ public final class APNSPool {
         for slot in machine.freshEnded(connection.slot, isAccepted: isAccepted) { connections[slot]?.drain() }
     }
 
-    private func cancel(_ timer: inout TimerToken?) {
-        if let token = timer { loop.cancel(token) }
+    private func cancel(_ timer: inout (token: TimerToken, time: MonotonicTime)?) {
+        if let timer { loop.cancel(timer.token) }
         timer = nil
-    }
-
-    private func cancelOpening() {
-        if let openTimer { loop.cancel(openTimer.token) }
-        openTimer = nil
     }
 }

@@ -19,7 +19,7 @@ public struct PoolConfiguration: Sendable {
     public var streamsMax = 1000
     /// Pushes that wait for a free stream, or for a connection of their own.
     public var waitingMax = 20_000
-    /// How long a push waits for a free stream before it is given back unsent.
+    /// How long a push waits for a free stream before it is given back unsent; less for one that expires sooner.
     public var waitSecondsMax: Int64 = 30
     /// How long APNs may take to answer; less for a push that expires sooner.
     public var requestTimeoutSeconds: Int64 = 30
