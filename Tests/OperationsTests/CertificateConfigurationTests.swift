@@ -2,6 +2,8 @@ import APNS
 import APNSProtocol
 import Crypto
 import Delivery
+import EventLoop
+import JSON
 import TestKit
 import Testing
 
@@ -159,6 +161,26 @@ import Testing
         for (seconds, state) in days {
             #expect(DoctorCheck.validity(of: certificate, unixSeconds: seconds).state == state)
         }
+    }
+
+    /// Of those that are in force by then.
+    @Test func daysToTheEndAreToldOnceADay() throws {
+        let certificates = try ["shop.pem", "news.pem"].map { file in
+            try load(certificates: [file], apps: "{com.example.\(file.dropLast(4)): {}}").apns.certificates
+        }
+        let (log, loop) = (try CapturedLog(), VirtualLoop(seed: 1))
+        var inForce = certificates[0]
+        loop.enter { CertificateReport.repeat(on: loop, to: log.log) { CertificateReport(certificates: inForce) } }
+        var told: [[Int?]] = []
+        for day in 0..<4 {
+            if day == 2 { inForce = certificates.flatMap(\.self) }
+            var isOver = false
+            loop.enter { _ = loop.schedule(after: .seconds(day == 0 ? 1 : 86_400)) { isOver = true } }
+            _ = loop.run(limit: .seconds(86_401)) { isOver }
+            told.append(try log.lines().map { try JSONDocument($0).root["apns.certificate_days_left"]?.int })
+        }
+        let left = try #require(told.joined().compactMap(\.self).first)
+        #expect(told == [[left], [left - 1], [left - 2, left - 2], [left - 3, left - 3]])
     }
 
     private func load(certificates: [String], hasKey: Bool = false, apps: String) throws -> Configuration {

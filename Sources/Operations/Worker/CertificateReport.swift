@@ -1,4 +1,5 @@
 import APNSProtocol
+import EventLoop
 import Telemetry
 
 /// What the log says at the start and once a day: how long certificates hold.
@@ -6,6 +7,14 @@ struct CertificateReport {
     static let intervalSeconds = 86_400
 
     let certificates: [Configuration.APNs.Certificate]
+
+    /// Writes now and from then on once a day.
+    ///
+    /// - Parameter report: of the certificates that are in force then.
+    static func `repeat`(on loop: EventLoop, to log: Log, _ report: @escaping () -> CertificateReport) {
+        report().write(to: log, unixSeconds: loop.now.unixSeconds)
+        loop.schedule(after: .seconds(intervalSeconds)) { Self.repeat(on: loop, to: log, report) }
+    }
 
     func write(to log: Log, unixSeconds: Int64) {
         for certificate in certificates {

@@ -106,7 +106,7 @@ final class WorkerProcess: @unchecked Sendable {
                 return loop.stop()
             }
             openAdmin()
-            reportCertificates()
+            CertificateReport.repeat(on: loop, to: log) { self.certificateReport }
             Task(executorPreference: loop) { await self.begin() }
         }
         loop.run()
@@ -331,11 +331,6 @@ final class WorkerProcess: @unchecked Sendable {
         renewTokens()
         for group in groups { group.watch(now: loop.now.monotonic) }
         loop.schedule(after: .seconds(StallDetector.checkIntervalSeconds)) { [self] in watch() }
-    }
-
-    private func reportCertificates() {
-        certificateReport.write(to: log, unixSeconds: loop.now.unixSeconds)
-        loop.schedule(after: .seconds(CertificateReport.intervalSeconds)) { [self] in reportCertificates() }
     }
 
     var certificateReport: CertificateReport {
