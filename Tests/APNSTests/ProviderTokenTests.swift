@@ -105,6 +105,23 @@ import Testing
         #expect(policy.invalid(generation: 1, at(minutes: 24)) == .giveUp)
     }
 
+    @Test func theLastTokenGoesOnWhereTheNextCannotBeSigned() throws {
+        let works = at(minutes: 35)
+        var source = TokenSource(key: PoolRig.key, .init(), after: 0) { key, generation, now throws(CryptoError) in
+            guard generation == 1 || now.sinceBoot >= works.sinceBoot else { throw CryptoError(.failed, "cannot sign") }
+            return try ProviderToken(key: key, generation: generation, now: now)
+        }
+        #expect(source.renew(at(minutes: 0)) { 0 })
+        let first = try #require(source.newest)
+        for minutes in [25.0, 30, 34.9] {
+            #expect(!source.renew(at(minutes: minutes)) { 0 })
+            #expect(source.refused(.init(kind: .expired, generation: 1), at(minutes: minutes)) { 0 } == nil)
+            #expect(source.newest?.authorization == first.authorization && source.error?.code == .failed)
+        }
+        #expect(source.renew(works) { 0 })
+        #expect(source.newest?.generation == 2 && source.error == nil)
+    }
+
     @Test func aConnectionSwitchesNoSoonerThanAfterTwentyMinutes() {
         func minutes(_ minutes: Double) -> MonotonicTime { at(minutes: minutes).sinceBoot }
         var use = TokenUse(ProviderTokenPolicy.Configuration())

@@ -97,6 +97,24 @@ import Testing
         #expect(rig.answers.map(\.reason) == Array(repeating: .invalidProviderToken, count: 3))
     }
 
+    /// `TooManyProviderTokenUpdates` goes away with the connection; a new token would make it worse.
+    @Test func tooManyTokensAreNoReasonForAnother() throws {
+        rig.apns.onRequest = { [unowned rig] connection, stream in
+            if connection === rig.apns.connections[0] {
+                connection.answer(stream, 429, #"{"reason":"TooManyProviderTokenUpdates"}"#)
+            } else {
+                connection.accept(stream)
+            }
+        }
+        for ended in 1...2 {
+            rig.send()
+            #expect(rig.runUntilEnded(ended))
+        }
+        #expect(rig.answers.map(\.reason) == [.tooManyProviderTokenUpdates, nil] && rig.isAccepted(1))
+        #expect(rig.apns.connections.count == 2)
+        #expect(tokensSeen == [1, 1] && office.refusals.isEmpty)
+    }
+
     @Test func whatIsRefusedEndsWithThePoolWhereNobodyAnswers() throws {
         refuseTheFirst("ExpiredProviderToken")
         rig.send()

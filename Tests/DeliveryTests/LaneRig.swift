@@ -40,7 +40,8 @@ final class LaneRig {
         lanes count: Int = 1, inFlightMax: Int = LaneRig.inFlightMax, bodyBytesMax: Int? = nil,
         publishedBytesMax: Int? = nil, log: Log = .silent, requestQueues: [String] = [],
         apps: [AppDirectory.App] = [], payloadSchemas: PayloadSchemas = PayloadSchemas(),
-        pools: [PoolConfiguration] = [], traces: Bool = false, apns: (VirtualLoop) -> [ByteConnector] = { _ in [] }
+        pools: [PoolConfiguration] = [], tokens: [Credential.Name: TokenSupply] = [:], traces: Bool = false,
+        apns: (VirtualLoop) -> [ByteConnector] = { _ in [] }
     ) throws {
         let endpoint = Endpoint(host: "broker", port: 5672)
         names = TopologyNames(requestQueues: requestQueues)
@@ -66,7 +67,7 @@ final class LaneRig {
                 return Lane(
                     loop: loop, configuration: configuration,
                     connectors: Lane.Connectors(consumer: [connector], publisher: [connector], apns: apns(loop)),
-                    counters: counters, copies: copies, log: log, onSpans: onSpans,
+                    tokens: tokens, counters: counters, copies: copies, log: log, onSpans: onSpans,
                     onStateChange: { state.changed($0) })
             }
         }

@@ -26,9 +26,11 @@ final class LaneScene {
     }
 
     /// Apps take the keys in turn.
+    ///
+    /// - Parameter signsOnce: provider tokens are signed once for all lanes; else each signs its own.
     init(
         lanes: Int = 1, inFlightMax: Int = LaneRig.inFlightMax, connectionsMax: Int = 1, keys: Int = 1, apps: Int = 1,
-        requestQueues: [String] = [], traces: Bool = false, log: Log = .silent
+        requestQueues: [String] = [], signsOnce: Bool = false, traces: Bool = false, log: Log = .silent
     ) throws {
         let seen = Seen()
         self.seen = seen
@@ -47,7 +49,7 @@ final class LaneScene {
         }
         rig = try LaneRig(
             lanes: lanes, inFlightMax: inFlightMax, log: log, requestQueues: requestQueues, apps: directory,
-            pools: pools, traces: traces
+            pools: pools, tokens: signsOnce ? try Self.tokens(pools) : [:], traces: traces
         ) { [network, seen] loop in
             pools.indices.map { key in
                 SimulatedConnector(loop: loop, endpoint: Self.endpoint, host: SimulatedHost()) {
@@ -73,6 +75,16 @@ final class LaneScene {
         apns.memory.onRequest = { request, _ in seen.pushes.append(request) }
         let isReady = rig.run { rig.isReady }
         try #require(isReady)
+    }
+
+    private static func tokens(_ pools: [PoolConfiguration]) throws -> [Credential.Name: TokenSupply] {
+        var supplies: [Credential.Name: TokenSupply] = [:]
+        for case .key(let key) in pools.map(\.credential) {
+            var source = TokenSource(key: key)
+            _ = source.renew(VirtualLoop(seed: 1).now) { 0 }
+            supplies[Credential.key(key).name] = TokenSupply(first: try #require(source.newest)) { _ in }
+        }
+        return supplies
     }
 
     var now: MonotonicTime { rig.loop.now.monotonic }

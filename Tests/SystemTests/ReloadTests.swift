@@ -298,6 +298,43 @@ extension SystemTests {
             try await stage.end()
         }
 
+        /// APNs binds a connection to the apps that the team has when its first push comes.
+        ///
+        /// - Parameter isNew: to the worker, too; else its configuration knew the app before APNs did.
+        @Test(arguments: [true, false]) func anAppThatTheTeamGetsIsTaken(isNew: Bool) async throws {
+            let key = try StageKey("TEAMKEY001", apps: ["com.example.one"])
+            let both = key.with(apps: ["com.example.one", "com.example.gets"])
+            var options = Stage.Options(keys: [key], delays: ["1s"])
+            let stage = try await Stage("reload-gets-\(isNew)", options)
+            options.keys = [both]
+            if !isNew { try stage.write(options) }
+            try await stage.applyTopology()
+            await stage.desk.collect(stage.queue("results"))
+            let worker = try await stage.worker()
+            let before = Sample.make(20, app: "com.example.one")
+            try await stage.publish(before)
+            try await stage.told(of: before).expectAcceptedAtOnce(before)
+
+            try await both.makeKnown(at: stage.apns)
+            if isNew {
+                try stage.write(options)
+                worker.send(signal: SIGHUP)
+                try await worker.said(Self.taken)
+            }
+            var samples: [Sample] = []
+            for (first, count) in [(100, 1), (200, 20)] {
+                let more = Sample.make(count, from: first, app: "com.example.gets")
+                try await stage.publish(more)
+                try await stage.told(of: more).expectAcceptedAtOnce(more)
+                samples += more
+            }
+            _ = try await worker.stop()
+            let pushes = try Pushes(await stage.end())
+            // Where nobody could know, the refusal of the first has all connections replaced.
+            #expect(pushes[samples[0]].map(\.status) == (isNew ? [200] : [400, 200]))
+            #expect(samples.dropFirst().allSatisfy { pushes[$0].map(\.status) == [200] })
+        }
+
         @Test func lanesThatLeaveAreShownAndWhatTheyCountedGoesOn() async throws {
             var options = Stage.Options(simulator: ["--delay-ms", "3000"], delays: ["1s"])
             try await Operator.with("reload-shown", options) { one in

@@ -7,15 +7,28 @@ public struct TokenSource: Sendable {
     private(set) var policy: ProviderTokenPolicy
     public private(set) var newest: ProviderToken?
     private var generation: Int
+    private let sign: Sign
     /// Why the last attempt to sign failed.
     public private(set) var error: CryptoError?
+
+    typealias Sign = @Sendable (ProviderKey, _ generation: Int, Now) throws(CryptoError) -> ProviderToken
 
     /// - Parameter generation: of the last token of the key whose place this one takes.
     public init(
         key: ProviderKey, configuration: ProviderTokenPolicy.Configuration = .init(), after generation: Int = 0
     ) {
+        self.init(key: key, configuration, after: generation) { key, generation, now throws(CryptoError) in
+            try ProviderToken(key: key, generation: generation, now: now)
+        }
+    }
+
+    init(
+        key: ProviderKey, _ configuration: ProviderTokenPolicy.Configuration, after generation: Int,
+        sign: @escaping Sign
+    ) {
         self.key = key
         self.generation = generation
+        self.sign = sign
         policy = ProviderTokenPolicy(configuration)
     }
 
@@ -46,7 +59,7 @@ public struct TokenSource: Sendable {
 
     private mutating func mint(_ now: Now, _ random: () -> UInt64) -> Bool {
         do throws(CryptoError) {
-            let token = try ProviderToken(key: key, generation: generation + 1, now: now)
+            let token = try sign(key, generation + 1, now)
             generation = token.generation
             policy.minted(generation: token.generation, at: now, random: random())
             newest = token
