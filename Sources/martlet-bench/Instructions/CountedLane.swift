@@ -30,12 +30,12 @@ final class CountedLane {
     private var results = 0
     private var isCollecting = false
     private let metrics = MetricsRegistry()
-    private let apps: [(bundleID: String, keyID: String)]
+    private let bundleIDs: [String]
     private var asked: Lane?
 
     init(_ options: InstructionOptions) {
         self.options = options
-        apps = (0..<options.apps).map { ("com.example.\(100 + $0)", "DEMOKEY\(100 + $0)") }
+        bundleIDs = (0..<options.apps).map { "com.example.\(100 + $0)" }
         lane = GuestLoop(on: loop)
         loop.network.wholePiecesPercent = 100
     }
@@ -45,7 +45,8 @@ final class CountedLane {
         guard let key = KnownProviderKey.privateKey else { throw ProcessError("the key cannot be read") }
         lane.onSwitch = { [unowned self] _ in if isCollecting { martlet_callgrind_toggle_collect() } }
         let broker = loop.enter { ScriptedBroker(loop: loop, endpoint: Self.broker) }
-        let apns = try makeAPNs(key)
+        let credentials = try makeCredentials(key)
+        let apns = try makeAPNs(key, credentials)
         try loop.enter {
             topology.declare(at: broker)
             broker.onAppend = { [unowned self] queue, _ in
@@ -54,7 +55,7 @@ final class CountedLane {
             try broker.start()
             try apns.listen(on: Self.apns, as: .productionPush)
             fill(broker)
-            let lane = try makeLane(key)
+            let lane = makeLane(credentials)
             asked = lane
             Task(executorPreference: self.lane) { await lane.start() }
         }
@@ -62,17 +63,28 @@ final class CountedLane {
         guard ending == .done else { throw ProcessError("\(results) results were published: \(ending)") }
     }
 
-    private func makeAPNs(_ key: ES256PrivateKey) throws -> SimulatorServer {
+    /// Those of the apps first, in their order; of several apps every other one goes by certificate.
+    private func makeCredentials(_ key: ES256PrivateKey) throws -> [Credential] {
+        let count = options.apps == 1 ? 1 : max(options.apps, options.credentials)
+        return try (0..<count).map { number in
+            if number < bundleIDs.count, number % 2 == 1 { return .certificate(bundleIDs[number]) }
+            return .key(try ProviderKey(privateKey: key, keyID: "DEMOKEY\(100 + number)", teamID: Self.teamID))
+        }
+    }
+
+    private func makeAPNs(_ key: ES256PrivateKey, _ credentials: [Credential]) throws -> SimulatorServer {
         var configuration = SimulatorConfiguration()
         configuration.answerDelay = .milliseconds(Self.answerMilliseconds)
         configuration.requestsLoggedMax = 0
         configuration.idsRememberedMax = 1000
         var state = SimulatorState()
-        for app in apps {
-            state.add(RegisteredKey(id: app.keyID, teamID: Self.teamID, publicKey: try key.publicKey()))
-            state.addApp(bundleID: app.bundleID, teamID: Self.teamID)
+        for case .key(let id, let teamID) in credentials.map(\.name) {
+            state.add(RegisteredKey(id: id, teamID: teamID, publicKey: try key.publicKey()))
         }
+        for bundleID in bundleIDs { state.addApp(bundleID: bundleID, teamID: Self.teamID) }
         state.unknownDevices = .active
+        // Certificates are shown within TLS, which is left out here.
+        state.rules.servesWithoutToken = options.apps > 1
         return loop.enter { SimulatorServer(loop: loop, configuration: configuration, state: state) }
     }
 
@@ -81,28 +93,30 @@ final class CountedLane {
         let template = BenchMessage(round: 0)
         for number in 0..<(options.warmUp + options.messages + options.inFlight) {
             let message = template.message(
-                number, app: apps[number % apps.count].bundleID, queue: topology.names.requestQueues[0])
+                number, app: bundleIDs[number % bundleIDs.count], queue: topology.names.requestQueues[0])
             broker.publish(routingKey: message.routingKey, messageID: message.messageID, body: message.body)
         }
     }
 
-    private func makeLane(_ key: ES256PrivateKey) throws -> Lane {
-        let keys = try apps.map { try ProviderKey(privateKey: key, keyID: $0.keyID, teamID: Self.teamID) }
-        let directory = apps.enumerated().map { pool, app in
-            AppDirectory.App(bundleID: app.bundleID, defaultEnvironment: .production, production: .init(pool))
+    private func makeLane(_ credentials: [Credential]) -> Lane {
+        let directory = bundleIDs.enumerated().map { pool, bundleID in
+            AppDirectory.App(bundleID: bundleID, defaultEnvironment: .production, production: .init(pool))
         }
+        var tokens: [Credential.Name: TokenSupply] = [:]
+        for case .key(let key) in credentials { tokens[Credential.key(key).name] = supply(of: key) }
         let configuration = LaneConfiguration(
             broker: ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest")),
             inFlightMax: options.inFlight, apps: AppDirectory(directory),
-            pools: keys.map { PoolConfiguration(environment: .production, key: $0) }, worker: "host/1/0.0.0")
+            pools: credentials.map { PoolConfiguration(environment: .production, credential: $0) },
+            worker: "host/1/0.0.0")
         let (toBroker, toAPNs) = (
             ByteConnector(loop: lane, endpoint: Self.broker), ByteConnector(loop: lane, endpoint: Self.apns)
         )
         return Lane(
             loop: lane, configuration: configuration,
-            connectors: Lane.Connectors(consumer: [toBroker], publisher: [toBroker], apns: keys.map { _ in toAPNs }),
-            tokens: Dictionary(uniqueKeysWithValues: keys.map { (Credential.key($0).name, supply(of: $0)) }),
-            counters: LaneCounters(metrics), copies: CopyMemory(), log: .silent)
+            connectors: Lane.Connectors(
+                consumer: [toBroker], publisher: [toBroker], apns: credentials.map { _ in toAPNs }),
+            tokens: tokens, counters: LaneCounters(metrics), copies: CopyMemory(), log: .silent)
     }
 
     /// Signed elsewhere, as in a worker.

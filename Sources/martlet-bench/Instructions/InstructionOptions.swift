@@ -3,8 +3,10 @@ struct InstructionOptions {
     let messages = 2000
     let warmUp = 3000
     let inFlight = 100
-    /// Each with a key of its own, over which the messages are spread.
+    /// Over which the messages are spread; half of several by a key of their own, half by a certificate.
     var apps = 1
+    /// Of several apps, at least: the other keys serve none.
+    let credentials = 64
     /// What is counted becomes what is accepted.
     var accepts = false
     /// Is what is to be counted, in callgrind.
