@@ -59,7 +59,7 @@ import Testing
                     worker.group.plan.keys, Self.before(worker.loop.now, minutes: minutes), random: { 0 })
             }
             sign(minutesAgo: 20)
-            worker.start(worker.group)
+            try? worker.start(worker.group)
             worker.watch()
             var ages = [await Self.tokenAge(worker)]
             // Due from now on.
