@@ -16,8 +16,6 @@ import Testing
         case binaryWithColon
     }
 
-    private static let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-
     /// - Parameters:
     ///   - id: of the request itself.
     ///   - request: instead of a good one; nil: there is none.
@@ -31,7 +29,7 @@ import Testing
             #"{\#(member)"app":"\#(app)","device_token":"aabb","push_type":"alert","payload":{"aps":{"alert":"x"}}}"#
         let attributes = [
             ("specversion", version), ("id", eventID), ("source", "/shop"), ("type", "push.requested"),
-            ("traceparent", Self.parent), ("tracestate", "vendor=1"),
+            ("traceparent", LaneTracingTests.parent), ("tracestate", "vendor=1"),
         ]
         var headers = FieldTable()
         let data = request ?? good
@@ -66,6 +64,20 @@ import Testing
         let whole = try #require(scene.rig.spans.first)
         #expect(whole.context.traceID == "4bf92f3577b34da6a3ce929d0e0e4736")
         #expect(result.properties.header("traceparent")?.stringValue == whole.context.traceParent)
+    }
+
+    /// By headers, whatever its own attributes still say.
+    @Test(arguments: Mode.allCases) func whatComesOfItGoesOnWithTheTrace(_ mode: Mode) throws {
+        let scene = try LaneScene(traces: true)
+        let waiting = try LaneTracingTests.waiting(scene) { publish(scene, mode, eventID: LaneScene.id(7)) }
+        publish(scene, mode, eventID: LaneScene.id(8), request: "{}")
+        try #require(scene.rig.run { scene.results == 2 })
+        scene.rig.pass(seconds: 2)
+        let tries = scene.rig.spans.filter { $0.name == "process push.requests" }
+        try #require(tries.count == 3)
+        try LaneTracingTests.expect(waiting, below: tries[0])
+        try LaneTracingTests.expect(#require(scene.rig.deadLetters.first), below: tries[1])
+        #expect(tries[2].parentSpanID == tries[0].context.spanID)
     }
 
     /// The request's own id, then the message's, then the event's.

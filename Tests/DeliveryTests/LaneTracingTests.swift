@@ -1,4 +1,6 @@
 import AMQP
+import APNSProtocol
+import APNSSimulator
 import EventLoop
 import Telemetry
 import TestKit
@@ -8,7 +10,7 @@ import Testing
 
 /// Spans of deliveries; on virtual time.
 @Suite struct LaneTracingTests {
-    private static let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+    static let parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
     private static func headers(_ traceParent: String) -> FieldTable {
         var headers = FieldTable()
@@ -42,6 +44,60 @@ import Testing
         let result = try #require(scene.rig.broker.queue(scene.rig.names.resultsQueue)?.ready.first)
         #expect(result.properties.header("traceparent")?.stringValue == whole.context.traceParent)
         #expect(result.properties.header("tracestate")?.stringValue == "vendor=1")
+    }
+
+    /// Whoever takes it goes on below the worker's own span.
+    @Test func aDeadLetterGoesOnWithTheTrace() throws {
+        let scene = try LaneScene(traces: true)
+        try scene.rig.onLoop {
+            try scene.apns.faults.put(Fault(id: "bad", action: .answer(.refused(.badTopic))))
+        }
+        scene.rig.request(LaneScene.message(0, app: 0), headers: Self.headers(Self.parent))
+        try #require(scene.rig.run { scene.rig.deadLetters.count == 1 })
+        scene.rig.pass(seconds: 2)
+        let span = try #require(scene.rig.spans.first)
+        try Self.expect(#require(scene.rig.deadLetters.first), below: span)
+    }
+
+    /// The next try is below the one before.
+    @Test func whatWaitsGoesOnWithTheTrace() throws {
+        let scene = try LaneScene(traces: true)
+        let waiting = try Self.waiting(scene) {
+            scene.rig.request(LaneScene.message(0, app: 0), headers: Self.headers(Self.parent))
+        }
+        try #require(scene.rig.run { scene.results == 1 })
+        scene.rig.pass(seconds: 2)
+        let tries = scene.rig.spans.filter { $0.name == "process push.requests" }
+        try #require(tries.count == 2)
+        try Self.expect(waiting, below: tries[0])
+        #expect(tries[1].parentSpanID == tries[0].context.spanID)
+        let result = try #require(scene.rig.broker.queue(scene.rig.names.resultsQueue)?.ready.first)
+        try Self.expect(result, below: tries[1])
+    }
+
+    /// What comes into a wait queue of something that APNs refuses once.
+    static func waiting(_ scene: LaneScene, publish: () -> Void) throws -> ScriptedMessage {
+        var waiting: [ScriptedMessage] = []
+        try scene.rig.onLoop {
+            try scene.apns.faults.put(
+                Fault(id: "busy", action: .answer(.refused(.tooManyRequests)), countMax: 1))
+            scene.rig.broker.onAppend = { queue, message in
+                if queue.name.hasPrefix("push.wait.") { waiting.append(message) }
+            }
+        }
+        publish()
+        try #require(scene.rig.run { !waiting.isEmpty })
+        return waiting[0]
+    }
+
+    /// The same trace, another parent, and the vendor's own words.
+    static func expect(
+        _ message: ScriptedMessage, below span: Span, _ sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let told = try #require(message.properties.header("traceparent")?.stringValue, sourceLocation: sourceLocation)
+        #expect(told == span.context.traceParent && told != parent, sourceLocation: sourceLocation)
+        #expect(told.hasPrefix(parent.prefix(36)), sourceLocation: sourceLocation)
+        #expect(message.properties.header("tracestate") == "vendor=1", sourceLocation: sourceLocation)
     }
 
     @Test(arguments: [parent.dropLast() + "0", "00-nonsense", ""])

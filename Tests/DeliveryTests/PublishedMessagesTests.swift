@@ -133,6 +133,21 @@ import Testing
         #expect(attempts(of: message) == record.attempts.quarantined(waitID: 77, deliveries: 3))
     }
 
+    /// - Parameter members: bytes of each.
+    @Test(arguments: [([400, 111], 512), ([400, 112], 400), ([512, 1], 512), ([512], 512), ([513], nil)])
+    func ofATraceStateWholeMembersAreCopied(members: [Int], bytes: Int?) {
+        let state = members.map { String(repeating: "x", count: $0) }.joined(separator: ",")
+        let record = record(["traceparent": "00-nonsense", "tracestate": .string(state)])
+        let dead = DeadLetterMessage.make(
+            for: record, Conclusion(outcome: .expired), because: DeadLetterReason("a", "b", "c"), AppDirectory([]),
+            failedAtMilliseconds: 9, exchange: "x", worker: "tested")
+        let result = ResultMessage.make(
+            for: record, Conclusion(outcome: .expired), AppDirectory([]), finishedAtMilliseconds: 9, exchange: "x")
+        for message in [dead, result] {
+            #expect(message.headers["tracestate"] == bytes.map { .string(String(state.prefix($0))) })
+        }
+    }
+
     @Test func aResultIsNamedByItsRequestAndItsKind() {
         let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
         let message = ResultMessage.make(

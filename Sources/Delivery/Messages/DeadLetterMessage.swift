@@ -34,6 +34,7 @@ enum DeadLetterMessage {
         }
         message.headers.append(MessageHeaderName.failedAt, .integer(failedAtMilliseconds))
         record.copyOrigin(worker, to: &message.headers)
+        record.copyTraceContext(to: &message.headers)
         record.copyProducersHeaders(to: &message.headers)
         return message
     }

@@ -45,10 +45,11 @@ extension DeliveryRecord {
         let producers = traceContext
         func append(_ name: String, _ value: String?) {
             guard let value else { return }
-            headers.append(name, .string(value.cut(to: MessageHeaderName.copyBytesMax)))
+            headers.append(name, .string(value))
         }
-        append(MessageHeaderName.traceParent, trace?.context.traceParent ?? producers.parent)
-        append(MessageHeaderName.traceState, producers.state)
+        let own = trace?.context.traceParent
+        append(MessageHeaderName.traceParent, own ?? producers.parent?.cut(to: MessageHeaderName.copyBytesMax))
+        append(MessageHeaderName.traceState, producers.state?.shortTraceState)
     }
 
     /// The producer's, from the message's headers, else from the attributes of its event.
@@ -64,6 +65,13 @@ extension DeliveryRecord {
 }
 
 extension String {
+    /// The first members of the list, whole: a vendor's value that is cut is another (W3C Trace Context, section 3.3.1.5).
+    fileprivate var shortTraceState: String? {
+        guard utf8.count > MessageHeaderName.traceStateBytesMax else { return self }
+        let start = cut(to: MessageHeaderName.traceStateBytesMax + 1)
+        return start.lastIndex(of: ",").map { String(start[..<$0]) }
+    }
+
     /// At most `count` bytes of UTF-8, cut between characters.
     func cut(to count: Int) -> String {
         guard utf8.count > count else { return self }

@@ -21,11 +21,11 @@ extension DeliveryRecord {
         return message
     }
 
-    /// The producer's own headers, after ours, as far as there is room. `CC` and `BCC` would route the message further,
+    /// The producer's own headers, after ours, as far as there is room; its trace context is for `copyTraceContext`. `CC` and `BCC` would route the message further,
     /// and what begins with `x-` belongs to the broker.
     func copyProducersHeaders(to headers: inout FieldTable) {
         guard let theirs = delivery.properties.headers else { return }
-        var names = Set(headers.entries.map(\.name))
+        var names = Set(headers.entries.map(\.name) + [MessageHeaderName.traceParent, MessageHeaderName.traceState])
         var left = Self.copiedHeaderBytesMax
         // A name that comes twice is illegal in a table (AMQP 0-9-1, section 4.2.5.5), but brokers let it pass.
         for entry in theirs.entries where !Self.belongsToTheBroker(entry.name) && names.insert(entry.name).inserted {
@@ -51,11 +51,5 @@ extension FieldTable.Entry {
     fileprivate var isOfAnEarlierRound: Bool { MessageHeaderName.ofOneRound.contains(name) }
 
     /// Has a name of ours, and a type that whoever reads it by that name does not expect.
-    fileprivate var isMisread: Bool {
-        switch name {
-        case MessageHeaderName.firstFailedAt: value.integerValue == nil
-        case MessageHeaderName.traceParent, MessageHeaderName.traceState: value.stringValue == nil
-        default: false
-        }
-    }
+    fileprivate var isMisread: Bool { name == MessageHeaderName.firstFailedAt && value.integerValue == nil }
 }

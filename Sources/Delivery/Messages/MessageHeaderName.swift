@@ -36,7 +36,7 @@ package enum MessageHeaderName {
     package static let redrive = "push-redrive"
     /// The message-id of the dead letter whose body an operator corrected.
     package static let editedFrom = "push-edited-from"
-    /// Trace context, copied as it came (W3C).
+    /// Trace context (W3C): the producer's, or where spans are made, the worker's own below it.
     package static let traceParent = "traceparent"
     package static let traceState = "tracestate"
 
@@ -54,6 +54,8 @@ package enum MessageHeaderName {
 
     /// Longest text of `push-reason` and `push-error-path`, in bytes of UTF-8.
     package static let textBytesMax = 512
-    /// Longest copy of what came from outside: a message id, an exchange, trace context.
+    /// Longest copy of what came from outside: a message id, an exchange, `traceparent`.
     package static let copyBytesMax = 255
+    /// Bytes of `tracestate`.
+    package static let traceStateBytesMax = 512
 }

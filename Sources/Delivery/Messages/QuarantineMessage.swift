@@ -11,6 +11,7 @@ enum QuarantineMessage {
             MessageHeaderName.reason, .string("Delivered \(record.delivery.deliveryCount) times without an end."))
         message.headers.append(MessageHeaderName.failedAt, .integer(movedAtMilliseconds))
         record.copyOrigin(worker, to: &message.headers)
+        record.copyTraceContext(to: &message.headers)
         record.copyProducersHeaders(to: &message.headers)
         return message
     }

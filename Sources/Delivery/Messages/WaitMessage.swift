@@ -16,6 +16,7 @@ enum WaitMessage {
         message.headers.append(MessageHeaderName.firstFailedAt, .integer(first ?? failedAtMilliseconds))
         message.headers.append(MessageHeaderName.failedAt, .integer(failedAtMilliseconds))
         record.copyOrigin(worker, to: &message.headers)
+        record.copyTraceContext(to: &message.headers)
         record.copyProducersHeaders(to: &message.headers)
         return message
     }
