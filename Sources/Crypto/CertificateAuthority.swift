@@ -51,9 +51,25 @@ public struct CertificateAuthority: Sendable {
     public static func make(
         name: String = "Martlet test authority", validity: Validity = Validity()
     ) throws(CryptoError) -> CertificateAuthority {
+        try make(name: name, below: nil, validity: validity)
+    }
+
+    /// Another that this one vouches for. Who trusts this one alone has to be shown its certificate as well.
+    ///
+    /// - Throws: as `make`.
+    public func intermediate(
+        name: String, validity: Validity = Validity()
+    ) throws(CryptoError) -> CertificateAuthority {
+        try Self.make(name: name, below: self, validity: validity)
+    }
+
+    /// - Parameter parent: nil where it vouches for itself.
+    private static func make(
+        name: String, below parent: CertificateAuthority?, validity: Validity
+    ) throws(CryptoError) -> CertificateAuthority {
         let key = try P256Key.generate()
         let certificate = try X509Certificate(
-            subject: name, key: key, issuer: name, issuerKey: key, validity: validity,
+            subject: name, key: key, issuer: parent?.name ?? name, issuerKey: parent?.key ?? key, validity: validity,
             extensions: [
                 (NID_basic_constraints, "critical,CA:TRUE"),
                 (NID_key_usage, "critical,keyCertSign,cRLSign"),

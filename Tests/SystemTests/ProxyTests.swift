@@ -48,5 +48,28 @@ extension SystemTests {
                 #expect(try Pushes(await stage.end()).notTakenOnce(first + held) == [])
             }
         }
+
+        /// As for other programs; this machine is reached without it, and so the broker is.
+        @Test func itIsTheEnvironmentsWhereNothingIsConfigured() async throws {
+            try await onEpollLoop { loop in
+                let stage = try await Stage("proxy-environment", Stage.Options(host: "api.push.apple.com", proxy: nil))
+                let proxy = ConnectProxy(loop: loop, target: Endpoint(host: "127.0.0.1", port: stage.port))
+                let place = try proxy.listen(on: Endpoint(host: "127.0.0.1", port: 0))
+                try await stage.applyTopology()
+                await stage.desk.collect(stage.queue("results"))
+                let worker = try await stage.worker([
+                    "-u", "NO_PROXY", "-u", "no_proxy", "HTTPS_PROXY=http://\(place)",
+                ])
+                let samples = Sample.make(20)
+                try await stage.publish(samples)
+                try await stage.told(of: samples).expectAcceptedAtOnce(samples)
+                _ = try await worker.stop()
+                #expect(!proxy.requests.isEmpty)
+                let asked = "CONNECT api.push.apple.com:\(stage.port) HTTP/1.1\r\n"
+                #expect(proxy.requests.allSatisfy { $0.hasPrefix(asked) })
+                proxy.close()
+                #expect(try Pushes(await stage.end()).notTakenOnce(samples) == [])
+            }
+        }
     }
 }

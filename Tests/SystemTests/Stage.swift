@@ -72,13 +72,16 @@ struct Stage {
     }
 
     /// A worker that has been started, and may not be ready yet.
-    func startWorker() async throws -> ChildProcess {
-        try await ChildProcess([Products.executable("martlet"), "worker", "--config", configuration])
+    ///
+    /// - Parameter environment: as `env` takes it, besides that of the tests.
+    func startWorker(_ environment: [String] = []) async throws -> ChildProcess {
+        try await ChildProcess(
+            ["/usr/bin/env"] + environment + [Products.executable("martlet"), "worker", "--config", configuration])
     }
 
     /// A worker that is ready.
-    func worker() async throws -> ChildProcess {
-        let worker = try await startWorker()
+    func worker(_ environment: [String] = []) async throws -> ChildProcess {
+        let worker = try await startWorker(environment)
         try await worker.said("ready")
         return worker
     }

@@ -7,6 +7,8 @@ import TestKit
 struct StageCertificate {
     enum Form: CaseIterable {
         case pem
+        /// With the authority between it and the one at the top.
+        case chain
         /// The private key in a file of its own, with a passphrase.
         case encryptedKey
         case pkcs12
@@ -16,6 +18,7 @@ struct StageCertificate {
 
     private static let passphrase = "open sesame"
     private static let authority = try! CertificateAuthority.make(name: "System tests")
+    private static let intermediate = try! authority.intermediate(name: "System tests, below")
 
     let app: String
     let form: Form
@@ -24,7 +27,7 @@ struct StageCertificate {
     init(_ app: String, _ form: Form = .pem) throws {
         self.app = app
         self.form = form
-        issued = try Self.authority.issueClient(
+        issued = try (form == .chain ? Self.intermediate : Self.authority).issueClient(
             name: "Apple Push Services: \(app)", userID: app,
             extensions: PushCertificate.extensions(environments: [.production], topics: [(app, "app")]))
     }
@@ -35,7 +38,7 @@ struct StageCertificate {
     /// An entry of `apns.certificates`.
     var entry: String {
         switch form {
-        case .pem: "{file: \(app).pem}"
+        case .pem, .chain: "{file: \(app).pem}"
         case .encryptedKey: "{file: \(app).pem, key_file: \(app).key, passphrase: \"file:passphrase\"}"
         case .pkcs12, .keychain: "{file: \(app).p12, passphrase: \"file:passphrase\"}"
         }
@@ -44,12 +47,12 @@ struct StageCertificate {
     /// Makes team, app and certificate known, and writes the files.
     func register(at simulator: SimulatorProcess, in directory: TemporaryDirectory) async throws {
         try directory.write("passphrase", Self.passphrase + "\n")
-        try directory.write("\(app).pem", form == .pem ? pem : issued.certificatePEM)
+        try directory.write("\(app).pem", form == .pem || form == .chain ? pem : issued.certificatePEM)
         let plainKey = try directory.write("\(app).plain", issued.privateKeyPEM)
         let (certificate, key) = (directory.file("\(app).pem"), directory.file("\(app).key"))
         let output = ["-passout", "pass:\(Self.passphrase)"]
         switch form {
-        case .pem: break
+        case .pem, .chain: break
         case .encryptedKey:
             try await Self.openssl(["pkcs8", "-topk8", "-in", plainKey, "-out", key] + output)
         case .pkcs12, .keychain:
@@ -62,8 +65,10 @@ struct StageCertificate {
 
     func makeKnown(at simulator: SimulatorProcess) async throws { try await revoke(false, at: simulator) }
 
-    /// Certificate and private key in one file.
-    var pem: String { issued.certificatePEM + issued.privateKeyPEM }
+    /// Certificate and private key in one file, with what is above it.
+    var pem: String {
+        issued.certificatePEM + issued.privateKeyPEM + (form == .chain ? Self.intermediate.certificatePEM : "")
+    }
 
     func revoke(_ isRevoked: Bool = true, at simulator: SimulatorProcess) async throws {
         var json = JSONWriter()

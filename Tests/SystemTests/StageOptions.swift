@@ -24,8 +24,10 @@ extension Stage {
         var delays = ["1h"]
         var lanes = 1
         var connectionsMax = 2
-        /// URL of the proxy on the way to APNs.
-        var proxy: String?
+        /// By which the worker knows the simulator.
+        var host = "127.0.0.1"
+        /// URL of the proxy on the way to APNs; nil: as the worker's environment says.
+        var proxy: String? = "none"
         var heartbeatSeconds: Int?
         /// Whether both environments are there.
         var hasSandbox = false
@@ -53,7 +55,9 @@ extension Stage.Options {
         if let heartbeatSeconds { lines.append("  heartbeat_seconds: \(heartbeatSeconds)") }
         if !requestQueues.isEmpty { lines.append("  request_queues:") }
         for word in requestQueues { lines.append("    - {name: \(prefix).requests.\(word)}") }
-        lines += ["apns:", "  connections_max: \(connectionsMax)", "  proxy: \(proxy ?? "none")", "  keys:"]
+        lines += ["apns:", "  connections_max: \(connectionsMax)"]
+        if let proxy { lines.append("  proxy: \(proxy)") }
+        lines.append("  keys:")
         let file = keyPEM == nil ? "AuthKey_DEMOKEY001.p8" : "other.p8"
         lines.append("    - {key_id: DEMOKEY001, team_id: DEMOTEAM01, key_file: \(file)}")
         for key in keys {
@@ -66,7 +70,7 @@ extension Stage.Options {
             (broadcastHost.map { ", broadcast_host: \($0)" } ?? "")
             + (simulator.channelPort.map { ", channel_port: \($0)" } ?? "")
         lines += [
-            "  endpoints:", "    production: {host: 127.0.0.1, port: \(simulator.port), ca_file: ca.pem\(more)}",
+            "  endpoints:", "    production: {host: \(host), port: \(simulator.port), ca_file: ca.pem\(more)}",
         ]
         if namesSandbox, let port = simulator.sandboxPort {
             lines.append("    sandbox: {host: 127.0.0.1, port: \(port), ca_file: ca.pem}")

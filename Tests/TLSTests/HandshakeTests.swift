@@ -270,13 +270,34 @@ import Testing
         #expect(message { try TLSContext(client: .init(applicationProtocols: [""])) }.contains("ALPN"))
     }
 
-    @Test func `A chain through an intermediate authority in one file, and two roots in another, hold`() throws {
-        var client = TLSClientConfiguration.trusting
-        client.trust = .pem(Certificates.stranger.certificatePEM + Certificates.authority.certificatePEM)
-        var server = TLSServerConfiguration.trusted
-        server.identity.certificateChainPEM += Certificates.authority.certificatePEM
-        let wire = try Wire(client: client, server: server)
-        #expect(wire.start { wire.areConnected } == .done)
-        wire.close()
+    /// On both sides; without it there is no way from the certificate to one that is trusted.
+    @Test(arguments: [true, false])
+    func `A chain through an intermediate authority in one file, and two roots in another, hold`(
+        isWhole: Bool
+    ) throws {
+        let between = try Certificates.authority.intermediate(name: "Between")
+        func identity(_ issued: IssuedCertificate) -> TLSIdentity {
+            var identity = Certificates.identity(issued)
+            if isWhole { identity.certificateChainPEM += between.certificatePEM }
+            return identity
+        }
+        let roots = Certificates.stranger.certificatePEM + Certificates.authority.certificatePEM
+        let worker = identity(try between.issueClient(name: "worker"))
+        let localhost = identity(try between.issueServer(dnsNames: ["localhost"]))
+        for (isServers, client) in [(true, nil), (false, worker)] {
+            var server = TLSServerConfiguration(identity: isServers ? localhost : Certificates.server)
+            if !isServers {
+                server.clientTrust = .pem(roots)
+                server.requiresClientCertificate = true
+            }
+            let wire = try Wire(client: .init(trust: .pem(roots), identity: client), server: server)
+            _ = wire.start { wire.areConnected || wire.areClosed }
+            #expect(wire.areClosed == !isWhole)
+            if !isWhole {
+                let told = isServers ? wire.client.error : wire.server.error
+                #expect(told?.message.contains("authority that is not trusted") == true, "\(told?.message ?? "-")")
+            }
+            wire.close()
+        }
     }
 }
