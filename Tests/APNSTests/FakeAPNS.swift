@@ -86,13 +86,15 @@ final class FakeConnection: HTTP2ServerDelegate {
 
     func answer(
         _ stream: HTTP2Stream, _ status: Int, _ body: String = "", uniqueID: String? = nil, requestID: String? = nil,
-        retryAfter: String? = nil
+        retryAfter: String? = nil, id: String? = nil
     ) {
         var headers = HeaderBlock()
         if let uniqueID { headers.append(name: "apns-unique-id", value: uniqueID) }
-        if let requestID { headers.append(name: "apns-request-id", value: requestID) }
+        if let id = requestID ?? request(stream)?["apns-request-id"] {
+            headers.append(name: "apns-request-id", value: id)
+        }
         if let retryAfter { headers.append(name: "retry-after", value: retryAfter) }
-        if let id = request(stream)?["apns-id"] { headers.append(name: "apns-id", value: id) }
+        if let id = id ?? request(stream)?["apns-id"] { headers.append(name: "apns-id", value: id) }
         server.respond(stream, status: status, headers: headers, body: Array(body.utf8))
     }
 

@@ -90,6 +90,14 @@ final class PoolRig {
             payload: Array(#"{"aps":{"alert":"\#(number)"}}"#.utf8))
     }
 
+    static func broadcast(
+        _ number: Int, channel: String = "dHN0LXNyY2gtY2hubA==", app: String = "com.example.app"
+    ) -> APNSRequest {
+        .broadcast(
+            channel: Array(channel.utf8)[...], bundleID: Array(app.utf8),
+            id: UUIDValue(high: 0, low: UInt64(number)), payload: Array(#"{"aps":{}}"#.utf8))
+    }
+
     /// Sends pushes and goes on at once; returns the number of the first.
     @discardableResult
     func send(

@@ -124,6 +124,21 @@ import Testing
         #expect(rig.answer(4) == PushAnswer(status: 410, connection: 1))
     }
 
+    /// Row 20: whatever its id, and in whatever case it is written.
+    @Test func anAnswerIsThatOfItsStream() throws {
+        let rig = try PoolRig()
+        rig.apns.onRequest = { [unowned rig] connection, stream in
+            let number = connection.request(stream)?.number ?? 0
+            let other = rig.apns.requests.first { $0.number == 1 - number }
+            connection.answer(
+                stream, number == 0 ? 410 : 200,
+                id: (other?["apns-id"] ?? "eabeae54-14a8-11e5-b60b-1697f925ec7b").uppercased())
+        }
+        rig.send(2)
+        #expect(rig.runUntilEnded(2))
+        #expect(rig.answers.map(\.status) == [410, 200] && rig.answers.allSatisfy(\.isFromAPNS))
+    }
+
     @Test func whenToTryAgainIsRead() throws {
         let rig = try PoolRig()
         let written = ["7", "0", "-7", "7.5", "Wed, 21 Oct 2026 07:28:00 GMT", "99999999999999999999"]

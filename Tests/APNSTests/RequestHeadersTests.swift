@@ -22,4 +22,24 @@ import Testing
         #expect(neverIndexed() == [":path", "authorization"])
         #expect(neverIndexed() == [":path", "authorization", "apns-id", "apns-expiration", "apns-collapse-id"])
     }
+
+    /// Row 11: they are far below the SETTINGS_MAX_HEADER_LIST_SIZE that APNs announces, which nghttp2 does not look at.
+    @Test func theLongestAreNotTooLongForAPNS() throws {
+        let now = Now(monotonic: MonotonicTime(nanoseconds: 1), unixNanoseconds: 1_767_225_600_000_000_000)
+        let token = try ProviderToken(key: PoolRig.key, generation: 1, now: now)
+        func digits(_ count: Int) -> String { String(repeating: "a", count: count) }
+        // As long as the schema lets them be.
+        let app = digits(200)
+        let device = PoolRig.request(
+            1, token: digits(DeviceToken.hexDigitsMax), topic: app + "\(PushType.liveactivity.topicSuffix)",
+            priority: .immediate, expiration: 9_999_999_999, collapseID: digits(APNSLimits.collapseIDBytesMax))
+        for request in [device, PoolRig.broadcast(2, channel: digits(256), app: app)] {
+            var headers = RequestHeaders(authority: Array(digits(253).utf8))
+            var block = HeaderBlock()
+            headers.write(request, token: token, to: &block)
+            // RFC 9113, section 6.5.2.
+            let bytes = block.fields.reduce(0) { $0 + $1.nameCount + $1.valueCount + 32 }
+            #expect(bytes > 1000 && bytes <= APNSLimits.headerListBytesMax / 2)
+        }
+    }
 }

@@ -96,7 +96,9 @@ import Testing
         #expect(rig.apns.connections.count == 3)
     }
 
-    @Test func anExpiredTokenIsReplacedAndThePushSentAgainOnANewConnection() throws {
+    /// Rows 71 and 140.
+    @Test(arguments: [false, true])
+    func anExpiredTokenIsReplacedAndThePushSentAgainOnANewConnection(isBroadcast: Bool) throws {
         let rig = try PoolRig()
         rig.send()
         #expect(rig.runUntilEnded(1))
@@ -108,10 +110,12 @@ import Testing
                 connection.accept(stream)
             }
         }
-        rig.send(5)
+        rig.send(5) { isBroadcast ? PoolRig.broadcast($0) : PoolRig.request($0) }
         #expect(rig.runUntilEnded(6))
         #expect((0..<6).allSatisfy(rig.isAccepted))
         #expect(Set(uses().map(\.token)).count == 2)
+        let ids = rig.apns.requests.dropFirst().map { $0[isBroadcast ? "apns-request-id" : "apns-id"] }
+        #expect(ids.count == 10 && Set(ids).count == 5 && !ids.contains(nil))
         #expect(rig.apns.connections.count == 2)
         #expect(rig.resent == 5)
     }

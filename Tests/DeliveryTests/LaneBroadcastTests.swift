@@ -10,8 +10,10 @@ import Testing
 @Suite struct LaneBroadcastTests {
     private static let newest = "bmV3ZXN0LW5ld2VzdA=="
     private static let none = "bm9uZS1ub25lLW5vbmU="
+    /// Of the other environment.
+    private static let elsewhere = "ZWxzZS1lbHNlLWVsc2U="
 
-    /// One app that may broadcast, with a channel of each kind.
+    /// One app that may broadcast, with a channel of each kind, and one in the other environment.
     private static func scene() throws -> LaneScene {
         let scene = try LaneScene()
         scene.rig.onLoop { enable(scene) }
@@ -24,6 +26,8 @@ import Testing
         for (id, policy) in [(newest, Channel.StoragePolicy.newest), (none, .none)] {
             scene.apns.state.add(Channel(id: id, bundleID: app, environment: .sandbox, storagePolicy: policy))
         }
+        scene.apns.state.add(
+            Channel(id: elsewhere, bundleID: app, environment: .production, storagePolicy: .newest))
     }
 
     private static func message(_ number: Int, _ channel: String, expiration: Int64? = nil, bytes: Int = 0) -> String {
@@ -54,10 +58,10 @@ import Testing
         #expect(scene.rig.deadLetters.isEmpty)
     }
 
-    /// Rows 126, 127, 129: what APNs has against one message.
+    /// Rows 126 to 129: what APNs has against one message.
     @Test(arguments: [
         (String(repeating: "abcd", count: 17), Int64?.none, "BadChannelId"),
-        ("dW5rbm93bi11bmtub3du", nil, "ChannelNotRegistered"),
+        ("dW5rbm93bi11bmtub3du", nil, "ChannelNotRegistered"), (elsewhere, nil, "ChannelNotRegistered"),
         (none, 9_999_999_999, "BadExpirationDate"),
     ])
     func whatIsWrongWithItIsItsOwn(channel: String, expiration: Int64?, reason: String) throws {
@@ -83,7 +87,7 @@ import Testing
         #expect(scene.pushes.first?.payloadByteCount == 5120)
     }
 
-    /// Rows 135, 136 and 156: broadcasts are held up, pushes to devices go on.
+    /// Rows 136 and 156: broadcasts are held up, pushes to devices go on.
     @Test func anAppWithoutBroadcastsHoldsUpNothingElse() throws {
         let scene = try LaneScene()
         scene.rig.request(Self.message(0, Self.newest))
@@ -93,6 +97,23 @@ import Testing
         #expect(breakers.map(\.code) == ["FeatureNotEnabled"])
         #expect(breakers[0].route.hasSuffix("topic \(SimulatedApps.bundleID(0))/broadcasts"), "\(breakers)")
         #expect(breakers[0].sentence.contains("Broadcasts are not enabled"), "\(breakers)")
+        scene.rig.onLoop { Self.enable(scene) }
+        #expect(scene.rig.run { scene.results == 6 })
+        #expect(try Self.results(scene).allSatisfy { $0.root["outcome"]?.string == "accepted" })
+    }
+
+    /// Row 135.
+    @Test func anAppOfAnotherTeamHoldsUpItselfAlone() throws {
+        let scene = try LaneScene(apps: 2)
+        scene.rig.onLoop {
+            scene.apns.state.addApp(bundleID: SimulatedApps.bundleID(0), teamID: "OTHERTEAM1", allowsBroadcasts: true)
+        }
+        scene.rig.request(Self.message(0, Self.newest))
+        scene.request(5, from: 10, app: 1)
+        try #require(scene.rig.run { scene.results == 5 })
+        let breakers = try #require(scene.rig.status()).breakers
+        #expect(breakers.map(\.code) == ["TopicMismatch"])
+        #expect(breakers[0].route.hasSuffix("topic \(SimulatedApps.bundleID(0))/broadcasts"), "\(breakers)")
         scene.rig.onLoop { Self.enable(scene) }
         #expect(scene.rig.run { scene.results == 6 })
         #expect(try Self.results(scene).allSatisfy { $0.root["outcome"]?.string == "accepted" })

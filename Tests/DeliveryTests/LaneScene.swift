@@ -17,6 +17,7 @@ final class LaneScene {
     let apns: SimulatorServer
     private let publicKey: ES256PublicKey
     private let seen: Seen
+    private let teams: Int
     private static let endpoint = SimulatedNetwork.apns(.sandbox, worker: 0)
 
     final class Seen {
@@ -25,20 +26,22 @@ final class LaneScene {
         var ways: [Int: SimulatedNetwork.Way] = [:]
     }
 
-    /// Apps take the keys in turn.
+    /// Apps take the keys in turn, and keys the teams; nil: each has one of its own.
     ///
     /// - Parameter signsOnce: provider tokens are signed once for all lanes; else each signs its own.
     init(
-        lanes: Int = 1, inFlightMax: Int = LaneRig.inFlightMax, connectionsMax: Int = 1, keys: Int = 1, apps: Int = 1,
-        requestQueues: [String] = [], signsOnce: Bool = false, traces: Bool = false, log: Log = .silent
+        lanes: Int = 1, inFlightMax: Int = LaneRig.inFlightMax, connectionsMax: Int = 1, keys: Int = 1,
+        teams: Int? = nil, apps: Int = 1, requestQueues: [String] = [], signsOnce: Bool = false, traces: Bool = false,
+        log: Log = .silent
     ) throws {
         let seen = Seen()
         self.seen = seen
+        self.teams = teams ?? keys
         let privateKey = try #require(SimulatedApps.privateKey)
         publicKey = try privateKey.publicKey()
-        let pools = try (0..<keys).map { key in
+        let pools = try (0..<keys).map { [teams = self.teams] key in
             let key = try ProviderKey(
-                privateKey: privateKey, keyID: SimulatedApps.keyID(key), teamID: SimulatedApps.teamID(key))
+                privateKey: privateKey, keyID: SimulatedApps.keyID(key), teamID: SimulatedApps.teamID(key % teams))
             var pool = PoolConfiguration(environment: .sandbox, key: key)
             pool.connectionsMax = connectionsMax
             return pool
@@ -62,9 +65,9 @@ final class LaneScene {
         configuration.requestsLoggedMax = 0
         var state = SimulatorState()
         state.unknownDevices = .active
-        for key in 0..<keys { state.add(.simulated(key, publicKey, isBound: false)) }
+        for key in 0..<keys { state.add(Self.registered(key, of: self.teams, publicKey)) }
         for app in 0..<apps {
-            state.addApp(bundleID: SimulatedApps.bundleID(app), teamID: SimulatedApps.teamID(app % keys))
+            state.addApp(bundleID: SimulatedApps.bundleID(app), teamID: SimulatedApps.teamID(app % keys % self.teams))
         }
         let loop = rig.loop
         apns = try loop.enter {
@@ -115,7 +118,16 @@ final class LaneScene {
 
     func revoke(_ key: Int) { apns.state.revokeKey(id: SimulatedApps.keyID(key)) }
 
-    func restore(_ key: Int) { apns.state.add(.simulated(key, publicKey, isBound: false)) }
+    func restore(_ key: Int, _ scope: RegisteredKey.Scope = .team) {
+        apns.state.add(Self.registered(key, of: teams, publicKey, scope))
+    }
+
+    private static func registered(
+        _ key: Int, of teams: Int, _ publicKey: ES256PublicKey, _ scope: RegisteredKey.Scope = .team
+    ) -> RegisteredKey {
+        RegisteredKey(
+            id: SimulatedApps.keyID(key), teamID: SimulatedApps.teamID(key % teams), publicKey: publicKey, scope: scope)
+    }
 
     func end(_ ending: LaneOutageTests.Ending) {
         rig.onLoop {

@@ -93,6 +93,16 @@ import Testing
         #expect(scene.pushes.first?.headers.first { $0.name == "apns-priority" }?.value == "5")
     }
 
+    /// Row 50: whoever keeps device tokens finds it as it wrote it.
+    @Test func aDeviceTokenIsSentAndToldAsItWasWritten() throws {
+        let scene = try LaneScene()
+        scene.rig.request(LaneScene.message(0, app: 0).replacing("aabb", with: "AAbbCC0d"))
+        #expect(scene.rig.run { scene.results == 1 })
+        #expect(scene.pushes.map(\.status) == [200] && scene.pushes.first?.deviceToken == "AAbbCC0d")
+        let result = try #require(scene.rig.queue(scene.rig.names.resultsQueue)?.ready.first)
+        #expect(try JSONDocument(result.body).root["device_token"]?.string == "AAbbCC0d")
+    }
+
     /// Bytes of UTF-8, not characters.
     @Test(arguments: [("alert", 4096, "x"), ("alert", 4096, "ü"), ("voip", 5120, "x"), ("liveactivity", 4096, "x")])
     func whatIsExactlyAsLongAsAllowedIsSentAndNoMore(type: String, bytesMax: Int, character: String) throws {

@@ -1,5 +1,6 @@
 import APNSProtocol
 import APNSSimulator
+import EventLoop
 import TestKit
 import Testing
 
@@ -18,5 +19,27 @@ import Testing
         scene.request(1)
         #expect(scene.rig.run { scene.results == 1 })
         #expect(scene.pushes.map(\.status) == [429, 200])
+    }
+
+    /// Row 100: APNs has had enough of one device.
+    @Test func aDeviceThatGetsTooManyDelaysNoOther() throws {
+        let scene = try LaneScene()
+        try scene.rig.onLoop {
+            try scene.apns.faults.put(
+                Fault(
+                    id: "busy", match: FaultMatch(devicePrefix: "bb00"), action: .answer(.refused(.tooManyRequests)),
+                    countMax: 2))
+        }
+        let start = scene.now
+        for number in 0..<20 {
+            let message = LaneScene.message(number, app: 0)
+            scene.rig.request(number % 10 == 0 ? message.replacing("aabb", with: "bb00") : message)
+        }
+        try #require(scene.rig.run { scene.results == 18 })
+        #expect(start.duration(to: scene.now) < .seconds(5), "the shortest wait of those that are delayed")
+        #expect(scene.waits == 2 && scene.rig.status()?.breakers.isEmpty == true && scene.rig.isReady)
+        #expect(scene.rig.run { scene.results == 20 })
+        #expect(scene.pushes.count { $0.status == 200 } == 20)
+        #expect(scene.rig.deadLetters.isEmpty)
     }
 }

@@ -71,6 +71,15 @@ import Testing
         #expect(told?.deadLetter == nil)
     }
 
+    /// Row 97: nothing says that the device has registered since.
+    @Test(arguments: [nil, Self.now * 1000] as [Int64?]) func a410WithoutATimeIsBelieved(registeredAt: Int64?) {
+        for reason in [Reason.unregistered, .expiredToken, nil] {
+            let told = conclusion(verdict(410, reason, registeredAt: registeredAt))
+            #expect(told?.outcome == .rejected && told?.tokenState == .unregistered && told?.deadLetter == nil)
+            #expect(told?.answer?.timestampMilliseconds == nil)
+        }
+    }
+
     @Test func aDeviceThatRegisteredLaterThanThe410KeepsItsToken() {
         let told = conclusion(verdict(410, .unregistered, timestamp: 1000, registeredAt: 1001))
         #expect(told?.tokenState == .valid)

@@ -370,6 +370,21 @@ import Testing
         #expect(mistakes(pinned.replacing("{}", with: "{environment: sandbox}")) == [])
     }
 
+    /// Rows 83 and 86.
+    @Test func noTwoKeysShareAPool() throws {
+        let other = "com.example.shop: {key: ABC123DEFG}\n  com.example.other: {key: XYZ123DEFG}"
+        let pools = try ConnectionPools(
+            try load(
+                Self.shortest.replacing("com.example.shop: {}", with: other)
+                    .replacing(
+                        "apps:", with: "    - {key_id: XYZ123DEFG, team_id: DEF123GHIJ, key_file: AuthKey.p8}\napps:")))
+        #expect(
+            pools.list.map { "\($0.configuration.credential)" }
+                == ["key ABC123DEFG", "key ABC123DEFG", "key XYZ123DEFG", "key XYZ123DEFG"])
+        #expect(pools.apps[0].production == .init(0) && pools.apps[0].sandbox == .init(1))
+        #expect(pools.apps[1].production == .init(2) && pools.apps[1].sandbox == .init(3))
+    }
+
     @Test func aKeyHasAPoolForEachOfItsEnvironmentsAlone() throws {
         let pinned = Self.shortest.replacing("AuthKey.p8", with: "AuthKey.p8\n      environments: [sandbox]")
             .replacing("{}", with: "{environment: sandbox}")

@@ -19,11 +19,21 @@ import Testing
         #expect(page.named.filter { !tests.contains($0) } == [])
     }
 
-    /// What a worker has to do and no test shows stands among what is not there.
-    @Test func whatHasNoTestIsAccountedFor() {
-        let accounted = page.text.split(separator: "\n## ").last { $0.hasPrefix("What is not there") } ?? ""
-        for row in page.rows where row.tests.isEmpty && row.cells[2] != "–" {
-            #expect(accounted.contains("\n- \(row.number): "), "row \(row.number)")
+    @Test func whateverAsksSomethingOfAWorkerHasATest() {
+        for row in page.rows { #expect(row.tests.isEmpty == (row.cells[2] == "–"), "row \(row.number)") }
+    }
+
+    /// A list of rows below the table names each once, in order, and only such as ask something of a worker.
+    @Test func listsNameRowsOfTheTable() {
+        let asking = Set(page.rows.filter { $0.cells[2] != "–" }.map(\.number))
+        let sections = page.text.split(separator: "\n## ").filter { $0.hasPrefix("What is") }
+        #expect(!sections.isEmpty)
+        for section in sections {
+            let items = section.split(separator: "\n").filter { $0.hasPrefix("- ") }
+            let numbers = items.compactMap { $0.firstMatch(of: /^- (\d+): \S/).flatMap { Int($0.1) } }
+            #expect(numbers.count == items.count && !items.isEmpty, "\(items)")
+            #expect(numbers == Set(numbers).sorted())
+            #expect(numbers.filter { !asking.contains($0) } == [])
         }
     }
 

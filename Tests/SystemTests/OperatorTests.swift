@@ -52,6 +52,28 @@ extension SystemTests {
             }
         }
 
+        /// Row 2 of the cases of APNs: what speaks no TLS of today is not spoken to.
+        @Test func anAPNsOfOldTLS() async throws {
+            try await Operator.with("oldtls") { look in
+                look.stage.simulator.send(signal: 9)
+                _ = try await look.stage.simulator.exit(within: .seconds(10))
+                let old = try await ChildProcess([
+                    "openssl", "s_server", "-accept", "127.0.0.1:\(look.stage.port)", "-www", "-tls1_1",
+                    "-cipher", "ALL:@SECLEVEL=0", "-cert", look.stage.directory.file("server.pem"),
+                    "-key", look.stage.directory.file("server-key.pem"),
+                ])
+                _ = try await old.output.line { $0 == "ACCEPT" }
+                try await look.publish(5)
+                let line = try await look.logs("breaker.opened")
+                #expect(line["error"]?.string?.contains("no version of TLS in common") == true)
+                try await look.expect(
+                    status: ["127.0.0.1:\(look.stage.port)", "unreachable", "no version of TLS in common"],
+                    unready: "every route in use is held up", named: "is held up: unreachable",
+                    alert: "MartletAPNsUnreachable", remedy: "developer.apple.com/system-status", log: line)
+                old.send(signal: 9)
+            }
+        }
+
         @Test func aQueueOfResultsThatIsFull() async throws {
             try await Operator.with("fullresults") { look in
                 // The queue of all results drops the oldest instead.
