@@ -67,6 +67,25 @@ import Testing
         }
     }
 
+    /// Their frame has 28 bytes besides.
+    @Test func argumentsMayFillAFrameToItsLastByte() {
+        Scene.play { scene in
+            let most = 8192
+            scene.broker.behaviour.frameBytesMax = UInt32(most)
+            try scene.broker.start()
+            let admin = scene.makeAdmin()
+            func arguments(_ bytes: Int) -> FieldTable { ["x": .string(String(repeating: "x", count: bytes - 28))] }
+            try await admin.declareQueue("q", arguments: arguments(most))
+            let error = await #expect(throws: AMQPError.self) {
+                try await admin.declareQueue("r", arguments: arguments(most + 1))
+            }
+            #expect(error?.code == .preconditionFailed)
+            #expect(scene.broker.queues.map(\.name) == ["q"])
+            #expect(scene.broker.logins == 1)
+            await admin.close()
+        }
+    }
+
     @Test func operationsWaitForTheBrokerButNotForEver() {
         Scene.play { scene in
             let admin = scene.makeAdmin()

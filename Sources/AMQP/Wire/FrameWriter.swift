@@ -29,11 +29,12 @@ struct FrameWriter: ~Copyable {
         }
     }
 
-    /// Writes a method whose arguments take at most `argumentBytesMax`; `false` when they cannot be encoded.
+    /// Writes a method whose arguments take at most `argumentBytesMax`; `false` when they cannot be encoded or do not fit
+    /// one frame.
     @discardableResult
     mutating func method<Method: ClientMethod>(_ method: Method, channel: UInt16, argumentBytesMax: Int = 64) -> Bool {
         var written = 0
-        output.append(upTo: Self.methodHeaderBytes + argumentBytesMax + 1) { space in
+        output.append(upTo: min(Self.methodHeaderBytes + argumentBytesMax + 1, frameBytesMax)) { space in
             written = Self.encode(method, channel: channel, into: space) ?? 0
             return written
         }
