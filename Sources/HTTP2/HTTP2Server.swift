@@ -95,7 +95,7 @@ public final class HTTP2Server: HTTP2Session {
 
     /// A client that does not read its answers is not read either, so that they do not pile up.
     private func updateReading() {
-        let pauses = isHeld || outputWaiting >= limits.outputBytesMax
+        let pauses = isHeld || output.isFull
         guard let transport, pauses != isPaused else { return }
         isPaused = pauses
         if pauses { transport.pauseReading() } else { transport.resumeReading() }

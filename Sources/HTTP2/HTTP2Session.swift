@@ -29,7 +29,7 @@ public class HTTP2Session: ByteStreamHandler {
     final var streams = StreamTable()
     final private(set) var phase = Phase.connecting
     final private(set) var transport: ByteTransport?
-    private var output: OutputBuffer
+    final private(set) var output: OutputBuffer
     /// Bytes of frames made so far.
     final private(set) var outputPosition: UInt64 = 0
     /// Why the connection ends, when it is not the transport that says so.

@@ -7,28 +7,22 @@ import Glibc
 ///
 /// `final class`, because nghttp2 keeps a pointer to it. Used on the session's loop only, and outlives the session.
 final class SessionMemory {
-    /// Sizes are rounded up to multiples of this; larger pieces than `listCount` of them go to the heap.
+    /// Sizes are rounded up to multiples of this; larger pieces than there are lists go to the heap.
     private static let granuleBytes = 64
-    private static let listCount = 16
     /// In front of each piece: the number of its list. As long as the heap's alignment.
     private static let headerBytes = 16
 
     /// Free pieces of each size; a free piece begins with the address of the next.
-    private let lists = UnsafeMutablePointer<UnsafeMutableRawPointer?>.allocate(capacity: SessionMemory.listCount)
-
-    init() {
-        lists.initialize(repeating: nil, count: Self.listCount)
-    }
+    private var lists = InlineArray<16, UnsafeMutableRawPointer?>(repeating: nil)
 
     deinit {
-        for list in 0..<Self.listCount {
+        for list in lists.indices {
             var piece = lists[list]
             while let this = piece {
                 piece = this.load(as: UnsafeMutableRawPointer?.self)
                 Glibc.free(this - Self.headerBytes)
             }
         }
-        lists.deallocate()
     }
 
     /// What nghttp2 calls; valid as long as this object.
@@ -53,7 +47,7 @@ final class SessionMemory {
     func allocate(_ bytes: Int) -> UnsafeMutableRawPointer? {
         guard bytes >= 0, bytes <= Int.max - 2 * Self.granuleBytes else { return nil }
         let list = (max(bytes, 1) - 1) / Self.granuleBytes
-        if list < Self.listCount, let piece = lists[list] {
+        if list < lists.count, let piece = lists[list] {
             lists[list] = piece.load(as: UnsafeMutableRawPointer?.self)
             return piece
         }
@@ -66,7 +60,7 @@ final class SessionMemory {
         guard let piece else { return }
         let block = piece - Self.headerBytes
         let list = block.load(as: Int.self)
-        guard list < Self.listCount else { return Glibc.free(block) }
+        guard list < lists.count else { return Glibc.free(block) }
         piece.storeBytes(of: lists[list], as: UnsafeMutableRawPointer?.self)
         lists[list] = piece
     }

@@ -300,7 +300,6 @@ final class WireConnection: ByteStreamHandler {
 
     override func closed(_ error: TransportError?) {
         if let heartbeatTimer { loop.cancel(heartbeatTimer) }
-        heartbeatTimer = nil
         transport = nil
         state = .ended
         let reason = endReason ?? error.map { AMQPError($0) } ?? Self.closedByBroker

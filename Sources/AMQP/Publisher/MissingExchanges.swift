@@ -17,10 +17,10 @@ struct MissingExchanges {
 
     mutating func tries(_ exchange: String) { tried = exchange }
 
-    /// The broker has answered: it is there. Returns its name.
-    mutating func tryEnded() -> String? {
-        defer { tried = nil }
-        return tried.flatMap { names.remove($0) }
+    /// The broker has answered: it is there.
+    mutating func tryEnded() {
+        if let tried { names.remove(tried) }
+        tried = nil
     }
 
     /// The channel is gone.

@@ -134,7 +134,8 @@ public final class Publisher: BrokerChannel {
 
     /// What was sent alone has been answered: what it was for is there.
     private func endTry() {
-        guard window.isEmpty, missing.tryEnded() != nil else { return }
+        guard window.isEmpty else { return }
+        missing.tryEnded()
         while let first = waitingAlone.popFirst() { waiting.append(first) }
     }
 
