@@ -21,7 +21,7 @@ public final class HTTP2Server: HTTP2Session {
     private var isPaused = false
     private var isHeld = false
     /// nil when the delegate does not want to know.
-    private var scanner: HeaderFrameScanner?
+    private(set) var scanner: HeaderFrameScanner?
 
     /// - Parameter delegate: kept until `closed` was delivered.
     public init(

@@ -43,7 +43,7 @@ struct HeaderFrameScanner {
 
     private var blocks: [Block] = []
     private var nextBlock = 0
-    private var fields: [HeaderRepresentation] = []
+    private(set) var fields: [HeaderRepresentation] = []
     private var nextField = 0
     private var blockEnd = 0
 

@@ -175,7 +175,7 @@ import Testing
         #expect(!window.isOpen(3))
     }
 
-    @Test func ofTwoThatAreLeftBehindOneIsAcknowledgedAlone() {
+    @Test func ofTwoThatAreLeftBehindEachIsSettledAlone() {
         var window = Self.window(2)
         for tag in UInt64(3)...5000 {
             expect(window.delivered(tag))
@@ -185,5 +185,8 @@ import Testing
         expect(window.acknowledge(2, now: Self.time(0)))
         #expect(Self.decide(&window).first == .init(tag: 2, multiple: false))
         #expect(window.isOpen(1))
+        expect(window.settle(1))
+        #expect(window.openCount == 0)
+        expect(!window.settle(1))
     }
 }

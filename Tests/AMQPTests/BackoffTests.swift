@@ -36,6 +36,8 @@ import Testing
     @Test func whatOnlyAHandCanMendIsTriedSlowlyAtOnce() {
         var backoff = Self.backoff()
         #expect(backoff.failed(isRetriable: false, now: Self.start, random: 0) == .seconds(15))
+        let longest = backoff.failed(isRetriable: false, now: Self.start, random: .max)
+        #expect(abs(longest.nanosecondsSaturated - 30_000_000_000) < 10)
     }
 
     @Test func onlyALongHealthyTimeMakesItShortAgain() {

@@ -86,6 +86,21 @@ import Testing
         }
     }
 
+    @Test func whatIsAskedDuringTheCloseIsRefusedAtOnce() {
+        Scene.play { scene in
+            try scene.broker.start()
+            let admin = scene.makeAdmin()
+            try await admin.declareQueue("q")
+            scene.broker.setSilent(true)
+            scene.closeWithoutWaiting(admin)
+            await scene.pass(.seconds(1))
+            let start = scene.loop.now.monotonic
+            let error = await #expect(throws: AMQPError.self) { try await admin.status(ofQueue: "q") }
+            #expect(error?.code == .connectionLost)
+            #expect(scene.loop.now.monotonic == start)
+        }
+    }
+
     @Test func operationsWaitForTheBrokerButNotForEver() {
         Scene.play { scene in
             let admin = scene.makeAdmin()

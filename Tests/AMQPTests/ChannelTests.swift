@@ -128,6 +128,37 @@ import Testing
         }
     }
 
+    @Test func aChannelThatIsNotThereIsClosedAtOnce() {
+        Scene.play { scene in
+            let connection = scene.makeConnection()
+            let detached = scene.makeConsumer("missing", on: connection)
+            var start = scene.loop.now.monotonic
+            await detached.close()
+            #expect(detached.state == .closed)
+            #expect(scene.loop.now.monotonic == start, "there is no connection")
+            try scene.broker.start()
+            let lost = scene.makeConsumer("missing", on: connection)
+            await scene.wait("refusal") { if case .waiting = lost.state { true } else { false } }
+            start = scene.loop.now.monotonic
+            await lost.close()
+            #expect(lost.state == .closed)
+            #expect(scene.loop.now.monotonic == start, "the broker has closed it")
+            await connection.close()
+        }
+    }
+
+    @Test func whoWaitsForAQueueIsToldOnceItIsThere() {
+        Scene.play { scene in
+            try scene.broker.start()
+            let consumer = scene.makeConsumer("missing", on: scene.makeConnection())
+            scene.loop.schedule(after: .seconds(5)) {
+                scene.assumeIsolated { _ = $0.broker.declareQueue("missing") }
+            }
+            try await consumer.waitUntilReady(deadlineSeconds: 60)
+            #expect(consumer.state == .ready)
+        }
+    }
+
     @Test func closeEndsEvenWhenTheBrokerDoesNotAnswer() {
         Scene.play { scene in
             try scene.broker.start()

@@ -79,7 +79,7 @@ import Testing
                 if how == "reject" { consumer.reject(tag, requeue: false) } else { consumer.requeue(tag) }
             }
             #expect(await !consumer.untilSettled(by: start + .seconds(1)), "some may be kept back still")
-            #expect(await consumer.untilSettled(by: start + .seconds(10)))
+            #expect(await consumer.untilSettled(by: start + .seconds(2)))
             #expect(start.duration(to: scene.loop.now.monotonic) >= .seconds(2))
             await consumer.close()
         }
@@ -342,6 +342,40 @@ import Testing
         }
     }
 
+    @Test func anotherConnectionIsHeldUpAsTheFirst() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            for _ in 0..<100 { scene.broker.publish(routingKey: "in", body: .init(repeating: 7, count: 10_000)) }
+            let consumer = scene.makeConsumer(prefetch: 100) { $0.bodyBytesInFlightMax = 50_000 }
+            await scene.pass(.seconds(10))
+            let held = scene.deliveries.count
+            #expect(held >= 5 && held < 20, "\(held)")
+            scene.loop.network.connections[0].cut()
+            await scene.pass(.seconds(10))
+            #expect(scene.broker.logins == 2)
+            #expect(scene.deliveries.count > held && scene.deliveries.count < held + 20)
+            await consumer.close()
+        }
+    }
+
+    @Test func whoWasNotListenedToHasItsWholeTimeAgain() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.broker.publish(routingKey: "in", body: .init(repeating: 7, count: 50_000))
+            let consumer = scene.makeConsumer { $0.bodyBytesInFlightMax = 50_000 }
+            await scene.wait("delivery") { scene.deliveries.count == 1 }
+            scene.broker.setSilent(true)
+            await scene.pass(.seconds(120))
+            consumer.acknowledge(scene.deliveries[0].tag)
+            await scene.pass(.seconds(45))
+            #expect(!scene.states.contains("consumer waiting: timedOut"))
+            await scene.wait("loss", limit: .seconds(60)) { scene.states.contains("consumer waiting: timedOut") }
+            await consumer.close()
+        }
+    }
+
     @Test func whoHoldsTooMuchIsGivenNoMoreForSettlingLittle() {
         Scene.play { scene in
             try scene.broker.start()
@@ -459,6 +493,25 @@ import Testing
             await consumer.close()
             #expect(listening == nil)
             #expect(consumer.state == .closed)
+        }
+    }
+
+    /// What was done in one turn and the next waited for one delivery.
+    @Test func closedItIsLetGoAtOnce() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.fill(["open", "b", "c"])
+            var consumer: Consumer? = scene.makeConsumer(prefetch: 100)
+            weak let closed = consumer
+            await scene.wait("deliveries") { scene.deliveries.count == 3 }
+            for delivery in scene.deliveries.dropFirst() {
+                consumer?.acknowledge(delivery.tag)
+                await scene.pass(.milliseconds(1))
+            }
+            await consumer?.close()
+            consumer = nil
+            #expect(closed == nil)
         }
     }
 

@@ -236,6 +236,27 @@ import Testing
         }
     }
 
+    /// RabbitMQ asks first for the right to the exchange that would get something, then for that to the one that would give.
+    @Test(arguments: [("results", false), ("amq.direct", true), (nil, true)] as [(String?, Bool)])
+    func whatTheBrokerRefusesSaysWhetherOneMayPublish(refused: String?, mayPublish: Bool) {
+        Scene.play { scene in
+            let login = Self.session[..<4].flatMap { $0 }
+            let close = Self.method(1, 20, 40) { writer in
+                writer.short(403)
+                writer.shortString("ACCESS_REFUSED - access to exchange '\(refused ?? "")' in vhost '/' refused")
+                writer.raw([0, 0, 0, 0])
+            }
+            let unbindOK = Self.method(1, 40, 51)
+            let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
+                $0.handler = Player(login, later: [refused == nil ? unbindOK : close])
+            }
+            let admin = scene.makeAdmin()
+            #expect(try await admin.mayPublish(toExchange: "results") == mayPublish)
+            listener.close()
+            await admin.close(deadlineSeconds: 1)
+        }
+    }
+
     /// The answer to a fetch comes meanwhile, or none at all.
     @Test(arguments: [false, true]) func aPauseThatIsNotAnsweredCostsTheChannel(fetches: Bool) {
         Scene.play { scene in
@@ -320,6 +341,11 @@ import Testing
                 Self.play(twice.flatMap { $0 }).states.contains("consumer waiting: protocolViolation"),
                 "frame \(index) twice")
         }
+    }
+
+    @Test func anAnswerBeforeTheChannelIsOpenEndsTheConnection() {
+        let login = Self.session[..<3].flatMap { $0 }
+        #expect(Self.play(login + Self.session[4]).states.contains("consumer waiting: protocolViolation"))
     }
 
     @Test(arguments: [

@@ -225,6 +225,59 @@ import Testing
         }
     }
 
+    /// What is absent takes no room. The other frame of a message without a body has 19 bytes.
+    @Test func headersMayFillAFrameToItsLastByte() {
+        var writer = FrameWriter(outputBytesMax: 1000)
+        var message = OutgoingMessage(exchange: "x", routingKey: "k", body: [], messageID: "i", contentType: nil)
+        message.priority = 1
+        message.timestampSeconds = 1
+        let sizes = (3900...4100).compactMap { size in
+            message.headers = ["h": .string(String(repeating: "x", count: size))]
+            return try? writer.publish(message, channel: 3)
+        }
+        #expect(sizes.max() == writer.frameBytesMax + 19)
+    }
+
+    @Test func whoPublishesSendsNoHeartbeats() {
+        Scene.play { scene in
+            scene.loop.network.wholePiecesPercent = 100
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            let publisher = scene.makePublisher()
+            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            let heartbeats = Scene.Notes()
+            scene.loop.network.connections[0].onDelivery = { direction, bytes in
+                if direction == .toServer, bytes == Frame.overheadBytes { heartbeats.count += 1 }
+            }
+            for _ in 0..<60 {
+                #expect(await publisher.publish(Scene.message("a")) == .confirmed)
+                await scene.pass(.seconds(5))
+            }
+            #expect(heartbeats.count == 0)
+            await scene.pass(.seconds(60))
+            #expect(heartbeats.count > 0)
+            await publisher.close()
+        }
+    }
+
+    @Test func whatWaitsForRoomIsNotOvertaken() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            scene.broker.behaviour.confirmDelayMilliseconds = 100...100
+            let publisher = scene.makePublisher { $0.unconfirmedBytesMax = 1000 }
+            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            let sizes = ["first": 800, "large": 800, "small": 1] as KeyValuePairs
+            for (id, size) in sizes {
+                let body = [UInt8](repeating: 0, count: size)
+                scene.publish(OutgoingMessage(exchange: "", routingKey: "out", body: body, messageID: id), publisher)
+            }
+            await scene.wait("outcomes") { scene.outcomes.count == 3 }
+            #expect(scene.broker.queue("out")?.ready.map { $0.properties.messageID ?? "" } == sizes.map(\.key))
+            await publisher.close()
+        }
+    }
+
     @Test func aMissingExchangeMakesAllUnderWayUnknownAndNoneAfter() {
         Scene.play { scene in
             try scene.broker.start()
@@ -293,6 +346,38 @@ import Testing
             await scene.pass(.milliseconds(500))
             #expect(publisher.unconfirmedCount == 2)
             await scene.wait("outcomes") { scene.outcomes == ["a": .confirmed, "b": .confirmed] }
+            await publisher.close()
+        }
+    }
+
+    @Test func whatIsForOthersIsNotSentWithWhatIsTried() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            let publisher = scene.makePublisher()
+            _ = await publisher.publish(Scene.message("known", exchange: "gone"))
+            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            scene.publish(Scene.message("tried", exchange: "gone"), publisher)
+            scene.publish(Scene.message("other"), publisher)
+            await scene.wait("outcomes") { scene.outcomes.count == 2 }
+            guard case .unknown = scene.outcomes["tried"] else { return fail("\(scene.outcomes)") }
+            #expect(scene.outcomes["other"] == .confirmed)
+            await publisher.close()
+        }
+    }
+
+    @Test func whereOneHasArrivedAllOthersGo() {
+        Scene.play { scene in
+            try scene.broker.start()
+            let publisher = scene.makePublisher()
+            _ = await publisher.publish(Scene.message("known", exchange: "gone"))
+            scene.broker.declareExchange("gone", .direct)
+            scene.broker.declareQueue("out")
+            scene.broker.bindQueue("out", toExchange: "gone", routingKey: "out")
+            scene.broker.behaviour.confirmDelayMilliseconds = 1000...1000
+            for id in ["a", "b", "c"] { scene.publish(Scene.message(id, exchange: "gone"), publisher) }
+            await scene.wait("the first") { scene.outcomes == ["a": .confirmed] }
+            #expect(publisher.unconfirmedCount == 2)
             await publisher.close()
         }
     }

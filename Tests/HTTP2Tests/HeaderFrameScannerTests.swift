@@ -96,6 +96,11 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
         scan(&scanner, frame(9, 4, stream: 1, [0x82])) { scanner in #expect(scanner.next() == nil) }
     }
 
+    @Test func noFieldIsToldBeforeItsBlockHasBegun() {
+        var scanner = HeaderFrameScanner()
+        scan(&scanner, preface + frame(1, 0x5, stream: 1, [0x82])) { scanner in #expect(scanner.next() == nil) }
+    }
+
     @Test func keepsNoMoreThanSoManyFieldsOfABlock() {
         var scanner = HeaderFrameScanner()
         var reported = 0
@@ -186,6 +191,15 @@ private let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
                 "indexed name", "indexed name", "without name huffman", "indexed name", "never name huffman",
                 "indexed name", "never namehuffman",
             ])
+    }
+
+    @Test func nothingIsKeptOfRequestsThatAreOver() throws {
+        let rig = try Rig()
+        #expect(rig.open())
+        for _ in 0..<3 { #expect(send(rig, []) != nil) }
+        rig.settle()
+        #expect(rig.client.ended == 3)
+        #expect(rig.server.server.scanner?.fields.isEmpty == true)
     }
 
     @Test func aTableOfNoBytesIsObeyed() throws {

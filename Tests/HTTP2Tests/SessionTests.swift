@@ -319,9 +319,9 @@ import Testing
         let rig = try Rig()
         #expect(rig.open())
         let other = RecordingClient()
+        let connector = ByteConnector(loop: rig.loop, endpoint: Rig.endpoint)
         rig.loop.enter {
             other.client = HTTP2Client(loop: rig.loop, delegate: other)
-            let connector = ByteConnector(loop: rig.loop, endpoint: Rig.endpoint)
             for _ in 0..<2 { other.client.connect(through: connector) }
         }
         rig.settle()
@@ -329,6 +329,47 @@ import Testing
         rig.loop.enter { other.client.abort() }
         rig.settle()
         #expect(other.closes.count == 1)
+        rig.loop.enter { other.client.connect(through: connector) }
+        rig.settle()
+        #expect(rig.servers.count == 2, "it has ended for good")
+    }
+
+    /// What it was made for is over, but the peer sees whole HTTP/2.
+    @Test func closedWhileItConnectsItLeavesInOrder() throws {
+        let rig = try Rig()
+        #expect(rig.open())
+        let other = RecordingClient()
+        rig.loop.enter {
+            other.client = HTTP2Client(loop: rig.loop, delegate: other)
+            other.client.connect(through: ByteConnector(loop: rig.loop, endpoint: Rig.endpoint))
+            other.client.close()
+        }
+        rig.settle()
+        #expect(other.closes == [nil])
+        #expect(rig.servers.last?.closes.map { $0?.code } == [.reset], "nothing was against the rules")
+    }
+
+    @Test func whatThePeerHasEndedTakesNoMoreAtOnce() throws {
+        let rig = try Rig()
+        #expect(rig.open())
+        rig.loop.enter {
+            rig.client.client.peerFinished()
+            #expect(rig.client.request("/") == nil)
+        }
+        rig.settle()
+        #expect(rig.client.closes.count == 1)
+    }
+
+    @Test func whoBreaksTheRulesIsLeftWhateverIsUnderWay() throws {
+        let rig = try Rig(onRequest: { _, _ in })
+        #expect(rig.open())
+        rig.request()
+        #expect(rig.run(until: { rig.server.requests.count == 1 }) == .done)
+        rig.loop.enter { rig.server.server.terminate(.enhanceYourCalm, debug: "enough") }
+        #expect(rig.run(until: { rig.client.closes.count == 1 && rig.server.closes.count == 1 }) == .done)
+        #expect(rig.client.goAways.map(\.code) == [.enhanceYourCalm])
+        #expect(rig.client.responses[1]?.end == .connectionLost)
+        #expect(rig.server.closes.map { $0?.code } == [.protocolViolation])
     }
 
     @Test func aRequestCanBeBrokenOff() throws {
@@ -377,6 +418,17 @@ import Testing
         }
         #expect(rig.run(until: { rig.client.ended == 1 }) == .done)
         #expect(rig.client.responses[1]?.end == .refusedUnprocessed)
+    }
+
+    /// A table of 4 KiB, no pushes, and 16 KiB of header fields (RFC 9113, 6.5.2).
+    @Test func aClientsFirstFrameSaysWhatItTakes() throws {
+        let rig = BareRig()
+        let client = RecordingClient()
+        let peer = RawPeer([0, 0, 0, 4, 0, 0, 0, 0, 0])
+        try rig.connect(client, to: peer)
+        _ = rig.loop.run(limit: .seconds(60), until: { false })
+        let settings: [UInt8] = [0, 1, 0, 0, 0x10, 0, 0, 2, 0, 0, 0, 0, 0, 6, 0, 0, 0x40, 0]
+        #expect(peer.received.dropFirst(24).starts(with: [0, 0, 18, 4, 0, 0, 0, 0, 0] + settings))
     }
 
     /// nghttp2 ignores them; a client has no use for them (RFC 9113, section 5.3.2).
@@ -482,12 +534,25 @@ import Testing
         memory.release(again)
     }
 
+    /// Pieces of more than 1024 bytes are in no list.
+    @Test(arguments: [0, 1, 1024, 1025, 100_000]) func memoryHasRoomForAllThatWasAskedFor(bytes: Int) throws {
+        let memory = SessionMemory()
+        for _ in 0..<2 {
+            let piece = try #require(memory.allocate(bytes))
+            piece.initializeMemory(as: UInt8.self, repeating: 0xFF, count: bytes)
+            memory.release(piece)
+        }
+    }
+
     @Test func pingsAreAnswered() throws {
         let rig = try Rig()
         #expect(rig.open())
-        rig.loop.enter { rig.client.client.ping(0x0123_4567_89AB_CDEF) }
-        #expect(rig.run(until: { !rig.client.pings.isEmpty }) == .done)
-        #expect(rig.client.pings == [0x0123_4567_89AB_CDEF])
+        rig.loop.enter {
+            rig.server.server.ping(1)
+            rig.client.client.ping(0x0123_4567_89AB_CDEF)
+        }
+        rig.settle()
+        #expect(rig.client.pings == [0x0123_4567_89AB_CDEF], "the peer's own is no answer")
     }
 }
 
