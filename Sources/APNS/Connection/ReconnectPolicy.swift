@@ -23,26 +23,31 @@ public struct ReconnectPolicy: Sendable {
     private var failures = 0
     /// No connect before this.
     private var earliest = MonotonicTime(nanoseconds: .min)
-    /// When the last connects began, at most `connectsPerMinuteMax` of them, the oldest first.
+    /// When the last connects began, as many as may follow each other at once, the oldest first.
     private var begun: [MonotonicTime] = []
+    private let atOnceMax: Int
+    /// Between the others, which so fill the rest of a minute: rounded up, or one more would begin within it.
+    private let apart: Duration
 
     public init(_ configuration: Configuration = Configuration()) {
         self.configuration = configuration
+        let limit = max(1, configuration.connectsPerMinuteMax)
+        atOnceMax = max(1, limit / 2)
+        let steps = Int64(limit - atOnceMax + 1)
+        apart = .milliseconds((60_000 + steps - 1) / steps)
     }
 
     /// When the next connection may be opened: now or later.
     public func nextConnect(_ now: MonotonicTime) -> MonotonicTime {
-        let limit = max(1, configuration.connectsPerMinuteMax)
-        let atOnce = max(1, limit / 2)
-        let byRate = begun.count < limit ? now : begun[begun.count - limit] + .seconds(60)
-        guard let last = begun.last, begun.count >= atOnce else { return max(now, earliest, byRate) }
-        let apart = last + .milliseconds(60_000 / Int64(limit - atOnce + 1))
-        return max(now, earliest, byRate, min(apart, begun[begun.count - atOnce] + .seconds(60)))
+        guard let first = begun.first, let last = begun.last, begun.count == atOnceMax else {
+            return max(now, earliest)
+        }
+        return max(now, earliest, min(last + apart, first + .seconds(60)))
     }
 
     public mutating func connectBegan(_ now: MonotonicTime) {
         begun.append(now)
-        if begun.count > max(1, configuration.connectsPerMinuteMax) { begun.removeFirst() }
+        if begun.count > atOnceMax { begun.removeFirst() }
     }
 
     /// A connection has proved itself: a request was answered.
