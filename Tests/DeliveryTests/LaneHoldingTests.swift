@@ -74,4 +74,28 @@ import Testing
         scene.rig.onLoop { scene.restore(0) }
         #expect(scene.rig.run { scene.results == 21 })
     }
+
+    @Test func severalQueuesAreLookedAtInTurn() throws {
+        let scene = try LaneScene(requestQueues: ["push.requests.urgent", "push.requests.bulk"])
+        let queues = scene.rig.names.requestQueues.compactMap { scene.rig.queue($0) }
+        scene.rig.onLoop { scene.revoke(0) }
+        scene.request(1, key: "urgent")
+        try #require(scene.rig.run { !scene.rig.isReady && scene.waits == 1 })
+        // By then the broker has heard that no more is wanted.
+        scene.rig.loop.enter { [rig = scene.rig] in
+            _ = rig.loop.schedule(after: .seconds(1)) {
+                for number in 1...10 {
+                    rig.publish(LaneScene.message(number, app: 0), key: number % 2 == 0 ? "urgent" : "bulk")
+                }
+            }
+        }
+        var depths = [[0, 0]]
+        try #require(
+            scene.rig.run {
+                let now = queues.map(\.ready.count)
+                if depths.last != now { depths.append(now) }
+                return scene.waits == 3
+            })
+        #expect(depths == [[0, 0], [5, 5], [4, 5], [4, 4]], "those of the first first")
+    }
 }

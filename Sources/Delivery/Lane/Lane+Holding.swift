@@ -48,6 +48,7 @@ extension Lane {
         holding.timer = loop.schedule(at: time) {
             self.assumeIsolated { lane in
                 lane.holding.timer = nil
+                lane.holding.lookBegan()
                 Task(executorPreference: lane.loop) { await self.look() }
             }
         }
@@ -60,8 +61,6 @@ extension Lane {
 
     /// Takes messages one by one until one is let through as the probe that is due.
     private func look() async {
-        guard !holding.isLooking else { return }
-        holding.lookBegan()
         var left = Holding.looksMax
         while left > 0, holding.since != nil, !holding.wasAdmitted, state.wantsQuarantine {
             left -= 1
