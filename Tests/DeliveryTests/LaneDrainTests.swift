@@ -51,6 +51,19 @@ import Testing
         #expect(scene.rig.counters.requeued.value == 3)
     }
 
+    /// Another lane of the process takes its place.
+    @Test func whoIsToFinishTakesNoMoreAndSettlesWhatItHas() throws {
+        let scene = try LaneScene()
+        scene.request(5)
+        try #require(scene.rig.run { scene.pushes.count == 1 })
+        scene.rig.finish(deadlineSeconds: 30)
+        let heard = scene.now + .milliseconds(50)
+        try #require(scene.rig.run { scene.now >= heard })
+        scene.request(20, from: 5)
+        #expect(scene.rig.run { scene.rig.hasFinished })
+        #expect(scene.results == 5 && scene.rig.queue()?.ready.count == 20)
+    }
+
     /// RabbitMQ loses settlements with a channel when many came shortly before (decision 16).
     @Test func whatWasAcknowledgedLastIsNotDeliveredAgain() throws {
         let count = 200

@@ -23,6 +23,7 @@ final class LaneRig {
         var publishingFailure: String?
         /// How often it was ready and then no longer.
         var stops = 0
+        var hasFinished = false
         var unfinished: [Int] = []
         var status: LaneStatus?
         var isKnown: Bool?
@@ -149,6 +150,18 @@ final class LaneRig {
     var spans: [Span] { state.spans.flatMap(\.self) }
     /// How many at a time.
     var spansHandedOver: [Int] { state.spans.map(\.count) }
+
+    /// The first lane.
+    func finish(deadlineSeconds: Int) {
+        loop.enter { [loop, state, lane = lanes[0]] in
+            _ = Task(executorPreference: loop) {
+                await lane.finish(deadlineSeconds: deadlineSeconds)
+                state.hasFinished = true
+            }
+        }
+    }
+
+    var hasFinished: Bool { state.hasFinished }
 
     /// Lanes end in their order.
     func drain(_ lane: Int = 0, deadlineSeconds: Int) {
