@@ -87,4 +87,17 @@ import Testing
         #expect(connection.requests.map(\.closed) == [.noError, .noError, .cancel])
         #expect(!connection.hasClosed)
     }
+
+    /// Neither for a connection that could be opened later, nor for what waited for one.
+    @Test func nothingIsLeftToWaitForWhereNoConnectionStood() throws {
+        let rig = try PoolRig()
+        rig.loop.enter { rig.apns.stop() }
+        rig.send(3)
+        rig.pass(.milliseconds(500))
+        try #require(rig.connects == 1 && rig.outcomes.isEmpty)
+        let closed = rig.loop.now.monotonic
+        rig.withPool { $0.close() }
+        #expect(rig.loop.run(limit: .seconds(3600), until: { false }) == .idle)
+        #expect(rig.loop.now.monotonic == closed && rig.outcomes.count == 3)
+    }
 }

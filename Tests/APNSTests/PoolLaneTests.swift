@@ -250,6 +250,23 @@ import Testing
         #expect(rig.isAccepted(5))
     }
 
+    @Test func eachWaitsForItsOwnTimeAndNoLonger() throws {
+        let rig = try PoolRig { $0.waitSecondsMax = 20 }
+        rig.loop.enter { rig.apns.stop() }
+        rig.send()
+        rig.pass(.seconds(5))
+        rig.send(1, onFreshConnection: true)
+        rig.pass(.seconds(5))
+        rig.send()
+        rig.pass(.seconds(9))
+        for count in 0...3 {
+            #expect(rig.outcomes.count == count)
+            rig.pass(.seconds(5))
+        }
+        #expect(rig.ended == [0, 1, 2])
+        #expect(rig.outcomes.values.allSatisfy { $0 == .notSent(.noConnection) })
+    }
+
     @Test func retiredConnectionsAnswerAndNewPushesGetNewOnes() throws {
         let rig = try PoolRig()
         rig.send()

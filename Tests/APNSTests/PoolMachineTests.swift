@@ -251,6 +251,22 @@ import Testing
             machine.closed(0, refused, now, random: { 0 }) == .cannotConnect(refused, failures: 1, since: now))
     }
 
+    /// Who refuses the certificate is there: what fails later is another outage.
+    @Test func aRefusedCertificateEndsTheRowOfFailures() {
+        var machine = machine()
+        let errors = [refused, TransportError(.certificateRefused, "revoked"), refused]
+        let events = errors.enumerated().map { index, error in
+            let now = at(Double(index) * 20)
+            #expect(machine.nextOpening(shared, now) == .open(slot: 0))
+            return machine.closed(0, error, now, random: { 0 })
+        }
+        #expect(
+            events == [
+                .cannotConnect(refused, failures: 1, since: at(0)), nil,
+                .cannotConnect(refused, failures: 1, since: at(40)),
+            ])
+    }
+
     @Test func nothingIsSaidWhileAnotherStands() {
         var machine = opened(connectionsMax: 3)
         machine.streamBegan(0, at(1))

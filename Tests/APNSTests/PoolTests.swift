@@ -139,6 +139,28 @@ import Testing
         #expect(rig.answers.map(\.status) == [410, 200] && rig.answers.allSatisfy(\.isFromAPNS))
     }
 
+    /// 201, which is as good an answer as 200; and only a good one keeps its connection.
+    @Test func aNewChannelIsReadWhateverElseTheAnswerSays() throws {
+        let rig = try PoolRig { $0.serverErrorsMax = 2 }
+        rig.apns.onRequest = { connection, stream in
+            var headers = HeaderBlock()
+            for (name, value) in [("apns-channel-id", "dHN0LXNyY2gtY2hubA=="), ("server", "somebody")] {
+                headers.append(name: name, value: value)
+            }
+            connection.server.respond(stream, status: 201, headers: headers, body: [])
+        }
+        for count in 1...3 {
+            rig.send { number in
+                .channels(
+                    .create(.newest), bundleID: Array("com.example.app".utf8),
+                    id: UUIDValue(high: 0, low: UInt64(number)))
+            }
+            try #require(rig.runUntilEnded(count))
+        }
+        #expect(rig.answers.map(\.channel?.channelID) == Array(repeating: "dHN0LXNyY2gtY2hubA==", count: 3))
+        #expect(rig.answers.map(\.connection) == [1, 1, 1])
+    }
+
     @Test func whenToTryAgainIsRead() throws {
         let rig = try PoolRig()
         let written = ["7", "0", "-7", "7.5", "Wed, 21 Oct 2026 07:28:00 GMT", "99999999999999999999"]

@@ -99,6 +99,16 @@ import Testing
         #expect(refused(2, at(minutes: 3)) == .mint, "set back again")
     }
 
+    /// However small a step is to count, none is none.
+    @Test(arguments: [0, 1] as [Int64]) func theSmallestStepIsASecond(stepSecondsMin: Int64) {
+        var configuration = ProviderTokenPolicy.Configuration()
+        configuration.stepSecondsMin = stepSecondsMin
+        var policy = ProviderTokenPolicy(configuration)
+        policy.minted(generation: 1, at: at(minutes: 0), random: 0)
+        #expect(policy.invalid(generation: 1, at(minutes: 1)) == .giveUp)
+        #expect(policy.invalid(generation: 1, at(minutes: 1, wallOffsetSeconds: 1)) == .mint)
+    }
+
     @Test func anInvalidTokenIsNotReplacedForItsAge() {
         var policy = ProviderTokenPolicy()
         policy.minted(generation: 1, at: at(minutes: 0), random: 0)
