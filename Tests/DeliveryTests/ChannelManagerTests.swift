@@ -69,6 +69,7 @@ import Testing
         #expect(report.outcome == .done && Set(report.channels ?? []).count == APNSLimits.channelsPerAppMax)
         let full = try ask(.create(.newest))
         #expect(full.outcome == .refused && full.reason == "CannotCreateChannelConfig")
+        #expect(full.storagePolicy == nil, "there is none of a channel that was not made")
         close()
     }
 
@@ -169,6 +170,16 @@ import Testing
             #expect(report.outcome == .done && report.channelID == channel)
         }
         #expect(try ask(.read(channel)).outcome == .refused)
+        close()
+    }
+
+    @Test(arguments: [(Reason.badChannelID, ChannelReport.Outcome.refused), (.internalServerError, .unknown)])
+    func aChannelThatMayBeThereDoesNot(reason: Reason, outcome: ChannelReport.Outcome) throws {
+        let channel = try #require(try ask(.create(.none)).channelID)
+        try fault(.answer(.refused(reason)))
+        let report = try ask(.delete(channel))
+        #expect(report.outcome == outcome && report.reason == reason.text)
+        #expect(try ask(.list).channels == [channel])
         close()
     }
 

@@ -102,6 +102,26 @@ import Testing
         #expect(log.lines().count { $0.contains("pushes go on") } == 1)
     }
 
+    /// Connecting without a push would bring the same refusal again and again.
+    @Test func whoIsRefusedConnectsForPushesOnly() throws {
+        let scene = try LaneScene(keys: 2, apps: 2)
+        scene.set(.refused, ofKey: 0)
+        scene.request(1, app: 1)
+        scene.request(1, from: 1)
+        scene.rig.pass(seconds: 20)
+        #expect(scene.rig.status()?.breakers.map(\.code) == ["unreachable"])
+        scene.set(.certificateRefused, ofKey: 0)
+        scene.rig.pass(seconds: 20)
+        #expect(scene.rig.pause(.everything))
+        #expect(scene.rig.status()?.breakers.map(\.code) == ["certificate-refused"])
+        let connects = scene.rig.counters.registry.count(of: "martlet_apns_connects_total")
+        scene.rig.pass(seconds: 600)
+        #expect(scene.rig.counters.registry.count(of: "martlet_apns_connects_total") == connects)
+        scene.set(nil, ofKey: 0)
+        #expect(scene.rig.pause(.everything, false))
+        #expect(scene.rig.run { scene.results == 2 })
+    }
+
     @Test func aKeyThatAloneCannotConnectHoldsUpItsOwnPushesAlone() throws {
         let scene = try LaneScene(keys: 2, apps: 2)
         scene.set(.refused, ofKey: 0)

@@ -1,4 +1,6 @@
 import AMQP
+import APNSProtocol
+import APNSSimulator
 import EventLoop
 import Telemetry
 import TestKit
@@ -29,6 +31,20 @@ import Testing
         #expect(log.lines().count { $0.contains("published") } == 2, "that it cannot be, and that it is again")
         let publishes = rig.counters.registry.counts(of: "martlet_publish_total").map(\.count)
         #expect(publishes.sorted() == [2, 4], "the dead letter after four tries, and the result")
+    }
+
+    @Test func whatIsOutWithTheLastOfThoseTriesEndsNoOutage() throws {
+        let rig = try LaneRig()
+        try #require(rig.run { rig.isReady })
+        for (count, repeats) in [3, 4].enumerated() {
+            let before = rig.counters.publishRepeats.value
+            rig.onLoop { rig.broker.behaviour.nackPercent = 100 }
+            rig.request("not JSON")
+            try #require(rig.run { rig.counters.publishRepeats.value == before + repeats })
+            #expect(rig.isReady == (repeats == 3))
+            rig.onLoop { rig.broker.behaviour.nackPercent = 0 }
+            #expect(rig.run { rig.isReady && rig.counters.count(of: .invalid) == count + 1 })
+        }
     }
 
     @Test func itTakesNoMoreUntilTheLastOfThemIsOut() throws {
@@ -98,6 +114,30 @@ import Testing
         #expect(rig.deadLetters.map { $0.properties.header("push-possible-duplicate") } == [false, false])
     }
 
+    /// Two workers may get one of the two each, and both push it.
+    @Test func whatIsToBePushedAgainAndComesTwiceSaysThatItMayHaveBeenPushed() throws {
+        let scene = try LaneScene()
+        let rig = scene.rig
+        try rig.onLoop {
+            try scene.apns.faults.put(Fault(id: "busy", action: .answer(.refused(.tooManyRequests)), countMax: 1))
+            rig.broker.behaviour.confirmDelayMilliseconds = 20_000...20_000
+        }
+        var waiting: [FieldTable] = []
+        rig.broker.onAppend = { queue, message in
+            if queue.name.hasPrefix("push.wait."), let headers = message.properties.headers { waiting.append(headers) }
+        }
+        let before = rig.connections.map(\.deliveredToServer)
+        scene.request(1)
+        try #require(rig.run { waiting.count == 1 })
+        let publishing = try #require(zip(rig.connections, before).first { $0.deliveredToServer > $1 }).0
+        rig.onLoop { publishing.cut() }
+        try #require(rig.run { waiting.count == 2 })
+        rig.broker.onAppend = { _, _ in }
+        let name = "push-possible-duplicate"
+        #expect(waiting.map { $0[name] } == [false, true])
+        #expect(waiting[0].entries.filter { $0.name != name } == waiting[1].entries.filter { $0.name != name })
+    }
+
     /// The producer's headers and the worker's together are more than a frame holds.
     @Test func headersThatDoNotFitAreLeftOut() throws {
         let rig = try LaneRig()
@@ -140,5 +180,19 @@ import Testing
         rig.drain(deadlineSeconds: 1)
         #expect(rig.run { rig.unfinished == 1 && rig.counters.requeued.value == 1 })
         #expect(rig.counters.registry.count(of: "martlet_dead_total") == 0 && rig.counters.count(of: .invalid) == 0)
+    }
+
+    @Test func whatWasNotPublishedToWaitIsNotCountedAsThat() throws {
+        let scene = try LaneScene()
+        let rig = scene.rig
+        try rig.onLoop {
+            try scene.apns.faults.put(Fault(id: "busy", action: .answer(.refused(.tooManyRequests))))
+            rig.broker.behaviour.nackPercent = 100
+        }
+        scene.request(1)
+        #expect(rig.run { rig.counters.publishRepeats.value >= 1 })
+        rig.drain(deadlineSeconds: 1)
+        #expect(rig.run { rig.unfinished == 1 && rig.counters.requeued.value == 1 })
+        #expect(scene.pushes.count == 1 && scene.waits == 0)
     }
 }

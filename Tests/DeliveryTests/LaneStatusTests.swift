@@ -22,6 +22,7 @@ import Testing
         #expect(status.inFlight == LaneRig.inFlightMax)
         let pool = try #require(status.pools.first)
         #expect(pool.isConnected && pool.connections == 1 && pool.streams + pool.waiting <= LaneRig.inFlightMax)
+        #expect(pool.streams > 0)
         #expect(pool.credential == .key(id: SimulatedApps.keyID(0), team: SimulatedApps.teamID(0)))
         #expect(pool.tokenAgeSeconds != nil)
         try #require(scene.rig.run { scene.results == 30 })

@@ -40,6 +40,7 @@ import Testing
         ] {
             #expect(whole.attributes.contains(Span.Attribute(key: key, value: .text(value))), "\(key)")
         }
+        #expect(whole.attributes.contains(Span.Attribute(key: "martlet.attempts", value: .integer(1))))
 
         let result = try #require(scene.rig.broker.queue(scene.rig.names.resultsQueue)?.ready.first)
         #expect(result.properties.header("traceparent")?.stringValue == whole.context.traceParent)

@@ -108,6 +108,13 @@ import Testing
         #expect(last?.deadLetter?.code == reason.text)
     }
 
+    @Test(arguments: [(0, 1), (1, 1), (2, 2)]) func oneTryIsTheLeast(attemptsMax: Int, tries: Int) {
+        let policy = OutcomePolicy(schedule: RetrySchedule(attemptsMax: attemptsMax))
+        let throttled = PushOutcome.answered(PushAnswer(status: 429, reason: .tooManyRequests))
+        let last = (0..<3).first { wait(policy.verdict(on: throttled, of: subject(Attempts(before: $0)))) == nil }
+        #expect(last.map { $0 + 1 } == tries)
+    }
+
     @Test func theWaitsGrowAndWhatTheServiceAsksForIsKept() {
         let policy = OutcomePolicy(schedule: RetrySchedule(attemptsMax: 100))
         let throttled = PushOutcome.answered(PushAnswer(status: 429, reason: .tooManyRequests))

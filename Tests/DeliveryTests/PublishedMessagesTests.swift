@@ -73,6 +73,18 @@ import Testing
             ] + Self.origin + ["note": "producer's"])
     }
 
+    /// One frame has to hold them and ours.
+    @Test func ofAProducersHeadersAsManyAreCopiedAsThereIsRoomFor() {
+        var headers = FieldTable()
+        for number in 0..<9 { headers.append("note-\(number)", .string(String(repeating: "x", count: 1000))) }
+        headers.append("small", 1)
+        let message = DeadLetterMessage.make(
+            for: record(headers), Conclusion(outcome: .invalid), because: DeadLetterReason("json", "syntax", "No."),
+            AppDirectory([]), failedAtMilliseconds: 9, exchange: "push.dead", worker: "tested")
+        let names = message.headers.entries.map(\.name)
+        #expect(names.filter { !$0.hasPrefix("push-") } == (0..<8).map { "note-\($0)" } + ["small"])
+    }
+
     @Test func whatWaitsIsReadAsItWasWritten() {
         var waiting = Attempts(before: 2, possibleDuplicate: true, rounds: 5)
         waiting.waitID = 77

@@ -105,16 +105,41 @@ import Testing
         #expect(scene.takeChanges() == [.opened(.endpoint(0), first)])
     }
 
-    @Test func itClosesAtTheFirstGoodAnswerToWhatBeganAfterItOpened() {
+    @Test(arguments: [0, 1] as [Int64])
+    func itClosesAtTheFirstGoodAnswerToWhatBeganAfterItOpened(secondsBefore: Int64) {
         let scene = Scene()
         guard let before = scene.admit(first) else { return #expect(Bool(false)) }
-        scene.wait(1)
+        scene.wait(secondsBefore)
         _ = scene.push(first, 403, .invalidProviderToken)
         scene.record(scene.answer(200), before)
         #expect(scene.admit(first) == nil, "what was sent before says nothing of the time since")
         scene.wait(5)
         #expect(scene.push(first, 200) == .judge)
         #expect(scene.admit(first)?.isProbe == false)
+        #expect(scene.breakers.areAllClosed)
+    }
+
+    /// It began before that, as a probe of something else.
+    @Test func aProbeSaysNothingOfWhatWasHeldUpAfterIt() {
+        let scene = Scene()
+        for number in 0..<EndpointEvidence.messagesMin { _ = scene.push(first, 500, connection: number) }
+        scene.wait(5)
+        guard let probe = scene.admit(first), probe.isProbe else { return #expect(Bool(false), "no probe") }
+        scene.wait(1)
+        let refusal = BreakerCause(.handshake("revoked"))
+        scene.breakers.refused(0, refusal, scene.now)
+        scene.record(scene.answer(200), probe)
+        #expect(scene.breakers.openings.map(\.place) == [.credential(pool: 0)])
+    }
+
+    @Test(arguments: [Reason?.none, .forbidden, .unknown("NewReason")])
+    func aRefusalThatMayBeOfTheKeyDoesNotShowThatItHolds(reason: Reason?) {
+        let scene = Scene()
+        _ = scene.push(first, 403, .invalidProviderToken)
+        scene.wait(5)
+        #expect(scene.push(first, 403, reason) == .judge)
+        #expect(scene.breakers.openings.map(\.place) == [.credential(pool: 0)])
+        #expect(scene.push(first, 200) == .judge, "the next may try")
         #expect(scene.breakers.areAllClosed)
     }
 
