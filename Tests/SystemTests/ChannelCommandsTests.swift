@@ -13,7 +13,9 @@ extension SystemTests {
             simulator: ["--listen-production-channels", "127.0.0.1:0"], delays: ["1s"],
             sections: ["channels: {reply_prefix: shop.}"])
 
-        private static func stage(_ name: String) async throws -> Stage {
+        private static func stage(_ name: String, simulator: [String] = []) async throws -> Stage {
+            var options = options
+            options.simulator += simulator
             let stage = try await Stage(name, options)
             try await stage.applyTopology()
             await stage.desk.collect(stage.queue("results"))
@@ -255,6 +257,26 @@ extension SystemTests {
             let reply = try await stage.desk.collected("shop.again", atLeast: 1)[0].json.root
             #expect(reply["outcome"]?.string == "unknown")
             #expect(reply["channels"]?.elements.compactMap(\.string) == [])
+            _ = try await worker.stop()
+            try await stage.end()
+        }
+
+        /// The broker delivers it again while it is still carried out.
+        @Test func aCommandWhoseConnectionIsLostMeanwhileIsRepliedToOnce() async throws {
+            let stage = try await Self.stage("lost", simulator: ["--delay-ms", "3000"])
+            try await stage.desk.bind("shop.lost", to: stage.queue("results"), "never")
+            await stage.desk.collect("shop.lost")
+            let worker = try await stage.worker()
+            _ = await stage.desk.publish(message(stage, 1, Self.create("none"), replyTo: "shop.lost"))
+            try await stage.untilAsked(1)
+            try await PrivateBroker.shared.rabbitmqctl("close_all_connections", "the test says so")
+            try await worker.said("ready")
+            _ = await stage.desk.publish(message(stage, 2, Self.command("list"), replyTo: "shop.lost"))
+            let replies = try await stage.desk.collected("shop.lost", atLeast: 2).map { try $0.json.root }
+            #expect(replies.map { $0["command"]?.string } == ["create", "list"])
+            #expect(replies[0]["outcome"]?.string == "done")
+            let made = try #require(replies[0]["channel_id"]?.string)
+            #expect(replies[1]["channels"]?.elements.compactMap(\.string) == [made])
             _ = try await worker.stop()
             try await stage.end()
         }

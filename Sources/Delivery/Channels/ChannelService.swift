@@ -54,8 +54,11 @@ public final class ChannelService: @unchecked Sendable {
     private let replies: ReplyPublisher
     private var outages: BrokerOutages
     private var counts: LabeledCounters<Count>
-    /// Commands that are carried out or replied to: more than one only after their connection was lost.
+    /// Commands that are carried out or replied to, and what is delivered meanwhile because their connection was lost.
     private var underWay = 0
+    private var isBusy = false
+    /// Was replied to, but could not be acknowledged: it comes again.
+    private var repliedTo: IncomingMessage?
     /// When all is left as it is; nil: not yet.
     private var deadline: MonotonicTime?
 
@@ -134,12 +137,20 @@ public final class ChannelService: @unchecked Sendable {
     private var isLate: Bool { deadline.map { $0 <= loop.now.monotonic } ?? false }
 
     private func handle(_ delivery: IncomingMessage) async {
+        while isBusy, !isLate { await loop.sleep(for: .milliseconds(Self.lookMilliseconds)) }
         guard !isLate, consumer.holds(delivery.tag) else { return consumer.requeue(delivery.tag) }
+        isBusy = true
+        defer { isBusy = false }
+        if delivery.isRedelivered, let repliedTo, repliedTo.isSameCommand(as: delivery) {
+            return consumer.acknowledge(delivery.tag)
+        }
         let answer = await answer(delivery)
         let reply = ReplyAttempts(
             answer.message, to: answer.address,
             orElse: (names.resultsExchange, RoutingKey.channelReply(app: answer.app)))
-        if await replies.publish(reply, until: { isLate }) { consumer.acknowledge(delivery.tag) }
+        guard await replies.publish(reply, until: { isLate }) else { return }
+        repliedTo = consumer.holds(delivery.tag) ? nil : delivery
+        consumer.acknowledge(delivery.tag)
     }
 
     private struct Answer {
@@ -209,5 +220,12 @@ public final class ChannelService: @unchecked Sendable {
                 .messageID: command.map { .describing($0.id) }, .outcome: .string(outcome),
                 .error: error.map { .string($0) },
             ])
+    }
+}
+
+extension IncomingMessage {
+    fileprivate func isSameCommand(as other: IncomingMessage) -> Bool {
+        body == other.body && properties.messageID == other.properties.messageID
+            && properties.correlationID == other.properties.correlationID
     }
 }
