@@ -50,7 +50,9 @@ extension WireConnection {
             client_properties: pool.table(Self.clientProperties(name: configuration.connectionName)),
             mechanism: pool.bytes(mechanism.rawValue), response: response.withUnsafeBytes { pool.bytes($0) },
             locale: pool.bytes("en_US"))
-        send(startOK, channel: 0, argumentBytesMax: Self.startOKBytesMax)
+        if !send(startOK, channel: 0, argumentBytesMax: Self.startOKBytesMax) {
+            fail(AMQPError(.invalidURL, "user and password do not fit into one frame", isRetriable: false))
+        }
     }
 
     private static func clientProperties(name: String) -> FieldTable {

@@ -7,7 +7,7 @@ import JSON
 /// its producer, from a wait queue, or from the broker after a lost channel. One for all lanes; where it has locks is
 /// the one place on the way of a message that has any (decision 11).
 ///
-/// A **copy** is a delivery of the same id, app and body as another. Most of the work is `CopyTable`'s, which is pure.
+/// A **copy** is a delivery of the same id and body as another. Most of the work is `CopyTable`'s, which is pure.
 ///
 /// `@unchecked Sendable`: `lostChannels` and its neighbour are used under their lock.
 public final class CopyMemory: @unchecked Sendable {

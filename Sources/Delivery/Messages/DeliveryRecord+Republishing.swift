@@ -21,8 +21,8 @@ extension DeliveryRecord {
         return message
     }
 
-    /// The producer's own headers, after ours, as far as there is room; its trace context is for `copyTraceContext`. `CC` and `BCC` would route the message further,
-    /// and what begins with `x-` belongs to the broker.
+    /// The producer's own headers, after ours, as far as there is room; its trace context is for `copyTraceContext`. `CC`
+    /// and `BCC` would route the message further, and what begins with `x-` belongs to the broker.
     func copyProducersHeaders(to headers: inout FieldTable) {
         guard let theirs = delivery.properties.headers else { return }
         var names = Set(headers.entries.map(\.name) + [MessageHeaderName.traceParent, MessageHeaderName.traceState])

@@ -13,6 +13,7 @@ extension WorkerStatus {
         }
         func one(_ name: String, _ help: String, _ value: Int) { several(name, help, [([:], Double(value))]) }
         let lanes = lanes.compactMap(\.status)
+        let settling = lanes + leaving.compactMap(\.status)
 
         several(
             "build_info", "1, with the version of Martlet and of what it has loaded.",
@@ -32,10 +33,10 @@ extension WorkerStatus {
             ])
         one(
             "publish_stuck", "Lanes that cannot publish what became of messages.",
-            lanes.count { $0.state.publishingFailure != nil })
-        one("publish_unconfirmed", "Messages published and not confirmed.", lanes.reduce(0) { $0 + $1.unconfirmed })
-        one("publish_waiting", "Messages that wait to be published.", lanes.reduce(0) { $0 + $1.unpublished })
-        one("unacked", "Deliveries that are not settled.", lanes.flatMap(\.queues).reduce(0) { $0 + $1.unsettled })
+            settling.count { $0.state.publishingFailure != nil })
+        one("publish_unconfirmed", "Messages published and not confirmed.", settling.reduce(0) { $0 + $1.unconfirmed })
+        one("publish_waiting", "Messages that wait to be published.", settling.reduce(0) { $0 + $1.unpublished })
+        one("unacked", "Deliveries that are not settled.", settling.flatMap(\.queues).reduce(0) { $0 + $1.unsettled })
         several(
             "queue_messages", "Messages ready in the broker's queues, as it said last.",
             queues.map { (["queue": $0.name], Double($0.messages)) })

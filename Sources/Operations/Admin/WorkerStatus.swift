@@ -43,7 +43,8 @@ struct WorkerStatus: Sendable {
     var queues: [QueueStatus]
     /// How long ago; nil before it has.
     var queuesSecondsOld: Int?
-    /// nil: it takes no commands for broadcast channels. Pushes go on without it: whether the worker is ready is another matter.
+    /// nil: it takes no commands for broadcast channels. Pushes go on without it: whether the worker is ready is another
+    /// matter.
     var channels: ChannelService.Status?
     var totals: WorkerTotals
     var inFlight: Int

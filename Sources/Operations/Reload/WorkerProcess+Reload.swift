@@ -122,6 +122,8 @@ extension WorkerProcess {
         try signTokens(for: new)
         let wait = topologyWait
         putInForce(new)
+        // Nothing is signed for the keys of the one before, which never started.
+        restoreTokens()
         Task(executorPreference: loop) { await self.begin() }
         await wait?.close()
     }

@@ -3,7 +3,8 @@ import Delivery
 import JSON
 import Telemetry
 
-/// A result or dead letter as an operator sees it, or a reply to a channel command that went to the results. Everything in it came from outside and may be anything.
+/// A result or dead letter as an operator sees it, or a reply to a channel command that went to the results. Everything in
+/// it came from outside and may be anything.
 struct WatchedMessage: Equatable {
     enum Kind: String {
         case result
