@@ -169,6 +169,7 @@ import Testing
             try load(certificates: [file], apps: "{com.example.\(file.dropLast(4)): {}}").apns.certificates
         }
         let (log, loop) = (try CapturedLog(), VirtualLoop(seed: 1))
+        defer { loop.end() }
         var inForce = certificates[0]
         loop.enter { CertificateReport.repeat(on: loop, to: log.log) { CertificateReport(certificates: inForce) } }
         var told: [[Int?]] = []
