@@ -138,6 +138,7 @@ import Testing
     @Test func anAddressThatChangedIsTakenAtTheNextConnect() async throws {
         let hosts = await DetachedThread.run { () -> [Int] in
             guard let loop = try? EpollLoop() else { return [] }
+            // Touched on this thread alone, by the loop that runs on it.
             nonisolated(unsafe) var accepted: [Int] = []
             loop.post {
                 let listeners = (0..<2).compactMap { number in

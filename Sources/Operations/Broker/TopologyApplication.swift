@@ -192,16 +192,6 @@ extension BrokerAdmin {
     func declare(_ queue: Topology.Queue) async throws(AMQPError) {
         try await declareQueue(queue.name, arguments: FieldTable(queue.arguments))
     }
-
-    func queueExists(_ name: String) async throws(AMQPError) -> Bool {
-        do {
-            _ = try await status(ofQueue: name)
-            return true
-        } catch {
-            guard error.code == .notFound else { throw error }
-            return false
-        }
-    }
 }
 
 extension ExchangeKind {
