@@ -81,4 +81,18 @@ import Testing
         #expect(scene.pushes.count == count)
         #expect(began.duration(to: scene.now) < .seconds(Lane.settleDeadlineSeconds + Lane.closeDeadlineSeconds))
     }
+
+    /// RabbitMQ takes back what was on its way to a consumer at its `basic.cancel`, and marks it as redelivered though no
+    /// one has had it.
+    @Test func aCopyThatWasOnItsWayToALaneThatLeftIsTold() throws {
+        let scene = try LaneScene(lanes: 2)
+        // The consumers take turns, the second one first.
+        scene.request(2)
+        try #require(scene.rig.run { scene.results == 2 })
+        scene.rig.leave(0)
+        try #require(scene.rig.run { scene.rig.ended == 1 })
+        for number in 0..<2 { scene.rig.request(LaneScene.message(number, app: 0), deliveryCount: 1) }
+        #expect(scene.rig.run { scene.rig.queue()?.unsettled == 0 && scene.rig.queue()?.ready.isEmpty == true })
+        #expect(scene.results == 4 && scene.pushes.count == 2)
+    }
 }

@@ -107,15 +107,15 @@ final class LaneRig {
     }
 
     /// - Parameter key: which of several queues of requests it is for.
-    func request(_ text: String, headers: FieldTable = FieldTable(), key: String = "-") {
-        loop.enter { publish(text, headers: headers, key: key) }
+    func request(_ text: String, headers: FieldTable = FieldTable(), key: String = "-", deliveryCount: Int = 0) {
+        loop.enter { publish(text, headers: headers, key: key, deliveryCount: deliveryCount) }
     }
 
     /// The same, to be called on the loop.
-    func publish(_ text: String, headers: FieldTable = FieldTable(), key: String = "-") {
+    func publish(_ text: String, headers: FieldTable = FieldTable(), key: String = "-", deliveryCount: Int = 0) {
         _ = broker.publish(
             exchange: names.requestsExchange, routingKey: key, messageID: text, headers: headers,
-            body: Array(text.utf8))
+            body: Array(text.utf8), deliveryCount: deliveryCount)
     }
 
     func replace(_ payloadSchemas: PayloadSchemas) {

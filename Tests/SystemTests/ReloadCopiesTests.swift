@@ -21,8 +21,6 @@ extension SystemTests {
             try stage.write(options)
             worker.send(signal: SIGHUP)
             try await worker.said("the configuration was read anew and is in force")
-            // Of one that lanes give back while they leave, alike in every byte, one result is for both (decision 11).
-            try await worker.said("the lanes before have ended")
             try await stage.publish(samples)
             let last = Sample.make(1, from: 100, app: "com.example.stays")
             _ = try await stage.desk.collected(stage.queue("results"), atLeast: 2 * samples.count)

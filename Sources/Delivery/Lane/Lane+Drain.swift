@@ -59,7 +59,10 @@ extension Lane {
 
     private func untilSettled() async {
         let deadline = loop.now.monotonic + .seconds(Self.settleDeadlineSeconds)
-        for consumer in consumers { await consumer.untilSettled(by: deadline) }
+        for consumer in consumers where await consumer.untilSettled(by: deadline) {
+            // Nothing that was settled comes again: what does, and is marked as redelivered, is another that is alike.
+            consumer.onChannelLost = {}
+        }
     }
 
     private func giveUp() {

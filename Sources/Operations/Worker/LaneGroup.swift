@@ -62,11 +62,11 @@ final class LaneGroup: @unchecked Sendable {
     func replace(_ files: PayloadSchemaFiles) {
         guard files.areNamed(as: plan.configuration.payloadSchemas) else { return }
         payloadSchemas = plan.payloadSchemas(files)
-        for lane in lanes { lane.replace(payloadSchemas) }
+        for index in undrained { lanes[index].replace(payloadSchemas) }
     }
 
     func take(_ news: TokenNews, of credential: Credential.Name) {
-        for lane in lanes { lane.take(news, of: credential) }
+        for index in undrained { lanes[index].take(news, of: credential) }
         channels?.take(news, of: credential)
     }
 

@@ -180,10 +180,13 @@ public final class ScriptedBroker {
     }
 
     /// Puts a message in as a publisher would; returns the number of queues that took it.
+    ///
+    /// - Parameter deliveryCount: other than 0: RabbitMQ has taken it back from a consumer that was being cancelled, which
+    ///   never saw it.
     @discardableResult
     public func publish(
         exchange: String = "", routingKey: String, messageID: String? = nil, contentEncoding: String? = nil,
-        headers: FieldTable = FieldTable(), body: [UInt8]
+        headers: FieldTable = FieldTable(), body: [UInt8], deliveryCount: Int = 0
     ) -> Int {
         var writer = WireWriter()
         writer.short(
@@ -193,13 +196,18 @@ public final class ScriptedBroker {
         if !headers.isEmpty { writer.table(headers) }
         writer.octet(2)
         if let messageID { writer.shortString(messageID) }
-        return publish(exchange: exchange, routingKey: routingKey, propertyList: writer.bytes, body: body)
+        return publish(
+            exchange: exchange, routingKey: routingKey, propertyList: writer.bytes, body: body,
+            deliveryCount: deliveryCount)
     }
 
-    func publish(exchange: String, routingKey: String, propertyList: [UInt8], body: [UInt8]) -> Int {
+    func publish(
+        exchange: String, routingKey: String, propertyList: [UInt8], body: [UInt8], deliveryCount: Int = 0
+    ) -> Int {
         published += 1
-        let message = ScriptedMessage(
+        var message = ScriptedMessage(
             number: published, exchange: exchange, routingKey: routingKey, propertyList: propertyList, body: body)
+        message.deliveryCount = deliveryCount
         let targets = route(exchange, routingKey)
         for queue in targets { queue.append(message) }
         return targets.count
