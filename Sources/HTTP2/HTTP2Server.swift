@@ -194,7 +194,23 @@ public final class HTTP2Server: HTTP2Session {
         return true
     }
 
-    override func headerIgnored() { _ = scanner?.next() }
+    override func headerMalformed(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Bool {
+        _ = scanner?.next()
+        guard let stream = headerStream, streams.contains(stream) else { return true }
+        delegate?.requestHeaderMalformed(stream, name: name, value: value)
+        return false
+    }
+
+    /// Names the field: `…, name: [Apns-Topic], value: [com.example.app]`.
+    override func messageRefused(_ words: UnsafeRawBufferPointer) {
+        guard let stream = headerStream, streams.contains(stream),
+            let name = String(decoding: words, as: UTF8.self).firstMatch(of: /, name: \[(.*?)\], value: \[/)?.output.1
+        else { return }
+        Array(name.utf8).withUnsafeBytes {
+            delegate?.requestHeaderMalformed(
+                stream, name: $0, value: UnsafeRawBufferPointer(start: nil, count: 0))
+        }
+    }
 
     override func bodyReceived(slot: Int, _ bytes: UnsafeRawBufferPointer) {
         guard let stream = streams.stream(slot: slot) else { return }

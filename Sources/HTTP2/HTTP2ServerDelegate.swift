@@ -35,6 +35,12 @@ open class HTTP2ServerDelegate {
         representation: HeaderRepresentation
     ) {}
 
+    /// A field that makes its request malformed (RFC 9113, 8.2.1 and 8.3): the stream is reset with PROTOCOL_ERROR. It may
+    /// be told a second time, with no value.
+    open func requestHeaderMalformed(
+        _ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
+    ) {}
+
     /// Part of the body; the memory is valid during the call. How much of it is kept is the delegate's matter.
     open func requestBody(_ stream: HTTP2Stream, _ bytes: UnsafeRawBufferPointer) {}
 

@@ -157,6 +157,7 @@ public class HTTP2Session: ByteStreamHandler {
             (NGHTTP2_SETTINGS_ENABLE_PUSH, nghttp2_session_check_server_session(session) == 0 ? 0 : nil),
             (NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, settings.maxConcurrentStreams),
             (NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, settings.initialWindowBytes),
+            (NGHTTP2_SETTINGS_MAX_FRAME_SIZE, settings.maxFrameBytes),
             (NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, settings.maxHeaderListBytes))
     }
 
@@ -316,8 +317,11 @@ public class HTTP2Session: ByteStreamHandler {
         name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, neverIndexed: Bool
     ) -> Bool { true }
 
-    /// A field came that no message may have; nghttp2 drops it.
-    func headerIgnored() {}
+    /// A field came that no message may have; whether the message goes on without it, or the stream is reset.
+    func headerMalformed(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Bool { true }
+
+    /// Why nghttp2 resets the stream whose header block it reads.
+    func messageRefused(_ words: UnsafeRawBufferPointer) {}
 
     func bodyReceived(slot: Int, _ bytes: UnsafeRawBufferPointer) {}
 

@@ -6,16 +6,19 @@ public struct HTTP2Settings: Sendable, Hashable {
     public var initialWindowBytes: UInt32?
     /// Bytes of the table against which the peer compresses header fields.
     public var headerTableBytes: UInt32?
+    /// Bytes of one frame's payload, 16,384 to 16,777,215.
+    public var maxFrameBytes: UInt32?
     /// Bytes of uncompressed header fields of one message; advice to the peer.
     public var maxHeaderListBytes: UInt32?
 
     public init(
         maxConcurrentStreams: UInt32? = nil, initialWindowBytes: UInt32? = nil, headerTableBytes: UInt32? = nil,
-        maxHeaderListBytes: UInt32? = nil
+        maxFrameBytes: UInt32? = nil, maxHeaderListBytes: UInt32? = nil
     ) {
         self.maxConcurrentStreams = maxConcurrentStreams
         self.initialWindowBytes = initialWindowBytes
         self.headerTableBytes = headerTableBytes
+        self.maxFrameBytes = maxFrameBytes
         self.maxHeaderListBytes = maxHeaderListBytes
     }
 }

@@ -26,6 +26,11 @@ enum SessionFactory {
                 with(userData) { $0.frameBegan() }
                 return 0
             }
+            nghttp2_session_callbacks_set_error_callback2(callbacks) { _, code, words, count, userData in
+                guard code == NGHTTP2_ERR_HTTP_HEADER.rawValue else { return 0 }
+                with(userData) { $0.messageRefused(UnsafeRawBufferPointer(start: words, count: count)) }
+                return 0
+            }
         }
         // Until the peer's SETTINGS say otherwise; nghttp2's own default is 100 streams.
         nghttp2_option_set_peer_max_concurrent_streams(options, 1)
@@ -61,9 +66,14 @@ enum SessionFactory {
                     ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
             }
         }
-        nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, _, _, _, _, _, _, userData in
-            with(userData) { $0.headerIgnored() }
-            return 0
+        nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) {
+            _, _, name, nameCount, value, valueCount, _, userData in
+            with(userData) { session in
+                session.headerMalformed(
+                    name: UnsafeRawBufferPointer(start: name, count: nameCount),
+                    value: UnsafeRawBufferPointer(start: value, count: valueCount))
+                    ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
+            }
         }
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) { _, _, id, data, count, userData in
             with(userData) {

@@ -54,7 +54,7 @@ public struct TLSServerConfiguration: Sendable {
     public var identity: TLSIdentity
     /// ALPN names in the order of preference; the first that the client offers too is taken.
     public var applicationProtocols: [String]
-    /// Whether a client that offers none of `applicationProtocols` is refused.
+    /// Whether a client that offers nothing by ALPN is refused; one that offers others alone always is.
     public var requiresApplicationProtocol: Bool
     /// Who signs clients' certificates; without, clients are not asked for one.
     public var clientTrust: TLSTrust?

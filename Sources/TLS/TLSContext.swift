@@ -80,7 +80,7 @@ public final class TLSContext: @unchecked Sendable {
         self.isServer = isServer
         self.applicationProtocols = applicationProtocols
         self.requiresApplicationProtocol = requiresApplicationProtocol
-        protocolChoice = ProtocolChoice(applicationProtocols, isRequired: requiresApplicationProtocol)
+        protocolChoice = ProtocolChoice(applicationProtocols)
 
         // Connections live for hours, so nothing is gained by resuming sessions; tickets would only be sent and stored.
         martlet_ctx_disable_extras(pointer)
@@ -139,15 +139,13 @@ private func judgeClientCertificate(_ store: OpaquePointer?, _ argument: UnsafeM
 private final class ProtocolChoice {
     /// Each name after its length in one byte.
     let wireFormat: [UInt8]
-    let isRequired: Bool
 
-    init(_ names: [String], isRequired: Bool) {
+    init(_ names: [String]) {
         wireFormat = names.flatMap { [UInt8(truncatingIfNeeded: $0.utf8.count)] + Array($0.utf8) }
-        self.isRequired = isRequired
     }
 }
 
-/// The server's first name that the client offers. `chosen` may point into the client's list, which OpenSSL keeps for the
+/// The server's first name that the client offers; a client that offers others alone is refused (RFC 7301, 3.2). `chosen` may point into the client's list, which OpenSSL keeps for the
 /// length of this call and copies from.
 private func chooseProtocol(
     _ ssl: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
@@ -161,9 +159,7 @@ private func chooseProtocol(
         // On success `name` points into the client's list or ours; the client's holds the same bytes and outlives the call.
         SSL_select_next_proto(&name, chosenLength, ours.baseAddress, UInt32(ours.count), offered, offeredLength)
     }
-    guard status == OPENSSL_NPN_NEGOTIATED, let name else {
-        return choice.isRequired ? SSL_TLSEXT_ERR_ALERT_FATAL : SSL_TLSEXT_ERR_NOACK
-    }
+    guard status == OPENSSL_NPN_NEGOTIATED, let name else { return SSL_TLSEXT_ERR_ALERT_FATAL }
     chosen.pointee = UnsafePointer(name)
     return SSL_TLSEXT_ERR_OK
 }

@@ -91,7 +91,7 @@ import Testing
 
     @Test func eachHostServesItsOwnPaths() {
         let list = fields("GET", "/1/apps/com.example.app/all-channels", [])
-        #expect(wire.exchange(list, body: []).line == #"404 {"reason":"BadPath"}"#)
+        #expect(wire.exchange(list, body: []).line == #"405 {"reason":"MethodNotAllowed"}"#)
         #expect(channels.push().line == #"404 {"reason":"BadPath"}"#)
     }
 }

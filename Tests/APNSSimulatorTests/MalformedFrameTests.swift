@@ -173,14 +173,6 @@ import Testing
         #expect(wire.apns.server.counters.requests == 1)
     }
 
-    /// Such fields make a request malformed (RFC 9113, 8.2.1); it is taken as if they had not come, since some clients
-    /// leave white space at a value's end.
-    @Test(arguments: [("a", "b\nc"), ("a b", "c"), ("", "c"), ("a", " b"), ("apns-collapse-id", "b ")])
-    func isAsIfItHadNotCome(name: String, value: String) throws {
-        let wire = try Wire()
-        expectAccepted(wire.exchange(wire.fields() + [(name, value)], body: Array(Wire.alert.utf8)))
-    }
-
     @Test(arguments: [
         "GET / HTTP/1.1\r\nHost: api.push.apple.com\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n\u{0}\u{0}\u{0}\u{4}",
         String(repeating: "\u{0}", count: 24),

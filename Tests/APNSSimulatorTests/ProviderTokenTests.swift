@@ -79,15 +79,15 @@ import Testing
 
     @Test mutating func issuedAtIsANumberOfSeconds() throws {
         let milliseconds = apns.now.unixMilliseconds
-        for bad in [#""\#(milliseconds)""#, "\(milliseconds)", "null", "1.5", "1e400", "9223372036854775807"] {
+        for bad in [#""\#(milliseconds)""#, "\(milliseconds)", "null", "true", "-1", "1e400", "9223372036854775807"] {
             apns.token = try provider.token(claims: #"{"iss":"TEAM000001","iat":\#(bad)}"#)
             #expect(apns.push() == invalid, "\(bad)")
         }
         apns.token = try provider.token(claims: #"{"iss":"TEAM000001"}"#)
         #expect(apns.push() == invalid)
-        for old in ["0", "-9223372036854775808"] {
+        for old in ["0", "1.5"] {
             apns.token = try provider.token(claims: #"{"iss":"TEAM000001","iat":\#(old)}"#)
-            #expect(apns.push() == (old == "0" ? expired : invalid), "\(old)")
+            #expect(apns.push() == expired, "\(old)")
         }
     }
 

@@ -217,13 +217,18 @@ import Testing
         return refused.error
     }
 
-    @Test(arguments: [([String](), ["h2"]), (["http/1.1"], ["h2"]), (["http/1.1", "h3"], ["h2", "h2c"])])
-    func `Without the protocol in common there is no connection`(offered: [String], wanted: [String]) throws {
+    @Test(arguments: [
+        ([String](), ["h2"], true), (["http/1.1"], ["h2"], true), (["http/1.1", "h3"], ["h2", "h2c"], true),
+        (["http/1.1"], ["h2"], false),
+    ])
+    func `Without the protocol in common there is no connection`(
+        offered: [String], wanted: [String], isRequired: Bool
+    ) throws {
         var client = TLSClientConfiguration.trusting
         client.applicationProtocols = offered
         var server = TLSServerConfiguration.trusted
         server.applicationProtocols = wanted
-        server.requiresApplicationProtocol = true
+        server.requiresApplicationProtocol = isRequired
         let wire = try Wire(client: client, server: server)
         #expect(wire.start { wire.areClosed } == .done)
         #expect(wire.server.error?.code == .tls && !wire.server.isConnected)

@@ -7,10 +7,13 @@ struct ConnectionRoutes {
 
     var all: [AdminRoute] {
         [
-            AdminRoute(.get, "/v1/connections", "the connections that are open") { [server] _ in
+            AdminRoute(.get, "/v1/connections", "the connections that are open, and the newest that failed") { [server] _ in
                 .object { json in
                     json.beginArray("connections")
                     for connection in server.openConnections { connection.write(to: &json) }
+                    json.endArray()
+                    json.beginArray("failures")
+                    for failure in server.failures.newest { failure.write(to: &json) }
                     json.endArray()
                 }
             }

@@ -23,6 +23,7 @@ struct SimulatorMetrics {
                 ["environment": service.environment.rawValue, "service": service.kind.rawValue])
         }
         gauge("requests_in_flight", "Requests that arrived whole and are not answered yet.", counters.inFlight)
+        count("requests_malformed", "Requests reset because they broke the rules of HTTP.", counters.requestsMalformed)
         count("requests_abandoned", "Requests whose stream ended before their answer.", counters.requestsAbandoned)
         count("requests_without_id", "Requests without an apns-id that is a UUID.", counters.requestsWithoutID)
         count("duplicates", "Requests whose apns-id came before.", counters.duplicateIDs)

@@ -102,7 +102,7 @@ struct Option: Sendable {
         },
         Option(
             name: "--alpn", placeholder: "MODE",
-            help: "whether clients must offer h2 by ALPN: required, optional (required)"
+            help: "whether clients must offer h2 by ALPN: required, optional (optional)"
         ) {
             (options, value) throws(SimulatorError) in options.applicationProtocol = try word("--alpn", value)
         },

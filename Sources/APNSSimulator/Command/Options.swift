@@ -3,7 +3,7 @@ import EventLoop
 
 /// What the command line asks for.
 struct Options {
-    /// Whether a client has to say in TLS's ALPN that it speaks HTTP/2.
+    /// Whether a client has to say in TLS's ALPN that it speaks HTTP/2, or may say nothing.
     enum ApplicationProtocol: String, CaseIterable {
         case required, optional
     }
@@ -16,7 +16,7 @@ struct Options {
     /// What was said of the rules; holds against the state file.
     private var ruleChanges: [@Sendable (inout RuleOptions) -> Void] = []
     var stateFile: String?
-    var applicationProtocol = ApplicationProtocol.required
+    var applicationProtocol = ApplicationProtocol.optional
     var certificateFile: String?
     var privateKeyFile: String?
     var demonstrationDirectory: String?

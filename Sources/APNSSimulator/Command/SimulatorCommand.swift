@@ -62,6 +62,7 @@ private final class SimulatorProcess {
     private var signals: SignalSource?
     private var admin: SimulatorAdmin?
     private var isEnding = false
+    private var failureLimit = LineLimit()
 
     /// Starts serving; the loop keeps the process alive through its signals.
     static func start(_ options: Options, _ world: World, on loop: EpollLoop) throws(SimulatorError) {
@@ -77,6 +78,7 @@ private final class SimulatorProcess {
             loop: loop, configuration: configuration, state: world.document.state,
             faults: world.document.faults, clockOffset: world.document.clockOffset, record: record)
         let process = SimulatorProcess(loop: loop, server: server)
+        server.onFailure = { [unowned process] in process.tell($0) }
         try SimulatorError.telling(.unavailable) { () throws(TransportError) in
             process.signals = try SignalSource(loop: loop, signals: [SIGTERM, SIGINT, SIGUSR1]) { signal in
                 process.received(signal: signal)
@@ -113,6 +115,13 @@ private final class SimulatorProcess {
     private init(loop: EpollLoop, server: SimulatorServer) {
         self.loop = loop
         self.server = server
+    }
+
+    private func tell(_ failure: ConnectionFailure) {
+        let line = "connection \(failure.number) (\(failure.service)): \(failure.text)"
+        for line in failureLimit.lines(for: line, now: loop.now.monotonic) {
+            StandardStream.error.line("apns-simulator: \(line)")
+        }
     }
 
     private func received(signal: Int32) {

@@ -20,18 +20,21 @@ public struct Fault: Sendable, Hashable {
     public var action: FaultAction
     /// The part of what matches that it strikes, from 0 to 1; which ones follows from the seed.
     public var share: Double
+    /// How many of what matches it lets through at first.
+    public var skipCount: Int
     /// How often it strikes at most; nil for no limit.
     public var countMax: Int?
 
     public init(
         id: String, trigger: Trigger = .request, match: FaultMatch = FaultMatch(), action: FaultAction,
-        share: Double = 1, countMax: Int? = nil
+        share: Double = 1, skipCount: Int = 0, countMax: Int? = nil
     ) {
         self.id = id
         self.trigger = trigger
         self.match = match
         self.action = action
         self.share = share
+        self.skipCount = skipCount
         self.countMax = countMax
     }
 }

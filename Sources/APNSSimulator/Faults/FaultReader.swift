@@ -21,7 +21,7 @@ public struct FaultReader {
     /// - Throws: a sentence, and the value that it is about.
     public func fault(_ value: JSONValue, makeID: () -> String) throws(InputError) -> Fault {
         let members = try Members(
-            value, "a fault", known: ["id", "trigger", "match", "action", "share", "count_max", "struck"])
+            value, "a fault", known: ["id", "trigger", "match", "action", "share", "skip_count", "count_max", "struck"])
         guard let action = members["action"] else { throw InputError("a fault has an action", node: value.nodeIndex) }
         var fault = Fault(
             id: try members["id"].map { id throws(InputError) in try self.id(id) } ?? makeID(),
@@ -29,6 +29,7 @@ public struct FaultReader {
         fault.trigger = try members.word("trigger") ?? .request
         if let match = members["match"] { fault.match = try self.match(match) }
         fault.share = try members.number("share", 0...1) ?? 1
+        fault.skipCount = try members.int("skip_count", 0...Self.strikesMax) ?? 0
         fault.countMax = try members.int("count_max", 1...Self.strikesMax)
         try check(fault, value)
         return fault

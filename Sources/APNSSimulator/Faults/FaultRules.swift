@@ -11,13 +11,25 @@ public struct FaultRules: Sendable {
     public struct Entry: Sendable {
         public let fault: Fault
         public fileprivate(set) var struck = 0
+        /// How many of what matched were let through at first.
+        private var skipped = 0
         fileprivate let match: Match
         fileprivate var random: SeededRandom
 
         fileprivate var isSpent: Bool { fault.countMax.map { struck >= $0 } ?? false }
 
+        fileprivate init(_ fault: Fault, seed: UInt64) {
+            self.fault = fault
+            match = Match(fault.match)
+            random = SeededRandom(seed: seed)
+        }
+
         /// Whether it strikes something that it matches.
         fileprivate mutating func strikes() -> Bool {
+            guard skipped >= fault.skipCount else {
+                skipped += 1
+                return false
+            }
             guard fault.share >= 1 || LatencyDistribution.unit(&random) < fault.share else { return false }
             struck += 1
             return true
@@ -60,7 +72,7 @@ public struct FaultRules: Sendable {
     public mutating func put(_ fault: Fault) throws(InputError) {
         var hash = FNV1a(seed: seed)
         hash.mix(fault.id.utf8)
-        let entry = Entry(fault: fault, match: Match(fault.match), random: SeededRandom(seed: hash.value))
+        let entry = Entry(fault, seed: hash.value)
         if let index = entries.firstIndex(where: { $0.fault.id == fault.id }) {
             entries[index] = entry
         } else {

@@ -22,6 +22,7 @@ extension Fault {
             json.key("share")
             json.double(share)
         }
+        if skipCount > 0 { json.member("skip_count", skipCount) }
         if let countMax { json.member("count_max", countMax) }
         if let struck { json.member("struck", struck) }
         json.endObject()

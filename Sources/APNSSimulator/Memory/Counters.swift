@@ -28,6 +28,8 @@ public struct Counters: Sendable, Hashable {
     public internal(set) var bodyBytes = 0
     /// Streams that were refused because the connection may not have so many.
     public internal(set) var streamsRefused = 0
+    /// Requests that broke the rules of HTTP, so that their stream was reset.
+    public internal(set) var requestsMalformed = 0
     /// Requests whose stream ended before they were answered.
     public internal(set) var requestsAbandoned = 0
     /// Signatures of provider tokens that were checked.
@@ -118,6 +120,7 @@ public struct Counters: Sendable, Hashable {
         json.member("in_flight_max", inFlightMax)
         json.member("body_bytes", bodyBytes)
         json.member("streams_refused", streamsRefused)
+        json.member("requests_malformed", requestsMalformed)
         json.member("requests_abandoned", requestsAbandoned)
         json.member("tokens_verified", tokensVerified)
         json.member("requests_without_id", requestsWithoutID)

@@ -5,7 +5,7 @@ public import HTTP2
 /// One request and what became of it, as the log keeps it: nothing in it can be pushed with, but for the device token,
 /// which is told whole only to those who ask for it.
 public struct LoggedRequest: Sendable {
-    /// Counts from 1, in the order in which requests arrived whole.
+    /// Counts from 1, in the order in which requests arrived whole, or were found to be malformed.
     public let number: Int
     private let entry: RequestLog.Entry
     private let bytes: [UInt8]
@@ -39,6 +39,10 @@ public struct LoggedRequest: Sendable {
     public var payloadByteCount: Int { entry.payloadByteCount }
     /// What it was or is to be answered with; nil when a fault leaves it without answer.
     public var status: Int? { entry.status == 0 ? nil : Int(entry.status) }
+    /// Whether its stream was reset with PROTOCOL_ERROR, because it broke the rules of HTTP (RFC 9113, 8.1.1).
+    public var isMalformed: Bool { entry.isMalformed }
+    /// The name of the header that made it so; nil when no single one did.
+    public var malformedField: String? { text { $0.malformedField } }
     /// Of the answer's body.
     public var reason: Reason? { withView { $0.reason.isEmpty ? nil : Reason($0.reason) } }
     /// The id of the fault that struck it.

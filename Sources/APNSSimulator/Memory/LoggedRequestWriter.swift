@@ -68,6 +68,8 @@ private struct RequestWriter {
         if detail == .full { member("payload", view.payload) }
         if view.isPayloadWhole { json.member("payload_sha256", SHA256Value(of: view.payload).description) }
         if entry.status != 0 { json.member("status", Int(entry.status)) }
+        if entry.isMalformed { json.member("reset", HTTP2ErrorCode.protocolError.description) }
+        member("malformed_field", view.malformedField)
         if !view.reason.isEmpty { member("reason", view.reason) }
         if !view.faultID.isEmpty { member("fault", view.faultID) }
         if detail == .full || entry.isDuplicate { json.member("duplicate", entry.isDuplicate) }

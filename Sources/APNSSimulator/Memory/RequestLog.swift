@@ -22,7 +22,11 @@ final class RequestLog {
         var stream: Int32
         /// 0 when no answer is planned.
         var status: UInt16
-        var isDuplicate: Bool
+        var isDuplicate = false
+        /// Whether its stream was reset because it broke the rules of HTTP.
+        var isMalformed = false
+        /// Whether its last header is what broke them.
+        var hasMalformedHeader = false
 
         // Where its bytes are: headers, then payload, reason and fault.
         fileprivate(set) var start = 0

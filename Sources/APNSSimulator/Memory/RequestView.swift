@@ -14,6 +14,11 @@ struct RequestView {
 
     var headers: HeaderRecords { HeaderRecords(part(from: 0, count: Int(entry.headerBytes))) }
 
+    /// The name of the header that makes it malformed.
+    var malformedField: UnsafeRawBufferPointer? {
+        entry.hasMalformedHeader ? headers.reduce(nil) { $1.name } : nil
+    }
+
     var payload: UnsafeRawBufferPointer {
         part(from: Int(entry.headerBytes), count: Int(entry.payloadBytes))
     }

@@ -84,7 +84,9 @@ struct BroadcastRules {
         } else if options.demandsBroadcastExpiration {
             throw Refusal(reason: .badExpirationDate)
         }
-        if let priority = request[.apnsPriority], Priority(priority) == nil { throw Refusal(reason: .badPriority) }
+        guard request[.apnsPriority].map({ Priority($0) != nil }) ?? !options.demandsBroadcastPriority else {
+            throw Refusal(reason: .badPriority)
+        }
         return channelID
     }
 

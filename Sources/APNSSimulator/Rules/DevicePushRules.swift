@@ -22,7 +22,7 @@ struct DevicePushRules {
         _ request: Request, on connection: inout ConnectionMemory, rates: inout RateLimit, state: SimulatorState,
         now: Now
     ) throws(Refusal) -> Answer {
-        try checkPathAndMethod(of: request)
+        try checkMethodAndPath(of: request)
         var sender = Sender.anyone
         if state.rules.order == .authenticationFirst {
             sender = try connection.sender(of: request, state: state, now: now)
@@ -89,11 +89,11 @@ struct DevicePushRules {
         }
     }
 
-    private func checkPathAndMethod(of request: Request) throws(Refusal) {
+    private func checkMethodAndPath(of request: Request) throws(Refusal) {
+        guard let method = request[.method], method.equals("POST") else { throw Refusal(reason: .methodNotAllowed) }
         guard let path = request[.path], path.starts(with: RequestPath.devicePrefix) else {
             throw Refusal(reason: .badPath)
         }
-        guard let method = request[.method], method.equals("POST") else { throw Refusal(reason: .methodNotAllowed) }
     }
 
     private func deviceToken(of request: Request) throws(Refusal) -> UnsafeRawBufferPointer {

@@ -26,7 +26,7 @@ enum HeaderForm {
     }
 
     /// Seconds that lie in the year 5138; as milliseconds they lie in 1973.
-    private static let unixSecondsMax: Int64 = 100_000_000_000
+    static let unixSecondsMax: Int64 = 100_000_000_000
 
     /// - Throws: when it is no time at all, or one that the switches refuse.
     static func checkExpiration(

@@ -31,8 +31,7 @@ struct ReceivedProviderToken {
         guard text.count <= bytesMax, parts.count == 3, let header = object(parts[0]), let claims = object(parts[1]),
             let signature = Base64URL.decode(UnsafeRawBufferPointer(rebasing: parts[2])),
             header["alg"]?.isString("ES256") == true, let keyID = header["kid"]?.string,
-            // A whole number of seconds: Apple's printed sample, a text in milliseconds, is none.
-            let teamID = claims["iss"]?.string, let issuedAt = claims["iat"]?.int64,
+            let teamID = claims["iss"]?.string, let issuedAt = issuedAt(claims["iat"], state.rules),
             let key = state.key(id: keyID), !key.isRevoked, key.teamID == teamID,
             signatures.isGood(text, signature: signature, signedCount: parts[1].endIndex, by: key.publicKey)
         else { throw Refusal(reason: .invalidProviderToken) }
@@ -42,8 +41,25 @@ struct ReceivedProviderToken {
         return ReceivedProviderToken(key: key, issuedAtSeconds: issuedAt)
     }
 
+    /// Whole seconds of `iat`, a number that may have a fraction (RFC 7519, section 2, NumericDate). What can only be
+    /// milliseconds, as in Apple's printed sample, is none.
+    private static func issuedAt(_ value: JSONValue?, _ rules: RuleOptions) -> Int64? {
+        guard let seconds = rules.acceptsTextIssuedAt ? value?.double ?? value?.seconds : value?.double,
+            0..<Double(HeaderForm.unixSecondsMax) ~= seconds
+        else { return nil }
+        return Int64(seconds)
+    }
+
     private static func object(_ part: Slice<UnsafeRawBufferPointer>) -> JSONValue? {
         guard let bytes = Base64URL.decode(UnsafeRawBufferPointer(rebasing: part)) else { return nil }
         return try? JSONDocument(bytes, limits: JSONLimits(bytesMax: bytesMax, depthMax: 8)).root
+    }
+}
+
+extension JSONValue {
+    /// A text of decimal digits, perhaps with a fraction.
+    fileprivate var seconds: Double? {
+        guard let text = string, text.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || $0 &- UInt8(ascii: "0") < 10 }) else { return nil }
+        return Double(text)
     }
 }

@@ -29,6 +29,7 @@ final class Request {
         /// Whether all headers are kept, framed for the log.
         var keepsAll = false
         var headersKept = 0
+        var hasMalformedHeader = false
     }
 
     /// Where a header's value lies; a count below 0 says that it was not sent.
@@ -59,6 +60,7 @@ final class Request {
     func reset(keepsAll: Bool = false) {
         contents.pointee.keepsAll = keepsAll
         contents.pointee.headersKept = 0
+        contents.pointee.hasMalformedHeader = false
         contents.pointee.headers.count = 0
         contents.pointee.body.count = 0
         contents.pointee.bodyByteCount = 0
@@ -92,6 +94,17 @@ final class Request {
             start: Int32(contents.pointee.headers.count - value.count), count: Int32(value.count))
         if field == .apnsID { contents.pointee.id = UUIDValue(value) }
     }
+
+    /// Takes the header that makes the request malformed; it is the last. Others of the kind are not looked at.
+    func addMalformedHeader(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        guard !hasMalformedHeader else { return }
+        contents.pointee.hasMalformedHeader = true
+        let secret = HeaderForm.isWord(name, HeaderName.authorization) ? HeaderRecord.secret(in: value).count : 0
+        keep(name, UnsafeRawBufferPointer(rebasing: value.dropLast(secret)), HeaderRepresentation(nil))
+    }
+
+    /// Whether the last of its headers makes it malformed.
+    var hasMalformedHeader: Bool { contents.pointee.hasMalformedHeader }
 
     /// Keeps a header that decides about nothing.
     private func keep(
@@ -136,6 +149,9 @@ final class Request {
     /// `apns-id` as a value; nil when it was not sent or is no UUID.
     var id: UUIDValue? { contents.pointee.id }
 
+    /// The id that it is remembered by: `apns-id`, else `apns-request-id`.
+    var loggedID: UUIDValue? { id ?? self[.apnsRequestID].flatMap { UUIDValue($0) } }
+
     /// What follows `/3/device/` in the path; empty when the path is another.
     var deviceToken: UnsafeRawBufferPointer {
         let prefix = RequestPath.devicePrefix
@@ -150,6 +166,9 @@ final class Request {
         guard let path = self[.path] else { return false }
         return path.starts(with: RequestPath.broadcastPrefix)
     }
+
+    /// Whether its answer has no body (RFC 9110, 9.3.2).
+    var isHead: Bool { self[.method]?.equals("HEAD") == true }
 
     /// A header that APNs knows came more than once, in a way that is refused.
     func hasDuplicateHeaders(_ options: RuleOptions) -> Bool {

@@ -68,6 +68,8 @@ public struct RuleOptions: Sendable {
     public var futureTokenSecondsMax = 3600
     /// What a token from further in the future is refused with.
     public var futureTokenReason = Reason.invalidProviderToken
+    /// Whether `iat` may be a text of seconds, as kalyke and former versions of APNSwift send it, whose pushes Apple takes.
+    public var acceptsTextIssuedAt = true
     /// What a token of another team than the connection's first is refused with.
     public var otherTeamReason = Reason.invalidProviderToken
     /// What a team-scoped key is refused with after one of topics, and the other way round.
@@ -95,6 +97,8 @@ public struct RuleOptions: Sendable {
     /// Whether a broadcast without `apns-expiration` is refused with `BadExpirationDate`: Apple calls it required, and
     /// leaves it out of a sample.
     public var demandsBroadcastExpiration = false
+    /// Whether a broadcast without `apns-priority` is refused with `BadPriority`: Apple calls it required.
+    public var demandsBroadcastPriority = false
     /// What a broadcast is refused with to a channel of another app, or of the other environment.
     public var foreignChannelReason = Reason.channelNotRegistered
     /// What is said of a `location` push of a provider that is known by its certificate: these take tokens only.
@@ -120,7 +124,7 @@ public struct RuleOptions: Sendable {
     /// What an `apns-expiration` is refused with that can only be in milliseconds; nil: it is taken.
     public var millisecondsExpirationReason: Reason?
     /// Refusals with a 4xx status, 410 apart, in a row before a connection may have one stream only, until something is
-    /// accepted; nil: it keeps its streams. Not with the gate off.
+    /// accepted; nil: it keeps its streams. Not with the gate off. Observers saw 1 (openradar 27870881, pushy#732).
     public var errorsInARowMax: Int? = 50
     /// Such refusals of a connection within ``errorsWindowSeconds`` before it is ended; nil: it never is.
     public var errorsMax: Int? = 1000

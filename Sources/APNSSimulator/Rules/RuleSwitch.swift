@@ -21,6 +21,7 @@ struct RuleSwitch: Sendable {
         number("token_age_seconds_max", \.tokenAgeSecondsMax, 1...Int(Int32.max)),
         number("token_future_seconds_max", \.futureTokenSecondsMax, 0...Int(Int32.max)),
         reason("token_future", \.futureTokenReason, [.invalidProviderToken, .expiredProviderToken]),
+        flag("token_issued_at_text", \.acceptsTextIssuedAt),
         reason("other_team", \.otherTeamReason, [.invalidProviderToken, .unrelatedKeyIDInToken, .forbidden]),
         reason("key_scope_mix", \.keyScopeReason, [.unrelatedKeyIDInToken, .invalidProviderToken]),
         reason(
@@ -35,6 +36,7 @@ struct RuleSwitch: Sendable {
         limit("retry_after_seconds", \.retryAfterSeconds, 0...1_000_000),
         reason("wrong_method", \.wrongMethodReason, [.methodNotAllowed, .badPath]),
         flag("broadcast_expiration_required", \.demandsBroadcastExpiration),
+        flag("broadcast_priority_required", \.demandsBroadcastPriority),
         reason("foreign_channel", \.foreignChannelReason, [.channelNotRegistered, .badChannelID]),
         reason("location_by_certificate", \.locationByCertificateReason, [.forbidden, .topicDisallowed]),
         refusal("background_priority_10", \.backgroundImmediateReason, [.badPriority, .invalidPushType]),

@@ -30,6 +30,9 @@ public struct ServerStreamGate: Sendable {
     /// What SETTINGS_MAX_CONCURRENT_STREAMS has to say now.
     public var announced: Int { limit ?? (isOpen && !isLowered ? streamsMax : 1) }
 
+    /// Whether a second stream is refused while one is open.
+    var isNarrow: Bool { mode == .enforce && announced <= 1 }
+
     /// A stream was opened by the client; false when it must be refused. Every stream is ended by `closed()`.
     ///
     /// - Parameter isTold: false when the client may not know yet that its streams have become fewer.

@@ -101,10 +101,12 @@ final class SimulatorConnection: HTTP2ServerDelegate {
 
     deinit { timerTarget.object = nil }
 
+    /// The five that APNs was seen to send (Apple forum 54407, MongoosePush#45).
     var settings: HTTP2Settings {
         changedSettings.applied(
             to: HTTP2Settings(
                 maxConcurrentStreams: UInt32(clamping: gate.announced), initialWindowBytes: 65_535,
+                headerTableBytes: 4096, maxFrameBytes: 16_384,
                 maxHeaderListBytes: UInt32(APNSLimits.headerListBytesMax)))
     }
 
@@ -196,6 +198,13 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         requests[stream.slot].addHeader(name: name, value: value, representation: representation)
     }
 
+    override func requestHeaderMalformed(
+        _ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
+    ) {
+        guard serves(stream) else { return }
+        requests[stream.slot].addMalformedHeader(name: name, value: value)
+    }
+
     override func requestBody(_ stream: HTTP2Stream, _ bytes: UnsafeRawBufferPointer) {
         guard serves(stream) else { return }
         requests[stream.slot].addBody(bytes)
@@ -213,6 +222,9 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         gate.closed()
         if gate.streams == 0 { idleFrom = server.now.monotonic }
         guard serves(stream) else { return }
+        if code == .protocolError, slots[stream.slot].stage == .arriving {
+            server.requestMalformed(requests[stream.slot], stream, on: self)
+        }
         release(stream.slot)
         slots[stream.slot] = Slot()
     }
@@ -224,7 +236,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         session = nil
         transport = nil
         if let resumeTimer { server.loop.cancel(resumeTimer) }
-        server.closed(self, end ?? ConnectionEnd(error))
+        server.closed(self, end ?? ConnectionEnd(error), error)
     }
 
     /// The stream in a slot has ended; the request may have been answered before.
@@ -299,7 +311,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
             session.respond(
                 stream, status: answer.status,
                 headers: server.headers(of: answer, to: requests[stream.slot], service: memory.service),
-                body: answer.bodyBytes)
+                body: requests[stream.slot].isHead ? [] : answer.bodyBytes)
             if isAuthenticated { proveItself() }
             server.answered(
                 answer, to: slots[stream.slot].number, of: memory.service,
@@ -319,7 +331,10 @@ extension SimulatorConnection {
         switch action {
         case .latency, .silence, .answer: break
         case .resetStream(let code):
-            for stream in openStreams { session.reset(stream, code) }
+            for stream in openStreams {
+                if slots[stream.slot].stage == .arriving { enter(.answered, stream) }
+                session.reset(stream, code)
+            }
         case .goAway(let goAway): perform(goAway, session)
         case .resetConnection: endNow(.fault) { $0.abort() }
         case .closeConnection: endNow(.fault) { $0.close() }

@@ -54,6 +54,10 @@ public final class SimulatorServer {
     private var connectionRates = ConnectionRateLimit()
     /// Of ``watchIdle()``.
     var idleTimer: TimerToken?
+    /// Why connections failed.
+    private(set) var failures = ConnectionFailures()
+    /// Told of each connection that fails because its client breaks the rules of TLS or HTTP/2.
+    public var onFailure: (ConnectionFailure) -> Void = { _ in }
     private var listeners: [ByteListener] = []
     var connections: [Int: SimulatorConnection] = [:]
     private var lastConnection = 0
@@ -135,8 +139,10 @@ public final class SimulatorServer {
         if idleTimer == nil { watchIdle() }
     }
 
-    func closed(_ connection: SimulatorConnection, _ end: ConnectionEnd) {
+    /// - Parameter error: what it ended with, where that was not this side's doing.
+    func closed(_ connection: SimulatorConnection, _ end: ConnectionEnd, _ error: TransportError?) {
         counts.count(end)
+        if end == .tls || end == .protocolViolation, let error { noteFailure(of: connection, error) }
         connection.tell(&connectionRates, of: end)
         connections[connection.number] = nil
         admission.forget(connection.number)
@@ -192,9 +198,18 @@ public final class SimulatorServer {
         loop.assertOnLoop()
         counts.restart(atUnixMilliseconds: loop.now.unixMilliseconds)
         memory.removeAll()
+        failures = ConnectionFailures()
         faultRules.restart()
         rates = RateLimit()
         connectionRates = ConnectionRateLimit()
+    }
+
+    private func noteFailure(of connection: SimulatorConnection, _ error: TransportError) {
+        let failure = ConnectionFailure(
+            number: connection.number, service: connection.memory.service, unixMilliseconds: now.unixMilliseconds,
+            text: error.message)
+        failures.add(failure)
+        onFailure(failure)
     }
 
     func streamRefused() { counts.streamsRefused += 1 }
@@ -217,6 +232,15 @@ public final class SimulatorServer {
         counts.inFlight -= 1
         counts.count(answer, of: service, after: latency)
         memory.answered(number, atUnixMilliseconds: now.unixMilliseconds)
+    }
+
+    /// A request's stream was reset because it broke the rules of HTTP.
+    func requestMalformed(_ request: Request, _ stream: HTTP2Stream, on connection: SimulatorConnection) {
+        counts.requestsMalformed += 1
+        guard memory.keepsHeaders else { return }
+        var entry = logEntry(request, stream, on: connection)
+        (entry.isMalformed, entry.hasMalformedHeader) = (true, request.hasMalformedHeader)
+        _ = memory.add(request, entry, reason: nil, faultID: nil)
     }
 
     /// Decides about a whole request. What it decides holds even if the stream ends before the answer is sent, as with
@@ -258,7 +282,8 @@ public final class SimulatorServer {
         _ fate: RequestFate, _ stream: HTTP2Stream, on connection: SimulatorConnection, after delay: Duration
     ) {
         if case .silence = fate { return }
-        guard delay > .zero else { return connection.meet(fate, stream) }
+        // Where one stream is allowed, what was read together with it was open at the same time.
+        guard delay > .zero || connection.gate.isNarrow else { return connection.meet(fate, stream) }
         let ticket = waiting.add(
             WaitingRequest(connection: connection, stream: stream, fate: fate), due: loop.now.monotonic + delay)
         connection.waits(stream, for: ticket)
@@ -281,7 +306,8 @@ public final class SimulatorServer {
         setTimer()
     }
 
-    /// The answer's header fields; valid until the next answer.
+    /// The answer's header fields; valid until the next answer. Ids enter the peer's table, as they do with APNs
+    /// (MongoosePush#45).
     func headers(of answer: Answer, to request: Request, service: Service) -> HeaderBlock {
         headers.removeAll()
         if service.kind == .channelManagement || request.isBroadcast {
@@ -297,16 +323,16 @@ public final class SimulatorServer {
         case .reason, .json: headers.append(HeaderName.contentType, "application/json")
         case .raw(let contentType, _): headers.append(HeaderName.contentType, Array(contentType.utf8))
         }
-        if let id = answer.channelID { headers.append(HeaderName.apnsChannelID, Array(id.utf8), indexing: .never) }
+        if let id = answer.channelID { headers.append(HeaderName.apnsChannelID, Array(id.utf8)) }
         if let seconds = answer.retryAfterSeconds { headers.append(HeaderName.retryAfter, Int64(seconds)) }
         return headers
     }
 
     /// The request's own id as it was written, or one that is made.
     private func appendID(_ name: StaticString, sameAs id: UnsafeRawBufferPointer?) {
-        if let id { return headers.append(name, id, indexing: .never) }
+        if let id { return headers.append(name, id) }
         let made = makeID()
-        headers.append(name, valueBytesMax: RequestID.byteCount, indexing: .never) { space in
+        headers.append(name, valueBytesMax: RequestID.byteCount) { space in
             let count = made.write(to: space)
             // Ids that APNs makes are in upper case.
             for index in 0..<count where UInt8(ascii: "a")...UInt8(ascii: "f") ~= space[index] {
@@ -318,9 +344,7 @@ public final class SimulatorServer {
 
     private func appendUniqueID() {
         let id = makeID()
-        headers.append(HeaderName.apnsUniqueID, valueBytesMax: RequestID.byteCount, indexing: .never) {
-            id.write(to: $0)
-        }
+        headers.append(HeaderName.apnsUniqueID, valueBytesMax: RequestID.byteCount) { id.write(to: $0) }
     }
 
     /// A random UUID; nobody has to be unable to foretell it.
@@ -333,7 +357,7 @@ public final class SimulatorServer {
     private func remember(
         _ request: Request, _ stream: HTTP2Stream, on connection: SimulatorConnection, _ struck: FaultedRequest
     ) -> Int {
-        let id = request.id ?? request[.apnsRequestID].flatMap { UUIDValue($0) }
+        let id = request.loggedID
         let isDuplicate = struck.isProcessed && id.map { memory.isDuplicate($0) } ?? false
         if id == nil {
             counts.requestsWithoutID += 1
@@ -344,10 +368,17 @@ public final class SimulatorServer {
         }
         guard isDuplicate || memory.keepsHeaders else { return 0 }
         let answer = struck.fate.answer
-        let entry = RequestLog.Entry(
-            unixMilliseconds: now.unixMilliseconds, connection: connection.number,
-            payloadByteCount: request.bodyByteCount, id: id, service: connection.memory.service, stream: stream.id,
-            status: UInt16(clamping: answer?.status ?? 0), isDuplicate: isDuplicate)
+        var entry = logEntry(request, stream, on: connection)
+        (entry.status, entry.isDuplicate) = (UInt16(clamping: answer?.status ?? 0), isDuplicate)
         return memory.add(request, entry, reason: answer?.reason, faultID: struck.faultID)
+    }
+
+    private func logEntry(
+        _ request: Request, _ stream: HTTP2Stream, on connection: SimulatorConnection
+    ) -> RequestLog.Entry {
+        RequestLog.Entry(
+            unixMilliseconds: now.unixMilliseconds, connection: connection.number,
+            payloadByteCount: request.bodyByteCount, id: request.loggedID, service: connection.memory.service,
+            stream: stream.id, status: 0)
     }
 }

@@ -12,7 +12,7 @@ import Testing
             state.rules.gate = .announce
             state.rules.streamsMax = 500
         } _: { simulator in
-            try await simulator.expect("GET", "/v1/connections", is: #"{"connections":[]}"#)
+            try await simulator.expect("GET", "/v1/connections", is: #"{"connections":[],"failures":[]}"#)
             let (first, second) = (try await simulator.provide(), try await simulator.provide())
             _ = try await simulator.push(first, to: "xyz")
             _ = try await simulator.push(first)

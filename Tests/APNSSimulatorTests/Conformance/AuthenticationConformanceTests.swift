@@ -19,7 +19,7 @@ import Testing
         expectRefused(try Wire().push(["authorization": nil]), 403, Self.missing)
     }
 
-    @Test("row 68: bearer without a token", arguments: ["bearer", "bearer ", ""]) func row68(value: String) throws {
+    @Test("row 68: bearer without a token", arguments: ["bearer", ""]) func row68(value: String) throws {
         expectRefused(try Wire().push(["authorization": value]), 403, Self.missing)
     }
 
@@ -69,12 +69,30 @@ import Testing
         expectAccepted(lax.push(with: try lax.token(of: lax.apns.provider, ageSeconds: -7200)))
     }
 
-    @Test("row 74: iat is a text of milliseconds") func row74() throws {
-        let wire = try Wire()
+    @Test("row 74: iat is in milliseconds, a text or a number", arguments: [#""MS""#, "MS"])
+    func row74(issuedAt: String) throws {
+        let wire = try Wire { _, state in state.rules.futureTokenReason = .expiredProviderToken }
+        expectRefused(try Self.push(wire, issuedAt: issuedAt), 403, Self.invalid)
+    }
+
+    @Test("row 74: iat has a fraction, or is a text of seconds, a switch") func row74Seconds() throws {
+        for issuedAt in ["SECONDS", "SECONDS.8115923", #""SECONDS""#, #""SECONDS.25""#] {
+            expectAccepted(try Self.push(try Wire(), issuedAt: issuedAt))
+        }
+        for text in ["", ".", "-1", "0x10", "nan", " SECONDS", "1.2.3"] {
+            expectRefused(try Self.push(try Wire(), issuedAt: "\"\(text)\""), 403, Self.invalid)
+        }
+        let strict = try Wire { _, state in state.rules.acceptsTextIssuedAt = false }
+        expectRefused(try Self.push(strict, issuedAt: #""SECONDS""#), 403, Self.invalid)
+        expectAccepted(try Self.push(strict, issuedAt: "SECONDS.5"))
+    }
+
+    private static func push(_ wire: Wire, issuedAt: String) throws -> WireAnswer {
         let milliseconds = wire.loop.now.unixMilliseconds
-        let token = try wire.token(
-            of: wire.apns.provider, claims: #"{"iss":"TEAM000001","iat":"\#(milliseconds)"}"#)
-        expectRefused(wire.push(with: token), 403, Self.invalid)
+        let written = issuedAt.replacing("MS", with: "\(milliseconds)")
+            .replacing("SECONDS", with: "\(milliseconds / 1000)")
+        return wire.push(
+            with: try wire.token(of: wire.apns.provider, claims: #"{"iss":"TEAM000001","iat":\#(written)}"#))
     }
 
     @Test("row 75: DER signature and raw signature") func row75() throws {

@@ -140,6 +140,13 @@ import Testing
         for priority in ["10", "5", "1"] { expectAccepted(broadcast(["apns-priority": priority])) }
     }
 
+    @Test("row 139: no priority, a switch") func row139Absent() {
+        expectAccepted(broadcast(["apns-priority": nil]))
+        wire.change { $0.rules.demandsBroadcastPriority = true }
+        expectRefused(broadcast(["apns-priority": nil]), 400, "BadPriority")
+        expectAccepted(broadcast())
+    }
+
     @Test("row 140: an expired provider token") func row140() throws {
         let token = try wire.token(of: wire.apns.provider, ageSeconds: 61 * 60)
         let answer = broadcast(["authorization": "bearer \(token)"])

@@ -126,9 +126,14 @@ import Testing
         expectRefused(manage("PUT"), 404, "BadPath")
     }
 
+    @Test("row 153: HEAD is answered without a body") func row153Head() {
+        #expect(manage("HEAD", Self.list).frames == ["HEADERS end_stream"])
+    }
+
     @Test("row 154: each host has its own paths") func row154() {
         for place in [Wire.Place.sandbox, Wire.Place.production] {
-            #expect(manage("GET", Self.list, at: place).line == #"404 {"reason":"BadPath"}"#)
+            #expect(manage("POST", Self.list, at: place).line == #"404 {"reason":"BadPath"}"#)
+            #expect(manage("GET", Self.list, at: place).line == #"405 {"reason":"MethodNotAllowed"}"#)
         }
         for path in ["/3/device/\(Wire.deviceToken)", "/4/broadcasts/apps/com.example.app"] {
             expectRefused(manage("POST", path, body: Wire.alert), 404, "BadPath")

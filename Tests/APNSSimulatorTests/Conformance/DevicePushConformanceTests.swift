@@ -151,6 +151,17 @@ import Testing
         expectRefused(try Wire().push([":method": method], body: ""), 405, #"{"reason":"MethodNotAllowed"}"#)
     }
 
+    @Test("row 45: the method is looked at before the path", arguments: ["/", "/2/device/aa01"])
+    func row45OtherPaths(path: String) throws {
+        expectRefused(try Wire().push([":method": "GET", ":path": path], body: ""), 405, #"{"reason":"MethodNotAllowed"}"#)
+    }
+
+    @Test("row 45: HEAD is answered without a body") func row45Head() throws {
+        let answer = try Wire().push([":method": "HEAD"], body: "")
+        #expect(answer[":status"] == "405")
+        #expect(answer.frames == ["HEADERS end_stream"])
+    }
+
     @Test("row 46: no device token in the path") func row46() throws {
         expectRefused(try Wire().push([":path": "/3/device/"]), 400, #"{"reason":"MissingDeviceToken"}"#)
     }

@@ -18,7 +18,8 @@ import Testing
     }
 
     private static let firstSettings =
-        "SETTINGS max_concurrent_streams=1 initial_window_size=65535 max_header_list_size=8000"
+        "SETTINGS header_table_size=4096 max_concurrent_streams=1 initial_window_size=65535 max_frame_size=16384 "
+        + "max_header_list_size=8000"
 
     @Test("row 2: TLS 1.1 only") func row2() throws {
         let secured = try SecuredWire()
@@ -29,15 +30,24 @@ import Testing
         #expect(peer.received.suffix(4) == [0, 2, 2, 70])
     }
 
-    @Test("row 3: ALPN absent or only http/1.1, a switch", arguments: [[], ["http/1.1"]])
-    func row3(protocols: [String]) throws {
-        let secured = try SecuredWire()
+    @Test(
+        "row 3: ALPN absent, a switch, or only http/1.1",
+        arguments: [([], ["http/1.1"]), (["--alpn", "required"], ["http/1.1"]), (["--alpn", "required"], [])])
+    func row3(arguments: [String], protocols: [String]) throws {
+        let secured = try SecuredWire(arguments)
+        var told: [ConnectionFailure] = []
+        secured.wire.apns.server.onFailure = { told.append($0) }
         let refused = try secured.connect(applicationProtocols: protocols)
         #expect(secured.wire.run { refused.isClosed })
         #expect(refused.frames.isEmpty)
-        // Some clients offer nothing, and are said to be served.
-        let lenient = try SecuredWire(["--alpn", "optional"])
-        expectAccepted(lenient.wire.push(on: try lenient.connect(applicationProtocols: [])))
+        #expect(told.map(\.number) == [1] && told.first?.text.contains("(ALPN)") == true)
+        #expect(secured.wire.apns.server.failures.newest == told)
+    }
+
+    @Test("row 3: who offers nothing is served") func row3Absent() throws {
+        let secured = try SecuredWire()
+        expectAccepted(secured.wire.push(on: try secured.connect(applicationProtocols: [])))
+        #expect(secured.wire.apns.server.failures.newest == [])
     }
 
     @Test("row 5: TLS asks for a client certificate, the client has none") func row5() throws {
@@ -71,11 +81,33 @@ import Testing
         expectAccepted(wire.push(on: peer))
     }
 
+    @Test("row 7: whole requests that are read together are open at the same time") func row7Together() throws {
+        func answers(_ gate: ServerStreamGate.Mode) throws -> [[String]] {
+            let wire = try Wire { _, state in state.rules.gate = gate }
+            let peer = wire.connect()
+            let streams = (0..<20).map { _ in peer.newStream() }
+            wire.loop.enter {
+                peer.write(
+                    streams.flatMap { stream in
+                        HTTP2Frame.headers(stream, HPACKWriter.block(wire.fields())).bytes
+                            + HTTP2Frame.data(stream, Array(Wire.alert.utf8)).bytes
+                    })
+            }
+            wire.run { streams.allSatisfy { peer[$0].isComplete } }
+            return streams.map { peer[$0].frames }
+        }
+        #expect(try answers(.enforce) == [["HEADERS end_stream"]] + Array(repeating: ["RST_STREAM"], count: 19))
+        #expect(try answers(.announce) == Array(repeating: ["HEADERS end_stream"], count: 20))
+    }
+
     @Test("row 8: the first valid push raises the limit") func row8() throws {
         let wire = try Wire()
         let peer = wire.connect()
         expectAccepted(wire.push(on: peer))
         wire.run { peer.transcript.contains("SETTINGS ack") && peer.frames.count >= 4 }
+        let raise = peer.frames.lastIndex { $0.settings.contains { $0.id == 3 && $0.value == 1000 } }
+        let answer = peer.frames.firstIndex { $0.type == HTTP2Frame.Kind.headers }
+        #expect(try #require(raise) < #require(answer))
         let settings = peer.frames.flatMap(\.settings).filter { $0.id == 3 }.map(\.value)
         #expect(settings == [1, 1000])
         let streams = wire.loop.enter {
@@ -138,6 +170,8 @@ import Testing
         let answer = wire.exchange(fields, body: Array(Wire.alert.utf8), on: peer)
         #expect(answer.frames == ["RST_STREAM"])
         #expect(peer.transcript.contains("RST_STREAM 1 PROTOCOL_ERROR"))
+        let logged = wire.loop.enter { wire.apns.server.memory.requests().requests }
+        #expect(logged.map(\.malformedField) == [name])
         expectAccepted(wire.push(on: peer))
     }
 

@@ -13,7 +13,7 @@ import Testing
         try put(
             wire, Fault(id: "9", trigger: .connection, action: .settings(settings { $0.maxConcurrentStreams = .omit })))
         let peer = wire.connect()
-        #expect(peer.transcript.first == "SETTINGS initial_window_size=65535 max_header_list_size=8000")
+        #expect(peer.transcript.first == "SETTINGS header_table_size=4096 initial_window_size=65535 max_frame_size=16384 max_header_list_size=8000")
         let streams = send(5, on: peer, wire)
         wire.run { streams.allSatisfy { peer[$0].isComplete } }
         #expect(streams.map { peer[$0].line } == Array(repeating: "200", count: 5))
@@ -49,7 +49,7 @@ import Testing
         #expect(
             peer.transcript.first
                 == "SETTINGS header_table_size=\(bytes) max_concurrent_streams=1 initial_window_size=65535 "
-                + "max_header_list_size=8000")
+                + "max_frame_size=16384 max_header_list_size=8000")
         // This project's client obeys it: nothing is indexed dynamically when there is no table.
         let client = wire.apns.connect()
         #expect(wire.run { !client.streamsMax.isEmpty })

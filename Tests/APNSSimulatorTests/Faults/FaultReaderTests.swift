@@ -9,7 +9,7 @@ import Testing
     /// Each stands here as it is written back.
     @Test(arguments: [
         #"{"id":"a","action":"silence"}"#,
-        #"{"id":"a","action":{"latency":{"constant_ms":20.0}},"share":0.25,"count_max":3}"#,
+        #"{"id":"a","action":{"latency":{"constant_ms":20.0}},"share":0.25,"skip_count":4,"count_max":3}"#,
         #"{"id":"a","action":{"latency":{"min_ms":10.0,"max_ms":20.5}}}"#,
         #"{"id":"a","action":{"latency":{"median_ms":20.0,"p99_ms":200.0}}}"#,
         #"{"id":"a","action":{"latency":{"median_ms":0.0,"p99_ms":9.0,"shape":"normal"}}}"#,

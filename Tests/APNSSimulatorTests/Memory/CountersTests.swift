@@ -17,7 +17,7 @@ import Testing
         #expect(
             text(counters) == """
                 {"since_unix_ms":0,"connections":0,"connections_open":0,"connections_open_max":0,"requests":3,\
-                "in_flight":3,"in_flight_max":3,"body_bytes":15,"streams_refused":0,"requests_abandoned":0,\
+                "in_flight":3,"in_flight_max":3,"body_bytes":15,"streams_refused":0,"requests_malformed":0,"requests_abandoned":0,\
                 "tokens_verified":0,\
                 "requests_without_id":0,"distinct_ids":0,"duplicate_ids":0,"ids_forgotten":0,"accepted":1,\
                 "refused_by_status":{"400":1,"410":1,"502":1},"refused_by_reason":{"BadTopic":1,"Unregistered":1},\

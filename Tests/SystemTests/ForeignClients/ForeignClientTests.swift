@@ -23,7 +23,7 @@ extension ToolTests {
         }
 
         @Test func aioapnsIsToldWhatBecameOfItsPushes() async throws {
-            let (simulator, directory) = try await start(["--alpn", "optional"])
+            let (simulator, directory) = try await start([])
             let answers = try await push(to: simulator, directory, "aa01", "dead01", "badbad01", "aa02")
                 .map { try JSONDocument($0).root.elements.map { $0.string ?? "\($0.kind)" } }
             #expect(
@@ -35,7 +35,7 @@ extension ToolTests {
         }
 
         @Test func aioapnsPushesAThousandAtOnce() async throws {
-            let (simulator, directory) = try await start(["--alpn", "optional", "--delay-ms", "100"])
+            let (simulator, directory) = try await start(["--delay-ms", "100"])
             #expect(try await push(to: simulator, directory, "--at-once", "1000") == [#"{"200": 1000}"#])
             let counters = try await simulator.counters().root
             #expect(counters["accepted"]?.int == 1000)
