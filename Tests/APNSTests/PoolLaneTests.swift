@@ -88,6 +88,19 @@ import Testing
         #expect(rig.withPool { $0.waitingCount } == 0)
     }
 
+    /// One that has expired while it waited holds up none of those behind it.
+    @Test(arguments: [false, true]) func whoExpiresLeavesItsPlaceInTheLine(onFreshConnection: Bool) throws {
+        let rig = try PoolRig()
+        rig.loop.enter { rig.apns.stop() }
+        let expiration = rig.loop.now.unixSeconds + 2
+        rig.send(onFreshConnection: onFreshConnection) { PoolRig.request($0, expiration: expiration) }
+        rig.send(onFreshConnection: onFreshConnection)
+        rig.pass(.seconds(5))
+        try rig.loop.enter { try rig.apns.start() }
+        #expect(rig.runUntilEnded(2))
+        #expect(rig.outcomes[0] == .notSent(.expired) && rig.isAccepted(1))
+    }
+
     @Test func aFreshPushBeginsAConnectionWhichTakesThePlaceOfTheOthers() throws {
         let rig = try PoolRig()
         rig.send()

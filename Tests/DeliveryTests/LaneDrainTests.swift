@@ -1,3 +1,4 @@
+import APNSSimulator
 import EventLoop
 import Telemetry
 import TestKit
@@ -62,6 +63,25 @@ import Testing
         scene.request(20, from: 5)
         #expect(scene.rig.run { scene.rig.hasFinished })
         #expect(scene.results == 5 && scene.rig.queue()?.ready.count == 20)
+    }
+
+    /// Nor when what held up all of its routes ends meanwhile.
+    @Test func whoIsToFinishTakesNoneThoughARouteOpens() throws {
+        let scene = try LaneScene()
+        try scene.rig.onLoop {
+            try scene.apns.faults.put(Fault(id: "slow", action: .latency(.constant(10_000))))
+        }
+        scene.request(1)
+        try #require(scene.rig.run { scene.pushes.count == 1 })
+        #expect(scene.rig.pause(.key(SimulatedApps.keyID(0))))
+        scene.request(1, from: 1)
+        try #require(scene.rig.run { scene.waits == 1 && !scene.rig.isReady })
+        scene.rig.finish(deadlineSeconds: 30)
+        scene.rig.pass(seconds: 1)
+        #expect(scene.rig.pause(.key(SimulatedApps.keyID(0)), false))
+        scene.request(20, from: 2)
+        #expect(scene.rig.run { scene.rig.hasFinished })
+        #expect(scene.results == 1 && scene.rig.queue()?.ready.count == 20)
     }
 
     /// RabbitMQ loses settlements with a channel when many came shortly before (decision 16).

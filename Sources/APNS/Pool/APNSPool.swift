@@ -193,7 +193,6 @@ public final class APNSPool {
         isTokenMissing = false
         guard connection.start(push, newest: token, block: &block) else { return false }
         if machine.streamBegan(slot, now.monotonic) { openConnections(isHigh: true) }
-        statistics.sent += 1
         metrics.stream.observe(push.givenAt, now.monotonic)
         push.timing?.sentAt = now.unixNanoseconds
         return true
@@ -372,7 +371,6 @@ public final class APNSPool {
     func answered(
         _ push: Push, _ answer: PushAnswer, tokenGeneration: Int, sentAt: MonotonicTime, by connection: APNSConnection
     ) {
-        statistics.answered += 1
         metrics.answer.observe(sentAt, loop.now.monotonic)
         push.timing?.answeredAt = loop.now.unixNanoseconds
         if push.wantsFreshConnection { freshEnded(on: connection, isAccepted: answer.status == 200) }

@@ -7,7 +7,7 @@ struct ConnectionRoutes {
 
     var all: [AdminRoute] {
         [
-            AdminRoute(.get, "/v1/connections", "the connections that are open, and the newest that failed") { [server] _ in
+            AdminRoute(.get, "/v1/connections", "open connections, and the newest that failed") { [server] _ in
                 .object { json in
                     json.beginArray("connections")
                     for connection in server.openConnections { connection.write(to: &json) }

@@ -59,7 +59,8 @@ struct ReceivedProviderToken {
 extension JSONValue {
     /// A text of decimal digits, perhaps with a fraction.
     fileprivate var seconds: Double? {
-        guard let text = string, text.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || $0 &- UInt8(ascii: "0") < 10 }) else { return nil }
+        guard let text = string, text.utf8.allSatisfy({ $0 == UInt8(ascii: ".") || $0 &- UInt8(ascii: "0") < 10 })
+        else { return nil }
         return Double(text)
     }
 }

@@ -186,15 +186,18 @@ public final class ScriptedBroker {
     @discardableResult
     public func publish(
         exchange: String = "", routingKey: String, messageID: String? = nil, contentEncoding: String? = nil,
-        headers: FieldTable = FieldTable(), body: [UInt8], deliveryCount: Int = 0
+        headers: FieldTable = FieldTable(), correlationID: String? = nil, replyTo: String? = nil, body: [UInt8],
+        deliveryCount: Int = 0
     ) -> Int {
         var writer = WireWriter()
         writer.short(
             (contentEncoding == nil ? 0 : 1 << 14) | (headers.isEmpty ? 0 : 1 << 13) | 1 << 12
-                | (messageID == nil ? 0 : 1 << 7))
+                | (correlationID == nil ? 0 : 1 << 10) | (replyTo == nil ? 0 : 1 << 9) | (messageID == nil ? 0 : 1 << 7)
+        )
         if let contentEncoding { writer.shortString(contentEncoding) }
         if !headers.isEmpty { writer.table(headers) }
         writer.octet(2)
+        for text in [correlationID, replyTo] { if let text { writer.shortString(text) } }
         if let messageID { writer.shortString(messageID) }
         return publish(
             exchange: exchange, routingKey: routingKey, propertyList: writer.bytes, body: body,

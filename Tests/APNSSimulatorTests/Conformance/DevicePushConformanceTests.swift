@@ -153,7 +153,8 @@ import Testing
 
     @Test("row 45: the method is looked at before the path", arguments: ["/", "/2/device/aa01"])
     func row45OtherPaths(path: String) throws {
-        expectRefused(try Wire().push([":method": "GET", ":path": path], body: ""), 405, #"{"reason":"MethodNotAllowed"}"#)
+        expectRefused(
+            try Wire().push([":method": "GET", ":path": path], body: ""), 405, #"{"reason":"MethodNotAllowed"}"#)
     }
 
     @Test("row 45: HEAD is answered without a body") func row45Head() throws {

@@ -29,7 +29,7 @@ import Testing
         #expect(peer.transcript.contains("RST_STREAM 1 PROTOCOL_ERROR"))
         expectAccepted(wire.push(on: peer))
 
-                #expect(logged.map(\.isMalformed) == [true, false])
+        #expect(logged.map(\.isMalformed) == [true, false])
         #expect(logged[0].malformedField == name && logged[0].status == nil)
         #expect(["", value].contains(logged[0].headers.last?.value))
         #expect(wire.apns.server.counters.requestsMalformed == 1)
@@ -51,7 +51,7 @@ import Testing
     @Test func aLengthThatIsNotTheBodys() throws {
         let peer = wire.connect()
         #expect(wire.push(["content-length": "3"], on: peer).frames == ["RST_STREAM"])
-                #expect(logged.map(\.isMalformed) == [true])
+        #expect(logged.map(\.isMalformed) == [true])
         #expect(logged.map(\.malformedField) == [nil])
     }
 

@@ -13,7 +13,10 @@ import Testing
         try put(
             wire, Fault(id: "9", trigger: .connection, action: .settings(settings { $0.maxConcurrentStreams = .omit })))
         let peer = wire.connect()
-        #expect(peer.transcript.first == "SETTINGS header_table_size=4096 initial_window_size=65535 max_frame_size=16384 max_header_list_size=8000")
+        #expect(
+            peer.transcript.first
+                == "SETTINGS header_table_size=4096 initial_window_size=65535 max_frame_size=16384 max_header_list_size=8000"
+        )
         let streams = send(5, on: peer, wire)
         wire.run { streams.allSatisfy { peer[$0].isComplete } }
         #expect(streams.map { peer[$0].line } == Array(repeating: "200", count: 5))

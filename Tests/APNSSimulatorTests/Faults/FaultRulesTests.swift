@@ -59,7 +59,8 @@ import Testing
     @Test func strikesTheNthThatItMatches() throws {
         var rules = FaultRules()
         try rules.put(Fault(id: "third", match: FaultMatch(topic: "a"), action: .silence, skipCount: 2, countMax: 1))
-        #expect(["a", "b", "a", "b", "a", "a"].map { struck(&rules, topic: $0) } == [nil, nil, nil, nil, "third", nil])
+        #expect(
+            ["a", "b", "a", "b", "a", "a"].map { struck(&rules, topic: $0) } == [nil, nil, nil, nil, "third", nil])
         rules.restart()
         #expect((0..<3).map { _ in struck(&rules, topic: "a") } == [nil, nil, "third"])
     }
