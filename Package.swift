@@ -108,10 +108,11 @@ let package = Package(
             "APNSSimulator",
             ["APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "YAML", "Telemetry", "AdminHTTP"],
             resources: [
-                "index.html", "icon.svg", "page.css", "frame.css", "lockscreen.css", "requests.css", "side.css",
-                "detail.css", "preferences.css", "api.js", "clock.js", "connections.js", "detail.js", "dom.js",
-                "faults.js", "feed.js", "jsontext.js", "lockscreen.js", "notification.js", "outcome.js", "page.js",
-                "requests.js", "words.js",
+                "api.js", "clock.js", "connections.js", "copy.js", "curl.js", "detail.css", "detail.js", "dom.js",
+                "explain.js", "faults.js", "feed.js", "frame.css", "guide.js", "icon.svg", "index.html",
+                "jsontext.js", "lockscreen.css", "lockscreen.js", "notification.js", "outcome.js", "page.css",
+                "page.js", "preferences.css", "record.js", "requests.css", "requests.js", "side.css", "words.js",
+                "world.css", "world.js",
             ].map { .embedInCode("Page/\($0)") }),
         command("apns-simulator", ["APNSSimulator", "EventLoop", "Crypto", "Telemetry", "CLinux"]),
 

@@ -1,7 +1,7 @@
 import AdminHTTP
 import JSON
 
-/// `/health`, for those who wait until it is there.
+/// `/health` and `/v1/ready`, for those who wait until it is there, or come later.
 struct HealthRoutes {
     let server: SimulatorServer
 
@@ -12,7 +12,10 @@ struct HealthRoutes {
                     json.member("status", "ok")
                     json.member("version", SimulatorCommand.version)
                 }
-            }
+            },
+            AdminRoute(.get, "/v1/ready", "what it said when it was ready: ports, key, and files for clients") { _ in
+                .json(Array(server.readyLine.utf8) + [UInt8(ascii: "\n")])
+            },
         ]
     }
 }

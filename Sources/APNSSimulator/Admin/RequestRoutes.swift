@@ -13,7 +13,8 @@ struct RequestRoutes {
             AdminRoute(
                 .get, "/v1/requests",
                 query: [
-                    "after", "limit", "apns_id", "device", "topic", "status", "reason", "connection", "full_tokens",
+                    "after", "before", "limit", "apns_id", "device", "topic", "status", "reason", "connection",
+                    "full_tokens",
                     "wait_seconds", "timeout",
                 ],
                 "the newest requests, or those after a number; with wait_seconds, once there is one",
@@ -61,7 +62,7 @@ extension RequestQuery {
     /// - Throws: 400, naming what is wrong.
     fileprivate init(_ request: AdminRequest) throws(AdminError) {
         self.init(
-            after: try request.number("after", 0...Int.max),
+            after: try request.number("after", 0...Int.max), before: try request.number("before", 1...Int.max),
             limit: try request.number("limit", 1...Self.limitMax) ?? Self.limitDefault,
             devicePrefix: request.query("device"), topic: request.query("topic"),
             status: try request.number("status", 100...599),

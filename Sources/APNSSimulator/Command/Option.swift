@@ -159,6 +159,12 @@ struct Option: Sendable {
             (options, value) throws(SimulatorError) in
             options.recordFile = value
         },
+        Option(
+            name: "--record-detail", placeholder: "DETAIL",
+            help: "summary, or full: with headers and payload, for the web page to open (summary)"
+        ) {
+            (options, value) throws(SimulatorError) in options.recordDetail = try word("--record-detail", value)
+        },
         Option(name: "--ready-file", placeholder: "FILE", help: "write the ready line there, too, once it listens") {
             (options, value) throws(SimulatorError) in options.readyFile = value
         },

@@ -24,6 +24,7 @@ struct Options {
     var acceptsUnknownTopics = false
     var unregisteredPrefixes: [String] = []
     var recordFile: String?
+    var recordDetail = LoggedRequest.Detail.summary
     var readyFile: String?
     var wantsHelp = false
     var wantsVersion = false

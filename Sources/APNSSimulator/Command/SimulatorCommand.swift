@@ -69,7 +69,7 @@ private final class SimulatorProcess {
         var record: RecordFile?
         if let path = options.recordFile {
             record = try SimulatorError.telling(.cannotWrite) { () throws(TransportError) in
-                try RecordFile(path: path, loop: loop)
+                try RecordFile(path: path, detail: options.recordDetail, loop: loop)
             }
         }
         var configuration = options.configuration
@@ -96,6 +96,7 @@ private final class SimulatorProcess {
         }
         let announcement = Announcement(
             endpoints: endpoints, admin: process.admin?.endpoint, options: options, world: world)
+        server.readyLine = announcement.readyLine
         if let path = options.readyFile { try TextFile.write(announcement.readyLine + "\n", to: path) }
         StandardStream.output.line(announcement.readyLine)
         StandardStream.error.line(announcement.advice)

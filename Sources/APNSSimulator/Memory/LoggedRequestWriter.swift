@@ -5,7 +5,7 @@ public import JSON
 
 extension LoggedRequest {
     /// How much of a request is written.
-    public enum Detail: Sendable {
+    public enum Detail: String, CaseIterable, Sendable {
         /// What one line of a record has.
         case summary
         /// Headers and payload as well.

@@ -8,6 +8,7 @@ public final class RecordFile: ByteStreamHandler {
     private static let waitingBytesMax = 65_536
 
     private let loop: EventLoop
+    private let detail: LoggedRequest.Detail
     private var descriptor: Int32
     private var json = JSONWriter()
     private var waiting: [UInt8] = []
@@ -17,8 +18,9 @@ public final class RecordFile: ByteStreamHandler {
     /// Makes the file, or empties it.
     ///
     /// - Throws: `resources` with the system's words.
-    public init(path: String, loop: EventLoop) throws(TransportError) {
+    public init(path: String, detail: LoggedRequest.Detail = .summary, loop: EventLoop) throws(TransportError) {
         self.loop = loop
+        self.detail = detail
         descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             let code = errno
@@ -30,7 +32,7 @@ public final class RecordFile: ByteStreamHandler {
 
     func append(_ request: LoggedRequest) {
         json.removeAll()
-        request.write(to: &json, .summary)
+        request.write(to: &json, detail)
         waiting.append(contentsOf: json.bytes)
         waiting.append(UInt8(ascii: "\n"))
         if waiting.count >= Self.waitingBytesMax { flush() } else { loop.flushAtEndOfTurn(self) }

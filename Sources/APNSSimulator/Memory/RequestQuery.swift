@@ -9,6 +9,8 @@ public struct RequestQuery: Sendable, Hashable {
 
     /// Requests with greater numbers, the oldest first; nil for the newest that there are.
     public var after: Int?
+    /// Requests with smaller numbers; nil for all.
+    public var before: Int?
     /// Requests told at most, from 1 to ``limitMax``.
     public var limit: Int { didSet { limit = min(max(limit, 1), Self.limitMax) } }
     public var apnsID: UUIDValue?
@@ -20,10 +22,12 @@ public struct RequestQuery: Sendable, Hashable {
     public var connection: Int?
 
     public init(
-        after: Int? = nil, limit: Int = limitDefault, apnsID: UUIDValue? = nil, devicePrefix: String? = nil,
+        after: Int? = nil, before: Int? = nil, limit: Int = limitDefault, apnsID: UUIDValue? = nil,
+        devicePrefix: String? = nil,
         topic: String? = nil, status: Int? = nil, reason: Reason? = nil, connection: Int? = nil
     ) {
         self.after = after
+        self.before = before
         self.limit = min(max(limit, 1), Self.limitMax)
         self.apnsID = apnsID
         self.devicePrefix = devicePrefix
@@ -36,6 +40,7 @@ public struct RequestQuery: Sendable, Hashable {
     func matches(_ view: RequestView) -> Bool {
         let entry = view.entry
         if let after, view.number <= after { return false }
+        if let before, view.number >= before { return false }
         if let apnsID, apnsID != entry.id { return false }
         if let connection, connection != entry.connection { return false }
         if let status, status != Int(entry.status) || status == 0 { return false }

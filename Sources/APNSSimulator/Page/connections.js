@@ -6,13 +6,22 @@ import { attempt } from "./outcome.js";
 import { formatCount, plural, timeOfDay } from "./words.js";
 
 const shownMax = 100;
+const failuresMax = 5;
 
-export function draw(connections) {
+export function draw(connections, failures = []) {
+  drawFailures(failures);
   byID("connections-nothing").hidden = connections.length > 0;
   byID("connections-more").hidden = connections.length <= shownMax;
   setText(byID("connections-more"), `${formatCount(connections.length - shownMax)} more are not listed.`);
   const newest = connections.toSorted((left, right) => right.number - left.number).slice(0, shownMax);
   reconcile(byID("connection-list"), newest, (connection) => connection.number, build, update);
+}
+
+function drawFailures(failures) {
+  byID("failures").hidden = failures.length === 0;
+  reconcile(byID("failure-list"), failures.toReversed().slice(0, failuresMax), (failure) => failure.number, (failure) =>
+    make("li", {}, make("time", {}, timeOfDay(failure.unix_ms)), " ", make("strong", {}, `Connection ${failure.number}`),
+      make("p", { class: "about" }, failure.error)));
 }
 
 function build(connection) {

@@ -1,12 +1,15 @@
 // One request with all that is known of it, in a dialog.
 
 import { call } from "./api.js";
+import { copyButton } from "./copy.js";
+import { curlOf } from "./curl.js";
 import { byID, make, setText } from "./dom.js";
+import { explain } from "./explain.js";
 import { layOut } from "./jsontext.js";
 import { addresseeOf, isBroadcast, isPush, summaryOf } from "./notification.js";
 import { attempt } from "./outcome.js";
-import { statusPill } from "./requests.js";
-import { formatCount, meaningOf, plural, statusText, timeOfDay } from "./words.js";
+import { malformation, neighbour, statusPill } from "./requests.js";
+import { formatCount, plural, statusText, timeOfDay } from "./words.js";
 
 const representations = {
   __proto__: null,
@@ -19,6 +22,9 @@ const representations = {
 const priorities = { __proto__: null, 10: "10, now", 5: "5, when power allows", 1: "1, without waking the device" };
 
 let refuseDevice = async () => {};
+// The request that is shown, and where the page was before.
+let shown = null;
+let hashBefore = "";
 
 // `refuse(prefix)` makes a fault that answers 410 to a device.
 export function start(refuse) {
@@ -29,22 +35,71 @@ export function start(refuse) {
   dialog.addEventListener("click", (event) => {
     if (event.target === dialog) dialog.close();
   });
-  dialog.addEventListener("close", () => byID("detail-body").replaceChildren());
+  dialog.addEventListener("close", () => {
+    shown = null;
+    byID("detail-body").replaceChildren();
+    history.replaceState(null, "", hashBefore || location.pathname);
+  });
+  for (const [id, step] of [["detail-newer", -1], ["detail-older", 1]]) {
+    byID(id).addEventListener("click", () => show(neighbour(shown.number, step)));
+  }
+  dialog.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (step && !event.target.closest("pre")) show(neighbour(shown.number, step));
+  });
+  openLinked();
+  addEventListener("hashchange", openLinked);
+}
+
+// Opens the request that the address names.
+async function openLinked() {
+  const number = Number(/^#request-(\d+)$/.exec(location.hash)?.[1]);
+  if (!number || shown?.number === number) return;
+  const { requests } = await call("GET", `/v1/requests?after=${number - 1}&limit=1`);
+  if (requests[0]?.number === number) open(requests[0]);
 }
 
 export function open(request) {
+  if (!byID("detail").open) {
+    hashBefore = location.hash.startsWith("#request-") ? "" : location.hash;
+    byID("detail").showModal();
+  }
+  show(request);
+}
+
+function show(request) {
+  if (!request) return;
+  shown = request;
+  history.replaceState(null, "", `#request-${request.number}`);
   setText(byID("detail-heading"), `Request ${formatCount(request.number)}`);
+  drawNeighbours();
   byID("detail-body").replaceChildren(
-    make("p", { class: "lead" }, summaryOf(request)), answer(request), facts(request), payload(request), headers(request),
-    acts(request));
-  byID("detail").showModal();
+    make("p", { class: "lead" }, summaryOf(request)), identity(request), answer(request), facts(request),
+    payload(request), headers(request), acts(request));
   byID("detail-body").scrollTop = 0;
 }
 
+// To be called when other requests are listed.
+export function drawNeighbours() {
+  if (shown === null) return;
+  byID("detail-newer").disabled = neighbour(shown.number, -1) === null;
+  byID("detail-older").disabled = neighbour(shown.number, 1) === null;
+}
+
+function identity(request) {
+  const name = isBroadcast(request) ? "apns-request-id" : "apns-id";
+  return make("div", { class: "identity" },
+    request.apns_id ? [make("span", {}, name), " ", make("code", {}, request.apns_id), copyButton(() => request.apns_id)]
+      : make("span", {}, `It had no ${name}.`),
+    copyButton(() => location.href, "Copy link"), copyButton(() => curlOf(request), "Copy as curl"));
+}
+
 function answer(request) {
-  const words = [make("strong", {}, request.status ? statusText(request.status).slice(4) : "Never answered")];
+  const unanswered = request.reset ? "Reset" : "Never answered";
+  const words = [make("strong", {}, request.status ? statusText(request.status).slice(4) : unanswered)];
+  if (request.reset) words.push(" ", make("code", {}, request.reset), " ", malformation(request));
   if (request.reason) words.push(" ", make("code", {}, request.reason));
-  const meaning = meaningOf(request.reason);
+  const meaning = explain(request);
   if (meaning) words.push(" ", meaning);
   if (request.fault) words.push(` The fault ${request.fault} struck.`);
   return make("p", { class: "answer" }, statusPill(request), make("span", {}, words));
@@ -57,7 +112,6 @@ function facts(request) {
     ["When", `${timeOfDay(request.unix_ms)}.${String(request.unix_ms % 1000).padStart(3, "0")}${
       took === null ? "" : `, answered ${took < 1 ? "at once" : `after ${formatCount(took)} ms`}`}`],
     ["Where", `${[request.environment, request.service].filter(Boolean).join(", ")}; connection ${request.connection}, stream ${request.stream}`],
-    [isBroadcast(request) ? "Request id" : "apns-id", request.apns_id && make("code", {}, request.apns_id)],
     ["Seen before", request.duplicate && "a request with this id came earlier"],
     [isBroadcast(request) ? "Channel" : "Device", isPush(request) && make("code", {}, addresseeOf(request))],
     ["Topic", request.topic && make("code", {}, request.topic)],

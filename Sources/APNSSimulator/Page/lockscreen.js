@@ -87,8 +87,10 @@ function draw() {
   const shown = notes.filter((note) => device === "" || note.activity?.channel || deviceOf(note.request) === device);
   const stacks = new Map();
   for (const note of shown) {
-    if (!stacks.has(note.stack)) stacks.set(note.stack, { key: note.stack, notes: [] });
-    stacks.get(note.stack).notes.push(note);
+    // A device shows each Live Activity by itself; those of many devices are folded as notifications are.
+    const key = note.activity && device !== "" ? note.identity : note.stack;
+    if (!stacks.has(key)) stacks.set(key, { key, notes: [] });
+    stacks.get(key).notes.push(note);
   }
   byID("lock-nothing").hidden = stacks.size > 0;
   reconcile(

@@ -30,6 +30,9 @@ const suffixes = [
   [".voip", "voip"],
 ];
 
+// What the topic of a push type ends with; null where it has no suffix, or nobody knows the type.
+export const topicSuffixOf = (pushType) => suffixes.find(([, kind]) => kind === pushType)?.[0] ?? null;
+
 const levels = ["passive", "active", "time-sensitive", "critical"];
 
 export function isBroadcast(request) {
@@ -148,7 +151,7 @@ export function describe(request) {
     request, kind, icon, says, app, thread, identity, sound,
     isOnScreen: onScreen,
     isReadable: root !== null,
-    stack: isActivity ? identity : `${app.bundleID} ${kind} ${thread}`,
+    stack: `${app.bundleID} ${kind} ${thread}`,
     title: textOf(aps.alert, "title", "title-loc-key", "title-loc-args"),
     subtitle: textOf(aps.alert, "subtitle", "subtitle-loc-key", "subtitle-loc-args"),
     body: textOf(aps.alert, "body", "loc-key", "loc-args"),

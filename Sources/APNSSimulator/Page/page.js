@@ -7,9 +7,12 @@ import * as detail from "./detail.js";
 import { byID, setText } from "./dom.js";
 import * as faults from "./faults.js";
 import { Feed } from "./feed.js";
+import * as guide from "./guide.js";
 import * as lockscreen from "./lockscreen.js";
+import * as record from "./record.js";
 import * as requests from "./requests.js";
-import { formatCount, plural } from "./words.js";
+import { formatCount, plural, timeOfDay } from "./words.js";
+import * as world from "./world.js";
 
 const beatMilliseconds = 2000;
 const announcementMillisecondsMin = 5000;
@@ -17,6 +20,7 @@ const announcementMillisecondsMin = 5000;
 const feed = new Feed({
   requests(list, missed) {
     requests.add(list, missed);
+    detail.drawNeighbours();
     lockscreen.add(list);
     announce(list.length);
     beatSoon();
@@ -89,8 +93,13 @@ async function readFigures() {
       drawFigures(counters);
     }),
     show("/v1/faults", (list) => faults.draw(list.faults)),
-    show("/v1/connections", (list) => connections.draw(list.connections)),
+    show("/v1/connections", (list) => connections.draw(list.connections, list.failures)),
     show("/v1/clock", clock.draw),
+    ...(isWorldShown() ? [
+      show("/v1/devices", (list) => world.drawDevices(list.devices)),
+      show("/v1/channels", (list) => world.drawChannels(list.channels)),
+      show("/v1/rules", world.drawRules),
+    ] : []),
   ]);
   lockscreen.drawTime(clock.now());
 }
@@ -104,7 +113,11 @@ async function show(path, draw) {
   }
 }
 
+// They may be long, and change rarely.
+const isWorldShown = () => byID("world").checkVisibility() && byID("world").querySelector("details[open]") !== null;
+
 function drawFigures(counters) {
+  setText(byID("since"), `since ${timeOfDay(counters.since_unix_ms)}`);
   const refused = Object.values(counters.refused_by_status ?? {}).reduce((sum, count) => sum + count, 0);
   setText(byID("figure-requests"), formatCount(counters.requests));
   setText(byID("figure-accepted"), formatCount(counters.accepted));
@@ -112,9 +125,12 @@ function drawFigures(counters) {
   setText(byID("figure-in-flight"), formatCount(counters.in_flight));
 }
 
+const views = ["lock", "requests", "faults", "connections", "world"];
+
 // On a narrow screen one part is shown at a time.
 function showView() {
-  const view = ["lock", "requests", "faults", "connections"].find((name) => location.hash === `#${name}`) ?? "lock";
+  if (location.hash.startsWith("#request-")) return;
+  const view = views.find((name) => location.hash === `#${name}`) ?? "lock";
   document.body.dataset.view = view;
   for (const link of document.querySelectorAll(".views a")) {
     if (link.hash === `#${view}`) link.setAttribute("aria-current", "true");
@@ -133,6 +149,16 @@ document.addEventListener("visibilitychange", () => {
   if (!document.hidden) beatSoon(0);
 });
 
+record.start((list, name) => {
+  if (!feed.isPaused) byID("pause").click();
+  requests.clear();
+  lockscreen.clear();
+  requests.add(list, 0);
+  lockscreen.add(list);
+  showLink("paused", name);
+});
+for (const part of document.querySelectorAll("#world details")) part.addEventListener("toggle", () => beatSoon(0));
+world.start(beat);
 detail.start(faults.refuseDevice);
 requests.start(detail.open);
 lockscreen.start(detail.open);
@@ -140,5 +166,6 @@ faults.start(beat);
 clock.start(beat);
 lockscreen.drawTime(Date.now());
 showView();
+guide.start().catch(reportError);
 beat();
 feed.run();

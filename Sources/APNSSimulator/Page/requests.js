@@ -1,42 +1,113 @@
 // The list of all requests, newest first: what was asked, and what APNs answered.
 
-import { byID, icon, make, put, setText } from "./dom.js";
-import { addresseeOf, describe, isBroadcast, isPush, summaryOf } from "./notification.js";
-import { formatCount, meaningOf, timeOfDay } from "./words.js";
+import { call } from "./api.js";
+import { byID, icon, make, put, reconcile, setText } from "./dom.js";
+import { explain } from "./explain.js";
+import { addresseeOf, describe, deviceOf, isBroadcast, isPush, summaryOf } from "./notification.js";
+import { attempt } from "./outcome.js";
+import { formatCount, timeOfDay } from "./words.js";
 
-const rowsMax = 500;
+const pageMax = 500;
+const devicesMax = 50;
 
 // Newest first, as the rows are.
 let entries = [];
+// How many are listed at most: more once somebody has asked for older ones.
+let rowsMax = pageMax;
+// Came between others that are listed.
 let skipped = 0;
+// Whether older ones than those that are listed are kept.
+let hasOlder = false;
 let showDetail = () => {};
 
 export function start(open) {
   showDetail = open;
   byID("find").addEventListener("input", filter);
+  for (const id of ["answer", "addressee"]) byID(id).addEventListener("change", filter);
   for (const radio of document.querySelectorAll("input[name=outcome]")) radio.addEventListener("change", filter);
+  byID("older").addEventListener("click", () => attempt(byID("older-outcome"), addOlder));
 }
 
 // `missed`: how many there were besides, which are not shown.
 export function add(requests, missed) {
   skipped += missed;
-  const fresh = requests.map((request) => ({ request, element: row(request), text: searchable(request) })).reverse();
+  const fresh = requests.map(entryOf).reverse();
   entries = fresh.concat(entries);
-  for (const entry of fresh) entry.element.hidden = !matches(entry);
-  for (const old of entries.splice(rowsMax)) {
-    old.element.remove();
-    skipped += 1;
-  }
+  const old = entries.splice(rowsMax);
+  for (const entry of old) entry.element.remove();
+  hasOlder ||= old.length > 0 || (entries.at(-1)?.request.number ?? 1) > 1;
   byID("rows").prepend(...fresh.slice(0, rowsMax).map((entry) => entry.element));
-  tell();
+  listed();
+}
+
+async function addOlder() {
+  const oldest = entries.at(-1)?.request.number ?? 1;
+  const { requests } = await call("GET", `/v1/requests?before=${oldest}&limit=${pageMax}`);
+  const older = requests.map(entryOf).reverse();
+  rowsMax += pageMax;
+  hasOlder = requests.length === pageMax;
+  entries = entries.concat(older);
+  byID("rows").append(...older.map((entry) => entry.element));
+  listed();
+  return older.length === 0 ? "Older ones are no longer kept." : "";
 }
 
 export function clear() {
   entries = [];
+  rowsMax = pageMax;
   skipped = 0;
+  hasOlder = false;
   byID("rows").replaceChildren();
+  listed();
+}
+
+// The request that stands so many rows further down, of those that are shown; null where there is none.
+export function neighbour(number, step) {
+  const shown = entries.filter((entry) => !entry.element.hidden);
+  const place = shown.findIndex((entry) => entry.request.number === number);
+  return place === -1 ? null : shown[place + step]?.request ?? null;
+}
+
+function entryOf(request) {
+  const entry = { request, element: row(request), text: searchable(request) };
+  entry.element.hidden = !matches(entry);
+  return entry;
+}
+
+function listed() {
+  drawChoices();
   tell();
 }
+
+// What there is to choose from is what has come, the most frequent first.
+function drawChoices() {
+  const answers = new Map();
+  const addressees = new Map();
+  for (const { request } of entries) {
+    const answer = answerOf(request);
+    answers.set(answer, (answers.get(answer) ?? 0) + 1);
+    const key = addresseeKey(request);
+    if (key !== "" && addressees.size < devicesMax) addressees.set(key, addresseeOf(request));
+  }
+  choose("answer", "every answer", [...answers].sort((left, right) => right[1] - left[1])
+    .map(([answer, count]) => [answer, `${answer} (${formatCount(count)})`]));
+  choose("addressee", "everybody", [...addressees]);
+}
+
+function choose(id, all, options) {
+  const select = byID(id);
+  const chosen = select.value;
+  reconcile(select, [["", all], ...options], ([key]) => key, ([key, text]) => make("option", { value: key }, text),
+    (option, [, text]) => setText(option, text));
+  select.value = options.some(([key]) => key === chosen) ? chosen : "";
+}
+
+export function answerOf(request) {
+  if (request.reset) return `Reset, ${request.reset}`;
+  return request.status ? [request.status, request.reason].filter(Boolean).join(" ") : "Never answered";
+}
+
+const addresseeKey = (request) => (isPush(request) ? isBroadcast(request) ? addresseeOf(request) : deviceOf(request) : "");
 
 function filter() {
   for (const entry of entries) entry.element.hidden = !matches(entry);
@@ -46,6 +117,9 @@ function filter() {
 function matches({ request, text }) {
   const outcome = document.querySelector("input[name=outcome]:checked").value;
   if (outcome !== "" && (outcome === "accepted") !== isAccepted(request)) return false;
+  const [answer, addressee] = [byID("answer").value, byID("addressee").value];
+  if (answer !== "" && answer !== answerOf(request)) return false;
+  if (addressee !== "" && addressee !== addresseeKey(request)) return false;
   const wanted = byID("find").value.trim().toLowerCase();
   return wanted === "" || text.includes(wanted);
 }
@@ -55,17 +129,19 @@ const isAccepted = (request) => request.status >= 200 && request.status < 300;
 function searchable(request) {
   return [
     request.device_token, request.topic, request.apns_id, request.path, request.reason, request.push_type, request.fault,
-    request.status, summaryOf(request), addresseeOf(request),
+    request.status, request.reset, request.malformed_field, summaryOf(request), addresseeOf(request),
   ].filter(Boolean).join(" ").toLowerCase();
 }
 
 function tell() {
   byID("requests-nothing").hidden = entries.length > 0;
+  byID("filters").hidden = entries.length === 0;
   const shown = entries.filter((entry) => !entry.element.hidden).length;
   const notes = [
-    entries.length > 0 && shown < entries.length && `${formatCount(shown)} of the newest ${formatCount(entries.length)} fit.`,
-    skipped > 0 && `${formatCount(skipped)} older or in between are not listed.`,
+    entries.length > 0 && shown < entries.length && `${formatCount(shown)} of the ${formatCount(entries.length)} listed fit.`,
+    skipped > 0 && `${formatCount(skipped)} came too fast to be listed.`,
   ].filter(Boolean);
+  byID("older-part").hidden = !hasOlder;
   byID("requests-note").hidden = notes.length === 0;
   setText(byID("requests-note"), notes.join(" "));
 }
@@ -85,16 +161,23 @@ function row(request) {
 
 export function statusPill(request) {
   const isAnswered = Number.isInteger(request.status) && request.status > 0;
-  const look = !isAnswered ? "none" : isAccepted(request) ? "good" : request.status >= 500 ? "warn" : "bad";
-  return make("span", { class: `pill ${look}` }, isAnswered ? String(request.status) : "none");
+  const look = request.reset ? "bad" : !isAnswered ? "none" : isAccepted(request) ? "good" : request.status >= 500 ? "warn" : "bad";
+  return make("span", { class: `pill ${look}` }, isAnswered ? String(request.status) : request.reset ? "reset" : "none");
 }
 
 function why(request) {
   if (isAccepted(request)) return null;
   const line = make("p", { class: "why" });
-  if (request.reason) put(line, [make("strong", {}, request.reason), " ", meaningOf(request.reason) ?? ""]);
+  if (request.reason) put(line, [make("strong", {}, request.reason), " ", explain(request) ?? ""]);
+  else if (request.reset) put(line, [make("strong", {}, request.reset), " ", malformation(request)]);
   else put(line, [request.status ? "Refused without a reason." : "Never answered."]);
   return line;
+}
+
+// What broke the rules of HTTP.
+export function malformation(request) {
+  return request.malformed_field ? `The header ${request.malformed_field} is one that no request may have.`
+    : "The request breaks the rules of HTTP.";
 }
 
 function about(request) {

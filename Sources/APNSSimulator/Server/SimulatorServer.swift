@@ -58,6 +58,8 @@ public final class SimulatorServer {
     private(set) var failures = ConnectionFailures()
     /// Told of each connection that fails because its client breaks the rules of TLS or HTTP/2.
     public var onFailure: (ConnectionFailure) -> Void = { _ in }
+    /// How clients reach it, as the process has said it: one JSON object.
+    public var readyLine = "{}"
     private var listeners: [ByteListener] = []
     var connections: [Int: SimulatorConnection] = [:]
     private var lastConnection = 0

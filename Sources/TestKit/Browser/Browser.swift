@@ -101,6 +101,22 @@ public actor Browser {
         _ = try await value("(\(expression), 0)")
     }
 
+    /// Chooses a file in a field, as a person would in its dialog.
+    public func choose(file: String, in selector: String) async throws(ProcessError) {
+        let found = try await call("Runtime.evaluate") {
+            $0.member("expression", "document.querySelector(`\(selector)`)")
+        }
+        guard let object = found.root["result"]?["result"]?["objectId"]?.string else {
+            throw ProcessError("there is no \(selector)")
+        }
+        _ = try await call("DOM.setFileInputFiles") {
+            $0.member("objectId", object)
+            $0.beginArray("files")
+            $0.string(file)
+            $0.endArray()
+        }
+    }
+
     /// The value of a JavaScript expression that is true or false.
     public func holds(_ expression: String) async throws(ProcessError) -> Bool {
         guard let value = try await value(expression).root.bool else {

@@ -159,6 +159,8 @@ private let token = "00112233445566778899aabbccddeeff"
         func numbers(_ query: RequestQuery) -> [Int] { log.requests(query).requests.map(\.number) }
         #expect(numbers(RequestQuery(limit: 3)) == [19, 20, 21], "the newest")
         #expect(numbers(RequestQuery(after: 0, limit: 3)) == [1, 2, 3])
+        #expect(numbers(RequestQuery(before: 10, limit: 3)) == [7, 8, 9], "the newest of them")
+        #expect(numbers(RequestQuery(after: 4, before: 7)) == [5, 6] && numbers(RequestQuery(before: 1)) == [])
         #expect(numbers(RequestQuery(after: 19)) == [20, 21])
         #expect(numbers(RequestQuery(after: 21)) == [] && numbers(RequestQuery(after: .max)) == [])
         #expect(numbers(RequestQuery(after: -5, limit: 1)) == [1] && numbers(RequestQuery(after: 0, limit: 0)) == [1])

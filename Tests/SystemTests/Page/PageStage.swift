@@ -43,6 +43,13 @@ struct PageStage {
         try await ChildProcess(command(payload, device, []))
     }
 
+    /// Pushes so many times, to 50 devices; each is answered with 200.
+    func load(_ requests: Int) async throws {
+        let load = try LoadGenerator(
+            connections: 1, streams: 10, devices: 50, authorization: try simulator.authorization(), in: directory)
+        _ = try await load.run(requests, port: simulator.port)
+    }
+
     private func command(_ payload: String, _ device: String, _ headers: [String]) throws -> [String] {
         let file = try directory.write("payload.json", payload)
         let topic = headers.contains { $0.hasPrefix("apns-topic:") } ? [] : ["apns-topic: com.example.app"]

@@ -84,6 +84,185 @@ extension ToolTests {
             try await stage.end()
         }
 
+        @Test func `shows how to push until somebody has`() async throws {
+            let stage = try await PageStage("--listen-channels", "127.0.0.1:0")
+            let guide = "document.querySelector('#guide')"
+            try await stage.browser.wait(until: "\(guide).querySelector('pre')")
+            let told = try await stage.browser.text("\(guide).textContent")
+            for word in [
+                "localhost:\(stage.simulator.port)", "DEMOKEY001", "DEMOTEAM01", "ca.pem", "Channel management",
+            ] {
+                #expect(told.contains(word), "\(word)")
+            }
+            #expect(!told.contains("Pushes and broadcasts, sandbox"), "it does not listen there")
+            try await stage.browser.run(
+                """
+                navigator.clipboard.writeText = async (text) => { window.copied = text; },
+                document.querySelector("#guide button").click()
+                """)
+            try await stage.browser.wait(until: "window.copied")
+            let command = try await stage.browser.text("window.copied")
+            #expect(try await ChildProcess.run(["sh", "-c", command]).output == [])
+            try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 1")
+            #expect(try await stage.browser.holds("!\(guide).checkVisibility()"))
+            #expect(try await stage.browser.text("document.querySelector('.pill').textContent") == "200")
+            try await stage.end()
+        }
+
+        @Test func `folds the Live Activities of many devices`() async throws {
+            let stage = try await PageStage()
+            for device in 10..<30 {
+                try await stage.push(
+                    #"{"aps":{"event":"update","timestamp":1,"content-state":{"n":1}}}"#, to: "aa\(device)",
+                    ["apns-topic: com.example.app.push-type.liveactivity", "apns-push-type: liveactivity"])
+            }
+            try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 20")
+            let cards = "document.querySelectorAll('.card.liveactivity').length"
+            #expect(try await stage.browser.number(cards) == 1)
+            #expect(
+                try await stage.browser.text("document.querySelector('.more').textContent") == "19 more from Example")
+            try await stage.browser.run(
+                """
+                document.querySelector("#device").selectedIndex = 3,
+                document.querySelector("#device").dispatchEvent(new Event("change"))
+                """)
+            #expect(try await stage.browser.number(cards) == 1)
+            #expect(try await stage.browser.holds("document.querySelector('.more') === null"))
+            try await stage.end()
+        }
+
+        @Test func `finds requests by answer and device, and those further down`() async throws {
+            let stage = try await PageStage("--gate", "off")
+            try await stage.push(#"{"aps":{"alert":"The first"}}"#, to: "aa01")
+            for _ in 0..<2 { try await stage.push(#"{"aps":{"alert":"Gone"}}"#, to: "dead01") }
+            try await stage.push("", to: "aa02")
+            try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 4")
+            let answers =
+                "[...document.querySelectorAll('#answer option')].map((option) => option.textContent).join('; ')"
+            #expect(
+                try await stage.browser.text(answers)
+                    == "every answer; 410 Unregistered (2); 400 PayloadEmpty (1); 200 (1)")
+            func choose(_ id: String, _ value: String) async throws -> Int {
+                try await stage.browser.run(
+                    """
+                    document.querySelector("#\(id)").value = `\(value)`,
+                    document.querySelector("#\(id)").dispatchEvent(new Event("change"))
+                    """)
+                return try await stage.browser.number(
+                    "[...document.querySelectorAll('#rows .row')].filter((row) => !row.hidden).length")
+            }
+            #expect(try await choose("answer", "410 Unregistered") == 2)
+            #expect(try await choose("answer", "") == 4)
+            let device = try await stage.browser.text("document.querySelectorAll('#addressee option')[1].value")
+            #expect(try await choose("addressee", device) == 1)
+            #expect(try await choose("addressee", "") == 4)
+            #expect(
+                try await stage.browser.text("document.querySelector('.why').textContent")
+                    == "PayloadEmpty There is no payload.")
+
+            // Past the 500 that are listed at first.
+            try await stage.load(600)
+            try await stage.open("#requests")
+            try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 500")
+            try await stage.browser.run("document.querySelector('#older').click()")
+            try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 604")
+            #expect(
+                try await stage.browser.holds(
+                    "[...document.querySelectorAll('#rows .row')].at(-1).textContent.includes('The first')"))
+            #expect(try await stage.browser.holds("!document.querySelector('#older').checkVisibility()"))
+            try await stage.end()
+        }
+
+        @Test func `opens a request by its link, its neighbours, and as a command`() async throws {
+            let stage = try await PageStage()
+            let id = "6f1c7c1e-3c52-4a53-9c1b-0d6c0a4be1aa"
+            for text in ["One", "Two", "It's three"] {
+                try await stage.push(#"{"aps":{"alert":"\#(text)"}}"#, ["apns-id: \(id)"])
+            }
+            try await stage.open("#request-2")
+            let heading = "document.querySelector('#detail-heading').textContent"
+            try await stage.browser.wait(until: "\(heading) === 'Request 2'")
+            #expect(try await stage.browser.text("document.querySelector('.identity code').textContent") == id)
+            try await stage.browser.wait(until: "!document.querySelector('#detail-newer').disabled")
+            try await stage.browser.run("document.querySelector('#detail-newer').click()")
+            #expect(try await stage.browser.text(heading) == "Request 3")
+            #expect(try await stage.browser.text("location.hash") == "#request-3")
+            #expect(try await stage.browser.holds("document.querySelector('#detail-newer').disabled"))
+            try await stage.browser.run(
+                """
+                navigator.clipboard.writeText = async (text) => { window.copied = text; },
+                [...document.querySelectorAll(".identity button")].at(-1).click()
+                """)
+            try await stage.browser.wait(until: "window.copied")
+            let command = try await stage.browser.text("window.copied")
+            let token = try stage.simulator.authorization().replacing("bearer ", with: "")
+            let curl = try await ChildProcess.run([
+                "sh", "-c",
+                "PROVIDER_TOKEN='\(token)'; \(command) --silent --output /dev/null --write-out '%{http_code}'",
+            ])
+            #expect(curl.output == ["200"])
+            try await stage.browser.run("document.querySelector('#detail').close()")
+            try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 4")
+            try await stage.browser.wait(until: "location.hash === ''")
+            let texts = "[...document.querySelectorAll('#rows .opener')].map((opener) => opener.textContent).join('; ')"
+            #expect(try await stage.browser.text(texts) == "It's three; It's three; Two; One")
+            try await stage.end()
+        }
+
+        @Test func `shows and changes what it knows, and why connections failed`() async throws {
+            let stage = try await PageStage()
+            _ = try? await ChildProcess.run([
+                "curl", "--silent", "--http1.1", "--insecure", "https://127.0.0.1:\(stage.simulator.port)/",
+            ])
+            try await stage.browser.wait(until: "document.querySelector('#failure-list').textContent.includes('ALPN')")
+            try await stage.browser.run(
+                "document.querySelectorAll('#world details').forEach((part) => { part.open = true; })")
+            try await stage.browser.wait(
+                until: "document.querySelector('#switch-list').textContent.includes('gate_violation')")
+            try await stage.browser.run(
+                """
+                document.querySelector("#device-token").value = "aa01",
+                document.querySelector("#device-app").value = "com.example.app",
+                document.querySelector("#device-state").value = "unregistered",
+                document.querySelector("#device-form button").click()
+                """)
+            try await stage.browser.wait(
+                until: "document.querySelector('#device-list select')?.value === 'unregistered'")
+            #expect(try await stage.push(#"{"aps":{"alert":"x"}}"#, to: "aa01") == 410)
+            try await stage.browser.run("document.querySelector('#device-list button').click()")
+            try await stage.browser.wait(until: "document.querySelector('#device-list li') === null")
+            #expect(try await stage.push(#"{"aps":{"alert":"x"}}"#, to: "aa01") == 200)
+            try await stage.browser.run(
+                """
+                document.querySelector("#switch-name").value = "past_expiration",
+                document.querySelector("#switch-value").value = "BadExpirationDate",
+                document.querySelector("#switch-form button").click()
+                """)
+            try await stage.browser.wait(until: "document.querySelector('#switch-outcome').textContent !== ''")
+            #expect(try await stage.push(#"{"aps":{"alert":"x"}}"#, ["apns-expiration: 1"]) == 400)
+            try await stage.end()
+        }
+
+        @Test func `opens a run that was saved`() async throws {
+            let directory = try TemporaryDirectory("record")
+            let file = directory.file("run.jsonl")
+            let before = try await PageStage("--record", file, "--record-detail", "full")
+            for text in ["One", "Two"] { try await before.push(#"{"aps":{"alert":"\#(text)"}}"#) }
+            try await before.end()
+
+            let stage = try await PageStage()
+            try await stage.browser.choose(file: file, in: "#record-file")
+            try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 2")
+            let titles = "[...document.querySelectorAll('#rows .opener')].map((opener) => opener.textContent).join(' ')"
+            #expect(try await stage.browser.text(titles) == "Two One")
+            #expect(try await stage.browser.text("document.querySelector('#stacks .title').textContent") == "Two")
+            #expect(try await stage.browser.text("document.querySelector('#link-text').textContent") == "run.jsonl")
+            try await stage.browser.choose(file: try directory.write("no.jsonl", "{}\n"), in: "#record-file")
+            try await stage.browser.wait(
+                until: "document.querySelector('#record-outcome').textContent.includes('line 1')")
+            try await stage.end()
+        }
+
         @Test func `goes on after a mistake of its own`() async throws {
             let stage = try await PageStage()
             try await stage.browser.run(

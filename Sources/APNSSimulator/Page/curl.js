@@ -1,0 +1,30 @@
+// A logged request as a command that sends it again.
+
+import { call } from "./api.js";
+import { addressOf, authority } from "./guide.js";
+
+const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+
+// The log keeps no signature, so that the provider token stays to be filled in.
+const tokenPlaceholder = "bearer $PROVIDER_TOKEN";
+
+export async function curlOf(request) {
+  const whole = await wholeOf(request);
+  const headers = (whole.headers ?? []).filter(({ name }) => !name.startsWith(":") && name !== "content-length");
+  const trust = authority();
+  return [
+    `curl --http2${trust === null ? " --insecure" : ` --cacert ${trust}`} -X ${whole.method ?? "POST"}`,
+    ...headers.map(({ name, value }) =>
+      name === "authorization" ? `-H "${name}: ${tokenPlaceholder}"` : `-H ${quoted(`${name}: ${value}`)}`),
+    ...(typeof whole.payload === "string" && whole.payload !== "" ? [`--data-binary ${quoted(whole.payload)}`] : []),
+    quoted(`${addressOf(whole)}${whole.path ?? ""}`),
+  ].join(" \\\n  ");
+}
+
+// With the device token, which is told to those alone who ask for it.
+async function wholeOf(request) {
+  const answer = await call("GET", `/v1/requests?after=${request.number - 1}&limit=1&full_tokens=1`);
+  const whole = answer.requests[0];
+  if (whole?.number !== request.number) throw new Error("the request is no longer kept");
+  return whole;
+}

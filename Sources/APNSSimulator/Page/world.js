@@ -1,0 +1,111 @@
+// What the simulator knows of the world, and may be told otherwise: devices, channels, switches.
+
+import { call } from "./api.js";
+import { byID, make, reconcile, setText } from "./dom.js";
+import { attempt } from "./outcome.js";
+import { formatCount } from "./words.js";
+
+const shownMax = 100;
+const states = ["active", "unregistered", "expired", "bad", "not_for_topic"];
+
+let refresh = async () => {};
+
+// `changed` is called after each change, to have all drawn anew.
+export function start(changed) {
+  refresh = changed;
+  byID("device-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const token = byID("device-token").value.trim();
+    change("device-outcome", async () => {
+      await call("PUT", `/v1/devices/${encodeURIComponent(token)}`, {
+        app: byID("device-app").value.trim(), state: byID("device-state").value,
+      });
+      byID("device-form").reset();
+      return `The device is ${byID("device-state").value.replaceAll("_", " ")}.`;
+    });
+  });
+  byID("switch-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const name = byID("switch-name").value.trim();
+    change("switch-outcome", async () => {
+      await call("PUT", "/v1/rules", { [name]: valueOf(byID("switch-value").value.trim()) });
+      return `${name} is changed.`;
+    });
+  });
+  byID("switch-name").addEventListener("input", () => {
+    const value = rules[byID("switch-name").value];
+    if (value !== undefined) byID("switch-value").value = String(value);
+  });
+}
+
+// What somebody wrote: a number, true, false or null where it is one, else a word.
+function valueOf(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+async function change(outcome, deed) {
+  await attempt(byID(outcome), deed);
+  await refresh();
+}
+
+export function drawDevices(devices) {
+  byID("devices-nothing").hidden = devices.length > 0;
+  more("devices-more", devices.length);
+  reconcile(byID("device-list"), devices.slice(0, shownMax), (device) => device.token, buildDevice, (element, device) => {
+    element.querySelector("select").value = device.state;
+    setText(element.querySelector(".about"), [device.app, device.environment].filter(Boolean).join(" · "));
+  });
+}
+
+function buildDevice(device) {
+  const name = device.token.length > 12 ? `${device.token.slice(0, 8)}…+${device.token.length - 8}` : device.token;
+  const state = make("select", { "aria-label": `State of ${name}` },
+    states.map((word) => make("option", { value: word }, word.replaceAll("_", " "))));
+  state.value = device.state;
+  state.addEventListener("change", () => change("device-outcome", async () => {
+    await call("PUT", `/v1/devices/${device.token}`, { state: state.value });
+    return `${name} is ${state.value.replaceAll("_", " ")}.`;
+  }));
+  const forget = make("button", { type: "button", class: "small", "aria-label": `Forget ${name}` }, "Forget");
+  forget.addEventListener("click", () => change("device-outcome", async () => {
+    await call("DELETE", `/v1/devices/${device.token}`);
+    return `${name} is forgotten.`;
+  }));
+  return make("li", {}, make("code", { title: device.token }, name), state, forget, make("p", { class: "about" }));
+}
+
+export function drawChannels(channels) {
+  byID("channels-nothing").hidden = channels.length > 0;
+  more("channels-more", channels.length);
+  const keyOf = (channel) => `${channel.environment} ${channel.app} ${channel.id}`;
+  reconcile(byID("channel-list"), channels.slice(-shownMax).reverse(), keyOf, (channel) => {
+    const remove = make("button", { type: "button", class: "small grave", "aria-label": `Delete ${channel.id}` }, "Delete");
+    remove.addEventListener("click", () => change("channel-outcome", async () => {
+      const query = new URLSearchParams({ app: channel.app, environment: channel.environment });
+      await call("DELETE", `/v1/channels/${encodeURIComponent(channel.id)}?${query}`);
+      return `${channel.id} is deleted.`;
+    }));
+    return make("li", {}, make("code", {}, channel.id), remove, make("p", { class: "about" },
+      [channel.app, channel.environment, channel.storage_policy === 1 ? "stores the newest" : "stores nothing"].join(" · ")));
+  });
+}
+
+let rules = {};
+
+export function drawRules(current) {
+  rules = current;
+  const list = Object.entries(current);
+  reconcile(byID("switch-names"), list, ([name]) => name, ([name]) => make("option", { value: name }));
+  reconcile(byID("switch-list"), list, ([name]) => name,
+    ([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, String(value))),
+    (element, [, value]) => setText(element.querySelector("dd"), String(value)));
+}
+
+function more(id, count) {
+  byID(id).hidden = count <= shownMax;
+  setText(byID(id), `${formatCount(count - shownMax)} more are not listed.`);
+}
