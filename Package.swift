@@ -168,6 +168,10 @@ let package = Package(
             [
                 "TestKit", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "Delivery", "TLS", "Crypto",
                 "JSON", "JSONSchema", "Telemetry", "HTTP2",
-            ], data: ["ForeignClients/aioapns", "ForeignClients/pika", "OfficialSuite/requirements.txt"]),
+            ],
+            data: [
+                "aioapns", "apns2", "apns2-up", "compat-fork-apns2", "curl", "go", "gobiko-apns", "h2", "kalyke",
+                "node", "old_hyper.py", "pika", "pyapns-client",
+            ].map { "ForeignClients/\($0)" } + ["OfficialSuite/requirements.txt"]),
     ] + fuzzer
 )

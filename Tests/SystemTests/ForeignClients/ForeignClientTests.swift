@@ -49,6 +49,24 @@ extension ToolTests {
             try await simulator.process.terminate()
         }
 
+        /// With default options and provider tokens of their own: `iat` has a fraction in one, is a text in the other.
+        @Test(arguments: ["apns2", "kalyke"]) func clientsOfTheFieldSignTheirOwnTokens(client: String) async throws {
+            let (simulator, directory) = try await start([])
+            let folder = Products.file("Tests/SystemTests/ForeignClients/\(client)")
+            let python = try await PythonEnvironment(client, requirements: "\(folder)/requirements.txt")
+            let answers = try await python.run(
+                "\(folder)/push.py",
+                [
+                    "\(simulator.port)", directory.file("AuthKey_DEMOKEY001.p8"), directory.file("ca.pem"), "aa01",
+                    "dead01", "badbad01", "aa02",
+                ])
+            #expect(
+                answers == [
+                    "[200, null]", #"[null, "Unregistered"]"#, #"[null, "BadDeviceToken"]"#, "[200, null]",
+                ])
+            try await simulator.process.terminate()
+        }
+
         @Test func h2loadPushesToTenThousandDevices() async throws {
             let (simulator, directory) = try await start(["--record", "/dev/null"])
             let load = try LoadGenerator(
