@@ -227,6 +227,7 @@ public final class HTTP2Server: HTTP2Session {
         budget.streamEnded(
             wasAnswered: entry.hasEnded, wasRefused: code == .refusedStream, began: entry.began,
             at: loop.now.monotonic)
+        if code == .protocolError, !entry.wasReset { delegate?.requestMalformed(stream) }
         delegate?.streamClosed(stream, code)
     }
 

@@ -41,6 +41,9 @@ open class HTTP2ServerDelegate {
         _ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
     ) {}
 
+    /// The stream was reset with PROTOCOL_ERROR because its request is malformed (RFC 9113, 8.1.1).
+    open func requestMalformed(_ stream: HTTP2Stream) {}
+
     /// Part of the body; the memory is valid during the call. How much of it is kept is the delegate's matter.
     open func requestBody(_ stream: HTTP2Stream, _ bytes: UnsafeRawBufferPointer) {}
 

@@ -120,6 +120,7 @@ public class HTTP2Session: ByteStreamHandler {
     public final func reset(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
         loop.assertOnLoop()
         guard phase == .open, streams.contains(stream) else { return }
+        streams[stream].wasReset = true
         nghttp2_submit_rst_stream(session, UInt8(NGHTTP2_FLAG_NONE.rawValue), stream.id, code.rawValue)
         requestFlush()
     }
@@ -352,6 +353,8 @@ public class HTTP2Session: ByteStreamHandler {
         case NGHTTP2_PING where header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0:
             let data = frame.pointee.ping.opaque_data
             pingAcknowledged(UInt64(bigEndian: withUnsafeBytes(of: data) { $0.loadUnaligned(as: UInt64.self) }))
+        case NGHTTP2_RST_STREAM:
+            if let stream = streams.stream(slot: slot(streamID: header.stream_id)) { streams[stream].wasReset = true }
         case NGHTTP2_GOAWAY:
             goAwayReceived = true
             let goAway = frame.pointee.goaway

@@ -16,6 +16,8 @@ struct StreamTable {
         var bodyBytes = 0
         var hasResponse = false
         var hasEnded = false
+        /// By the peer, or on purpose; not because the peer broke the rules.
+        var wasReset = false
         /// When a server's stream began.
         var began = MonotonicTime(nanoseconds: 0)
     }

@@ -36,6 +36,7 @@ struct RequestRoutes {
         guard let seconds = try request.number("wait_seconds", 0...RequestMemory.waitSecondsMax) else {
             return exchange.answer(.page(server.memory.requests(query), showsTokens: showsTokens))
         }
+        guard query.before == nil else { throw AdminError(400, "before asks for what has come: not with wait_seconds") }
         // A page that polls has no use for an error in its console whenever nothing has come.
         let timeout = request.query("timeout") ?? "error"
         guard ["error", "empty"].contains(timeout) else { throw AdminError(400, "timeout is error or empty") }

@@ -19,6 +19,16 @@ struct Announcement {
         if let first = endpoints.first { json.member("host", first.endpoint.host) }
         for (listener, endpoint) in endpoints { json.member(listener.readyMember, Int(endpoint.port)) }
         if let admin { json.member("admin_port", Int(admin.port)) }
+        json.beginArray("listeners")
+        for (listener, endpoint) in endpoints {
+            json.beginObject()
+            json.member("environment", listener.service.environment.rawValue)
+            json.member("service", listener.service.kind.rawValue)
+            json.member("host", endpoint.host)
+            json.member("port", Int(endpoint.port))
+            json.endObject()
+        }
+        json.endArray()
         if world.isDemonstrationState {
             json.member("team_id", Demonstration.teamID)
             json.member("key_id", Demonstration.keyID)

@@ -54,7 +54,10 @@ private struct RequestWriter {
         if let token = view.deviceToken {
             json.key("device_token")
             writeToken(token)
-            if detail == .full { json.member("device", DeviceKey.of(token)) }
+            if detail == .full {
+                json.member("device", DeviceKey.of(token))
+                if !DeviceToken.isWellFormed(token) { json.member("device_malformed", true) }
+            }
         }
         member("topic", view.topic)
         member("push_type", view[HeaderName.apnsPushType])

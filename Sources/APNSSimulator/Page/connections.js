@@ -8,7 +8,7 @@ import { formatCount, plural, timeOfDay } from "./words.js";
 const shownMax = 100;
 const failuresMax = 5;
 
-export function draw(connections, failures = []) {
+export function draw(connections, failures) {
   drawFailures(failures);
   byID("connections-nothing").hidden = connections.length > 0;
   byID("connections-more").hidden = connections.length <= shownMax;

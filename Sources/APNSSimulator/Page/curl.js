@@ -2,8 +2,7 @@
 
 import { call } from "./api.js";
 import { addressOf, authority } from "./guide.js";
-
-const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+import { shellWord } from "./words.js";
 
 // The log keeps no signature, so that the provider token stays to be filled in.
 const tokenPlaceholder = "bearer $PROVIDER_TOKEN";
@@ -13,11 +12,12 @@ export async function curlOf(request) {
   const headers = (whole.headers ?? []).filter(({ name }) => !name.startsWith(":") && name !== "content-length");
   const trust = authority();
   return [
-    `curl --http2${trust === null ? " --insecure" : ` --cacert ${trust}`} -X ${whole.method ?? "POST"}`,
+    `curl --http2 --globoff --path-as-is${trust === null ? " --insecure" : ` --cacert ${shellWord(trust)}`}`,
+    `-X ${shellWord(whole.method ?? "POST")}`,
     ...headers.map(({ name, value }) =>
-      name === "authorization" ? `-H "${name}: ${tokenPlaceholder}"` : `-H ${quoted(`${name}: ${value}`)}`),
-    ...(typeof whole.payload === "string" && whole.payload !== "" ? [`--data-binary ${quoted(whole.payload)}`] : []),
-    quoted(`${addressOf(whole)}${whole.path ?? ""}`),
+      name === "authorization" ? `-H "${name}: ${tokenPlaceholder}"` : `-H ${shellWord(`${name}: ${value}`)}`),
+    ...(typeof whole.payload === "string" && whole.payload !== "" ? [`--data-raw ${shellWord(whole.payload)}`] : []),
+    shellWord(`${addressOf(whole)}${whole.path ?? ""}`),
   ].join(" \\\n  ");
 }
 
@@ -25,6 +25,6 @@ export async function curlOf(request) {
 async function wholeOf(request) {
   const answer = await call("GET", `/v1/requests?after=${request.number - 1}&limit=1&full_tokens=1`);
   const whole = answer.requests[0];
-  if (whole?.number !== request.number) throw new Error("the request is no longer kept");
+  if (whole?.number !== request.number || whole.unix_ms !== request.unix_ms) throw new Error("the request is no longer kept");
   return whole;
 }

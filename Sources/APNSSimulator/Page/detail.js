@@ -45,18 +45,32 @@ export function start(refuse) {
   }
   dialog.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (step && !event.target.closest("pre")) show(neighbour(shown.number, step));
+    const isAlone = !event.altKey && !event.ctrlKey && !event.metaKey && !event.shiftKey;
+    if (step && isAlone && !event.target.closest("pre")) show(neighbour(shown.number, step));
   });
   openLinked();
-  addEventListener("hashchange", openLinked);
+  addEventListener("hashchange", () => {
+    if (shown !== null && !location.hash.startsWith("#request-")) {
+      hashBefore = location.hash;
+      close();
+    }
+    openLinked();
+  });
 }
+
+// The request may be gone.
+export const close = () => byID("detail").close();
 
 // Opens the request that the address names.
 async function openLinked() {
   const number = Number(/^#request-(\d+)$/.exec(location.hash)?.[1]);
   if (!number || shown?.number === number) return;
-  const { requests } = await call("GET", `/v1/requests?after=${number - 1}&limit=1`);
-  if (requests[0]?.number === number) open(requests[0]);
+  await attempt(byID("older-outcome"), async () => {
+    const { requests } = await call("GET", `/v1/requests?after=${number - 1}&limit=1`);
+    if (requests[0]?.number !== number) throw new Error(`request ${formatCount(number)} is no longer kept`);
+    open(requests[0]);
+    return "";
+  });
 }
 
 export function open(request) {
@@ -87,9 +101,10 @@ export function drawNeighbours() {
 }
 
 function identity(request) {
-  const name = isBroadcast(request) ? "apns-request-id" : "apns-id";
+  const ids = ["apns-id", "apns-request-id"].map((name) => request.headers?.find((header) => header.name === name));
+  const { name, value } = ids.find(Boolean) ?? { name: isPush(request) && !isBroadcast(request) ? "apns-id" : "apns-request-id" };
   return make("div", { class: "identity" },
-    request.apns_id ? [make("span", {}, name), " ", make("code", {}, request.apns_id), copyButton(() => request.apns_id)]
+    value ? [make("span", {}, name), " ", make("code", {}, value), copyButton(() => value)]
       : make("span", {}, `It had no ${name}.`),
     copyButton(() => location.href, "Copy link"), copyButton(() => curlOf(request), "Copy as curl"));
 }

@@ -1,31 +1,35 @@
 // Why a request was refused, as exactly as the request itself tells. Pure: a request of the admin API in, a sentence out.
 
-import { isBroadcast, topicSuffixOf } from "./notification.js";
+import { isBroadcast, isPushType, topicSuffixOf } from "./notification.js";
 import { meaningOf } from "./words.js";
 
 const priorities = ["10", "5", "1"];
 
-const header = (request, name) => request.headers?.find((other) => other.name === name)?.value;
+const header = (request, name) => request.headers.find((other) => other.name === name)?.value;
 
-// How many digits a token had: those that are shown, and those that `+8` stands for.
-function isWellFormed(token) {
-  const match = /^([0-9A-Fa-f]*)(?:…\+(\d+))?$/.exec(token ?? "");
-  return match !== null && (match[1].length + Number(match[2] ?? 0)) % 2 === 0;
-}
-
+// null: no more is known than what the reason says.
 const reasons = {
   __proto__: null,
-  BadDeviceToken: (request) => (isWellFormed(request.device_token)
-    ? `There is no such device in the ${request.environment ?? "sandbox"}; its token may belong to the other environment.`
-    : "The device token is not an even number of hexadecimal digits."),
-  BadExpirationDate: (request) => (/^\d+$/.test(header(request, "apns-expiration") ?? "")
-    ? "This channel stores nothing, and so allows only an expiration of 0."
-    : header(request, "apns-expiration") === undefined ? "The expiration is missing." : "The expiration is not a time."),
-  BadPriority: (request) => (priorities.includes(header(request, "apns-priority"))
-    ? `A push of type ${request.push_type ?? "alert"} may not have priority ${request.priority}.`
-    : header(request, "apns-priority") === undefined ? "The priority is missing." : "The priority is not one of 10, 5 and 1."),
-  InvalidPushType: (request) => (isBroadcast(request)
-    ? "Broadcasts have the push type liveactivity." : `There is no push type ${request.push_type ?? "of this name"}.`),
+  BadDeviceToken: (request) => (request.device_malformed
+    ? "The device token is not an even number of hexadecimal digits."
+    : `No device of the ${request.environment} has this token.`),
+  BadExpirationDate: (request) => {
+    const expiration = header(request, "apns-expiration");
+    if (expiration === undefined) return "The expiration is missing.";
+    if (!/^\d{1,18}$/.test(expiration)) return "The expiration is not a time.";
+    return isBroadcast(request) ? "This channel stores nothing, and so allows only an expiration of 0." : null;
+  },
+  BadPriority: (request) => {
+    const priority = header(request, "apns-priority");
+    if (priority === undefined) return "The priority is missing.";
+    return priorities.includes(priority)
+      ? `A push of type ${request.push_type ?? "alert"} may not have priority ${priority}.`
+      : "The priority is not one of 10, 5 and 1.";
+  },
+  InvalidPushType: (request) => {
+    if (isBroadcast(request)) return "Broadcasts have the push type liveactivity.";
+    return request.push_type && !isPushType(request.push_type) ? `There is no push type ${request.push_type}.` : null;
+  },
   PayloadEmpty: (request) => {
     if (!request.payload_bytes) return "There is no payload.";
     return header(request, "content-encoding") === undefined
@@ -43,5 +47,8 @@ const reasons = {
   },
 };
 
-// null where nobody knows.
-export const explain = (request) => reasons[request.reason]?.(request) ?? meaningOf(request.reason);
+// null where nobody knows. What a fault answers has nothing to do with the request.
+export function explain(request) {
+  const exact = request.fault || !request.headers ? null : reasons[request.reason]?.(request);
+  return exact ?? meaningOf(request.reason);
+}

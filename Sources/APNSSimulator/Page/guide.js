@@ -3,36 +3,37 @@
 import { call } from "./api.js";
 import { copyButton } from "./copy.js";
 import { byID, make } from "./dom.js";
-
-const services = [
-  ["port", "Pushes and broadcasts, sandbox"], ["production_port", "Pushes and broadcasts, production"],
-  ["channel_port", "Channel management, sandbox"], ["production_channel_port", "Channel management, production"],
-];
+import { shellWord } from "./words.js";
 
 let ready = {};
 
-export async function start() {
+export async function draw() {
   ready = (await call("GET", "/v1/ready")) ?? {};
   byID("guide").replaceChildren(facts(), ...line());
 }
 
-// Where a request to this service would go.
-export function addressOf(request) {
-  const channels = request.service === "channel-management";
-  const member = request.environment === "production"
-    ? (channels ? "production_channel_port" : "production_port") : channels ? "channel_port" : "port";
-  return `${"https:"}//${hostName()}:${ready[member] ?? ""}`;
+// Where a request to this service would go; fails where the simulator does not listen for it.
+export function addressOf({ environment = "sandbox", service = "push" }) {
+  const listener = listeners().find((other) => other.environment === environment && other.service === service);
+  if (!listener) throw new Error(`it does not listen for ${environment} ${service}`);
+  return `https://${placeOf(listener)}`;
 }
 
 // The file that a client has to trust, where there is one.
 export const authority = () => ready.authority_file ?? null;
 
+const listeners = () => ready.listeners ?? [];
+
 // The certificate is good for this name and not for every address.
-const hostName = () => (["127.0.0.1", "::1", undefined].includes(ready.host) ? "localhost" : ready.host);
+function placeOf({ host, port }) {
+  const name = ["127.0.0.1", "::1"].includes(host) ? "localhost" : ["0.0.0.0", "::"].includes(host) ? location.hostname : host;
+  return `${name.includes(":") ? `[${name}]` : name}:${port}`;
+}
 
 function facts() {
+  const what = (service) => (service === "push" ? "Pushes and broadcasts" : "Channel management");
   const list = [
-    ...services.map(([member, name]) => [name, ready[member] && `${hostName()}:${ready[member]}`]),
+    ...listeners().map((listener) => [`${what(listener.service)}, ${listener.environment}`, placeOf(listener)]),
     ["Authority to trust", ready.authority_file], ["Signing key", ready.key_file],
     ["Key ID", ready.key_id], ["Team ID", ready.team_id], ["Topic", ready.topic],
   ];
@@ -42,15 +43,15 @@ function facts() {
 
 // A push that needs no token: its certificate says who sends it.
 function line() {
-  const port = ready.port ?? ready.production_port;
-  if (!ready.client_certificate_file || !port) {
+  const listener = listeners().find((other) => other.service === "push");
+  if (!ready.client_certificate_file || !listener) {
     return [make("p", { class: "hint" }, "Start it with --write-demo DIR to have the files that a client needs.")];
   }
   const command = [
-    `curl --http2 --cacert ${ready.authority_file}`,
-    `--cert ${ready.client_certificate_file} --key ${ready.client_key_file}`,
+    `curl --http2 --cacert ${shellWord(ready.authority_file)}`,
+    `--cert ${shellWord(ready.client_certificate_file)} --key ${shellWord(ready.client_key_file)}`,
     `-H 'apns-topic: ${ready.topic}'`, `-d '{"aps":{"alert":"Hello"}}'`,
-    `${"https:"}//${hostName()}:${port}/3/device/00fc13adff785122`,
+    `https://${placeOf(listener)}/3/device/00fc13adff785122`,
   ].join(" \\\n  ");
   return [
     make("div", { class: "section-head" }, make("h3", {}, "A first push"), copyButton(() => command)),

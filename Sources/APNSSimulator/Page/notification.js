@@ -33,6 +33,8 @@ const suffixes = [
 // What the topic of a push type ends with; null where it has no suffix, or nobody knows the type.
 export const topicSuffixOf = (pushType) => suffixes.find(([, kind]) => kind === pushType)?.[0] ?? null;
 
+export const isPushType = (word) => word in kinds;
+
 const levels = ["passive", "active", "time-sensitive", "critical"];
 
 export function isBroadcast(request) {

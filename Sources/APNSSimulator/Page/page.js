@@ -26,11 +26,15 @@ const feed = new Feed({
     beatSoon();
   },
   startedAnew() {
+    detail.close();
     requests.clear();
     lockscreen.clear();
   },
   reached() {
-    if (byID("link").dataset.state === "gone") beatSoon(0);
+    if (byID("link").dataset.state === "gone") {
+      beatSoon(0);
+      drawGuide();
+    }
     showLink(feed.isPaused ? "paused" : "there", feed.isPaused ? "Paused" : "Live");
     byID("gone").hidden = true;
   },
@@ -62,6 +66,9 @@ function announce(count) {
   }, announcementMillisecondsMin);
 }
 
+// A saved run is shown, and nothing of what comes.
+let isSavedShown = false;
+
 let beatTimer = null;
 let beatInHand = null;
 // When the simulator began to count: at its start, or when it was reset.
@@ -88,7 +95,7 @@ async function beat() {
 async function readFigures() {
   await Promise.all([
     show("/v1/counters", (counters) => {
-      if (since !== null && counters.since_unix_ms !== since) feed.startAnew();
+      if (since !== null && counters.since_unix_ms !== since && !isSavedShown) feed.startAnew();
       since = counters.since_unix_ms;
       drawFigures(counters);
     }),
@@ -125,12 +132,18 @@ function drawFigures(counters) {
   setText(byID("figure-in-flight"), formatCount(counters.in_flight));
 }
 
+function drawGuide() {
+  guide.draw().catch((error) => {
+    if (!(error instanceof APIError)) reportError(error);
+  });
+}
+
 const views = ["lock", "requests", "faults", "connections", "world"];
 
 // On a narrow screen one part is shown at a time.
 function showView() {
-  if (location.hash.startsWith("#request-")) return;
-  const view = views.find((name) => location.hash === `#${name}`) ?? "lock";
+  const isLink = location.hash.startsWith("#request-");
+  const view = views.find((name) => location.hash === `#${name}`) ?? (isLink ? "requests" : "lock");
   document.body.dataset.view = view;
   for (const link of document.querySelectorAll(".views a")) {
     if (link.hash === `#${view}`) link.setAttribute("aria-current", "true");
@@ -141,6 +154,11 @@ function showView() {
 byID("pause").addEventListener("click", () => {
   const isPaused = !feed.isPaused;
   byID("pause").setAttribute("aria-pressed", String(isPaused));
+  if (isSavedShown) {
+    isSavedShown = false;
+    delete document.body.dataset.saved;
+    feed.startAnew();
+  }
   feed.setPaused(isPaused);
   showLink(isPaused ? "paused" : "waiting", isPaused ? "Paused" : "Connecting…");
 });
@@ -151,7 +169,10 @@ document.addEventListener("visibilitychange", () => {
 
 record.start((list, name) => {
   if (!feed.isPaused) byID("pause").click();
-  requests.clear();
+  isSavedShown = true;
+  document.body.dataset.saved = "";
+  detail.close();
+  requests.clear(list.length);
   lockscreen.clear();
   requests.add(list, 0);
   lockscreen.add(list);
@@ -166,6 +187,6 @@ faults.start(beat);
 clock.start(beat);
 lockscreen.drawTime(Date.now());
 showView();
-guide.start().catch(reportError);
+drawGuide();
 beat();
 feed.run();

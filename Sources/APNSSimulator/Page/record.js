@@ -14,19 +14,25 @@ export function start(show) {
     if (!file) return "";
     const requests = read(await file.text());
     show(requests, file.name);
-    return `${plural(requests.length, "request")} of ${file.name} shown; what is new is not.`;
+    return `${plural(requests.length, "request")} of ${file.name} shown until you press Pause again.`;
   }));
 }
 
 function read(text) {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   return lines.slice(-requestsMax).map((line, index) => {
-    try {
-      const request = JSON.parse(line);
-      if (Number.isInteger(request.number)) return request;
-    } catch {
-      // Told below, with its line.
-    }
-    throw new Error(`line ${Math.max(lines.length - requestsMax, 0) + index + 1} is not a request of a record`);
+    const request = parse(line);
+    const place = `line ${Math.max(lines.length - requestsMax, 0) + index + 1}`;
+    if (!Number.isInteger(request?.number)) throw new Error(`${place} is not a request of a record`);
+    if (!Array.isArray(request.headers)) throw new Error(`${place} is a summary: record with --record-detail full`);
+    return request;
   });
+}
+
+function parse(line) {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
 }

@@ -16,8 +16,12 @@ let entries = [];
 let rowsMax = pageMax;
 // Came between others that are listed.
 let skipped = 0;
-// Whether older ones than those that are listed are kept.
-let hasOlder = false;
+// Below this number none is kept, as far as is known.
+let oldestKept = 1;
+// Of a saved run, which has no older ones to be asked for.
+let isSaved = false;
+// Changes when the list is cleared.
+let generation = 0;
 let showDetail = () => {};
 
 export function start(open) {
@@ -35,29 +39,41 @@ export function add(requests, missed) {
   entries = fresh.concat(entries);
   const old = entries.splice(rowsMax);
   for (const entry of old) entry.element.remove();
-  hasOlder ||= old.length > 0 || (entries.at(-1)?.request.number ?? 1) > 1;
   byID("rows").prepend(...fresh.slice(0, rowsMax).map((entry) => entry.element));
   listed();
 }
 
 async function addOlder() {
-  const oldest = entries.at(-1)?.request.number ?? 1;
-  const { requests } = await call("GET", `/v1/requests?before=${oldest}&limit=${pageMax}`);
-  const older = requests.map(entryOf).reverse();
-  rowsMax += pageMax;
-  hasOlder = requests.length === pageMax;
-  entries = entries.concat(older);
-  byID("rows").append(...older.map((entry) => entry.element));
-  listed();
-  return older.length === 0 ? "Older ones are no longer kept." : "";
+  const oldest = oldestListed();
+  const [button, asked] = [byID("older"), generation];
+  button.disabled = true;
+  try {
+    const { requests } = await call("GET", `/v1/requests?before=${oldest}&limit=${pageMax}`);
+    if (asked !== generation) return "";
+    const older = requests.map(entryOf).reverse();
+    rowsMax += pageMax;
+    entries = entries.concat(older);
+    byID("rows").append(...older.map((entry) => entry.element));
+    if (older.length < pageMax) oldestKept = oldestListed();
+    listed();
+    return older.length === 0 ? "Older ones are no longer kept." : "";
+  } finally {
+    button.disabled = false;
+  }
 }
 
-export function clear() {
+const oldestListed = () => entries.at(-1)?.request.number ?? 1;
+
+// `saved`: how many requests of a saved run come next; 0 where those of the simulator do.
+export function clear(saved = 0) {
   entries = [];
-  rowsMax = pageMax;
+  isSaved = saved > 0;
+  rowsMax = Math.max(pageMax, saved);
   skipped = 0;
-  hasOlder = false;
+  oldestKept = 1;
+  generation += 1;
   byID("rows").replaceChildren();
+  setText(byID("older-outcome"), "");
   listed();
 }
 
@@ -100,6 +116,7 @@ function choose(id, all, options) {
   reconcile(select, [["", all], ...options], ([key]) => key, ([key, text]) => make("option", { value: key }, text),
     (option, [, text]) => setText(option, text));
   select.value = options.some(([key]) => key === chosen) ? chosen : "";
+  if (select.value !== chosen) filter();
 }
 
 export function answerOf(request) {
@@ -139,9 +156,9 @@ function tell() {
   const shown = entries.filter((entry) => !entry.element.hidden).length;
   const notes = [
     entries.length > 0 && shown < entries.length && `${formatCount(shown)} of the ${formatCount(entries.length)} listed fit.`,
-    skipped > 0 && `${formatCount(skipped)} came too fast to be listed.`,
+    skipped > 0 && `${formatCount(skipped)} in between are not listed.`,
   ].filter(Boolean);
-  byID("older-part").hidden = !hasOlder;
+  byID("older").hidden = isSaved || oldestListed() <= oldestKept;
   byID("requests-note").hidden = notes.length === 0;
   setText(byID("requests-note"), notes.join(" "));
 }

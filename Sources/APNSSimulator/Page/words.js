@@ -83,3 +83,6 @@ export function duration(seconds) {
   const more = rest ? Math.floor((whole % size) / rest[1]) : 0;
   return `${sign}${Math.floor(whole / size)} ${name}${more ? ` ${more} ${rest[0]}` : ""}`;
 }
+
+// A text as a shell takes it for one word.
+export const shellWord = (text) => (/^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);

@@ -15,13 +15,11 @@ export function start(changed) {
   refresh = changed;
   byID("device-form").addEventListener("submit", (event) => {
     event.preventDefault();
-    const token = byID("device-token").value.trim();
+    const [token, app, state] = ["token", "app", "state"].map((part) => byID(`device-${part}`).value.trim());
     change("device-outcome", async () => {
-      await call("PUT", `/v1/devices/${encodeURIComponent(token)}`, {
-        app: byID("device-app").value.trim(), state: byID("device-state").value,
-      });
+      await call("PUT", `/v1/devices/${encodeURIComponent(token)}`, { app, state });
       byID("device-form").reset();
-      return `The device is ${byID("device-state").value.replaceAll("_", " ")}.`;
+      return `The device is ${state.replaceAll("_", " ")}.`;
     });
   });
   byID("switch-form").addEventListener("submit", (event) => {
@@ -66,10 +64,13 @@ function buildDevice(device) {
   const state = make("select", { "aria-label": `State of ${name}` },
     states.map((word) => make("option", { value: word }, word.replaceAll("_", " "))));
   state.value = device.state;
-  state.addEventListener("change", () => change("device-outcome", async () => {
-    await call("PUT", `/v1/devices/${device.token}`, { state: state.value });
-    return `${name} is ${state.value.replaceAll("_", " ")}.`;
-  }));
+  state.addEventListener("change", () => {
+    const word = state.value;
+    change("device-outcome", async () => {
+      await call("PUT", `/v1/devices/${device.token}`, { state: word });
+      return `${name} is ${word.replaceAll("_", " ")}.`;
+    });
+  });
   const forget = make("button", { type: "button", class: "small", "aria-label": `Forget ${name}` }, "Forget");
   forget.addEventListener("click", () => change("device-outcome", async () => {
     await call("DELETE", `/v1/devices/${device.token}`);

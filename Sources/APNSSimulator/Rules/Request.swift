@@ -75,13 +75,17 @@ final class Request {
         name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer,
         representation: HeaderRepresentation = HeaderRepresentation(nil)
     ) {
-        guard let field = RequestField(name: name) else { return keep(name, value, representation) }
+        guard let field = RequestField(name: name) else {
+            keep(name, value, representation)
+            return
+        }
         guard places[Int(field.rawValue)].count < 0 else {
             contents.pointee.hasDuplicateHeaders = true
             if let first = self[field], !value.elementsEqual(first) { contents.pointee.hasContradictions = true }
             // Only the first is read, so the signature of another need not come in.
             let shown = field == .authorization ? value.count - HeaderRecord.secret(in: value).count : value.count
-            return keep(name, UnsafeRawBufferPointer(rebasing: value[..<shown]), representation)
+            keep(name, UnsafeRawBufferPointer(rebasing: value[..<shown]), representation)
+            return
         }
         guard contents.pointee.headers.count + name.count + value.count <= Self.headerStoreBytesMax else { return }
         if contents.pointee.keepsAll {
@@ -98,23 +102,28 @@ final class Request {
     /// Takes the header that makes the request malformed; it is the last. Others of the kind are not looked at.
     func addMalformedHeader(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         guard !hasMalformedHeader else { return }
-        contents.pointee.hasMalformedHeader = true
-        let secret = HeaderForm.isWord(name, HeaderName.authorization) ? HeaderRecord.secret(in: value).count : 0
-        keep(name, UnsafeRawBufferPointer(rebasing: value.dropLast(secret)), HeaderRepresentation(nil))
+        // Whatever stands between its letters: it may be what makes the name malformed.
+        let letters = name.map(lowercased).filter { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 }
+        let isSecret = letters.elementsEqual(HeaderName.authorization.bytes)
+        let shown = value.count - (isSecret ? HeaderRecord.secret(in: value).count : 0)
+        contents.pointee.hasMalformedHeader = keep(
+            name, UnsafeRawBufferPointer(rebasing: value[..<shown]), HeaderRepresentation(nil))
     }
 
     /// Whether the last of its headers makes it malformed.
     var hasMalformedHeader: Bool { contents.pointee.hasMalformedHeader }
 
-    /// Keeps a header that decides about nothing.
+    /// Keeps a header that decides about nothing; whether there was room.
+    @discardableResult
     private func keep(
         _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ representation: HeaderRepresentation
-    ) {
+    ) -> Bool {
         guard contents.pointee.keepsAll, contents.pointee.headersKept < Self.headersKeptMax,
             contents.pointee.headers.count + name.count + value.count <= Self.headerStoreBytesMax
-        else { return }
+        else { return false }
         HeaderRecord.append(name: name, value: value, representation, to: &contents.pointee.headers)
         contents.pointee.headersKept += 1
+        return true
     }
 
     /// All headers in their order as ``HeaderRecord``s; empty unless `reset` was told to keep them.

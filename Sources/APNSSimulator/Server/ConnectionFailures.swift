@@ -8,7 +8,7 @@ public struct ConnectionFailure: Sendable, Hashable {
     public var service: Service
     /// By the simulator's clock.
     public var unixMilliseconds: Int64
-    /// Who the client is, and what was wrong.
+    /// What was wrong.
     public var text: String
 
     func write(to json: inout JSONWriter) {

@@ -205,6 +205,11 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         requests[stream.slot].addMalformedHeader(name: name, value: value)
     }
 
+    override func requestMalformed(_ stream: HTTP2Stream) {
+        guard serves(stream), slots[stream.slot].stage == .arriving else { return }
+        server.requestMalformed(requests[stream.slot], stream, on: self)
+    }
+
     override func requestBody(_ stream: HTTP2Stream, _ bytes: UnsafeRawBufferPointer) {
         guard serves(stream) else { return }
         requests[stream.slot].addBody(bytes)
@@ -222,9 +227,6 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         gate.closed()
         if gate.streams == 0 { idleFrom = server.now.monotonic }
         guard serves(stream) else { return }
-        if code == .protocolError, slots[stream.slot].stage == .arriving {
-            server.requestMalformed(requests[stream.slot], stream, on: self)
-        }
         release(stream.slot)
         slots[stream.slot] = Slot()
     }
@@ -331,10 +333,7 @@ extension SimulatorConnection {
         switch action {
         case .latency, .silence, .answer: break
         case .resetStream(let code):
-            for stream in openStreams {
-                if slots[stream.slot].stage == .arriving { enter(.answered, stream) }
-                session.reset(stream, code)
-            }
+            for stream in openStreams { session.reset(stream, code) }
         case .goAway(let goAway): perform(goAway, session)
         case .resetConnection: endNow(.fault) { $0.abort() }
         case .closeConnection: endNow(.fault) { $0.close() }

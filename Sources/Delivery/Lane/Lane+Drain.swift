@@ -59,8 +59,9 @@ extension Lane {
 
     private func untilSettled() async {
         let deadline = loop.now.monotonic + .seconds(Self.settleDeadlineSeconds)
-        for consumer in consumers where await consumer.untilSettled(by: deadline) {
-            // Nothing that was settled comes again: what does, and is marked as redelivered, is another that is alike.
+        for consumer in consumers {
+            guard await consumer.untilSettled(by: deadline), consumer.unsettledCount == 0 else { continue }
+            // Nothing that it delivered comes again: what does, and is marked as redelivered, is another that is alike.
             consumer.onChannelLost = {}
         }
     }

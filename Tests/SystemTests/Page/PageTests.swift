@@ -228,6 +228,9 @@ extension ToolTests {
                 """)
             try await stage.browser.wait(
                 until: "document.querySelector('#device-list select')?.value === 'unregistered'")
+            #expect(
+                try await stage.browser.text("document.querySelector('#device-outcome').textContent")
+                    == "The device is unregistered.")
             #expect(try await stage.push(#"{"aps":{"alert":"x"}}"#, to: "aa01") == 410)
             try await stage.browser.run("document.querySelector('#device-list button').click()")
             try await stage.browser.wait(until: "document.querySelector('#device-list li') === null")
@@ -246,20 +249,36 @@ extension ToolTests {
         @Test func `opens a run that was saved`() async throws {
             let directory = try TemporaryDirectory("record")
             let file = directory.file("run.jsonl")
-            let before = try await PageStage("--record", file, "--record-detail", "full")
-            for text in ["One", "Two"] { try await before.push(#"{"aps":{"alert":"\#(text)"}}"#) }
+            let before = try await PageStage("--gate", "off", "--record", file, "--record-detail", "full")
+            try await before.push(#"{"aps":{"alert":"One"}}"#)
+            try await before.load(600)
             try await before.end()
 
             let stage = try await PageStage()
+            try await stage.push(#"{"aps":{"alert":"Of this one"}}"#)
             try await stage.browser.choose(file: file, in: "#record-file")
-            try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 2")
-            let titles = "[...document.querySelectorAll('#rows .opener')].map((opener) => opener.textContent).join(' ')"
-            #expect(try await stage.browser.text(titles) == "Two One")
-            #expect(try await stage.browser.text("document.querySelector('#stacks .title').textContent") == "Two")
+            try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 601")
+            let last = "[...document.querySelectorAll('#rows .opener')].at(-1)"
+            #expect(try await stage.browser.text("\(last).textContent") == "One")
             #expect(try await stage.browser.text("document.querySelector('#link-text').textContent") == "run.jsonl")
-            try await stage.browser.choose(file: try directory.write("no.jsonl", "{}\n"), in: "#record-file")
-            try await stage.browser.wait(
-                until: "document.querySelector('#record-outcome').textContent.includes('line 1')")
+            #expect(try await stage.browser.holds("!document.querySelector('#older').checkVisibility()"))
+            try await stage.browser.run("\(last).click()")
+            #expect(try await stage.browser.holds("!document.querySelector('.acts').checkVisibility()"))
+            try await stage.browser.run("document.querySelector('#detail').close()")
+
+            let summary = try directory.write("summary.jsonl", #"{"number":1}"# + "\n")
+            for (file, words) in [
+                (try directory.write("no.jsonl", "{}\n"), "line 1"), (summary, "--record-detail full"),
+            ] {
+                try await stage.browser.choose(file: file, in: "#record-file")
+                try await stage.browser.wait(
+                    until: "document.querySelector('#record-outcome').textContent.includes('\(words)')")
+            }
+            #expect(try await stage.browser.number("document.querySelectorAll('#rows .row').length") == 601)
+            // Back to what comes.
+            try await stage.browser.run("document.querySelector('#pause').click()")
+            try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 1")
+            #expect(try await stage.browser.text("\(last).textContent") == "Of this one")
             try await stage.end()
         }
 
