@@ -78,4 +78,26 @@ private actor Owner {
             loop.assertOnLoop()
         }
     }
+
+    /// It may hold the loop, which would keep both for ever.
+    @Test func aLoopThatHasEndedLetsGoOfWhatIsPosted() async throws {
+        final class Held: Sendable {}
+        let loop = try EpollLoop()
+        weak var before: Held?
+        weak var after: Held?
+        do {
+            let held = Held()
+            before = held
+            loop.post { _ = held }
+        }
+        #expect(before != nil, "what is posted before it begins waits for it")
+        loop.stop()
+        await DetachedThread.run { loop.run() }
+        do {
+            let held = Held()
+            after = held
+            loop.post { _ = (held, loop) }
+        }
+        #expect(before == nil && after == nil)
+    }
 }

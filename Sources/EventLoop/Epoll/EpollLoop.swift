@@ -50,12 +50,14 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         enterThread()
         defer { leaveThread() }
         isStopping = false
+        inbox.open()
         while !isStopping {
             wait()
             finishTurn()
             turns.advance()
         }
         forgetScheduled()
+        inbox.close()
         for watch in watches {
             guard let watch else { continue }
             end(watch)

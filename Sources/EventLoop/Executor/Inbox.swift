@@ -6,6 +6,7 @@ final class Inbox: @unchecked Sendable {
     private var jobs: [UnownedJob] = []
     private var work: [@Sendable () -> Void] = []
     private var total = 0
+    private var isOpen = true
 
     /// Returns whether the loop has to be woken.
     func add(_ job: UnownedJob) -> Bool {
@@ -17,12 +18,26 @@ final class Inbox: @unchecked Sendable {
         }
     }
 
-    /// Returns whether the loop has to be woken.
+    /// Returns whether the loop has to be woken. A loop that has ended lets go of it.
     func add(_ item: @escaping @Sendable () -> Void) -> Bool {
         lock.withLock {
+            guard isOpen else { return false }
             let first = jobs.isEmpty && work.isEmpty
             work.append(item)
             return first
+        }
+    }
+
+    /// The loop begins to run, maybe again.
+    func open() { lock.withLock { isOpen = true } }
+
+    /// The loop has ended: what it would not do any more may hold the loop itself.
+    func close() {
+        // What is let go of may add something: not under the lock.
+        _ = lock.withLock { () -> [@Sendable () -> Void] in
+            isOpen = false
+            defer { work = [] }
+            return work
         }
     }
 
