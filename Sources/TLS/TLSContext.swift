@@ -145,8 +145,8 @@ private final class ProtocolChoice {
     }
 }
 
-/// The server's first name that the client offers; who offers others alone is refused (RFC 7301, 3.2). `chosen` may point into the client's list, which OpenSSL keeps for the
-/// length of this call and copies from.
+/// The server's first name that the client offers; who offers others alone is refused (RFC 7301, 3.2). `chosen` may point
+/// into the client's list, which OpenSSL keeps for the length of this call and copies from.
 private func chooseProtocol(
     _ ssl: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
     _ chosenLength: UnsafeMutablePointer<UInt8>?,

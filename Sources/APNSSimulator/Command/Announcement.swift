@@ -22,8 +22,7 @@ struct Announcement {
         json.beginArray("listeners")
         for (listener, endpoint) in endpoints {
             json.beginObject()
-            json.member("environment", listener.service.environment.rawValue)
-            json.member("service", listener.service.kind.rawValue)
+            listener.service.write(to: &json)
             json.member("host", endpoint.host)
             json.member("port", Int(endpoint.port))
             json.endObject()

@@ -37,8 +37,7 @@ private struct RequestWriter {
         json.member("number", view.number)
         json.member("unix_ms", entry.unixMilliseconds)
         if entry.answeredUnixMilliseconds != 0 { json.member("answered_unix_ms", entry.answeredUnixMilliseconds) }
-        json.member("environment", entry.service.environment.rawValue)
-        json.member("service", entry.service.kind.rawValue)
+        entry.service.write(to: &json)
         json.member("connection", entry.connection)
         json.member("stream", Int64(entry.stream))
         if detail == .full {

@@ -10,8 +10,8 @@ public final class RequestMemory {
 
     /// Whether requests are kept for ``requests(_:)`` and ``whenRequest(_:within:_:)``.
     public let isLogging: Bool
-    /// Told of each request when its answer is decided, or it was found to be malformed, with the payload's bytes, which are valid during the call. Of
-    /// requests that were under way when this was set the headers are missing.
+    /// Told of each request when its answer is decided, or it was found to be malformed, with the payload's bytes, which
+    /// are valid during the call. Of requests that were under way when this was set the headers are missing.
     public var onRequest: ((LoggedRequest, _ payload: UnsafeRawBufferPointer) -> Void)? {
         didSet { if log == nil, onRequest != nil { log = RequestLog(requestsMax: 1) } }
     }

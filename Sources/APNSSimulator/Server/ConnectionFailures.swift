@@ -14,8 +14,7 @@ public struct ConnectionFailure: Sendable, Hashable {
     func write(to json: inout JSONWriter) {
         json.beginObject()
         json.member("number", number)
-        json.member("environment", service.environment.rawValue)
-        json.member("service", service.kind.rawValue)
+        service.write(to: &json)
         json.member("unix_ms", unixMilliseconds)
         json.member("error", text)
         json.endObject()

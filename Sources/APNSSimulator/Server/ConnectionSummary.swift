@@ -21,8 +21,7 @@ public struct ConnectionSummary: Sendable, Hashable {
     func write(to json: inout JSONWriter) {
         json.beginObject()
         json.member("number", number)
-        json.member("environment", service.environment.rawValue)
-        json.member("service", service.kind.rawValue)
+        service.write(to: &json)
         json.member("since_unix_ms", sinceUnixMilliseconds)
         if let teamID { json.member("team_id", teamID) }
         if let keyID { json.member("key_id", keyID) }

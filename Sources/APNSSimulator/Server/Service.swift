@@ -1,4 +1,5 @@
 public import APNSProtocol
+import JSON
 
 /// What a listener serves: one of APNs' two endpoints, in one of its two environments.
 public struct Service: Sendable, Hashable, CustomStringConvertible {
@@ -22,4 +23,12 @@ public struct Service: Sendable, Hashable, CustomStringConvertible {
 
     /// Such as `sandbox push`.
     public var description: String { "\(environment.rawValue) \(kind.rawValue)" }
+}
+
+extension Service {
+    /// Adds it as members of a JSON object that is open.
+    func write(to json: inout JSONWriter) {
+        json.member("environment", environment.rawValue)
+        json.member("service", kind.rawValue)
+    }
 }
