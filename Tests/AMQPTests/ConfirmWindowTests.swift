@@ -102,6 +102,20 @@ import Testing
         #expect(transcript.told == ["a": returned, "b": returned, "c": .confirmed])
     }
 
+    /// A message whose confirm took too long is published again as it was. If the broker refuses the first and returns the
+    /// second, neither is in a queue.
+    @Test func aReturnIsOfTheRepeatedPublishWhenNobodyWaitsForTheFirst() {
+        var transcript = Transcript()
+        let message = ConfirmWindow<String>.Message(exchange: "x", routingKey: "k", messageID: "1", body: [1])
+        _ = transcript.send("first", message)
+        transcript.window.giveUpWaiting(sentUntil: transcript.now) { #expect($0 == "first") }
+        _ = transcript.send("repeated", message)
+        expect(transcript.returns(message))
+        expect(transcript.confirm(1, positive: false))
+        expect(transcript.confirm(2))
+        #expect(transcript.told == ["repeated": .returned(code: 312, text: "NO_ROUTE")])
+    }
+
     @Test func confirmsOfWhatIsNotOpenAreRefused() {
         var transcript = Transcript()
         expect(!transcript.confirm(1))

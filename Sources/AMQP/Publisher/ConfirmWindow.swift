@@ -86,15 +86,23 @@ package struct ConfirmWindow<Waiter> {
     }
 
     /// The broker could not route a message; its confirm follows. `false` when no such message is open.
+    ///
+    /// Of a message that was published again since nobody waits for the first any more, it is the repeated one: the first
+    /// may be refused, and then neither is in a queue.
     package mutating func returned(_ message: Message, code: UInt16, text: String) -> Bool {
-        func first(_ isIt: (Message) -> Bool) -> UInt64? {
-            (head..<next).first { number in
-                self[number].map { $0.returned == nil && isIt($0.message) } ?? false
-            }
-        }
-        guard let number = first({ $0 == message }) ?? first(message.isLike) else { return false }
+        guard let number = unreturned({ $0 == message }) ?? unreturned(message.isLike) else { return false }
         self[number]?.returned = Return(code: code, text: text)
         return true
+    }
+
+    private func unreturned(_ isIt: (Message) -> Bool) -> UInt64? {
+        var abandoned: UInt64?
+        for number in head..<next {
+            guard let entry = self[number], entry.returned == nil, isIt(entry.message) else { continue }
+            if entry.waiter != nil { return number }
+            abandoned = abandoned ?? number
+        }
+        return abandoned
     }
 
     /// The broker's `basic.ack` (`positive`) or `basic.nack`. Calls `resume` for every waiter whose publish is over.
