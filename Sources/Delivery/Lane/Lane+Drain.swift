@@ -36,6 +36,7 @@ extension Lane {
     public func drain(deadlineSeconds: Int) async -> DrainReport {
         guard state.drain() else { return DrainReport(unfinished: inFlight) }
         stateChanged()
+        endIdleTasks()
         cancelLook()
         backlog.resumeHeld()
         let timer = loop.schedule(after: .seconds(deadlineSeconds)) { self.assumeIsolated { $0.giveUp() } }

@@ -35,6 +35,7 @@ public actor Lane {
     var state = LaneState()
     var outages: BrokerOutages
     var inFlight = 0
+    var idleTasks: [UnsafeContinuation<Arrival?, Never>] = []
     var whenIdle: UnsafeContinuation<Void, Never>?
     var backlog = PublishBacklog()
     /// Set once nothing more will be published: whoever still waits to gives up.
@@ -108,11 +109,8 @@ public actor Lane {
 
     /// Connects and begins to take messages.
     public func start() {
-        let executor = configuration.defects.leavesTheExecutor ? nil : loop
         for (index, consumer) in consumers.enumerated() {
-            consumer.onDelivery = { delivery in
-                Task(executorPreference: executor) { await self.deliver(delivery, from: index) }
-            }
+            consumer.onDelivery = { delivery in self.assumeIsolated { $0.take(delivery, from: index) } }
             consumer.onChannelLost = { self.assumeIsolated { $0.channelLost(index) } }
             consumer.onStateChange = { state in
                 self.assumeIsolated { $0.brokerChanged(state, .consume, isConnection: false) }
