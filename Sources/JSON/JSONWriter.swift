@@ -40,11 +40,8 @@ extension JSONWriter {
     /// - Parameter key: of characters that JSON takes as they are.
     public mutating func key(_ key: StaticString) {
         assert(key.description.utf8.allSatisfy { !Self.isEscaped($0) })
-        beginValue()
-        bytes.append(UInt8(ascii: "\""))
-        append(key)
-        bytes.append(UInt8(ascii: "\""))
-        endKey()
+        appendPlain(UnsafeRawBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount), isKey: true)
+        followsValue = false
     }
 
     public mutating func key(_ key: String) {
@@ -76,31 +73,44 @@ extension JSONWriter {
 
 extension JSONWriter {
     public mutating func string(_ text: String) {
-        beginValue()
         var text = text
-        text.withUTF8 { appendString(UnsafeRawBufferPointer($0)) }
+        text.withUTF8 { string(UnsafeRawBufferPointer($0), isPlain: Self.isPlain(UnsafeRawBufferPointer($0))) }
     }
 
     /// Text in UTF-8 from anywhere; what is not UTF-8 becomes U+FFFD.
     public mutating func string(utf8 text: UnsafeRawBufferPointer) {
-        guard text.allSatisfy({ $0 < 0x80 }) else { return string(String(decoding: text, as: UTF8.self)) }
-        beginValue()
-        appendString(text)
+        let isPlain = Self.isPlain(text, isASCII: true)
+        guard isPlain || text.allSatisfy({ $0 < 0x80 }) else { return string(String(decoding: text, as: UTF8.self)) }
+        string(text, isPlain: isPlain)
+    }
+
+    private mutating func string(_ text: UnsafeRawBufferPointer, isPlain: Bool) {
+        if isPlain {
+            appendPlain(text, isKey: false)
+        } else {
+            beginValue()
+            appendString(text)
+        }
+        followsValue = true
     }
 
     public mutating func int(_ value: Int64) {
         beginValue()
-        if value < 0 { bytes.append(UInt8(ascii: "-")) }
         var left = value.magnitude
-        // The digits come last first; an array slice turned round would copy all that was written.
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
-            var start = digits.count
-            repeat {
-                start -= 1
-                digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: left % 10)
+        var digitCount = 1
+        while left >= 10 {
+            left /= 10
+            digitCount += 1
+        }
+        appendBytes(digitCount + (value < 0 ? 1 : 0)) { place in
+            if value < 0 { place[0] = UInt8(ascii: "-") }
+            var left = value.magnitude
+            var digit = place + digitCount - (value < 0 ? 0 : 1)
+            for _ in 0..<digitCount {
+                digit.pointee = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: left % 10)
                 left /= 10
-            } while left > 0
-            bytes.append(contentsOf: UnsafeMutableBufferPointer(rebasing: digits[start...]))
+                digit -= 1
+            }
         }
     }
 
@@ -136,6 +146,29 @@ extension JSONWriter {
         bytes.append(contentsOf: UnsafeBufferPointer(start: word.utf8Start, count: word.utf8CodeUnitCount))
     }
 
+    /// A string that is written as it is, with what stands around it, in one step: most are.
+    private mutating func appendPlain(_ text: UnsafeRawBufferPointer, isKey: Bool) {
+        let comma = followsValue ? 1 : 0
+        appendBytes(comma + text.count + (isKey ? 3 : 2)) { place in
+            if comma == 1 { place[0] = UInt8(ascii: ",") }
+            place[comma] = UInt8(ascii: "\"")
+            let start = place + comma + 1
+            UnsafeMutableRawBufferPointer(start: start, count: text.count).copyMemory(from: text)
+            start[text.count] = UInt8(ascii: "\"")
+            if isKey { start[text.count + 1] = UInt8(ascii: ":") }
+        }
+    }
+
+    private mutating func appendBytes(_ count: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Void) {
+        bytes.append(addingCapacity: count) { span in
+            span.withUnsafeMutableBufferPointer { room, initialized in
+                guard let start = room.baseAddress else { return }
+                write(start)
+                initialized = count
+            }
+        }
+    }
+
     /// Runs of plain bytes are copied whole.
     private mutating func appendString(_ text: UnsafeRawBufferPointer) {
         bytes.append(UInt8(ascii: "\""))
@@ -149,6 +182,23 @@ extension JSONWriter {
         }
         bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[copied...]))
         bytes.append(UInt8(ascii: "\""))
+    }
+
+    /// Whether nothing of it needs an escape, and all of it is ASCII where that is asked; eight bytes at a time.
+    private static func isPlain(_ text: UnsafeRawBufferPointer, isASCII: Bool = false) -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        var place = 0
+        while place + 8 <= text.count {
+            let word = text.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+            // The high bit of a byte is set when the byte is below 0x20 or one of the two, or, for a neighbour of such a
+            // one, perhaps without cause.
+            let escaped =
+                (word &- ones &* 0x20) | ((word ^ ones &* 0x22) &- ones) | ((word ^ ones &* 0x5C) &- ones)
+            // Bytes of other scripts have the bit themselves, and are no escapes.
+            guard (isASCII ? escaped | word : escaped & ~word) & (ones &* 0x80) == 0 else { return false }
+            place += 8
+        }
+        return text[place...].allSatisfy { !isEscaped($0) && (!isASCII || $0 < 0x80) }
     }
 
     private static func isEscaped(_ byte: UInt8) -> Bool {

@@ -1,7 +1,7 @@
 public import HTTP2
 
-/// What became of a push.
-public enum PushOutcome: Sendable, Hashable {
+/// What became of a push. A reference, as it passes through many hands.
+public indirect enum PushOutcome: Sendable, Hashable {
     /// An answer has come, whatever it said and whoever gave it.
     case answered(PushAnswer)
     /// APNs did not process it: it can be sent again, and no attempt counts.

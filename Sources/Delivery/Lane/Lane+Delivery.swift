@@ -5,26 +5,61 @@ import Telemetry
 
 extension Lane {
     /// The way of one message: read it, send it, publish what became of it, acknowledge it.
-    func deliver(_ delivery: IncomingMessage, from source: Int) async {
-        if backlog.count > 0 { await waitToBegin(delivery, source) }
+    @inline(never) func deliver(_ record: DeliveryRecord) async {
+        if backlog.count > 0 { await waitToBegin(record) }
+        guard begin(record) else { return }
+        if isPoison(record) {
+            await isolate(record)
+        } else {
+            switch read(record) {
+            case .refused(let verdict): _ = await settle(verdict, record)
+            case .request(let notification): await deliver(notification, record)
+            }
+        }
+        end(record)
+    }
+
+    /// False where it is given back instead.
+    @inline(never) private func begin(_ record: DeliveryRecord) -> Bool {
+        let consumer = consumers[record.source]
         // Its channel may have been lost since it came: then it comes again, and this only gives back its bytes.
-        guard consumers[source].holds(delivery.tag) else { return consumers[source].requeue(delivery.tag) }
+        guard consumer.holds(record.delivery.tag) else {
+            consumer.requeue(record.delivery.tag)
+            return false
+        }
         guard !state.isDraining else {
             counters.requeued.add()
-            return consumers[source].requeue(delivery.tag)
+            consumer.requeue(record.delivery.tag)
+            return false
         }
-        let record = DeliveryRecord(of: delivery, from: source, loop.now)
-        began(record)
-        defer { ended(record) }
-        if isPoison(delivery, source) { return await isolate(record) }
+        inFlight += 1
+        counters.inFlight.add(1)
+        labels.delivered(from: record.source, isRedelivered: record.delivery.isRedelivered)
+        beginTrace(record)
+        if let age = record.ageNanoseconds { counters.age.observe(age) }
+        return true
+    }
+
+    @inline(never) private func end(_ record: DeliveryRecord) {
+        inFlight -= 1
+        counters.inFlight.add(-1)
+        endTrace(record)
+        counters.whole.observe(record.receivedAt, loop.now.monotonic)
+        if inFlight == 0 { idle() }
+    }
+
+    private enum Reading {
+        case request(PushNotification)
+        case refused(Verdict)
+    }
+
+    @inline(never) private func read(_ record: DeliveryRecord) -> Reading {
         let read = reader.read(record)
         if record.event != nil, record.trace == nil { beginTrace(record) }
         record.trace?.validated(loop.now)
         switch read {
-        case .failure(let refusal):
-            _ = await settle(.conclude(Conclusion(invalid: refusal)), record)
-        case .success(let notification):
-            await deliver(notification, record)
+        case .success(let notification): return .request(notification)
+        case .failure(let refusal): return .refused(.conclude(Conclusion(invalid: refusal)))
         }
     }
 
@@ -54,7 +89,9 @@ extension Lane {
         }
     }
 
-    private func deliverFirst(_ notification: PushNotification, _ key: CopyKey, _ record: DeliveryRecord) async {
+    @inline(__always) private func deliverFirst(
+        _ notification: PushNotification, _ key: CopyKey, _ record: DeliveryRecord
+    ) async {
         let verdict = named(await send(notification, record))
         if case .wait(let wait) = verdict { copies.sendToWait(key, waitID: wait.attempts.waitID) }
         if await settle(verdict, record) {
@@ -65,14 +102,14 @@ extension Lane {
     }
 
     /// Shares the verdict on the first of its kind, and says so.
-    private func settleCopy(_ verdict: Verdict, _ record: DeliveryRecord) async {
+    @inline(never) private func settleCopy(_ verdict: Verdict, _ record: DeliveryRecord) async {
         counters.duplicates.add()
         record.isDuplicate = true
         _ = await settle(named(verdict.ofACopy(record.attempts)), record)
     }
 
     /// Each wait has a name, by which what is published twice for want of a confirm is known.
-    private func named(_ verdict: Verdict) -> Verdict {
+    @inline(never) private func named(_ verdict: Verdict) -> Verdict {
         guard case .wait(var wait) = verdict else { return verdict }
         wait.attempts.waitID = drawWaitID()
         return .wait(wait)

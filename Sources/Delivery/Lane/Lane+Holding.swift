@@ -64,8 +64,8 @@ extension Lane {
         var left = Holding.looksMax
         while left > 0, holding.since != nil, !holding.wasAdmitted, state.wantsQuarantine {
             left -= 1
-            guard let (delivery, source) = await takeOne() else { break }
-            await deliver(delivery, from: source)
+            guard let record = await takeOne() else { break }
+            await deliver(record)
             guard let due = breakers.nextProbeDue, due <= loop.now.monotonic else { break }
         }
         holding.lookEnded(loop.now.monotonic)
@@ -74,12 +74,14 @@ extension Lane {
 
     /// From each request queue in turn. A broker gives nothing so from a queue with a single active consumer, such as the
     /// quarantine.
-    private func takeOne() async -> (IncomingMessage, source: Int)? {
+    private func takeOne() async -> DeliveryRecord? {
         let count = configuration.requestQueues.count
         for _ in 0..<count {
             let source = holding.nextSource % count
             holding.nextSource = source + 1
-            if let delivery = await consumers[source].get() { return (delivery, source) }
+            if let delivery = await consumers[source].get() {
+                return DeliveryRecord(of: delivery, from: source, loop.now)
+            }
         }
         return nil
     }

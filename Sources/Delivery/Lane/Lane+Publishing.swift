@@ -24,10 +24,13 @@ extension Lane {
     ///
     /// When that takes long, because a queue is missing or full or the broker is away, the lane takes no more messages:
     /// it could not publish what becomes of them.
-    func publish(_ original: OutgoingMessage) async -> PublishEnd {
+    ///
+    /// - Parameter message: nil where there is nothing to publish. It stays in the memory of this step alone.
+    @inline(never) func publish(_ message: @autoclosure () -> OutgoingMessage?) async -> PublishEnd {
         // Whatever is left at the drain's deadline comes back by the broker: what is published now might not be confirmed
         // in time, and come twice.
         guard !isEnding else { return .ended }
+        guard let original = message() else { return .confirmed }
         let begunAt = loop.now.monotonic
         let outcome = await publisher.publish(original)
         note(outcome, begunAt: begunAt)
@@ -73,8 +76,8 @@ extension Lane {
     }
 
     /// Deliveries that came before the broker was told to send no more wait here while nothing could be published of them.
-    func waitToBegin(_ delivery: IncomingMessage, _ source: Int) async {
-        while backlog.count > 0, !state.isDraining, consumers[source].holds(delivery.tag) {
+    func waitToBegin(_ record: DeliveryRecord) async {
+        while backlog.count > 0, !state.isDraining, consumers[record.source].holds(record.delivery.tag) {
             await withUnsafeContinuation { backlog.hold($0) }
         }
     }

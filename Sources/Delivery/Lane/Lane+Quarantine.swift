@@ -11,10 +11,11 @@ extension Lane {
     /// The same in the quarantine, where its count began anew: the delivery after them is its end.
     private static let quarantineDeliveriesMax = 2
 
-    func isPoison(_ delivery: IncomingMessage, _ source: Int) -> Bool {
+    @inline(never) func isPoison(_ record: DeliveryRecord) -> Bool {
         // A body that was not kept cannot move.
-        guard !delivery.isOversized else { return false }
-        return delivery.deliveryCount >= (isQuarantine(source) ? Self.quarantineDeliveriesMax : Self.deliveriesMax)
+        guard !record.delivery.isOversized else { return false }
+        let isQuarantine = isQuarantine(record.source)
+        return record.delivery.deliveryCount >= (isQuarantine ? Self.quarantineDeliveriesMax : Self.deliveriesMax)
     }
 
     func isQuarantine(_ source: Int) -> Bool { source == configuration.requestQueues.count }

@@ -6,13 +6,20 @@ import Telemetry
 extension Lane {
     /// Sends a push where nothing stands in its way, and says what follows for its message.
     func send(_ notification: PushNotification, _ record: DeliveryRecord) async -> Verdict {
+        switch admit(notification, record) {
+        case .send(let pass): await send(notification, pass, record)
+        case .end(let verdict): verdict
+        }
+    }
+
+    @inline(never) private func admit(_ notification: PushNotification, _ record: DeliveryRecord) -> Next {
         guard !notification.push.isExpired(unixSeconds: loop.now.unixSeconds) else {
-            return .conclude(Conclusion(outcome: .expired))
+            return .end(.conclude(Conclusion(outcome: .expired)))
         }
         routeUse.used(notification.route, loop.now.monotonic)
         switch breakers.admit(notification.route, loop.now.monotonic) {
-        case .hold(let cause): return hold(cause, notification, record)
-        case .go(let pass): return await send(notification, pass, record)
+        case .hold(let cause): return .end(hold(cause, notification, record))
+        case .go(let pass): return .send(pass)
         }
     }
 
@@ -26,20 +33,35 @@ extension Lane {
             let outcome = await pools[pass.route.pool].send(
                 notification.push, priority: record.source, onFreshConnection: pass.needsFreshConnection,
                 timing: record.trace?.push)
-            record.trace?.pushEnded(loop.now)
-            if case .answered(let answer) = outcome { labels.answered(answer, record) }
-            let consequence = breakers.record(
-                outcome, of: notification.push.id, pass, loop.now.monotonic, random: loop.nextRandom())
-            breakersChanged()
-            switch consequence {
-            case .sendAgain(let again):
-                pass = again
-            case .hold(let cause):
-                return hold(cause, notification, record)
-            case .judge:
-                note(outcome, sentAt, record)
-                return policy.verdict(on: outcome, of: subject(notification, record))
+            switch next(after: outcome, notification, pass, sentAt, record) {
+            case .send(let again): pass = again
+            case .end(let verdict): return verdict
             }
+        }
+    }
+
+    private enum Next {
+        case send(Breakers.Pass)
+        case end(Verdict)
+    }
+
+    @inline(never) private func next(
+        after outcome: PushOutcome, _ notification: PushNotification, _ pass: Breakers.Pass,
+        _ sentAtMilliseconds: Int64, _ record: DeliveryRecord
+    ) -> Next {
+        record.trace?.pushEnded(loop.now)
+        if case .answered(let answer) = outcome { labels.answered(answer, record) }
+        let consequence = breakers.record(
+            outcome, of: notification.push.id, pass, loop.now.monotonic, random: loop.nextRandom())
+        breakersChanged()
+        switch consequence {
+        case .sendAgain(let again):
+            return .send(again)
+        case .hold(let cause):
+            return .end(hold(cause, notification, record))
+        case .judge:
+            note(outcome, sentAtMilliseconds, record)
+            return .end(policy.verdict(on: outcome, of: subject(notification, record)))
         }
     }
 

@@ -6,13 +6,11 @@ extension Lane {
     /// Publishes what the verdict says, then acknowledges the delivery. Returns whether the verdict was published: once
     /// it is, the message is never sent for it again, whatever becomes of the acknowledgement.
     func settle(_ verdict: Verdict, _ record: DeliveryRecord) async -> Bool {
-        let published: PublishEnd
         switch verdict {
-        case .conclude(let conclusion): published = await publish(conclusion, record)
-        case .wait(let wait): published = await publish(wait, record)
-        case .requeue: published = .ended
+        case .conclude: acknowledge(record, await publishConclusion(verdict, record))
+        case .wait: acknowledge(record, await publishWait(verdict, record))
+        case .requeue: acknowledge(record, .ended)
         }
-        return acknowledge(record, published)
     }
 
     /// Once what it led to was published. Returns whether it was; else the broker delivers it again.
@@ -35,35 +33,54 @@ extension Lane {
     }
 
     /// The dead letter, where somebody may have to act, and the result.
-    private func publish(_ conclusion: Conclusion, _ record: DeliveryRecord) async -> PublishEnd {
-        let now = loop.now.unixMilliseconds
-        var end = PublishEnd.confirmed
-        if let reason = conclusion.deadLetter, !record.delivery.isOversized {
-            end = await publish(
-                DeadLetterMessage.make(
-                    for: record, conclusion, because: reason, configuration.apps, failedAtMilliseconds: now,
-                    exchange: configuration.names.deadExchange, worker: configuration.worker))
-            guard end != .ended else { return .ended }
-            labels.deadLetter(reason)
-        }
-        let result = ResultMessage.make(
-            for: record, conclusion, configuration.apps, finishedAtMilliseconds: now,
-            exchange: configuration.names.resultsExchange)
-        guard await publish(result) != .ended else { return .ended }
-        labels.ended(record, conclusion.outcome)
-        record.trace?.ended(conclusion)
-        log(conclusion, of: record)
+    @inline(__always) private func publishConclusion(_ verdict: Verdict, _ record: DeliveryRecord) async -> PublishEnd {
+        let end = await publish(deadLetter(verdict, record))
+        guard end != .ended, await publish(result(verdict, record)) != .ended else { return .ended }
+        concluded(verdict, record)
         return end
     }
 
-    private func publish(_ wait: Wait, _ record: DeliveryRecord) async -> PublishEnd {
+    /// The request itself, which comes back.
+    @inline(__always) private func publishWait(_ verdict: Verdict, _ record: DeliveryRecord) async -> PublishEnd {
+        let end = await publish(waitMessage(verdict, record))
+        if end == .confirmed, case .wait(let wait) = verdict { labels.retry(wait) }
+        return end
+    }
+}
+
+/// Not inlined: what it takes to make a message would be a part of each task's memory.
+extension Lane {
+    @inline(never) private func deadLetter(_ verdict: Verdict, _ record: DeliveryRecord) -> OutgoingMessage? {
+        guard case .conclude(let conclusion) = verdict, let reason = conclusion.deadLetter,
+            !record.delivery.isOversized
+        else { return nil }
+        return DeadLetterMessage.make(
+            for: record, conclusion, because: reason, configuration.apps,
+            failedAtMilliseconds: loop.now.unixMilliseconds, exchange: configuration.names.deadExchange,
+            worker: configuration.worker)
+    }
+
+    @inline(never) private func result(_ verdict: Verdict, _ record: DeliveryRecord) -> OutgoingMessage? {
+        guard case .conclude(let conclusion) = verdict else { return nil }
+        return ResultMessage.make(
+            for: record, conclusion, configuration.apps, finishedAtMilliseconds: loop.now.unixMilliseconds,
+            exchange: configuration.names.resultsExchange)
+    }
+
+    @inline(never) private func waitMessage(_ verdict: Verdict, _ record: DeliveryRecord) -> OutgoingMessage? {
+        guard case .wait(let wait) = verdict else { return nil }
         // One of several queues whose delays differ a little, so that a burst does not come back as a burst.
         let sibling = Int(loop.nextRandom() % UInt64(WaitDelay.siblings))
-        let end = await publish(
-            WaitMessage.make(
-                for: record, wait, sibling: sibling, failedAtMilliseconds: loop.now.unixMilliseconds,
-                names: configuration.names, worker: configuration.worker))
-        if end == .confirmed { labels.retry(wait) }
-        return end
+        return WaitMessage.make(
+            for: record, wait, sibling: sibling, failedAtMilliseconds: loop.now.unixMilliseconds,
+            names: configuration.names, worker: configuration.worker)
+    }
+
+    @inline(never) private func concluded(_ verdict: Verdict, _ record: DeliveryRecord) {
+        guard case .conclude(let conclusion) = verdict else { return }
+        if let reason = conclusion.deadLetter, !record.delivery.isOversized { labels.deadLetter(reason) }
+        labels.ended(record, conclusion.outcome)
+        record.trace?.ended(conclusion)
+        log(conclusion, of: record)
     }
 }

@@ -35,7 +35,7 @@ public actor Lane {
     var state = LaneState()
     var outages: BrokerOutages
     var inFlight = 0
-    var idleTasks: [UnsafeContinuation<Arrival?, Never>] = []
+    var idleTasks: [UnsafeContinuation<DeliveryRecord?, Never>] = []
     var whenIdle: UnsafeContinuation<Void, Never>?
     var backlog = PublishBacklog()
     /// Set once nothing more will be published: whoever still waits to gives up.
@@ -140,21 +140,5 @@ public actor Lane {
 
     func stateChanged() {
         onStateChange(state)
-    }
-
-    func began(_ record: DeliveryRecord) {
-        inFlight += 1
-        counters.inFlight.add(1)
-        labels.delivered(from: record.source, isRedelivered: record.delivery.isRedelivered)
-        beginTrace(record)
-        if let age = record.ageNanoseconds { counters.age.observe(age) }
-    }
-
-    func ended(_ record: DeliveryRecord) {
-        inFlight -= 1
-        counters.inFlight.add(-1)
-        endTrace(record)
-        counters.whole.observe(record.receivedAt, loop.now.monotonic)
-        if inFlight == 0 { idle() }
     }
 }

@@ -127,7 +127,8 @@ struct Breakers {
     ///
     /// - Parameter random: draws the wait before the next probe.
     mutating func record(
-        _ outcome: PushOutcome, of message: UUIDValue, _ pass: Pass, _ now: MonotonicTime, random: UInt64
+        _ outcome: PushOutcome, of message: UUIDValue, _ pass: Pass, _ now: MonotonicTime,
+        random: @autoclosure () -> UInt64
     ) -> Consequence {
         if areAllClosed, evidenceCount == 0, case .answered(let answer) = outcome, answer.status == 200 {
             return .judge
@@ -175,7 +176,7 @@ struct Breakers {
     }
 
     private mutating func learn(
-        _ finding: RouteFindings.Finding, at place: Place, _ pass: Pass, _ now: MonotonicTime, _ random: UInt64,
+        _ finding: RouteFindings.Finding, at place: Place, _ pass: Pass, _ now: MonotonicTime, _ random: () -> UInt64,
         _ cause: inout BreakerCause?
     ) {
         let opening = self[place].opening
@@ -187,7 +188,7 @@ struct Breakers {
         case .bad(let found):
             cause = cause ?? found
             if opening != nil, pass.isProbe {
-                self[place].probeFailed(now, random: random)
+                self[place].probeFailed(now, random: random())
             } else {
                 open(place, found, .byMessage, now)
             }
