@@ -66,7 +66,8 @@ let package = Package(
         clibrary("CCURL", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
         clibrary("CValgrind"),
 
-        library("EventLoop", ["CLinux"]),
+        .target(name: "CSwiftJobs"),
+        library("EventLoop", ["CLinux", "CSwiftJobs"]),
         library("Telemetry", ["CLinux"]),
         .target(name: "COpenSSLAtExit", dependencies: ["COpenSSL"]),
         library("Crypto", ["COpenSSL", "COpenSSLAtExit"]),

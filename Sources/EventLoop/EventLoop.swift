@@ -1,10 +1,11 @@
 import CLinux
+import CSwiftJobs
 import Synchronization
 
 /// One thread's event loop: runs the Swift jobs, timers and byte streams of a lane, one at a time.
 ///
-/// It is the lane's serial executor and the task executor of everything on the data path, so that a resumed
-/// continuation goes to a plain queue of this thread and never through the global pool. `EpollLoop` is the real one,
+/// It is the lane's serial executor, and takes what the runtime would resume on its global pool from this thread, so that a
+/// resumed continuation goes to a plain queue of this thread. Tasks that are begun elsewhere may prefer it. `EpollLoop` is the real one,
 /// `VirtualLoop` runs the same code on virtual time.
 ///
 /// Unless a method says otherwise it may be called on the loop's thread only.
@@ -130,9 +131,13 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     private func runJobs(_ left: inout Int) {
         let (serialExecutor, taskExecutor) = (serialExecutor, taskExecutor)
-        while left > 0, let job = ready.popFirst() {
+        while left > 0, let next = ready.popFirst() {
             left -= 1
-            job.runSynchronously(isolatedTo: serialExecutor, taskExecutor: taskExecutor)
+            if next.isUnbound {
+                next.job.runSynchronously(on: serialExecutor)
+            } else {
+                next.job.runSynchronously(isolatedTo: serialExecutor, taskExecutor: taskExecutor)
+            }
         }
     }
 
@@ -159,10 +164,20 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     final func enterThread() {
         let taken = owner.compareExchange(expected: 0, desired: Self.currentThread, ordering: .acquiringAndReleasing)
         precondition(taken.exchanged, "a loop runs on one thread at a time")
+        Self.takeUnboundJobs
+        martlet_thread_belongs_to(Unmanaged.passUnretained(self).toOpaque())
     }
 
     final func leaveThread() {
+        martlet_thread_belongs_to(nil)
         owner.store(0, ordering: .releasing)
+    }
+
+    /// What the runtime would hand to its global pool from the thread of a loop stays on that loop, in its order (decision
+    /// 20).
+    private static let takeUnboundJobs: Void = martlet_take_unbound_jobs { loop, job in
+        let loop = Unmanaged<EventLoop>.fromOpaque(loop).takeUnretainedValue()
+        loop.ready.append(QueuedJob(job: unsafeBitCast(job, to: UnownedJob.self), isUnbound: true))
     }
 
     public final var isOnLoop: Bool {
@@ -182,7 +197,7 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     public final func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         if isOnLoop {
-            ready.append(job)
+            ready.append(QueuedJob(job: job))
         } else if inbox.add(job) {
             wake()
         }

@@ -36,7 +36,9 @@ private actor Owner {
 
 @Suite struct ExecutorTests {
     /// Returns the jobs that reached the loop from other threads while `tasks` ran to their end.
-    private func run(tasks: Int, preference: Bool) async throws -> Int {
+    private func run(
+        tasks: Int, executor: (@Sendable (EpollLoop) -> any TaskExecutor)?
+    ) async throws -> Int {
         let loop = try EpollLoop()
         let owner = Owner(loop: loop)
         let thread = Task.detached { await DetachedThread.run { loop.run() } }
@@ -45,8 +47,8 @@ private actor Owner {
         await withUnsafeContinuation { (done: UnsafeContinuation<Void, Never>) in
             loop.post {
                 for _ in 0..<tasks {
-                    if preference {
-                        Task(executorPreference: loop) { await owner.handle() }
+                    if let executor {
+                        Task(executorPreference: executor(loop)) { await owner.handle() }
                     } else {
                         Task { await owner.handle() }
                     }
@@ -65,11 +67,33 @@ private actor Owner {
     }
 
     @Test func tasksWithThePreferenceNeverLeaveTheThread() async throws {
-        #expect(try await run(tasks: 2_000, preference: true) == 0)
+        #expect(try await run(tasks: 2_000, executor: { $0 }) == 0)
     }
 
-    @Test func tasksWithoutItDo() async throws {
-        #expect(try await run(tasks: 2_000, preference: false) > 0)
+    /// A lane's tasks have none: what the runtime would resume on its global pool stays on the thread (decision 20).
+    @Test func tasksWithoutItDoNotEither() async throws {
+        #expect(try await run(tasks: 2_000, executor: nil) == 0)
+    }
+
+    @Test func tasksThatPreferAnotherDo() async throws {
+        #expect(try await run(tasks: 2_000, executor: { _ in globalConcurrentExecutor }) >= 2_000)
+    }
+
+    /// Its jobs are nobody's but the pool's.
+    @Test func whatIsOnNoLoopGoesToTheGlobalPool() async throws {
+        let loop = try EpollLoop()
+        let before = loop.jobsFromOtherThreads
+        let values = await withTaskGroup(of: Int.self) { group in
+            for number in 0..<100 {
+                group.addTask {
+                    await Task.yield()
+                    return number
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(values == 4950)
+        #expect(loop.jobsFromOtherThreads == before)
     }
 
     @Test func assertOnLoopTrapsOffTheLoop() async {

@@ -9,8 +9,11 @@ extension Lane {
     func take(_ delivery: IncomingMessage, from source: Int) {
         let record = DeliveryRecord(of: delivery, from: source, loop.now)
         if let idle = idleTasks.popLast() { return idle.resume(returning: record) }
-        let executor = configuration.defects.leavesTheExecutor ? nil : loop
-        Task(executorPreference: executor) { await self.deliverOneByOne(record) }
+        guard !configuration.defects.leavesTheExecutor else {
+            Task(executorPreference: globalConcurrentExecutor) { await self.deliverOneByOne(record) }
+            return
+        }
+        Task { await deliverOneByOne(record) }
     }
 
     @inline(never) private func deliverOneByOne(_ first: DeliveryRecord) async {

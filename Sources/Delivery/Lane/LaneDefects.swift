@@ -1,6 +1,6 @@
 /// Mistakes that a test asks for, to show that it would notice them. A worker has no way to.
 package struct LaneDefects: Sendable {
-    /// Deliveries run without the preference for the lane's executor.
+    /// Deliveries prefer the global pool to the lane's thread.
     package var leavesTheExecutor = false
 
     package init(leavesTheExecutor: Bool = false) {

@@ -49,7 +49,7 @@ final class Inbox: @unchecked Sendable {
     /// Moves all that was added to the loop's own queues.
     func take(jobs ready: inout JobQueue, work deferred: inout [() -> Void]) {
         lock.withLock {
-            for job in jobs { ready.append(job) }
+            for job in jobs { ready.append(QueuedJob(job: job)) }
             for item in work { deferred.append(item) }
             jobs.removeAll(keepingCapacity: true)
             work.removeAll(keepingCapacity: true)

@@ -1,0 +1,20 @@
+#include "CSwiftJobs.h"
+
+/* The runtime's own hook (swift/Runtime/Concurrency.h): called with each job for the global pool, and how to put it there. */
+typedef void (*enqueue_globally)(void *job) __attribute__((swiftcall));
+extern void (*swift_task_enqueueGlobal_hook)(void *job, enqueue_globally original) __attribute__((swiftcall));
+
+static martlet_take_job take_job;
+static _Thread_local void *current_loop;
+
+__attribute__((swiftcall)) static void enqueue(void *job, enqueue_globally original) {
+  if (current_loop) take_job(current_loop, job);
+  else original(job);
+}
+
+void martlet_take_unbound_jobs(martlet_take_job take) {
+  take_job = take;
+  swift_task_enqueueGlobal_hook = enqueue;
+}
+
+void martlet_thread_belongs_to(void *loop) { current_loop = loop; }
