@@ -88,7 +88,7 @@ import Testing
     @Test func whatWaitsIsReadAsItWasWritten() {
         var waiting = Attempts(before: 2, possibleDuplicate: true, rounds: 5)
         waiting.waitID = 77
-        waiting.beforeQuarantine = Attempts.BeforeQuarantine(waitID: 66, deliveries: 3)
+        waiting.beforeQuarantine = Attempts.BeforeQuarantine(waitID: 66, deliveries: 3, movedAtMilliseconds: 9)
         waiting.firstTriedAtMilliseconds = 1000
         waiting.holds = 2
         waiting.heldSinceMilliseconds = 2000
@@ -142,7 +142,7 @@ import Testing
                 "push-wait-id-before": 66, "push-deliveries-before": 3,
                 "push-reason": "Delivered 3 times without an end.", "push-failed-at": 9,
             ] + Self.origin + ["push-first-failed-at": 5])
-        #expect(attempts(of: message) == record.attempts.quarantined(waitID: 77, deliveries: 3))
+        #expect(attempts(of: message) == record.attempts.quarantined(waitID: 77, deliveries: 3, atMilliseconds: 9))
     }
 
     /// - Parameter members: bytes of each.

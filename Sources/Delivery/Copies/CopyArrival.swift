@@ -1,4 +1,5 @@
 import AMQP
+import EventLoop
 
 /// A delivery, as far as it tells a redelivery from a copy.
 struct CopyArrival: Hashable {
@@ -7,6 +8,8 @@ struct CopyArrival: Hashable {
     var waitID: UInt32 = 0
     /// The trip before, when that one led to the quarantine.
     var waitIDBefore: UInt32?
+    /// When it was moved there, by the clock of whoever moved it.
+    var movedAt: MonotonicTime?
     /// As the broker says; only then it can be what a lost channel held.
     var isRedelivered = false
     /// Times that it was delivered without an end, before a move to the quarantine if that was its last trip, as the broker
@@ -23,6 +26,13 @@ struct CopyArrival: Hashable {
         return isIt && Int(deliveryCount) <= Int(held.deliveryCount) + 1
     }
 
+    /// Whether it can be what a channel held that was lost then: what had moved to the quarantine before is another.
+    func mayFollow(_ loss: MonotonicTime) -> Bool {
+        guard !isRedelivered, let movedAt else { return true }
+        // A message says it in whole milliseconds.
+        return movedAt + .milliseconds(1) > loss
+    }
+
     /// Whether it comes from the wait which that one is just being sent to.
     func isBack(_ held: CopyTable.Held) -> Bool {
         held.next != 0 && held.next == UInt16(truncatingIfNeeded: waitID)
@@ -37,9 +47,12 @@ extension CopyArrival {
     init(_ record: DeliveryRecord, on channel: CopyMemory.Channel, fingerprint: UInt32) {
         let (delivery, attempts) = (record.delivery, record.attempts)
         let deliveriesBefore = delivery.isRedelivered ? nil : attempts.beforeQuarantine?.deliveries
+        let movedAt = attempts.beforeQuarantine.map { before in
+            record.receivedAt - .milliseconds(record.receivedAtMilliseconds - before.movedAtMilliseconds)
+        }
         self.init(
             channel: channel, waitID: attempts.waitID, waitIDBefore: attempts.beforeQuarantine?.waitID,
-            isRedelivered: delivery.isRedelivered,
+            movedAt: movedAt, isRedelivered: delivery.isRedelivered,
             deliveryCount: UInt8(clamping: deliveriesBefore ?? delivery.deliveryCount), fingerprint: fingerprint)
     }
 }

@@ -103,7 +103,7 @@ public final class CopyMemory: @unchecked Sendable {
                     stripe.table.noteTwin(key, on: arrival.channel)
                     return .done
                 }
-                if arrival.isAgain(held), let lost = lost(held, settledAt: time, hasCopies: hasCopies) {
+                if arrival.isAgain(held), let lost = lost(held, arrival, settledAt: time, hasCopies: hasCopies) {
                     // Once: a further one is a copy.
                     stripe.table.move(key, from: lost, to: arrival)
                     return .done
@@ -118,12 +118,14 @@ public final class CopyMemory: @unchecked Sendable {
 
     /// With which channel its acknowledgement was lost, or may have been, so that the broker delivers it again. In doubt
     /// it is taken for a copy: when there are some, only what was settled after the loss is surely the same.
-    private func lost(_ held: CopyTable.Held, settledAt: MonotonicTime, hasCopies: Bool) -> Channel? {
+    private func lost(
+        _ held: CopyTable.Held, _ arrival: CopyArrival, settledAt: MonotonicTime, hasCopies: Bool
+    ) -> Channel? {
         let late = Duration.seconds(hasCopies ? 0 : Self.lateAcknowledgementSecondsMax)
-        return lost(held) { settledAt.duration(to: $0) <= late }
+        return lost(held) { settledAt.duration(to: $0) <= late && arrival.mayFollow($0) }
     }
 
-    private func lost(_ held: CopyTable.Held, when isSo: (MonotonicTime) -> Bool = { _ in true }) -> Channel? {
+    private func lost(_ held: CopyTable.Held, when isSo: (MonotonicTime) -> Bool) -> Channel? {
         if let loss = lossTime(of: held.channel), isSo(loss) { return held.channel }
         guard let twin = held.twin, let loss = lossTime(of: twin), isSo(loss) else { return nil }
         return twin
@@ -139,7 +141,7 @@ public final class CopyMemory: @unchecked Sendable {
                 if arrival.isRepeated(held) {
                     isSame = true
                     stripe.table.noteTwin(key, on: arrival.channel)
-                } else if arrival.isAgain(held), let lost = lost(held) {
+                } else if arrival.isAgain(held), let lost = lost(held, when: arrival.mayFollow) {
                     isSame = true
                     stripe.table.move(key, from: lost, to: arrival)
                 } else if arrival.isBack(held) {

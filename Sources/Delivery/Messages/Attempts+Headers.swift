@@ -24,13 +24,15 @@ extension Attempts {
             properties.header(name)?.integerValue.map(UInt32.init(truncatingIfNeeded:))
         }
         waitID = id(MessageHeaderName.waitID) ?? 0
-        beforeQuarantine = id(MessageHeaderName.waitIDBefore).map {
-            BeforeQuarantine(waitID: $0, deliveries: count(MessageHeaderName.deliveriesBefore))
-        }
         holds = count(MessageHeaderName.holds)
         func time(_ name: String) -> Int64? { properties.header(name)?.integerValue.map { min(max($0, 0), now) } }
         heldSinceMilliseconds = time(MessageHeaderName.heldSince)
         firstTriedAtMilliseconds = time(MessageHeaderName.firstTriedAt)
+        beforeQuarantine = id(MessageHeaderName.waitIDBefore).map {
+            BeforeQuarantine(
+                waitID: $0, deliveries: count(MessageHeaderName.deliveriesBefore),
+                movedAtMilliseconds: time(MessageHeaderName.failedAt) ?? now)
+        }
     }
 }
 

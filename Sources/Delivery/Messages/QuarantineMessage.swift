@@ -6,7 +6,9 @@ enum QuarantineMessage {
         for record: DeliveryRecord, waitID: UInt32, movedAtMilliseconds: Int64, names: TopologyNames, worker: String
     ) -> OutgoingMessage {
         var message = record.republished(exchange: names.quarantineQueue, routingKey: record.delivery.queue)
-        message.headers.append(record.attempts.quarantined(waitID: waitID, deliveries: record.delivery.deliveryCount))
+        message.headers.append(
+            record.attempts.quarantined(
+                waitID: waitID, deliveries: record.delivery.deliveryCount, atMilliseconds: movedAtMilliseconds))
         message.headers.append(
             MessageHeaderName.reason, .string("Delivered \(record.delivery.deliveryCount) times without an end."))
         message.headers.append(MessageHeaderName.failedAt, .integer(movedAtMilliseconds))

@@ -22,6 +22,8 @@ public struct Attempts: Sendable, Hashable {
         public var waitID: UInt32
         /// Deliveries without an end, as the broker had counted them.
         public var deliveries: Int
+        /// When it was moved, in UNIX milliseconds.
+        public var movedAtMilliseconds: Int64
     }
 
     public init(before: Int = 0, possibleDuplicate: Bool = false, rounds: Int = 0) {
@@ -54,10 +56,11 @@ public struct Attempts: Sendable, Hashable {
     }
 
     /// In the quarantine, the same in all else.
-    func quarantined(waitID: UInt32, deliveries: Int) -> Attempts {
+    func quarantined(waitID: UInt32, deliveries: Int, atMilliseconds now: Int64) -> Attempts {
         var next = self
         next.rounds += 1
-        next.beforeQuarantine = BeforeQuarantine(waitID: self.waitID, deliveries: deliveries)
+        next.beforeQuarantine = BeforeQuarantine(
+            waitID: self.waitID, deliveries: deliveries, movedAtMilliseconds: now)
         next.waitID = waitID
         return next
     }

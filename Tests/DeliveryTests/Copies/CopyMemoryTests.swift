@@ -27,12 +27,12 @@ import Testing
     }
 
     private func arrival(
-        _ channel: CopyMemory.Channel, waitID: UInt32 = 0, before: UInt32? = nil, isRedelivered: Bool = false,
-        count: UInt8 = 0, fingerprint: UInt32 = 0
+        _ channel: CopyMemory.Channel, waitID: UInt32 = 0, before: UInt32? = nil, movedAt: MonotonicTime? = nil,
+        isRedelivered: Bool = false, count: UInt8 = 0, fingerprint: UInt32 = 0
     ) -> CopyArrival {
         CopyArrival(
-            channel: channel, waitID: waitID, waitIDBefore: before, isRedelivered: isRedelivered, deliveryCount: count,
-            fingerprint: fingerprint)
+            channel: channel, waitID: waitID, waitIDBefore: before, movedAt: movedAt, isRedelivered: isRedelivered,
+            deliveryCount: count, fingerprint: fingerprint)
     }
 
     /// Begins to wait for the one on its way before it returns.
@@ -293,6 +293,35 @@ import Testing
         memory.settle(key(2), accepted, now: seconds(2))
         #expect(await shared.value == .shared(accepted))
         #expect(await same.value == .same)
+    }
+
+    /// Several publishes of one message that had not waited have no name that tells them apart (seed 67276).
+    @Test func whatHadMovedBeforeTheLossIsAnother() async {
+        let channel = memory.openChannel()
+        #expect(begin(key(), channel, isRedelivered: true, count: 2) == .first)
+        memory.settle(key(), accepted, now: seconds(100))
+        #expect(begin(key(2), channel, isRedelivered: true, count: 2) == .first)
+        memory.lose(channel, now: seconds(101))
+        let next = memory.openChannel()
+        func moved(_ second: Int64) -> CopyArrival {
+            arrival(next, waitID: UInt32(second), before: 0, movedAt: seconds(second), count: 3)
+        }
+        let copy = ending(key(2), moved(99))
+        let same = ending(key(2), moved(102))
+        memory.settle(key(2), accepted, now: seconds(103))
+        #expect(await copy.value == .shared(accepted))
+        #expect(await same.value == .same)
+        #expect(memory.begin(key(), moved(99)) == .accepted)
+        #expect(memory.begin(key(3), moved(99)) == .first)
+    }
+
+    @Test func whatHasMovedSinceTheLossIsTheSame() {
+        let channel = memory.openChannel()
+        #expect(begin(key(), channel, isRedelivered: true, count: 2) == .first)
+        memory.settle(key(), accepted, now: seconds(100))
+        memory.lose(channel, now: seconds(101))
+        let moved = arrival(memory.openChannel(), waitID: 7, before: 0, movedAt: seconds(102), count: 3)
+        #expect(memory.begin(key(), moved) == .done)
     }
 
     /// Seed 2188 of the simulation: accepted twice, and no result said that it may be a duplicate.
