@@ -3,15 +3,21 @@
 struct HPACKReader {
     struct Malformed: Error {}
 
+    enum Form { case indexed, incremental, literal }
+
+    /// How each field of the last block was written.
+    private(set) var forms: [Form] = []
     private var dynamic: [(name: String, value: String)] = []
     private var dynamicBytesMax = 4096
 
     mutating func read(_ block: [UInt8]) throws(Malformed) -> [(name: String, value: String)] {
         var rest = block[...]
         var fields: [(name: String, value: String)] = []
+        forms = []
         while let first = rest.first {
             if first & 0x80 != 0 {
                 fields.append(try entry(try Self.integer(&rest, prefixBits: 7)))
+                forms.append(.indexed)
             } else if first & 0xE0 == 0x20 {
                 dynamicBytesMax = try Self.integer(&rest, prefixBits: 5)
                 evict()
@@ -21,6 +27,7 @@ struct HPACKReader {
                 let name = index == 0 ? try Self.text(&rest) : try entry(index).name
                 let field = (name: name, value: try Self.text(&rest))
                 fields.append(field)
+                forms.append(isIncremental ? .incremental : .literal)
                 if isIncremental {
                     dynamic.insert(field, at: 0)
                     evict()

@@ -2,10 +2,10 @@ import APNSProtocol
 import Crypto
 import EventLoop
 import TLS
-import TestKit
 import Testing
 
 @testable import APNSSimulator
+@testable import TestKit
 
 /// Rows 1 to 18 of the table in the documentation: TLS, HTTP/2 and the connection.
 @Suite struct TransportConformanceTests {
@@ -135,6 +135,18 @@ import Testing
         } else {
             #expect(blocks[2].count < blocks[0].count)
         }
+    }
+
+    @Test("row 11: the id of an answer enters the client's table") func row11ID() throws {
+        let wire = try Wire()
+        let peer = wire.connect()
+        for _ in 0..<2 { expectAccepted(wire.push(on: peer)) }
+        var reader = HPACKReader()
+        let forms = try peer.frames.filter { $0.type == HTTP2Frame.Kind.headers }.map { frame in
+            let fields = try reader.read(frame.payload)
+            return fields.firstIndex { $0.name == "apns-id" }.map { reader.forms[$0] }
+        }
+        #expect(forms == [.incremental, .indexed])
     }
 
     @Test("row 12: PRIORITY frames are ignored") func row12() throws {

@@ -5,11 +5,13 @@ import Testing
 extension ToolTests {
     /// Clients that know nothing of this project, against the simulator as a process.
     @Suite struct ForeignClients {
-        /// Gate off: aioapns overlooks RST_STREAM, so that a push whose stream is refused waits for ever; and told of one
-        /// stream, as by `announce`, it miscounts its own.
+        /// aioapns overlooks RST_STREAM, so that a push whose stream is refused waits for ever; and told of one stream, as
+        /// by `announce`, it miscounts its own. h2load fails what is refused.
+        private static let gateOff = ["--gate", "off"]
+
         private func start(_ options: [String]) async throws -> (SimulatorProcess, TemporaryDirectory) {
             let directory = try TemporaryDirectory("foreign")
-            return (try await SimulatorProcess(in: directory, options: ["--gate", "off"] + options), directory)
+            return (try await SimulatorProcess(in: directory, options: options), directory)
         }
 
         private func push(
@@ -23,7 +25,7 @@ extension ToolTests {
         }
 
         @Test func aioapnsIsToldWhatBecameOfItsPushes() async throws {
-            let (simulator, directory) = try await start([])
+            let (simulator, directory) = try await start(Self.gateOff)
             let answers = try await push(to: simulator, directory, "aa01", "dead01", "badbad01", "aa02")
                 .map { try JSONDocument($0).root.elements.map { $0.string ?? "\($0.kind)" } }
             #expect(
@@ -35,7 +37,7 @@ extension ToolTests {
         }
 
         @Test func aioapnsPushesAThousandAtOnce() async throws {
-            let (simulator, directory) = try await start(["--delay-ms", "100"])
+            let (simulator, directory) = try await start(Self.gateOff + ["--delay-ms", "100"])
             #expect(try await push(to: simulator, directory, "--at-once", "1000") == [#"{"200": 1000}"#])
             let counters = try await simulator.counters().root
             #expect(counters["accepted"]?.int == 1000)
@@ -68,7 +70,7 @@ extension ToolTests {
         }
 
         @Test func h2loadPushesToTenThousandDevices() async throws {
-            let (simulator, directory) = try await start(["--record", "/dev/null"])
+            let (simulator, directory) = try await start(Self.gateOff + ["--record", "/dev/null"])
             let load = try LoadGenerator(
                 connections: 4, streams: 100, devices: 10_000, authorization: try simulator.authorization(),
                 in: directory)
