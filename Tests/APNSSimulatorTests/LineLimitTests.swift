@@ -16,4 +16,15 @@ import Testing
         #expect(told(2, at: 110) == ["8 more lines like these were left out", "line", "line"])
         #expect(told(1, at: 500) == ["line"])
     }
+
+    @Test func whatWasLeftOutIsToldWithoutAnotherLine() {
+        var limit = LineLimit()
+        func time(_ seconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * 1_000_000_000) }
+        for _ in 0..<LineLimit.linesMax { _ = limit.lines(for: "line", now: time(100)) }
+        #expect(limit.due == nil)
+        for _ in 0..<3 { #expect(limit.lines(for: "line", now: time(101)) == []) }
+        #expect(limit.due == time(110) && limit.linesLeft(now: time(109)) == [])
+        #expect(limit.linesLeft(now: time(110)) == ["3 more lines like these were left out"])
+        #expect(limit.due == nil && limit.linesLeft(now: time(120)) == [])
+    }
 }

@@ -14,8 +14,17 @@ struct LineLimit {
             lines += 1
             return lines <= Self.linesMax ? [line] : []
         }
-        let left = max(0, lines - Self.linesMax)
-        (began, lines) = (now, 1)
-        return (left > 0 ? ["\(left) more lines like these were left out"] : []) + [line]
+        defer { (began, lines) = (now, 1) }
+        return linesLeft(now: now) + [line]
+    }
+
+    /// When to say how many were left out, should no other line come; nil when none was.
+    var due: MonotonicTime? { lines > Self.linesMax ? began.map { $0 + .seconds(Self.seconds) } : nil }
+
+    /// What to print about those that were left out, once it is time.
+    mutating func linesLeft(now: MonotonicTime) -> [String] {
+        guard let due, due <= now else { return [] }
+        defer { (began, lines) = (nil, 0) }
+        return ["\(lines - Self.linesMax) more lines like these were left out"]
     }
 }

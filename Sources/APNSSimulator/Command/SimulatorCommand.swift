@@ -63,6 +63,8 @@ private final class SimulatorProcess {
     private var admin: SimulatorAdmin?
     private var isEnding = false
     private var failureLimit = LineLimit()
+    /// A timer will say how many lines were left out.
+    private var isTellingLeft = false
 
     /// Starts serving; the loop keeps the process alive through its signals.
     static func start(_ options: Options, _ world: World, on loop: EpollLoop) throws(SimulatorError) {
@@ -120,8 +122,16 @@ private final class SimulatorProcess {
 
     private func tell(_ failure: ConnectionFailure) {
         let line = "connection \(failure.number) (\(failure.service)): \(failure.text)"
-        for line in failureLimit.lines(for: line, now: loop.now.monotonic) {
-            StandardStream.error.line("apns-simulator: \(line)")
+        complain(failureLimit.lines(for: line, now: loop.now.monotonic))
+    }
+
+    private func complain(_ lines: [String]) {
+        for line in lines { StandardStream.error.line("apns-simulator: \(line)") }
+        guard !isTellingLeft, let due = failureLimit.due else { return }
+        isTellingLeft = true
+        loop.schedule(at: due) { [self] in
+            isTellingLeft = false
+            complain(failureLimit.linesLeft(now: loop.now.monotonic))
         }
     }
 
