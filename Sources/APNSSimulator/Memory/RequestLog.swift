@@ -150,9 +150,9 @@ final class RequestLog {
         ring[(number - 1) % requestsMax].answeredUnixMilliseconds = time
     }
 
-    /// Forgets all requests; the numbers go on.
+    /// Forgets all requests; numbers begin anew.
     func removeAll() {
-        count = 0
+        (newest, count) = (0, 0)
         arenaEnd = 0
     }
 

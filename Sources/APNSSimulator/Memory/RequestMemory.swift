@@ -70,14 +70,22 @@ public final class RequestMemory {
     private func finish(_ wait: RequestWait, hasCome: Bool) {
         guard let removed = waits.remove(wait) else { return }
         if let timer = removed.timer { loop.cancel(timer) }
-        removed.done(hasCome)
+        removed.done(hasCome ? removed.query : nil)
     }
 
     /// Requests that are kept; none when it is not ``isLogging``.
     public func requests(_ query: RequestQuery = RequestQuery(limit: RequestQuery.limitMax)) -> RequestPage {
         loop.assertOnLoop()
         guard isLogging, let log else { return RequestPage(requests: [], newest: 0, dropped: 0) }
-        return log.requests(query)
+        return log.requests(current(query))
+    }
+
+    /// Who asks for what came after a number that there is not yet has it from before numbers began anew.
+    private func current(_ query: RequestQuery) -> RequestQuery {
+        guard let log, let after = query.after, after > log.newest else { return query }
+        var query = query
+        query.after = 0
+        return query
     }
 
     /// Waits for a request.
@@ -99,7 +107,7 @@ public final class RequestMemory {
             done(page)
             return nil
         }
-        let wait = waits.add(query) { [unowned self] in done($0 ? requests(query) : nil) }
+        let wait = waits.add(current(query)) { [unowned self] in done($0.map { requests($0) }) }
         guard let wait else { throw .tooMany }
         let timer = loop.schedule(after: min(deadline, .seconds(Self.waitSecondsMax))) { [weak self] in
             self?.finish(wait, hasCome: false)
@@ -128,8 +136,9 @@ public final class RequestMemory {
 
     func closeRecord() { record?.close() }
 
-    /// Forgets all that came; the numbers of requests go on.
+    /// Forgets all that came; the numbers of requests begin anew.
     func removeAll() {
+        waits.restartNumbers()
         log?.removeAll()
         ids.removeAll()
         repeated.removeAll()

@@ -14,7 +14,7 @@ struct RequestWaits {
         var wait: RequestWait
         var query: RequestQuery
         var timer: TimerToken?
-        var done: (Bool) -> Void
+        var done: (RequestQuery?) -> Void
     }
 
     private var waiting: [Waiting] = []
@@ -24,8 +24,8 @@ struct RequestWaits {
 
     /// Notes one more; nil when there are too many.
     ///
-    /// - Parameter done: called with whether a request came.
-    mutating func add(_ query: RequestQuery, _ done: @escaping (Bool) -> Void) -> RequestWait? {
+    /// - Parameter done: called with what to look for once a request came; with nil when none did.
+    mutating func add(_ query: RequestQuery, _ done: @escaping (RequestQuery?) -> Void) -> RequestWait? {
         guard waiting.count < Self.waitsMax else { return nil }
         lastID += 1
         let wait = RequestWait(id: lastID)
@@ -38,11 +38,18 @@ struct RequestWaits {
         waiting[index].timer = timer
     }
 
-    /// Takes one out: what to call, and its timer.
-    mutating func remove(_ wait: RequestWait) -> (done: (Bool) -> Void, timer: TimerToken?)? {
+    /// Takes one out: what to call, with which query, and its timer.
+    mutating func remove(
+        _ wait: RequestWait
+    ) -> (done: (RequestQuery?) -> Void, query: RequestQuery, timer: TimerToken?)? {
         guard let index = waiting.firstIndex(where: { $0.wait == wait }) else { return nil }
         let removed = waiting.remove(at: index)
-        return (removed.done, removed.timer)
+        return (removed.done, removed.query, removed.timer)
+    }
+
+    /// Numbers begin anew: whatever comes now comes after all that came before.
+    mutating func restartNumbers() {
+        for index in waiting.indices where waiting[index].query.after != nil { waiting[index].query.after = 0 }
     }
 
     /// Those who wait for this request.

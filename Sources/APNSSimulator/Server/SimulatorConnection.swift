@@ -293,6 +293,11 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         slots[stream.slot].number = number
     }
 
+    /// The log has forgotten the requests, and gives their numbers to others.
+    func forgetNumbers() {
+        for slot in slots.indices { slots[slot].number = 0 }
+    }
+
     /// Notes what a stream's request waits for.
     func waits(_ stream: HTTP2Stream, for ticket: AnswerTicket) {
         guard serves(stream) else { return }

@@ -200,6 +200,7 @@ public final class SimulatorServer {
         loop.assertOnLoop()
         counts.restart(atUnixMilliseconds: loop.now.unixMilliseconds)
         memory.removeAll()
+        for connection in connections.values { connection.forgetNumbers() }
         failures = ConnectionFailures()
         faultRules.restart()
         rates = RateLimit()

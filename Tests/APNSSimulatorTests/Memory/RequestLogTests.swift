@@ -141,8 +141,9 @@ private let token = "00112233445566778899aabbccddeeff"
         #expect(page.newest == 7 && page.dropped == 4)
         log.removeAll()
         #expect(log.requests(RequestQuery()).requests.isEmpty)
-        #expect(add(to: log) == 8)
-        #expect(log.requests(RequestQuery(after: 7)).requests.map(\.number) == [8])
+        #expect(add(to: log) == 1)
+        #expect(log.requests(RequestQuery(after: 0)).requests.map(\.number) == [1])
+        #expect(log.requests(RequestQuery()).dropped == 0)
     }
 
     @Test func findsWhatIsAskedFor() {

@@ -133,7 +133,37 @@ private let id = "eabeae54-14a8-11e5-b60b-1697f925ec7b"
         #expect(apns.server.counters.inFlight == 0 && apns.server.counters.accepted == 1)
         apns.loop.enter { _ = client.push(id: id) }
         apns.settle()
-        #expect(apns.requests.map { "\($0.number) \($0.isDuplicate)" } == ["2 false"])
+        #expect(apns.requests.map { "\($0.number) \($0.isDuplicate)" } == ["1 false"])
+    }
+
+    @Test func numbersBeginAnewForThoseWhoWaitToo() throws {
+        let apns = try VirtualAPNS { configuration, _ in configuration.answerDelay = .seconds(1) }
+        let client = try connect(to: apns)
+        for _ in 0..<2 {
+            apns.loop.enter { _ = client.push(id: id) }
+            apns.settle()
+        }
+        apns.loop.enter { _ = client.push(id: id) }
+        #expect(apns.run { apns.server.counters.inFlight == 1 })
+        var told: [[Int]?] = []
+        try apns.loop.enter {
+            for after in [1, 3] {
+                let query = RequestQuery(after: after, apnsID: UUIDValue("11111111-2222-4333-8444-555555555555"))
+                try apns.server.memory.whenRequest(query, within: .seconds(60)) {
+                    told.append($0?.requests.map(\.number))
+                }
+            }
+            apns.server.resetMemory()
+            _ = client.push(id: "11111111-2222-4333-8444-555555555555")
+        }
+        #expect(apns.run { told.count == 2 })
+        #expect(told == [[1], [1]])
+        // The answer to what was under way before is not taken for this one's.
+        #expect(apns.run { apns.server.counters.accepted == 1 })
+        #expect(apns.requests.first?.answeredUnixMilliseconds == nil)
+        // Who has a number from before gets all that came since.
+        let page = apns.loop.enter { apns.server.memory.requests(RequestQuery(after: 3)) }
+        #expect(page.requests.map(\.number) == [1] && page.newest == 1)
     }
 
     private func connect(to apns: VirtualAPNS) throws -> ProviderClient {
