@@ -45,6 +45,8 @@ public struct LoggedRequest: Sendable {
     public var malformedField: String? { text { $0.malformedField } }
     /// Of the answer's body.
     public var reason: Reason? { withView { $0.reason.isEmpty ? nil : Reason($0.reason) } }
+    /// What exactly is wrong with it, where the reason can mean several things and the rules decided.
+    public var detail: RefusalDetail? { entry.detail }
     /// The id of the fault that struck it.
     public var faultID: String? { text { $0.faultID.isEmpty ? nil : $0.faultID } }
 

@@ -73,6 +73,7 @@ private struct RequestWriter {
         if entry.isMalformed { json.member("reset", HTTP2ErrorCode.protocolError.description) }
         member("malformed_field", view.malformedField)
         if !view.reason.isEmpty { member("reason", view.reason) }
+        if let detail = entry.detail { json.member("detail", detail.rawValue) }
         if !view.faultID.isEmpty { member("fault", view.faultID) }
         if detail == .full || entry.isDuplicate { json.member("duplicate", entry.isDuplicate) }
         json.endObject()

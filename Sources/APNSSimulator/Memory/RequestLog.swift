@@ -23,6 +23,8 @@ final class RequestLog {
         /// 0 when no answer is planned.
         var status: UInt16
         var isDuplicate = false
+        /// What exactly the rules have against it.
+        var detail: RefusalDetail?
         /// Whether its stream was reset because it broke the rules of HTTP.
         var isMalformed = false
         /// Whether its last header is what broke them.

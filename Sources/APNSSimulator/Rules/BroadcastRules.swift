@@ -35,10 +35,10 @@ struct BroadcastRules {
             try connection.checkChannelAccess(of: sender, bundleID: bundleID, state: state)
             let environment = connection.service.environment
             guard let channel = state.channel(id: channelID, bundleID: bundleID, environment: environment) else {
-                throw ChannelRequest.unknownChannel(id: channelID, in: state)
+                throw ChannelRequest.unknownChannel(id: channelID, bundleID, environment, in: state)
             }
             if channel.storagePolicy == .none, let expiration = request[.apnsExpiration], !expiration.equals("0") {
-                throw Refusal(reason: .badExpirationDate)
+                throw Refusal(reason: .badExpirationDate, detail: .expirationOfChannel)
             }
             try checkPayload(of: request, state.rules)
             if let requestsMax = state.rules.requestsPerChannelMax,
@@ -48,7 +48,7 @@ struct BroadcastRules {
             }
             return .accepted
         } catch {
-            throw Refusal(reason: error.reason, isAuthenticated: true)
+            throw error.ofAuthenticated
         }
     }
 
@@ -82,7 +82,7 @@ struct BroadcastRules {
         if let expiration = request[.apnsExpiration] {
             try HeaderForm.checkExpiration(expiration, options, now)
         } else if options.demandsBroadcastExpiration {
-            throw Refusal(reason: .badExpirationDate)
+            throw Refusal(reason: .badExpirationDate, detail: .expirationMissing)
         }
         guard request[.apnsPriority].map({ Priority($0) != nil }) ?? !options.demandsBroadcastPriority else {
             throw Refusal(reason: .badPriority)
@@ -95,10 +95,8 @@ struct BroadcastRules {
         guard count > 0 else { throw Refusal(reason: .payloadEmpty) }
         guard count <= APNSLimits.payloadBytesMaxBroadcast else { throw Refusal(reason: .payloadTooLarge) }
         // Apple's list for broadcasts and channels has a reason of its own.
-        if options.malformedPayloadReason != nil,
-            request[.contentEncoding] != nil || !payloadForm.isJSONObject(request.bodyBytes)
-        {
-            throw Refusal(reason: .badRequestPayload)
+        if options.malformedPayloadReason != nil, let fault = payloadForm.fault(of: request) {
+            throw Refusal(reason: .badRequestPayload, detail: fault)
         }
     }
 }

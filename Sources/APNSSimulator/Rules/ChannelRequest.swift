@@ -12,17 +12,26 @@ enum ChannelRequest {
     }
 
     /// What is said of a channel that the app has not in this environment.
-    static func unknownChannel(id: String, in state: SimulatorState) -> Refusal {
+    static func unknownChannel(
+        id: String, _ bundleID: String, _ environment: APNSEnvironment, in state: SimulatorState
+    ) -> Refusal {
+        let others = APNSEnvironment.allCases.filter { $0 != environment }
+        if others.contains(where: { state.channel(id: id, bundleID: bundleID, environment: $0) != nil }) {
+            return Refusal(reason: state.rules.foreignChannelReason, detail: .channelOfOtherEnvironment)
+        }
         // Looked for only where it matters: it may be among ten thousands.
         guard state.rules.foreignChannelReason != .channelNotRegistered, state.hasChannel(id: id) else {
-            return Refusal(reason: .channelNotRegistered)
+            return Refusal(reason: .channelNotRegistered, detail: .channelUnknown)
         }
-        return Refusal(reason: state.rules.foreignChannelReason)
+        return Refusal(reason: state.rules.foreignChannelReason, detail: .channelOfOtherApp)
     }
 
     static func channelID(of request: Request) throws(Refusal) -> String {
         guard let id = request[.apnsChannelID] else { throw Refusal(reason: .missingChannelID) }
-        guard Channel.isWellFormedID(id) else { throw Refusal(reason: .badChannelID) }
+        guard Channel.isWellFormedID(id) else {
+            let isLong = id.count > Channel.idBytesMax
+            throw Refusal(reason: .badChannelID, detail: isLong ? .channelLength : .channelEncoding)
+        }
         return String(decoding: id, as: UTF8.self)
     }
 
@@ -34,8 +43,12 @@ extension ConnectionMemory {
     /// Whether a sender may do anything with an app's channels.
     func checkChannelAccess(of sender: Sender, bundleID: String, state: SimulatorState) throws(Refusal) {
         let isTopic = Array(bundleID.utf8).withUnsafeBytes(TopicSuffix.ends)
-        guard !isTopic || state.app(bundleID: bundleID) != nil else { throw Refusal(reason: .topicDisallowed) }
-        guard allows(sender, bundleID: bundleID, state: state) else { throw Refusal(reason: .topicMismatch) }
+        guard !isTopic || state.app(bundleID: bundleID) != nil else {
+            throw Refusal(reason: .topicDisallowed, detail: .topicSuffix)
+        }
+        if let obstacle = obstacle(to: sender, bundleID: bundleID, state: state) {
+            throw Refusal(reason: .topicMismatch, detail: obstacle)
+        }
         guard state.allowsBroadcasts(bundleID: bundleID) else { throw Refusal(reason: .featureNotEnabled) }
     }
 }

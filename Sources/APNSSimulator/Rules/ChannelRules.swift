@@ -46,7 +46,7 @@ struct ChannelRules {
             case .list: Self.list(state.channels(bundleID: bundleID, environment: environment))
             }
         } catch {
-            throw Refusal(reason: error.reason, isAuthenticated: true)
+            throw error.ofAuthenticated
         }
     }
 
@@ -122,7 +122,7 @@ struct ChannelRules {
     ) throws(Refusal) -> Channel {
         let id = try ChannelRequest.channelID(of: request)
         guard let channel = state.channel(id: id, bundleID: bundleID, environment: environment) else {
-            throw ChannelRequest.unknownChannel(id: id, in: state)
+            throw ChannelRequest.unknownChannel(id: id, bundleID, environment, in: state)
         }
         return channel
     }

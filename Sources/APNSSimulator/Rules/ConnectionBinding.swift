@@ -17,13 +17,16 @@ struct ConnectionBinding {
             return
         }
         guard key.id != firstKey.id else { return }
-        guard key.teamID == firstKey.teamID else { throw Refusal(reason: options.otherTeamReason) }
+        guard key.teamID == firstKey.teamID else {
+            throw Refusal(reason: options.otherTeamReason, detail: .connectionOfOtherTeam)
+        }
         switch (firstKey.scope, key.scope) {
         case (.team, .team): if options.allowsTeamKeyRotation { return }
         case (.topics(_, let related), .topics(_, let backRelated)):
             if related == key.id || backRelated == firstKey.id { return }
-        case (.team, .topics), (.topics, .team): throw Refusal(reason: options.keyScopeReason)
+        case (.team, .topics), (.topics, .team):
+            throw Refusal(reason: options.keyScopeReason, detail: .connectionOfOtherKey)
         }
-        throw Refusal(reason: .unrelatedKeyIDInToken)
+        throw Refusal(reason: .unrelatedKeyIDInToken, detail: .connectionOfOtherKey)
     }
 }

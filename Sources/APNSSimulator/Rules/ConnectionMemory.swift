@@ -53,12 +53,16 @@ struct ConnectionMemory {
     }
 
     /// What there is against the client's certificate; nil also without one.
-    func certificateFault(state: SimulatorState, now: Now) -> Reason? {
+    func certificateFault(state: SimulatorState, now: Now) -> Refusal? {
         guard let certificate = presented?.certificate else { return nil }
-        guard state.knowsCertificate(SHA256Value(digest: certificate.sha256)),
-            certificate.validSeconds.contains(now.unixSeconds)
-        else { return .badCertificate }
-        return certificate.environments.contains(service.environment) ? nil : .badCertificateEnvironment
+        guard state.knowsCertificate(SHA256Value(digest: certificate.sha256)) else {
+            return Refusal(reason: .badCertificate, detail: .certificateUnknown)
+        }
+        guard certificate.validSeconds.contains(now.unixSeconds) else {
+            return Refusal(reason: .badCertificate, detail: .certificateOutOfDate)
+        }
+        guard !certificate.environments.contains(service.environment) else { return nil }
+        return Refusal(reason: .badCertificateEnvironment)
     }
 
     /// Whom a request comes from.
@@ -66,7 +70,7 @@ struct ConnectionMemory {
     /// - Throws: why its certificate or provider token is refused, or that it has neither.
     mutating func sender(of request: Request, state: SimulatorState, now: Now) throws(Refusal) -> Sender {
         guard presented == nil else {
-            if let reason = certificateFault(state: state, now: now) { throw Refusal(reason: reason) }
+            if let refusal = certificateFault(state: state, now: now) { throw refusal }
             return .certificate
         }
         guard let authorization = request[.authorization] else {
@@ -82,7 +86,7 @@ struct ConnectionMemory {
             guard service.kind == .channelManagement, !state.rules.channelsTellKeyFaults,
                 [state.rules.keyEnvironmentReason, .unrelatedKeyIDInToken].contains(error.reason)
             else { throw error }
-            throw Refusal(reason: .invalidProviderToken)
+            throw Refusal(reason: .invalidProviderToken, detail: error.detail)
         }
     }
 
@@ -122,7 +126,7 @@ struct ConnectionMemory {
     private static func checkAge(issuedAtSeconds: Int64, state: SimulatorState, now: Now) throws(Refusal) {
         let (age, overflows) = now.unixSeconds.subtractingReportingOverflow(issuedAtSeconds)
         if overflows || age < -Int64(state.rules.futureTokenSecondsMax) {
-            throw Refusal(reason: state.rules.futureTokenReason)
+            throw Refusal(reason: state.rules.futureTokenReason, detail: .tokenFuture)
         }
         if age > Int64(state.rules.tokenAgeSecondsMax) { throw Refusal(reason: .expiredProviderToken) }
     }
@@ -143,7 +147,7 @@ struct ConnectionMemory {
         }
         // Without a push type, as old providers send, every suffix is taken.
         let pushTypes = pushType.map { [$0] } ?? TopicSuffix.mostSpecificFirst
-        var hasSuffix = false
+        var obstacle: RefusalDetail?
         for candidate in pushTypes {
             guard let count = candidate.bundleIDByteCount(inTopic: topic) else { continue }
             let bundleID = String(decoding: topic[..<count], as: UTF8.self)
@@ -151,34 +155,41 @@ struct ConnectionMemory {
             guard count < topic.count || !TopicSuffix.ends(topic) || state.app(bundleID: bundleID) != nil else {
                 continue
             }
-            hasSuffix = true
-            guard allows(sender, topic: topic, bundleID: bundleID, state: state) else { continue }
+            obstacle = self.obstacle(to: sender, topic: topic, bundleID: bundleID, state: state)
+            guard obstacle == nil else { continue }
             if topics.count >= Self.topicsMax { topics.removeLast() }
             let allowed = AllowedTopic(
                 text: Array(topic), pushType: pushType, sender: sender, bundleID: bundleID)
             topics.insert(allowed, at: 0)
             return bundleID
         }
-        throw Refusal(reason: hasSuffix ? state.rules.foreignTopicReason : state.rules.wrongSuffixReason)
+        guard let obstacle else { throw Refusal(reason: state.rules.wrongSuffixReason, detail: .topicSuffix) }
+        throw Refusal(reason: state.rules.foreignTopicReason, detail: obstacle)
     }
 
-    /// Whether a sender may push to a topic of an app.
-    private func allows(
-        _ sender: Sender, topic: UnsafeRawBufferPointer, bundleID: String, state: SimulatorState
-    ) -> Bool {
+    /// Why a sender may not push to a topic of an app; nil when it may.
+    private func obstacle(
+        to sender: Sender, topic: UnsafeRawBufferPointer, bundleID: String, state: SimulatorState
+    ) -> RefusalDetail? {
         // Tokens cover every topic of an app, certificates those that they list.
-        guard sender == .certificate else { return allows(sender, bundleID: bundleID, state: state) }
+        guard sender == .certificate else { return obstacle(to: sender, bundleID: bundleID, state: state) }
         return presented?.certificate.topics.contains { $0.utf8.elementsEqual(topic) } ?? false
+            ? nil : .topicOfCertificate
     }
 
-    /// Whether a sender may do something with an app.
-    func allows(_ sender: Sender, bundleID: String, state: SimulatorState) -> Bool {
+    /// Why a sender may not do anything with an app; nil when it may.
+    func obstacle(to sender: Sender, bundleID: String, state: SimulatorState) -> RefusalDetail? {
         switch sender {
-        case .anyone: return true
-        case .certificate: return presented?.certificate.topics.contains(bundleID) ?? false
+        case .anyone: return nil
+        case .certificate:
+            return presented?.certificate.topics.contains(bundleID) ?? false ? nil : .topicOfCertificate
         case .key(let id):
-            guard let key = state.key(id: id), key.covers(bundleID: bundleID) else { return false }
-            return state.allows(teamID: key.teamID, bundleID: bundleID, sinceGeneration: binding.generation)
+            guard let key = state.key(id: id), key.covers(bundleID: bundleID) else { return .topicOfKey }
+            guard !state.allows(teamID: key.teamID, bundleID: bundleID, sinceGeneration: binding.generation) else {
+                return nil
+            }
+            guard let app = state.app(bundleID: bundleID) else { return .topicUnknown }
+            return app.teamID == key.teamID ? .topicAddedLater : .topicOfOtherTeam
         }
     }
 }

@@ -36,7 +36,7 @@ struct DevicePushRules {
         do throws(Refusal) {
             try checkPayload(of: request, pushType: pushType, state.rules)
             if pushType == .location, sender == .certificate {
-                throw Refusal(reason: state.rules.locationByCertificateReason)
+                throw Refusal(reason: state.rules.locationByCertificateReason, detail: .locationByCertificate)
             }
             guard let topic else { throw Refusal(reason: .missingTopic) }
             let bundleID = try connection.bundleID(topic: topic, pushType: pushType, sender: sender, state: state)
@@ -48,7 +48,7 @@ struct DevicePushRules {
             return try answer(
                 state.condition(ofToken: token, bundleID: bundleID, in: connection.service.environment))
         } catch {
-            throw Refusal(reason: error.reason, isAuthenticated: true)
+            throw error.ofAuthenticated
         }
     }
 
@@ -75,7 +75,9 @@ struct DevicePushRules {
         }
         if let word = request[.apnsPriority] {
             guard let priority = Priority(word) else { throw Refusal(reason: .badPriority) }
-            if let reason = Self.refusal(of: priority, pushType, options) { throw Refusal(reason: reason) }
+            if let reason = Self.refusal(of: priority, pushType, options) {
+                throw Refusal(reason: reason, detail: .priorityOfType)
+            }
         }
         return pushType
     }
@@ -107,15 +109,13 @@ struct DevicePushRules {
         let count = request.bodyByteCount
         guard count > 0 else { throw Refusal(reason: .payloadEmpty) }
         guard count <= Self.payloadBytesMax(of: pushType, options) else { throw Refusal(reason: .payloadTooLarge) }
-        if let reason = options.malformedPayloadReason,
-            request[.contentEncoding] != nil || !payloadForm.isJSONObject(request.bodyBytes)
-        {
-            throw Refusal(reason: reason)
+        if let reason = options.malformedPayloadReason, let fault = payloadForm.fault(of: request) {
+            throw Refusal(reason: reason, detail: fault)
         }
         if pushType == .background, let reason = options.backgroundContentReason,
             payloadForm.isVisible(request.bodyBytes)
         {
-            throw Refusal(reason: reason)
+            throw Refusal(reason: reason, detail: .payloadVisible)
         }
     }
 

@@ -32,14 +32,14 @@ enum HeaderForm {
     static func checkExpiration(
         _ bytes: UnsafeRawBufferPointer, _ options: RuleOptions, _ now: Now
     ) throws(Refusal) {
-        guard isUnixTime(bytes) else { throw Refusal(reason: .badExpirationDate) }
+        guard isUnixTime(bytes) else { throw Refusal(reason: .badExpirationDate, detail: .expirationForm) }
         guard options.pastExpirationReason != nil || options.millisecondsExpirationReason != nil else { return }
         let seconds = bytes.reduce(Int64(0)) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
         if seconds > 0, seconds < now.unixSeconds, let reason = options.pastExpirationReason {
-            throw Refusal(reason: reason)
+            throw Refusal(reason: reason, detail: .expirationPast)
         }
         if seconds >= unixSecondsMax, let reason = options.millisecondsExpirationReason {
-            throw Refusal(reason: reason)
+            throw Refusal(reason: reason, detail: .expirationMilliseconds)
         }
     }
 

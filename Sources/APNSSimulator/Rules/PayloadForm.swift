@@ -4,6 +4,12 @@ import JSON
 struct PayloadForm {
     private let parser = JSONParser(limits: JSONLimits(bytesMax: Request.bodyBytesKeptMax, depthMax: 1024))
 
+    /// What is wrong with a request's body; nil when it is a plain JSON object.
+    func fault(of request: Request) -> RefusalDetail? {
+        if request[.contentEncoding] != nil { return .payloadCompressed }
+        return isJSONObject(request.bodyBytes) ? nil : .payloadForm
+    }
+
     func isJSONObject(_ body: UnsafeRawBufferPointer) -> Bool {
         do throws(JSONError) {
             return try parser.parse(body).kind == .object

@@ -29,16 +29,26 @@ struct ReceivedProviderToken {
     ) throws(Refusal) -> ReceivedProviderToken {
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard text.count <= bytesMax, parts.count == 3, let header = object(parts[0]), let claims = object(parts[1]),
-            let signature = Base64URL.decode(UnsafeRawBufferPointer(rebasing: parts[2])),
-            header["alg"]?.isString("ES256") == true, let keyID = header["kid"]?.string,
-            let teamID = claims["iss"]?.string, let issuedAt = issuedAt(claims["iat"], state.rules),
-            let key = state.key(id: keyID), !key.isRevoked, key.teamID == teamID,
-            signatures.isGood(text, signature: signature, signedCount: parts[1].endIndex, by: key.publicKey)
-        else { throw Refusal(reason: .invalidProviderToken) }
+            let signature = Base64URL.decode(UnsafeRawBufferPointer(rebasing: parts[2]))
+        else { throw invalid(.tokenForm) }
+        guard header["alg"]?.isString("ES256") == true else { throw invalid(.tokenAlgorithm) }
+        guard let keyID = header["kid"]?.string else { throw invalid(.tokenKeyID) }
+        guard let teamID = claims["iss"]?.string else { throw invalid(.tokenTeam) }
+        guard let issuedAt = issuedAt(claims["iat"], state.rules) else { throw invalid(.tokenIssuedAt) }
+        guard let key = state.key(id: keyID) else { throw invalid(.keyUnknown) }
+        guard !key.isRevoked else { throw invalid(.keyRevoked) }
+        guard key.teamID == teamID else { throw invalid(.keyOfOtherTeam) }
+        guard signatures.isGood(text, signature: signature, signedCount: parts[1].endIndex, by: key.publicKey) else {
+            throw invalid(.tokenSignature)
+        }
         guard key.environments.contains(environment) else {
-            throw Refusal(reason: state.rules.keyEnvironmentReason)
+            throw Refusal(reason: state.rules.keyEnvironmentReason, detail: .keyEnvironment)
         }
         return ReceivedProviderToken(key: key, issuedAtSeconds: issuedAt)
+    }
+
+    private static func invalid(_ detail: RefusalDetail) -> Refusal {
+        Refusal(reason: .invalidProviderToken, detail: detail)
     }
 
     /// Whole seconds of `iat`, a number that may have a fraction (RFC 7519, section 2, NumericDate). What can only be

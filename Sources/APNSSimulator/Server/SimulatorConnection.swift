@@ -158,7 +158,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         let certificate = (transport as? TLSTransport)?.peerCertificate
         guard let certificate, let contents = try? CertificateContents(der: certificate) else { return }
         memory.present(PushCertificate(contents))
-        switch memory.certificateFault(state: server.state, now: server.now) {
+        switch memory.certificateFault(state: server.state, now: server.now)?.reason {
         case nil:
             // Who is known already gets more than one stream from the start.
             proveItself()
@@ -310,7 +310,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         switch fate {
         case .silence: break
         case .reset(let code): session.reset(stream, code)
-        case .answer(let answer, let isAuthenticated):
+        case .answer(let answer, let isAuthenticated, _):
             let arrived = slots[stream.slot].since
             enter(.answered, stream)
             slots[stream.slot].ticket = nil

@@ -49,7 +49,8 @@ extension SimulatorServer {
         case .answer(let answer):
             // Whoever sent it has proved who they are by it, whatever it is told; but it changes nothing.
             let decided = decide(about: request, on: connection, changesState: false)
-            struck.fate = .answer(answer, isAuthenticated: decided.isAuthenticated)
+            struck.fate = .answer(
+                answer, isAuthenticated: decided.isAuthenticated, detail: answer.isSuccess ? nil : .fault)
         case .silence:
             _ = fate(of: request, on: connection)
         case .resetStream(.refusedStream):

@@ -278,7 +278,7 @@ public final class SimulatorServer {
             about: request, on: &connection.memory, rates: &rates, state: &world, now: now, random: &random)
         if let unchanged { world = unchanged }
         counts.tokensVerified += connection.memory.tokensVerified - verifiedBefore
-        return .answer(decision.answer, isAuthenticated: decision.isAuthenticated)
+        return .answer(decision.answer, isAuthenticated: decision.isAuthenticated, detail: decision.detail)
     }
 
     private func carryOut(
@@ -373,6 +373,7 @@ public final class SimulatorServer {
         let answer = struck.fate.answer
         var entry = logEntry(request, stream, on: connection)
         (entry.status, entry.isDuplicate) = (UInt16(clamping: answer?.status ?? 0), isDuplicate)
+        entry.detail = struck.fate.detail
         return memory.add(request, entry, reason: answer?.reason, faultID: struck.faultID)
     }
 
