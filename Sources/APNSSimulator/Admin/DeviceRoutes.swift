@@ -8,8 +8,16 @@ struct DeviceRoutes {
 
     var all: [AdminRoute] {
         [
-            AdminRoute(.get, "/v1/devices", "the devices that are registered") { _ in
-                .object { json in json.list("devices", server.state.devicesInOrder) { $1.write(to: &$0) } }
+            AdminRoute(
+                .get, "/v1/devices", query: ["limit"],
+                "the devices that are registered; with limit so many of them, and how many were left out"
+            ) { request throws(AdminError) in
+                let limit = try request.number("limit", 1...Int.max)
+                let devices = server.state.devicesInOrder
+                return .object { json in
+                    json.list("devices", devices.prefix(limit ?? .max)) { $1.write(to: &$0) }
+                    if let limit { json.member("left_out", max(0, devices.count - limit)) }
+                }
             },
             AdminRoute(.get, "/v1/devices/TOKEN", "one of them") { request throws(AdminError) in
                 guard let device = server.state.device(token: try token(of: request)) else { throw Self.unknown }

@@ -1,7 +1,7 @@
 // A logged request as a command that sends it again.
 
 import { call } from "./api.js";
-import { addressOf, authority } from "./guide.js";
+import { addressOf, authority, certificate } from "./guide.js";
 import { shellWord } from "./words.js";
 
 // The log keeps no signature, so that the provider token stays to be filled in.
@@ -11,8 +11,12 @@ export async function curlOf(request) {
   const whole = await wholeOf(request);
   const headers = (whole.headers ?? []).filter(({ name }) => !name.startsWith(":") && name !== "content-length");
   const trust = authority();
+  // Who sent no token and yet had something to show had shown a certificate.
+  const needsCertificate = whole.reason !== "MissingProviderToken" && !headers.some(({ name }) => name === "authorization");
+  const shown = needsCertificate ? certificate() : null;
   return [
     `curl --http2 --globoff --path-as-is${trust === null ? " --insecure" : ` --cacert ${shellWord(trust)}`}`,
+    ...(shown ? [`--cert ${shellWord(shown.file)} --key ${shellWord(shown.keyFile)}`] : []),
     `-X ${shellWord(whole.method ?? "POST")}`,
     ...headers.map(({ name, value }) =>
       name === "authorization" ? `-H "${name}: ${tokenPlaceholder}"` : `-H ${shellWord(`${name}: ${value}`)}`),

@@ -6,7 +6,7 @@ import { curlOf } from "./curl.js";
 import { byID, make, setText } from "./dom.js";
 import { explain } from "./explain.js";
 import { layOut } from "./jsontext.js";
-import { addresseeOf, isBroadcast, isPush, summaryOf } from "./notification.js";
+import { addresseeOf, isBroadcast, isPush, payloadCutAt, summaryOf } from "./notification.js";
 import { attempt } from "./outcome.js";
 import { malformation, neighbour, statusPill } from "./requests.js";
 import { formatCount, plural, statusText, timeOfDay } from "./words.js";
@@ -41,12 +41,12 @@ export function start(refuse) {
     history.replaceState(null, "", hashBefore || location.pathname);
   });
   for (const [id, step] of [["detail-newer", -1], ["detail-older", 1]]) {
-    byID(id).addEventListener("click", () => show(neighbour(shown.number, step)));
+    byID(id).addEventListener("click", () => show(neighbour(shown, step)));
   }
   dialog.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     const isAlone = !event.altKey && !event.ctrlKey && !event.metaKey && !event.shiftKey;
-    if (step && isAlone && !event.target.closest("pre")) show(neighbour(shown.number, step));
+    if (step && isAlone && !event.target.closest("pre")) show(neighbour(shown, step));
   });
   openLinked();
   addEventListener("hashchange", () => {
@@ -96,8 +96,8 @@ function show(request) {
 // To be called when other requests are listed.
 export function drawNeighbours() {
   if (shown === null) return;
-  byID("detail-newer").disabled = neighbour(shown.number, -1) === null;
-  byID("detail-older").disabled = neighbour(shown.number, 1) === null;
+  byID("detail-newer").disabled = neighbour(shown, -1) === null;
+  byID("detail-older").disabled = neighbour(shown, 1) === null;
 }
 
 function identity(request) {
@@ -106,7 +106,9 @@ function identity(request) {
   return make("div", { class: "identity" },
     value ? [make("span", {}, name), " ", make("code", {}, value), copyButton(() => value)]
       : make("span", {}, `It had no ${name}.`),
-    copyButton(() => location.href, "Copy link"), copyButton(() => curlOf(request), "Copy as curl"));
+    copyButton(() => location.href, "Copy link"),
+    // What is cut short cannot be sent again.
+    payloadCutAt(request) === null && copyButton(() => curlOf(request), "Copy as curl"));
 }
 
 function answer(request) {
@@ -149,7 +151,9 @@ function expiration(seconds) {
 
 function payload(request) {
   if (!request.payload_bytes) return make("p", { class: "hint" }, "It had no payload.");
-  const head = make("div", { class: "section-head" }, make("h3", {}, `Payload, ${plural(request.payload_bytes, "byte")}`));
+  const cutAt = payloadCutAt(request);
+  const extent = `${cutAt === null ? "" : `the first ${formatCount(cutAt)} of `}${plural(request.payload_bytes, "byte")}`;
+  const head = make("div", { class: "section-head" }, make("h3", {}, `Payload, ${extent}`));
   if (typeof request.payload !== "string") return make("div", {}, head, make("p", { class: "hint" }, "It is no longer kept."));
   const text = make("pre", { class: "json", tabindex: "0", role: "region", "aria-label": "Payload" }, layOut(request.payload));
   const asSent = make("button", { type: "button", "aria-pressed": "false" }, "As sent");

@@ -59,6 +59,8 @@ function add(kind) {
     if (device !== "") match.device_prefix = device;
     const fault = { match, action: actions[kind](), share: Number(byID("fault-share").value) / 100 };
     if (count !== "") fault.count_max = Number(count);
+    const skipped = byID("fault-skip").value;
+    if (skipped !== "") fault.skip_count = Number(skipped);
     await call("POST", "/v1/faults", fault);
     return "The fault is in force.";
   });
@@ -87,6 +89,7 @@ function update(element, fault) {
   const struck = fault.struck ?? 0;
   const pieces = [
     matchInWords(fault),
+    fault.skip_count ? `after ${plural(fault.skip_count, "other")}` : null,
     typeof fault.share === "number" && fault.share < 1 ? `${percent(fault.share)} of them` : null,
     ["has not struck yet", "struck once"][struck] ?? `struck ${formatCount(struck)} times`,
     typeof fault.count_max === "number" ? `${formatCount(Math.max(fault.count_max - struck, 0))} to come` : null,

@@ -10,7 +10,7 @@ const restMilliseconds = 200;
 const pauseMillisecondsMin = 500;
 const pauseMillisecondsMax = 8000;
 
-// `events`: requests(list, missed), startedAnew(), reached(), gone(error, pauseMilliseconds).
+// `events`: requests(list, missed, dropped), startedAnew(), reached(), gone(error, pauseMilliseconds).
 export class Feed {
   constructor(events) {
     this.events = events;
@@ -50,7 +50,8 @@ export class Feed {
 
   // The newest that there are, behind those that were read before.
   async catchUp() {
-    this.take(await this.ask(`limit=${pageMax}`));
+    const answer = await this.ask(`limit=${pageMax}`);
+    this.take(answer, answer.dropped);
   }
 
   async poll() {
@@ -63,11 +64,12 @@ export class Feed {
     await pause(restMilliseconds);
   }
 
-  take({ requests, newest }) {
+  // `dropped`: the newest that is no longer kept; 0 where the answer does not tell.
+  take({ requests, newest }, dropped = 0) {
     const fresh = requests.filter((request) => request.number > this.newest);
     const missed = this.newest === 0 || fresh.length === 0 ? 0 : fresh[0].number - this.newest - 1;
     this.newest = fresh.at(-1)?.number ?? newest;
-    if (fresh.length > 0) this.events.requests(fresh, missed);
+    if (fresh.length > 0) this.events.requests(fresh, missed, dropped);
   }
 
   async ask(query, seconds = 0) {

@@ -22,6 +22,10 @@ export function addressOf({ environment = "sandbox", service = "push" }) {
 // The file that a client has to trust, where there is one.
 export const authority = () => ready.authority_file ?? null;
 
+// What a client may show in place of a provider token, where there is one.
+export const certificate = () =>
+  (ready.client_certificate_file ? { file: ready.client_certificate_file, keyFile: ready.client_key_file } : null);
+
 const listeners = () => ready.listeners ?? [];
 
 // The certificate is good for this name and not for every address.

@@ -1,7 +1,7 @@
 // The lock screen: what was accepted, newest first, in stacks by app and thread.
 
 import { byID, icon, make, put, reconcile, setText } from "./dom.js";
-import { addresseeOf, describe, deviceOf, isBroadcast, isPush } from "./notification.js";
+import { addresseeOf, describe, deviceOf, isBroadcast, isPush, namesOf } from "./notification.js";
 import { formatCount, plural, timeOfDay } from "./words.js";
 
 const notesMax = 200;
@@ -74,9 +74,7 @@ function remember(key, token) {
 
 function drawDevices() {
   const select = byID("device");
-  const tokens = [...devices.values()];
-  const name = (key, token) => (tokens.filter((other) => other === token).length > 1 ? `${token} (${key.slice(0, 4)})` : token);
-  const options = [["", "all devices"], ...[...devices].map(([key, token]) => [key, name(key, token)]).reverse()];
+  const options = [["", "all devices"], ...namesOf(devices).reverse()];
   reconcile(
     select, options, ([key]) => key, ([key, text]) => make("option", { value: key }, text),
     (option, [, text]) => setText(option, text));
@@ -103,7 +101,7 @@ function drawStack(element, stack) {
   const count = stack.notes.length;
   element.classList.toggle("folded", count > 1 && !isOpen);
   reconcile(
-    element.querySelector(".notes"), stack.notes.slice(0, isOpen ? notesOpenMax : 1), (note) => note.request.number,
+    element.querySelector(".notes"), stack.notes.slice(0, isOpen ? notesOpenMax : 1), (note) => `${note.request.number} ${note.request.unix_ms}`,
     card);
   let more = element.querySelector(".more");
   if (count < 2) {

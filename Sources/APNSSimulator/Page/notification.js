@@ -54,6 +54,21 @@ export function addresseeOf(request) {
 // What tells two devices apart whose tokens read the same when shortened.
 export const deviceOf = (request) => plain(request.device);
 
+// A name for each of those addressed: their short tokens, told apart where two read the same.
+export function namesOf(addressees) {
+  const tokens = [...addressees.values()];
+  const isShared = (token) => tokens.indexOf(token) !== tokens.lastIndexOf(token);
+  return [...addressees].map(([key, token]) => [key, isShared(token) ? `${token} (${key.slice(0, 4)})` : token]);
+}
+
+// The log keeps no more of a payload than any kind may have.
+const payloadBytesKept = 5120;
+
+// How many bytes of its payload are kept; null where all are.
+export function payloadCutAt(request) {
+  return request.payload_bytes > payloadBytesKept && request.payload_sha256 === undefined ? payloadBytesKept : null;
+}
+
 function parse(request) {
   try {
     const root = JSON.parse(request.payload);
@@ -148,7 +163,7 @@ export function describe(request) {
   // The newer of two with one identity takes the place of the older.
   const identity = isActivity
     ? `activity ${app.bundleID} ${addressee}`
-    : collapse && onScreen ? `collapse ${app.bundleID} ${addressee} ${collapse}` : `number ${request.number}`;
+    : collapse && onScreen ? `collapse ${app.bundleID} ${addressee} ${collapse}` : `number ${request.number} ${request.unix_ms}`;
   return {
     request, kind, icon, says, app, thread, identity, sound,
     isOnScreen: onScreen,

@@ -18,8 +18,8 @@ const beatMilliseconds = 2000;
 const announcementMillisecondsMin = 5000;
 
 const feed = new Feed({
-  requests(list, missed) {
-    requests.add(list, missed);
+  requests(list, missed, dropped) {
+    requests.add(list, missed, dropped);
     detail.drawNeighbours();
     lockscreen.add(list);
     announce(list.length);
@@ -103,7 +103,7 @@ async function readFigures() {
     show("/v1/connections", (list) => connections.draw(list.connections, list.failures)),
     show("/v1/clock", clock.draw),
     ...(isWorldShown() ? [
-      show("/v1/devices", (list) => world.drawDevices(list.devices)),
+      show(`/v1/devices?limit=${world.shownMax}`, world.drawDevices),
       show("/v1/channels", (list) => world.drawChannels(list.channels)),
       show("/v1/rules", world.drawRules),
     ] : []),
@@ -125,8 +125,10 @@ const isWorldShown = () => byID("world").checkVisibility() && byID("world").quer
 
 function drawFigures(counters) {
   setText(byID("since"), `since ${timeOfDay(counters.since_unix_ms)}`);
-  const refused = Object.values(counters.refused_by_status ?? {}).reduce((sum, count) => sum + count, 0);
-  setText(byID("figure-requests"), formatCount(counters.requests));
+  // Those that broke the rules of HTTP are listed, too, and were refused by a reset.
+  const malformed = counters.requests_malformed ?? 0;
+  const refused = Object.values(counters.refused_by_status ?? {}).reduce((sum, count) => sum + count, malformed);
+  setText(byID("figure-requests"), formatCount(counters.requests + malformed));
   setText(byID("figure-accepted"), formatCount(counters.accepted));
   setText(byID("figure-refused"), formatCount(refused));
   setText(byID("figure-in-flight"), formatCount(counters.in_flight));

@@ -3,7 +3,7 @@
 import { call } from "./api.js";
 import { byID, icon, make, put, reconcile, setText } from "./dom.js";
 import { explain } from "./explain.js";
-import { addresseeOf, describe, deviceOf, isBroadcast, isPush, summaryOf } from "./notification.js";
+import { addresseeOf, describe, deviceOf, isBroadcast, isPush, namesOf, summaryOf } from "./notification.js";
 import { attempt } from "./outcome.js";
 import { formatCount, timeOfDay } from "./words.js";
 
@@ -32,8 +32,9 @@ export function start(open) {
   byID("older").addEventListener("click", () => attempt(byID("older-outcome"), addOlder));
 }
 
-// `missed`: how many there were besides, which are not shown.
-export function add(requests, missed) {
+// `missed`: how many there were besides, which are not shown; `dropped`: the newest that is no longer kept, where known.
+export function add(requests, missed, dropped = 0) {
+  oldestKept = Math.max(oldestKept, dropped + 1);
   skipped += missed;
   const fresh = requests.map(entryOf).reverse();
   entries = fresh.concat(entries);
@@ -48,13 +49,14 @@ async function addOlder() {
   const [button, asked] = [byID("older"), generation];
   button.disabled = true;
   try {
-    const { requests } = await call("GET", `/v1/requests?before=${oldest}&limit=${pageMax}`);
+    // Before it is waited for: what comes meanwhile must not push out what the older ones will stand behind.
+    rowsMax += pageMax;
+    const { requests, dropped } = await call("GET", `/v1/requests?before=${oldest}&limit=${pageMax}`);
     if (asked !== generation) return "";
     const older = requests.map(entryOf).reverse();
-    rowsMax += pageMax;
     entries = entries.concat(older);
     byID("rows").append(...older.map((entry) => entry.element));
-    if (older.length < pageMax) oldestKept = oldestListed();
+    oldestKept = dropped + 1;
     listed();
     return older.length === 0 ? "Older ones are no longer kept." : "";
   } finally {
@@ -73,14 +75,16 @@ export function clear(saved = 0) {
   oldestKept = 1;
   generation += 1;
   byID("rows").replaceChildren();
+  for (const id of ["answer", "addressee"]) byID(id).value = "";
   setText(byID("older-outcome"), "");
   listed();
 }
 
 // The request that stands so many rows further down, of those that are shown; null where there is none.
-export function neighbour(number, step) {
+export function neighbour(request, step) {
   const shown = entries.filter((entry) => !entry.element.hidden);
-  const place = shown.findIndex((entry) => entry.request.number === number);
+  // Numbers begin anew with a reset, and a saved run may have had one.
+  const place = shown.findIndex((entry) => entry.request.number === request.number && entry.request.unix_ms === request.unix_ms);
   return place === -1 ? null : shown[place + step]?.request ?? null;
 }
 
@@ -95,28 +99,28 @@ function listed() {
   tell();
 }
 
-// What there is to choose from is what has come, the most frequent first.
+// What there is to choose from is what has come, the most frequent or the newest first; what is chosen stays.
 function drawChoices() {
-  const answers = new Map();
+  const [answer, addressee] = [byID("answer"), byID("addressee")];
+  const answers = new Map(answer.value === "" ? [] : [[answer.value, 0]]);
   const addressees = new Map();
+  if (addressee.value !== "") addressees.set(addressee.value, addressee.selectedOptions[0].dataset.name);
   for (const { request } of entries) {
-    const answer = answerOf(request);
-    answers.set(answer, (answers.get(answer) ?? 0) + 1);
+    const word = answerOf(request);
+    answers.set(word, (answers.get(word) ?? 0) + 1);
     const key = addresseeKey(request);
     if (key !== "" && addressees.size < devicesMax) addressees.set(key, addresseeOf(request));
   }
-  choose("answer", "every answer", [...answers].sort((left, right) => right[1] - left[1])
-    .map(([answer, count]) => [answer, `${answer} (${formatCount(count)})`]));
-  choose("addressee", "everybody", [...addressees]);
+  choose(answer, "every answer", [...answers].sort((left, right) => right[1] - left[1])
+    .map(([word, count]) => [word, `${word} (${formatCount(count)})`]));
+  choose(addressee, "everybody", namesOf(addressees).map(([key, name]) => [key, name, addressees.get(key)]));
 }
 
-function choose(id, all, options) {
-  const select = byID(id);
+function choose(select, all, options) {
   const chosen = select.value;
-  reconcile(select, [["", all], ...options], ([key]) => key, ([key, text]) => make("option", { value: key }, text),
-    (option, [, text]) => setText(option, text));
-  select.value = options.some(([key]) => key === chosen) ? chosen : "";
-  if (select.value !== chosen) filter();
+  reconcile(select, [["", all], ...options], ([key]) => key,
+    ([key, text, name]) => make("option", { value: key, "data-name": name }, text), (option, [, text]) => setText(option, text));
+  select.value = chosen;
 }
 
 export function answerOf(request) {

@@ -5,7 +5,7 @@ import { byID, make, reconcile, setText } from "./dom.js";
 import { attempt } from "./outcome.js";
 import { formatCount } from "./words.js";
 
-const shownMax = 100;
+export const shownMax = 100;
 const states = ["active", "unregistered", "expired", "bad", "not_for_topic"];
 
 let refresh = async () => {};
@@ -50,10 +50,10 @@ async function change(outcome, deed) {
   await refresh();
 }
 
-export function drawDevices(devices) {
+export function drawDevices({ devices, left_out: leftOut }) {
   byID("devices-nothing").hidden = devices.length > 0;
-  more("devices-more", devices.length);
-  reconcile(byID("device-list"), devices.slice(0, shownMax), (device) => device.token, buildDevice, (element, device) => {
+  more("devices-more", leftOut);
+  reconcile(byID("device-list"), devices, (device) => device.token, buildDevice, (element, device) => {
     element.querySelector("select").value = device.state;
     setText(element.querySelector(".about"), [device.app, device.environment].filter(Boolean).join(" · "));
   });
@@ -76,12 +76,12 @@ function buildDevice(device) {
     await call("DELETE", `/v1/devices/${device.token}`);
     return `${name} is forgotten.`;
   }));
-  return make("li", {}, make("code", { title: device.token }, name), state, forget, make("p", { class: "about" }));
+  return make("li", {}, make("code", {}, name), state, forget, make("p", { class: "about" }));
 }
 
 export function drawChannels(channels) {
   byID("channels-nothing").hidden = channels.length > 0;
-  more("channels-more", channels.length);
+  more("channels-more", channels.length - shownMax);
   const keyOf = (channel) => `${channel.environment} ${channel.app} ${channel.id}`;
   reconcile(byID("channel-list"), channels.slice(-shownMax).reverse(), keyOf, (channel) => {
     const remove = make("button", { type: "button", class: "small grave", "aria-label": `Delete ${channel.id}` }, "Delete");
@@ -106,7 +106,7 @@ export function drawRules(current) {
     (element, [, value]) => setText(element.querySelector("dd"), String(value)));
 }
 
-function more(id, count) {
-  byID(id).hidden = count <= shownMax;
-  setText(byID(id), `${formatCount(count - shownMax)} more are not listed.`);
+function more(id, leftOut) {
+  byID(id).hidden = leftOut <= 0;
+  setText(byID(id), `${formatCount(leftOut)} more are not listed.`);
 }

@@ -128,6 +128,7 @@ import Testing
             try await simulator.expect(
                 "PUT", path, #"{"app":"com.example.app","environment":"sandbox"}"#, is: active)
             try await simulator.expect("GET", "/v1/devices", is: #"{"devices":[\#(active)]}"#)
+            try await simulator.expect("GET", "/v1/devices?limit=1", is: #"{"devices":[\#(active)],"left_out":0}"#)
             #expect(try await simulator.push(client, to: "aa01").status == 200)
             let gone = active.replacing("active", with: #"unregistered","since_ms":12"#).replacing(
                 #"12"}"#, with: "12}")

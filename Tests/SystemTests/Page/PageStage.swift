@@ -39,8 +39,10 @@ struct PageStage {
     }
 
     /// Pushes and does not wait for the answer; the client, to be ended.
-    func startPush(_ payload: String, to device: String = "00fc13adff785122") async throws -> ChildProcess {
-        try await ChildProcess(command(payload, device, []))
+    func startPush(
+        _ payload: String, to device: String = "00fc13adff785122", _ headers: [String] = []
+    ) async throws -> ChildProcess {
+        try await ChildProcess(command(payload, device, headers))
     }
 
     /// Pushes so many times, to 50 devices; each is answered with 200.

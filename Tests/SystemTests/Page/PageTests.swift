@@ -106,6 +106,60 @@ extension ToolTests {
             try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 1")
             #expect(try await stage.browser.holds("!\(guide).checkVisibility()"))
             #expect(try await stage.browser.text("document.querySelector('.pill').textContent") == "200")
+            // As a command it shows the certificate again.
+            try await stage.browser.run(
+                """
+                window.copied = "",
+                document.querySelector("#rows .opener").click(),
+                [...document.querySelectorAll(".identity button")].at(-1).click()
+                """)
+            try await stage.browser.wait(until: "window.copied")
+            let again = try await stage.browser.text("window.copied")
+            #expect(try await ChildProcess.run(["sh", "-c", again]).output == [])
+            try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 2")
+            #expect(try await stage.browser.text("document.querySelector('.pill').textContent") == "200")
+            try await stage.end()
+        }
+
+        @Test func `says that a payload is cut, and does not offer to send it again`() async throws {
+            let stage = try await PageStage()
+            let text = String(repeating: "x", count: 6000 - 20)
+            #expect(try await stage.push(#"{"aps":{"alert":"\#(text)"}}"#) == 413)
+            try await stage.browser.wait(until: "document.querySelector('#rows .row')")
+            try await stage.browser.run("document.querySelector('#rows .opener').click()")
+            let detail = try await stage.browser.text("document.querySelector('#detail').textContent")
+            #expect(detail.contains("Payload, the first 5,120 of 6,000 bytes"), "\(detail.prefix(400))")
+            #expect(!detail.contains("Copy as curl"))
+            try await stage.end()
+        }
+
+        @Test func `says what exactly was wrong, whatever faults do`() async throws {
+            let stage = try await PageStage()
+            func why(_ push: () async throws -> Int) async throws -> String {
+                let before = try await stage.browser.number("document.querySelectorAll('#rows .row').length")
+                _ = try await push()
+                try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === \(before + 1)")
+                return try await stage.browser.text("document.querySelector('#rows .why').textContent")
+            }
+            let hello = #"{"aps":{"alert":"Hello"}}"#
+            let slow = #"{"id":"f","action":{"latency":{"constant_ms":5}}}"#
+            try await stage.simulator.ask("POST", "/v1/faults", slow)
+            #expect(
+                try await why { try await stage.push(hello, to: "xyz") }
+                    == "BadDeviceToken The device token is not an even number of hexadecimal digits.")
+            try await stage.simulator.ask(
+                "POST", "/v1/faults", #"{"id":"f","action":{"answer":{"reason":"PayloadEmpty"}}}"#)
+            #expect(try await why { try await stage.push(hello) } == "PayloadEmpty A fault answered so.")
+            try await stage.simulator.ask("DELETE", "/v1/faults")
+            try await stage.simulator.ask("PUT", "/v1/rules", #"{"background_priority_10":"InvalidPushType"}"#)
+            #expect(
+                try await why {
+                    try await stage.push(hello, ["apns-push-type: background", "apns-priority: 10"])
+                } == "InvalidPushType A push of type background may not have priority 10.")
+            try await stage.simulator.ask("PUT", "/v1/teams/DEMOTEAM01/keys/DEMOKEY001", #"{"revoked":true}"#)
+            #expect(
+                try await why { try await stage.push(hello) }
+                    == "InvalidProviderToken The key of the provider token is revoked.")
             try await stage.end()
         }
 
@@ -156,12 +210,17 @@ extension ToolTests {
             let device = try await stage.browser.text("document.querySelectorAll('#addressee option')[1].value")
             #expect(try await choose("addressee", device) == 1)
             #expect(try await choose("addressee", "") == 4)
+            // What is chosen stays, however many others are pushed to.
+            #expect(try await choose("addressee", device) == 1)
             #expect(
                 try await stage.browser.text("document.querySelector('.why').textContent")
                     == "PayloadEmpty There is no payload.")
 
             // Past the 500 that are listed at first.
             try await stage.load(600)
+            try await stage.browser.wait(
+                until: "document.querySelector('#requests-note').textContent.includes('of the 500')")
+            #expect(try await stage.browser.text("document.querySelector('#addressee').value") == device)
             try await stage.open("#requests")
             try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 500")
             try await stage.browser.run("document.querySelector('#older').click()")
@@ -215,6 +274,8 @@ extension ToolTests {
                 "curl", "--silent", "--http1.1", "--insecure", "https://127.0.0.1:\(stage.simulator.port)/",
             ])
             try await stage.browser.wait(until: "document.querySelector('#failure-list').textContent.includes('ALPN')")
+            let told = try await stage.simulator.process.errors.line { $0.contains("ALPN") }
+            #expect(told.hasPrefix("apns-simulator: connection 1 (production"), "\(told)")
             try await stage.browser.run(
                 "document.querySelectorAll('#world details').forEach((part) => { part.open = true; })")
             try await stage.browser.wait(
@@ -228,6 +289,7 @@ extension ToolTests {
                 """)
             try await stage.browser.wait(
                 until: "document.querySelector('#device-list select')?.value === 'unregistered'")
+            #expect(try await stage.browser.holds("!document.querySelector('#device-list [title]')"))
             #expect(
                 try await stage.browser.text("document.querySelector('#device-outcome').textContent")
                     == "The device is unregistered.")
@@ -269,6 +331,13 @@ extension ToolTests {
             let summary = try directory.write("summary.jsonl", #"{"number":1}"# + "\n")
             for (file, words) in [
                 (try directory.write("no.jsonl", "{}\n"), "line 1"), (summary, "--record-detail full"),
+                (
+                    try directory.write(
+                        "shape.jsonl",
+                        #"{"number":1,"unix_ms":1,"connection":1,"stream":1,"payload_bytes":0,"headers":[null]}"# + "\n"
+                    ),
+                    "is not a request"
+                ),
             ] {
                 try await stage.browser.choose(file: file, in: "#record-file")
                 try await stage.browser.wait(
@@ -279,6 +348,9 @@ extension ToolTests {
             try await stage.browser.run("document.querySelector('#pause').click()")
             try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 1")
             #expect(try await stage.browser.text("\(last).textContent") == "Of this one")
+            try await stage.browser.choose(file: file, in: "#record-file")
+            try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 601")
+            #expect(try await stage.browser.text("document.querySelector('#record-file').value") == "")
             try await stage.end()
         }
 
@@ -402,18 +474,20 @@ extension ToolTests {
             let stage = try await PageStage()
             let payload = #"{"aps":{"alert":"Hello"}}"#
             #expect(try await stage.push(payload) == 200)
+            try await stage.browser.run("document.querySelector('#fault-skip').value = '1'")
             try await stage.tab(to: "#fault-topic")
             try await stage.browser.type("com.example.app")
             try await stage.tab(to: "button[value='503']")
             try await stage.browser.press(.enter)
             try await stage.browser.wait(until: "document.querySelector('#fault-list li')")
+            #expect(try await stage.push(payload) == 200)
             #expect(try await stage.push(payload) == 503)
             #expect(try await stage.push(payload, ["apns-topic: com.example.other"]) != 503)
             try await stage.browser.wait(
                 until: "document.querySelector('#fault-list .about').textContent.includes('struck once')")
             let words = try await stage.browser.text("document.querySelector('#fault-list').innerText")
             #expect(words.contains("Answers 503 ServiceUnavailable"), "\(words)")
-            #expect(words.contains("Requests to com.example.app"), "\(words)")
+            #expect(words.contains("Requests to com.example.app · after 1 other"), "\(words)")
 
             try await stage.tab(to: "#fault-list button")
             try await stage.browser.press(.space)
@@ -478,6 +552,21 @@ extension ToolTests {
             try await stage.browser.wait(until: "!document.querySelector('#rows .row')")
             #expect(try await stage.push(payload) == 200)
             try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 1")
+            try await stage.browser.wait(until: "document.querySelector('#figure-requests').textContent === '1'")
+            try await stage.browser.run("document.querySelector('#rows .opener').click()")
+            #expect(
+                try await stage.browser.text("document.querySelector('#detail-heading').textContent") == "Request 1")
+            #expect(try await stage.browser.holds("document.querySelector('#older').hidden"))
+            try await stage.end()
+        }
+
+        @Test func `counts what broke the rules of HTTP`() async throws {
+            let stage = try await PageStage()
+            let client = try await stage.startPush(#"{"aps":{"alert":"Hello"}}"#, ["connection: close"])
+            _ = try await client.exit(within: .seconds(30))
+            try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 1")
+            try await stage.browser.wait(until: "document.querySelector('#figure-refused').textContent === '1'")
+            #expect(try await stage.browser.text("document.querySelector('#figure-requests').textContent") == "1")
             try await stage.end()
         }
 
