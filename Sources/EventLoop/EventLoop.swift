@@ -5,8 +5,8 @@ import Synchronization
 /// One thread's event loop: runs the Swift jobs, timers and byte streams of a lane, one at a time.
 ///
 /// It is the lane's serial executor, and takes what the runtime would resume on its global pool from this thread, so that a
-/// resumed continuation goes to a plain queue of this thread. Tasks that are begun elsewhere may prefer it. `EpollLoop` is the real one,
-/// `VirtualLoop` runs the same code on virtual time.
+/// resumed continuation goes to a plain queue of this thread. Tasks that are begun elsewhere may prefer it. `EpollLoop` is
+/// the real one, `VirtualLoop` runs the same code on virtual time.
 ///
 /// Unless a method says otherwise it may be called on the loop's thread only.
 ///

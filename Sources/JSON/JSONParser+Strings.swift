@@ -161,15 +161,10 @@ extension JSONParser {
     /// Eight bytes at a time: the first place that is a quote, a backslash, a control character or not ASCII. It
     /// reads up to seven bytes of the zeros behind the text.
     @inline(__always) private static func skipPlain(_ bytes: UnsafePointer<UInt8>, from start: Int) -> Int {
-        let ones: UInt64 = 0x0101_0101_0101_0101
         var place = start
         while true {
             let word = UInt64(littleEndian: UnsafeRawPointer(bytes + place).loadUnaligned(as: UInt64.self))
-            // The high bit of a byte is set when the byte has it, is below 0x20, or equals one of the two. A borrow
-            // can spoil only bytes above one that is marked rightly, and the lowest mark is what counts.
-            let marks =
-                (word | (word &- ones &* 0x20) | ((word ^ ones &* 0x22) &- ones) | ((word ^ ones &* 0x5C) &- ones))
-                & (ones &* 0x80)
+            let marks = JSONPlainText.marks(in: word)
             if marks != 0 { return place &+ marks.trailingZeroBitCount >> 3 }
             place &+= 8
         }

@@ -96,21 +96,17 @@ extension JSONWriter {
 
     public mutating func int(_ value: Int64) {
         beginValue()
+        if value < 0 { bytes.append(UInt8(ascii: "-")) }
         var left = value.magnitude
-        var digitCount = 1
-        while left >= 10 {
-            left /= 10
-            digitCount += 1
-        }
-        appendBytes(digitCount + (value < 0 ? 1 : 0)) { place in
-            if value < 0 { place[0] = UInt8(ascii: "-") }
-            var left = value.magnitude
-            var digit = place + digitCount - (value < 0 ? 0 : 1)
-            for _ in 0..<digitCount {
-                digit.pointee = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: left % 10)
+        // The digits come last first; an array slice turned round would copy all that was written.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
+            var start = digits.count
+            repeat {
+                start -= 1
+                digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: left % 10)
                 left /= 10
-                digit -= 1
-            }
+            } while left > 0
+            bytes.append(contentsOf: UnsafeMutableBufferPointer(rebasing: digits[start...]))
         }
     }
 
@@ -186,16 +182,11 @@ extension JSONWriter {
 
     /// Whether nothing of it needs an escape, and all of it is ASCII where that is asked; eight bytes at a time.
     private static func isPlain(_ text: UnsafeRawBufferPointer, isASCII: Bool = false) -> Bool {
-        let ones: UInt64 = 0x0101_0101_0101_0101
         var place = 0
         while place + 8 <= text.count {
             let word = text.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-            // The high bit of a byte is set when the byte is below 0x20 or one of the two, or, for a neighbour of such a
-            // one, perhaps without cause.
-            let escaped =
-                (word &- ones &* 0x20) | ((word ^ ones &* 0x22) &- ones) | ((word ^ ones &* 0x5C) &- ones)
-            // Bytes of other scripts have the bit themselves, and are no escapes.
-            guard (isASCII ? escaped | word : escaped & ~word) & (ones &* 0x80) == 0 else { return false }
+            // Bytes of other scripts are no escapes.
+            guard JSONPlainText.marks(in: word) & (isASCII ? ~0 : ~word) == 0 else { return false }
             place += 8
         }
         return text[place...].allSatisfy { !isEscaped($0) && (!isASCII || $0 < 0x80) }

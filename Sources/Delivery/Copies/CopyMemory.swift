@@ -122,13 +122,17 @@ public final class CopyMemory: @unchecked Sendable {
         _ held: CopyTable.Held, _ arrival: CopyArrival, settledAt: MonotonicTime, hasCopies: Bool
     ) -> Channel? {
         let late = Duration.seconds(hasCopies ? 0 : Self.lateAcknowledgementSecondsMax)
-        return lost(held) { settledAt.duration(to: $0) <= late && arrival.mayFollow($0) }
+        return lost(held, arrival) { settledAt.duration(to: $0) <= late }
     }
 
-    private func lost(_ held: CopyTable.Held, when isSo: (MonotonicTime) -> Bool) -> Channel? {
-        if let loss = lossTime(of: held.channel), isSo(loss) { return held.channel }
-        guard let twin = held.twin, let loss = lossTime(of: twin), isSo(loss) else { return nil }
-        return twin
+    private func lost(
+        _ held: CopyTable.Held, _ arrival: CopyArrival, when isSo: (MonotonicTime) -> Bool = { _ in true }
+    ) -> Channel? {
+        func isLost(_ channel: Channel) -> Bool {
+            lossTime(of: channel).map { arrival.mayFollow($0) && isSo($0) } ?? false
+        }
+        if isLost(held.channel) { return held.channel }
+        return held.twin.flatMap { isLost($0) ? $0 : nil }
     }
 
     /// Waits until the delivery that is on its way is settled. `nil`: begin anew, since that one was given back undecided,
@@ -141,7 +145,7 @@ public final class CopyMemory: @unchecked Sendable {
                 if arrival.isRepeated(held) {
                     isSame = true
                     stripe.table.noteTwin(key, on: arrival.channel)
-                } else if arrival.isAgain(held), let lost = lost(held, when: arrival.mayFollow) {
+                } else if arrival.isAgain(held), let lost = lost(held, arrival) {
                     isSame = true
                     stripe.table.move(key, from: lost, to: arrival)
                 } else if arrival.isBack(held) {

@@ -19,7 +19,7 @@ extension Lane {
         end(record)
     }
 
-    /// False where it is given back instead.
+    /// False where it is given back instead. As the others that do not wait, it stays out of the memory of those that do.
     @inline(never) private func begin(_ record: DeliveryRecord) -> Bool {
         let consumer = consumers[record.source]
         // Its channel may have been lost since it came: then it comes again, and this only gives back its bytes.

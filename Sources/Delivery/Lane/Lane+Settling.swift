@@ -51,9 +51,9 @@ extension Lane {
 /// Not inlined: what it takes to make a message would be a part of each task's memory.
 extension Lane {
     @inline(never) private func deadLetter(_ verdict: Verdict, _ record: DeliveryRecord) -> OutgoingMessage? {
-        guard case .conclude(let conclusion) = verdict, let reason = conclusion.deadLetter,
-            !record.delivery.isOversized
-        else { return nil }
+        guard case .conclude(let conclusion) = verdict, let reason = deadLetterReason(conclusion, record) else {
+            return nil
+        }
         return DeadLetterMessage.make(
             for: record, conclusion, because: reason, configuration.apps,
             failedAtMilliseconds: loop.now.unixMilliseconds, exchange: configuration.names.deadExchange,
@@ -78,9 +78,14 @@ extension Lane {
 
     @inline(never) private func concluded(_ verdict: Verdict, _ record: DeliveryRecord) {
         guard case .conclude(let conclusion) = verdict else { return }
-        if let reason = conclusion.deadLetter, !record.delivery.isOversized { labels.deadLetter(reason) }
+        if let reason = deadLetterReason(conclusion, record) { labels.deadLetter(reason) }
         labels.ended(record, conclusion.outcome)
         record.trace?.ended(conclusion)
         log(conclusion, of: record)
+    }
+
+    /// nil also for a body that was not kept: the broker moves it itself.
+    private func deadLetterReason(_ conclusion: Conclusion, _ record: DeliveryRecord) -> DeadLetterReason? {
+        record.delivery.isOversized ? nil : conclusion.deadLetter
     }
 }

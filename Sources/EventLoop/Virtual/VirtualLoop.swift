@@ -40,6 +40,7 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
     /// Runs `body` as the loop's thread would: to set up what the loop and its guests own.
     public func enter<Result>(_ body: () throws -> Result) rethrows -> Result {
         enterThread()
+        // Last, so that what resumes without an executor is theirs: their peers have no tasks.
         for guest in guests { guest.enterThread() }
         defer {
             for guest in guests { guest.leaveThread() }
