@@ -36,7 +36,7 @@ open class HTTP2ServerDelegate {
     ) {}
 
     /// A field that makes its request malformed (RFC 9113, 8.2.1 and 8.3): the stream is reset with PROTOCOL_ERROR. It may
-    /// be told a second time, with no value.
+    /// be told a second time, without its value unless that can hold no secret.
     open func requestHeaderMalformed(
         _ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
     ) {}
