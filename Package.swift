@@ -131,6 +131,7 @@ let package = Package(
             ],
             exclude: ["Schema/yardstick"], swiftSettings: settings),
         .executableTarget(name: "floor-relay", dependencies: ["CRabbitMQ"]),
+        .executableTarget(name: "floor-worker", dependencies: ["CRabbitMQ", "CNGHTTP2", "COpenSSL"]),
         .executableTarget(name: "floor-sink", dependencies: ["CNGHTTP2", "COpenSSL"]),
 
         tests("EventLoopTests", ["EventLoop", "TestKit", "CLinux"]),

@@ -9,11 +9,16 @@ import TestKit
         Measures beside a floor: a C program that does the least that the work could cost. Both in turns; the median of all
         samples counts. Figures of other runs say little. Build first: swift build -c release
 
-        end-to-end: fills a queue of a private RabbitMQ and has one worker of one lane send it to apns-simulator over TLS;
-        the floor consumes, publishes with confirm and acknowledges, and does nothing else.
-          --messages N     of a sample (100000)
-          --warm-up N      messages before a sample of the worker begins (10000)
-          --in-flight N    messages that may be under way at once (1000)
+        end-to-end: fills a queue of a private RabbitMQ and has workers send it to apns-simulator over TLS. Of the floors,
+        floor-relay consumes, publishes with confirm and acknowledges; floor-worker pushes too, and validates nothing.
+          --messages N       of a sample (100000)
+          --warm-up N        messages before a sample of the workers begins (10000)
+          --in-flight N      messages that a lane may have under way at once (1000)
+          --delay-ms N       how long the simulator takes to answer (0)
+          --payload-bytes N  of a message (205)
+          --apps N           that the messages go to, in turns (1)
+          --lanes N          of each worker (1)
+          --workers N        at once (1); the floors are one process always
 
         simulator: has h2load push to apns-simulator, which checks everything and keeps its log of requests; the floor
         answers 200 and checks nothing. Fails when the simulator costs more than twice the floor's processor time.

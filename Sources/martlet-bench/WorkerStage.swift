@@ -7,18 +7,26 @@ struct WorkerStage {
     static let results = "push.results"
 
     let broker: PrivateBroker
-    let simulator: ChildProcess
     let session: BrokerSession
     let configuration: String
     private let directory: TemporaryDirectory
+    private let apns: SimulatorProcess
 
-    /// - Parameter more: lines of the worker's configuration.
-    init(more: String = "") async throws {
+    var simulator: ChildProcess { apns.process }
+    var apnsPort: Int { apns.port }
+    var authorityFile: String { directory.file("ca.pem") }
+
+    /// - Parameters:
+    ///   - apps: bundle IDs.
+    ///   - options: more of the simulator's command line.
+    ///   - more: lines of the worker's configuration.
+    init(
+        apps: [String] = BenchMessage.bundleIDs(1), simulator options: [String] = [], more: String = ""
+    ) async throws {
         directory = try TemporaryDirectory("bench")
         broker = try await PrivateBroker()
-        let simulator = try await SimulatorProcess(in: directory)
-        self.simulator = simulator.process
-        configuration = try simulator.writeConfiguration(amqpURL: broker.url, more: more)
+        apns = try await SimulatorProcess(in: directory, options: options + ["--accept-unknown-topics"])
+        configuration = try apns.writeConfiguration(amqpURL: broker.url, apps: apps, more: more)
         try await MartletProcess.run("topology", "apply", "--config", configuration)
         session = try await BrokerSession(broker.url)
     }
@@ -42,9 +50,11 @@ struct WorkerStage {
         _ = try await session.administer { try await $0.purge(queue) }
     }
 
+    /// A file with the value of an `authorization` header.
+    func writeAuthorization() throws -> String { try directory.write("authorization", apns.authorization()) }
+
     /// Publishes so many requests.
-    func fill(_ count: Int, round: Int) async throws {
-        let template = BenchMessage(round: round)
+    func fill(_ count: Int, _ template: BenchMessage) async throws {
         try await session.publish(count) { template.message($0, queue: Self.requests) }
     }
 }

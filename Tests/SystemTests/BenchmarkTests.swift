@@ -16,6 +16,24 @@ extension ToolTests {
             }
         }
 
+        @Test func endToEndMeasuresWorkersBesideBothFloors() async throws {
+            let result = try await ChildProcess.run(
+                [
+                    Products.executable("martlet-bench"), "end-to-end", "--samples", "1", "--messages", "2000",
+                    "--warm-up", "200", "--delay-ms", "1", "--payload-bytes", "1000", "--apps", "2", "--lanes", "2",
+                    "--workers", "2", "--json",
+                ], within: .seconds(120))
+            #expect(result.exit.status == .exited(0), "\(result.errors)")
+            let report = try JSONDocument(result.output.joined()).root
+            #expect(report["message_bytes"]?.int == 1245)
+            for program in ["floor-relay", "floor-worker", "martlet"] {
+                let median = try #require(report[key: program]?["median"])
+                #expect(try #require(median["messages_per_second"]?.double) > 0)
+                #expect(try #require(median["cpu_us_per_message"]?.double) > 0)
+                #expect(try #require(median["peak_mb"]?.double) > 0)
+            }
+        }
+
         @Test func soakLetsFaultsComeAndGo() async throws {
             let result = try await ChildProcess.run(
                 [Products.executable("martlet-bench"), "soak", "--quick"], within: .seconds(120))

@@ -23,7 +23,7 @@ extension FieldTable {
     static func value(named name: String, content: UnsafeRawBufferPointer) -> FieldValue? {
         var reader = WireReader(content)
         while let key = reader.shortString() {
-            if name.utf8.elementsEqual(key) { return FieldValue(from: &reader, depth: 1) }
+            if name.utf8.count == key.count, name.utf8.elementsEqual(key) { return FieldValue(from: &reader, depth: 1) }
             guard FieldValue.skip(&reader) else { return nil }
         }
         return nil

@@ -96,9 +96,11 @@ public struct SimulatorProcess: Sendable {
 
     /// Writes the configuration of a worker that sends here; its path.
     ///
-    /// - Parameter more: further top-level keys, as YAML.
+    /// - Parameters:
+    ///   - apps: their bundle IDs.
+    ///   - more: further top-level keys, as YAML.
     public func writeConfiguration(
-        amqpURL: String, prefix: String = "push", more: String = ""
+        amqpURL: String, prefix: String = "push", apps: [String] = ["com.example.app"], more: String = ""
     ) throws(ProcessError) -> String {
         try directory.write(
             "\(prefix).yaml",
@@ -111,8 +113,7 @@ public struct SimulatorProcess: Sendable {
                 - {key_id: DEMOKEY001, team_id: DEMOTEAM01, key_file: AuthKey_DEMOKEY001.p8}
               endpoints:
                 production: {host: 127.0.0.1, port: \(port), ca_file: ca.pem}
-            apps:
-              com.example.app: {}
+            apps: {\(apps.map { "\($0): {}" }.joined(separator: ", "))}
             \(more)
             """)
     }

@@ -1,31 +1,58 @@
 import AMQP
 
-/// The message of the benchmark: an alert of 450 bytes, each with an id and a device of its own.
+/// The message of the benchmarks: an alert, each with an id and a device of its own.
 struct BenchMessage: Sendable {
+    /// Of the message as it is when nothing else is asked for.
     static let bytes = 450
+    /// Of its payload.
+    static let payloadBytes = 205
+    private static let beforeFiller = #","filler":""#
+    /// The smallest payload that a filler makes.
+    static let payloadBytesMin = payloadBytes + beforeFiller.utf8.count + 1
 
     private let round: Int
+    private let apps: Int
+    private let filler: String
 
-    /// - Parameter round: makes the ids of one filling differ from those of another.
-    init(round: Int) {
+    /// - Parameters:
+    ///   - round: makes the ids of one filling differ from those of another.
+    ///   - apps: that the messages go to, in turns.
+    ///   - payloadBytes: as it is, or at least `payloadBytesMin`.
+    init(round: Int, apps: Int = 1, payloadBytes: Int = Self.payloadBytes) {
         self.round = round
+        self.apps = apps
+        filler =
+            payloadBytes < Self.payloadBytesMin
+            ? ""
+            : Self.beforeFiller + String(repeating: "x", count: payloadBytes - Self.payloadBytesMin) + "\""
+    }
+
+    /// The bundle IDs that `apps` apps have, all of one length.
+    static func bundleIDs(_ apps: Int) -> [String] { (0..<apps).map { bundleID($0, of: apps) } }
+
+    private static func bundleID(_ number: Int, of apps: Int) -> String {
+        apps == 1 ? "com.example.app" : "com.ex.a" + digits(number, count: 7, radix: 10)
+    }
+
+    func message(_ number: Int, queue: String) -> OutgoingMessage {
+        message(number, app: Self.bundleID(number % apps, of: apps), queue: queue)
     }
 
     /// - Parameter app: to be as long as that of all others.
-    func message(_ number: Int, app: String = "com.example.app", queue: String) -> OutgoingMessage {
-        let id = "00000000-0000-4000-8\(Self.hex(round, digits: 3))-\(Self.hex(number, digits: 12))"
-        let token = Self.hex(number, digits: 64)
+    func message(_ number: Int, app: String, queue: String) -> OutgoingMessage {
+        let id = "00000000-0000-4000-8\(Self.digits(round, count: 3))-\(Self.digits(number, count: 12))"
+        let token = Self.digits(number, count: 64)
         let body = """
             {"id":"\(id)","app":"\(app)","device_token":"\(token)","push_type":"alert","priority":10,\
             "expiration":1900000000,"collapse_id":"score-42","payload":{"aps":{"alert":{"title":"Game update",\
             "body":"Your team scored: 2 to 1 after a long attack"},"sound":"default","badge":3,\
-            "interruption-level":"active"},"match":"4711","link":"https://example.com/m/47110"}}
+            "interruption-level":"active"},"match":"4711","link":"https://example.com/m/47110"\(filler)}}
             """
         return OutgoingMessage(exchange: "", routingKey: queue, body: Array(body.utf8), messageID: id)
     }
 
-    private static func hex(_ number: Int, digits: Int) -> String {
-        let text = String(number, radix: 16)
-        return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+    private static func digits(_ number: Int, count: Int, radix: Int = 16) -> String {
+        let text = String(number, radix: radix)
+        return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
     }
 }

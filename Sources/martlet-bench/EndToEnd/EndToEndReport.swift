@@ -2,30 +2,41 @@ import JSON
 
 /// What was measured, for people and for programs.
 struct EndToEndReport {
+    static let martlet = "martlet"
+
     let options: EndToEndOptions
-    let floor: [Measurement]
-    let worker: [Measurement]
+    /// By the name of who was measured.
+    var samples: [String: [Measurement]] = [:]
+
+    init(options: EndToEndOptions) {
+        self.options = options
+    }
+
+    private var names: [String] { Floor.allCases.map(\.rawValue) + [Self.martlet] }
+
+    private func median(_ name: String) -> Measurement { .median(samples[name] ?? []) }
 
     var table: String {
-        let floor = Measurement.median(floor)
-        let worker = Measurement.median(worker)
-        let rate = Figures.decimal(worker.messagesPerSecond / floor.messagesPerSecond * 100, places: 0)
-        let cost = Figures.decimal(worker.processorMicroseconds / floor.processorMicroseconds, places: 1)
-        return """
-            \(options.messages) messages of \(BenchMessage.bytes) bytes a sample, \(options.inFlight) in flight, one lane, \
-            TLS, quorum queues; median of \(options.samples)
+        """
+        \(options.description)
 
-                     messages/s   CPU µs/message (user + system)   peak MB   broker, simulator CPU µs/message
-            \(Self.line("floor", floor))
-            \(Self.line("martlet", worker))
+                       messages/s   CPU µs/message (user + system)   peak MB   broker, simulator CPU µs/message
+        \(names.map { Self.line($0, median($0)) }.joined(separator: "\n"))
 
-            The worker reaches \(rate) % of the floor's rate and costs \(cost) times its processor time.
-            """
+        \(Floor.allCases.map { comparison(with: $0.rawValue) }.joined(separator: "\n"))
+        """
+    }
+
+    private func comparison(with floor: String) -> String {
+        let (floorFigures, martlet) = (median(floor), median(Self.martlet))
+        let rate = Figures.decimal(martlet.messagesPerSecond / floorFigures.messagesPerSecond, places: 2)
+        let cost = Figures.decimal(martlet.processorMicroseconds / floorFigures.processorMicroseconds, places: 1)
+        return "Martlet reaches \(rate) of \(floor)'s rate and costs \(cost) times its processor time."
     }
 
     static func line(_ name: String, _ figures: Measurement) -> String {
-        return name + String(repeating: " ", count: max(0, 9 - name.count))
-            + Figures.cell(figures.messagesPerSecond, places: 0, width: 10)
+        return name + String(repeating: " ", count: max(0, 13 - name.count))
+            + Figures.cell(figures.messagesPerSecond, places: 0, width: 12)
             + Figures.cell(figures.processorMicroseconds, places: 2, width: 17)
             + " (\(Figures.decimal(figures.userMicroseconds, places: 2)) + \(Figures.decimal(figures.systemMicroseconds, places: 2)))"
             + Figures.cell(figures.peakMegabytes, places: 1, width: 10)
@@ -38,15 +49,19 @@ struct EndToEndReport {
         json.beginObject()
         json.member("benchmark", "end-to-end")
         json.member("messages", options.messages)
-        json.member("message_bytes", BenchMessage.bytes)
+        json.member("message_bytes", options.messageBytes)
         json.member("in_flight", options.inFlight)
-        for (name, samples) in [("floor", floor), ("martlet", worker)] {
+        json.member("delay_ms", options.delayMilliseconds)
+        json.member("apps", options.apps)
+        json.member("lanes", options.lanes)
+        json.member("workers", options.workers)
+        for name in names {
             json.key(name)
             json.beginObject()
             json.key("median")
-            Self.write(.median(samples), to: &json)
+            Self.write(median(name), to: &json)
             json.beginArray("samples")
-            for sample in samples { Self.write(sample, to: &json) }
+            for sample in samples[name] ?? [] { Self.write(sample, to: &json) }
             json.endArray()
             json.endObject()
         }

@@ -19,7 +19,7 @@ struct WorkerSoak {
         var (round, done) = (0, 0)
         while done < options.messages {
             let count = min(options.messagesPerRound, options.messages - done)
-            try await stage.fill(count, round: round)
+            try await stage.fill(count, BenchMessage(round: round))
             try await awaitResults(count, stage, worker)
             (round, done) = (round + 1, done + count)
             growth.add(done: Double(done), megabytes: Double(worker.residentBytes) / 1e6)
