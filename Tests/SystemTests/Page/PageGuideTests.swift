@@ -39,4 +39,34 @@ extension ToolTests.Page {
         #expect(try await stage.browser.text("document.querySelector('.pill').textContent") == "200")
         try await stage.end()
     }
+
+    @Test func `comes first on a phone, until something is delivered`() async throws {
+        let stage = try await PageStage()
+        try await stage.browser.resize(width: 390, height: 844, isPhone: true)
+        try await stage.open()
+        let isAt = { (view: String) in "document.body.dataset.view === '\(view)'" }
+        try await stage.browser.wait(until: isAt("requests"))
+        try await stage.browser.wait(until: "document.querySelector('#guide pre')")
+        for part in [".facts", "button"] {
+            let isOnFirstScreen =
+                "document.querySelector('#guide \(part)').getBoundingClientRect().bottom <= innerHeight"
+            #expect(try await stage.browser.holds(isOnFirstScreen), "\(part)")
+        }
+        // Why it was refused is there, too.
+        #expect(try await stage.push(#"{"aps":{"alert":"Hello"}}"#, to: "dead0123") == 410)
+        try await stage.browser.wait(until: "document.querySelector('#rows .row')")
+        #expect(try await stage.browser.holds(isAt("requests")))
+        try await stage.push(#"{"aps":{"alert":"Hello"}}"#)
+        try await stage.browser.wait(until: isAt("lock"))
+        #expect(try await stage.browser.holds("document.querySelector('#stacks .card').checkVisibility()"))
+
+        // A part that somebody has chosen stays.
+        try await stage.open("#faults")
+        try await stage.simulator.ask("POST", "/v1/reset")
+        try await stage.browser.wait(until: "!document.querySelector('#rows .row')")
+        #expect(try await stage.browser.holds(isAt("faults")))
+        try await stage.open()
+        try await stage.browser.wait(until: isAt("requests"))
+        try await stage.end()
+    }
 }
