@@ -72,4 +72,24 @@ extension ToolTests.Page {
         #expect(!detail.contains("Copy as curl"))
         try await stage.end()
     }
+
+    @Test func `gives a link that opens the request`() async throws {
+        let stage = try await PageStage()
+        for text in ["One", "Two"] { try await stage.push(#"{"aps":{"alert":"\#(text)"}}"#) }
+        try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 2")
+        try await stage.browser.run(
+            """
+            navigator.clipboard.writeText = async (text) => { window.copied = text; },
+            [...document.querySelectorAll("#rows .opener")].at(-1).click(),
+            [...document.querySelectorAll(".identity button")].find((b) => b.textContent === "Copy link").click()
+            """)
+        try await stage.browser.wait(until: "window.copied")
+        let link = try await stage.browser.text("window.copied")
+        #expect(link == "\(stage.origin)/#request-1")
+        try await stage.browser.wait(until: "document.querySelector('.identity').textContent.includes('Copied')")
+        try await stage.open(String(link.dropFirst(stage.origin.count + 1)))
+        try await stage.browser.wait(until: "document.querySelector('#detail').open")
+        #expect(try await stage.browser.text("document.querySelector('.lead').textContent") == "One")
+        try await stage.end()
+    }
 }

@@ -42,4 +42,35 @@ extension ToolTests.Page {
         #expect(try await stage.push(#"{"aps":{"alert":"x"}}"#, ["apns-expiration: 1"]) == 400)
         try await stage.end()
     }
+
+    @Test func `lists channels, and deletes one`() async throws {
+        let stage = try await PageStage()
+        for (id, policy) in [("AAAA", 1), ("a%2Bb%2F", 0)] {
+            try await stage.simulator.ask(
+                "PUT", "/v1/channels/\(id)?app=com.example.app&environment=production",
+                #"{"storage_policy":\#(policy)}"#)
+        }
+        try await stage.browser.run(
+            "document.querySelectorAll('#world details').forEach((part) => { part.open = true; })")
+        let listed = "[...document.querySelectorAll('#channel-list li')]"
+        try await stage.browser.wait(until: "\(listed).length === 2")
+        #expect(try await stage.browser.holds("document.querySelector('#channels-nothing').hidden"))
+        #expect(
+            try await stage.browser.text("\(listed).map((li) => li.innerText.replaceAll(/\\s+/g, ' ')).join('; ')")
+                == "a+b/ Delete com.example.app · production · stores nothing; "
+                + "AAAA Delete com.example.app · production · stores the newest")
+
+        try await stage.browser.run("document.querySelector('#channel-list button').click()")
+        try await stage.browser.wait(until: "\(listed).length === 1")
+        #expect(
+            try await stage.browser.text("document.querySelector('#channel-outcome').textContent")
+                == "a+b/ is deleted.")
+        let kept = "fetch('/v1/channels').then((answer) => answer.json()).then(({ channels }) => channels)"
+        #expect(
+            try await stage.browser.text("\(kept).then((kept) => kept.map(({ id }) => id).join(' '))") == "AAAA")
+        try await stage.browser.run("document.querySelector('#channel-list button').click()")
+        try await stage.browser.wait(until: "!document.querySelector('#channels-nothing').hidden")
+        #expect(try await stage.browser.number("\(listed).length") == 0)
+        try await stage.end()
+    }
 }
