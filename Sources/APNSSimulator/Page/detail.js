@@ -98,6 +98,8 @@ export function drawNeighbours() {
   if (shown === null) return;
   byID("detail-newer").disabled = neighbour(shown, -1) === null;
   byID("detail-older").disabled = neighbour(shown, 1) === null;
+  // No key that is pressed on it would be told to anybody.
+  if (document.activeElement.disabled) byID("detail-heading").focus();
 }
 
 function identity(request) {

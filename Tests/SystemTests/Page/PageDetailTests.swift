@@ -73,6 +73,44 @@ extension ToolTests.Page {
         try await stage.end()
     }
 
+    @Test func `goes to the older and the newer of those that are listed`() async throws {
+        let stage = try await PageStage()
+        for text in ["Odd one", "Even", "Odd three"] { try await stage.push(#"{"aps":{"alert":"\#(text)"}}"#) }
+        try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 3")
+        let browser = stage.browser
+        func isShown(_ number: Int, _ text: String, isLast: Bool = false) async throws {
+            let heading = try await browser.text("document.querySelector('#detail-heading').textContent")
+            #expect(heading == "Request \(number)")
+            #expect(try await browser.text("document.querySelector('.lead').textContent") == text)
+            #expect(try await browser.text("location.hash") == "#request-\(number)")
+            #expect(try await browser.holds("document.querySelector('#detail-older').disabled") == isLast)
+        }
+        try await browser.run("document.querySelector('#rows .opener').click()")
+        try await isShown(3, "Odd three")
+        try await stage.tab(to: "#detail-older")
+        try await browser.press(.enter)
+        try await isShown(2, "Even")
+        try await browser.press(.enter)
+        try await isShown(1, "Odd one", isLast: true)
+        // The button that had the focus can no longer be pressed; keys are heard all the same.
+        try await browser.press(.left)
+        try await isShown(2, "Even")
+        try await browser.press(.right)
+        try await isShown(1, "Odd one", isLast: true)
+        try await browser.press(.escape)
+        try await browser.wait(until: "location.hash === ''")
+
+        try await browser.run(
+            """
+            document.querySelector("#find").value = "odd",
+            document.querySelector("#find").dispatchEvent(new Event("input")),
+            document.querySelector("#rows .opener").click(),
+            document.querySelector("#detail-older").click()
+            """)
+        try await isShown(1, "Odd one", isLast: true)
+        try await stage.end()
+    }
+
     @Test func `gives a link that opens the request`() async throws {
         let stage = try await PageStage()
         for text in ["One", "Two"] { try await stage.push(#"{"aps":{"alert":"\#(text)"}}"#) }
