@@ -22,8 +22,13 @@ extension ToolTests.Page {
             document.querySelector("#device-state").value = "unregistered",
             document.querySelector("#device-form button").click()
             """)
-        try await stage.browser.wait(
-            until: "document.querySelector('#device-list select')?.value === 'unregistered'")
+        try await stage.browser.wait(until: "document.querySelector('#device-list li')")
+        // It is drawn whole, not when it is looked at again.
+        #expect(
+            try await stage.browser.text("document.querySelector('#device-list select').value") == "unregistered")
+        #expect(
+            try await stage.browser.text("document.querySelector('#device-list .about').textContent")
+                == "com.example.app")
         #expect(try await stage.browser.holds("!document.querySelector('#device-list [title]')"))
         #expect(
             try await stage.browser.text("document.querySelector('#device-outcome').textContent")
