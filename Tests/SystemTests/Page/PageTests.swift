@@ -84,6 +84,8 @@ extension ToolTests.Page {
                     try await browser.wait(until: "document.body.dataset.view === '\(part)'")
                     let size = try await browser.number("document.documentElement.scrollWidth")
                     #expect(size <= width, "\(part) on a \(device)")
+                    // What stands above it stays in sight.
+                    #expect(try await browser.number("Math.round(scrollY)") == 0, "\(part) on a \(device)")
                     if device == "desktop" {
                         // Its columns scroll, not the whole.
                         #expect(try await browser.holds("document.documentElement.scrollHeight <= innerHeight"))
