@@ -98,6 +98,8 @@ export function drawNeighbours() {
   if (shown === null) return;
   byID("detail-newer").disabled = neighbour(shown, -1) === null;
   byID("detail-older").disabled = neighbour(shown, 1) === null;
+  // No key that is pressed on it would be told to anybody.
+  if (document.activeElement.disabled) byID("detail-heading").focus();
 }
 
 function identity(request) {
@@ -156,7 +158,7 @@ function payload(request) {
   const head = make("div", { class: "section-head" }, make("h3", {}, `Payload, ${extent}`));
   if (typeof request.payload !== "string") return make("div", {}, head, make("p", { class: "hint" }, "It is no longer kept."));
   const text = make("pre", { class: "json", tabindex: "0", role: "region", "aria-label": "Payload" }, layOut(request.payload));
-  const asSent = make("button", { type: "button", "aria-pressed": "false" }, "As sent");
+  const asSent = make("button", { type: "button", class: "small", "aria-pressed": "false" }, "As sent");
   asSent.addEventListener("click", () => {
     const isRaw = asSent.getAttribute("aria-pressed") === "false";
     asSent.setAttribute("aria-pressed", String(isRaw));

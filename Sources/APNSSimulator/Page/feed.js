@@ -10,7 +10,8 @@ const restMilliseconds = 200;
 const pauseMillisecondsMin = 500;
 const pauseMillisecondsMax = 8000;
 
-// `events`: requests(list, missed, dropped), startedAnew(), reached(), gone(error, pauseMilliseconds).
+// `events`: requests(list, missed, dropped), startedAnew(), reached(), gone(error, pauseMilliseconds). The list is empty
+// where it looked anew and found none.
 export class Feed {
   constructor(events) {
     this.events = events;
@@ -69,7 +70,7 @@ export class Feed {
     const fresh = requests.filter((request) => request.number > this.newest);
     const missed = this.newest === 0 || fresh.length === 0 ? 0 : fresh[0].number - this.newest - 1;
     this.newest = fresh.at(-1)?.number ?? newest;
-    if (fresh.length > 0) this.events.requests(fresh, missed, dropped);
+    this.events.requests(fresh, missed, dropped);
   }
 
   async ask(query, seconds = 0) {

@@ -57,6 +57,8 @@ export function clear() {
   draw();
 }
 
+export const isEmpty = () => notes.length === 0;
+
 // `now` is the simulator's, in milliseconds since 1970.
 export function drawTime(now) {
   setText(byID("screen-time"), timeOfDay(now, { seconds: false }));

@@ -22,6 +22,7 @@ const feed = new Feed({
     requests.add(list, missed, dropped);
     detail.drawNeighbours();
     lockscreen.add(list);
+    chooseFirst();
     announce(list.length);
     beatSoon();
   },
@@ -58,6 +59,7 @@ function showLink(state, text) {
 let unannounced = 0;
 let announcementTimer = null;
 function announce(count) {
+  if (count === 0) return;
   unannounced += count;
   announcementTimer ??= setTimeout(() => {
     setText(byID("announcer"), `${plural(unannounced, "request")} came in.`);
@@ -141,11 +143,21 @@ function drawGuide() {
 }
 
 const views = ["lock", "requests", "faults", "connections", "world"];
+// The one that is shown where the address names none.
+let firstView = "lock";
+
+// As long as nothing was delivered, the lock screen is empty: how to push, or why it was refused, is with the requests.
+function chooseFirst() {
+  const view = lockscreen.isEmpty() ? "requests" : "lock";
+  if (view === firstView) return;
+  firstView = view;
+  showView();
+}
 
 // On a narrow screen one part is shown at a time.
 function showView() {
   const isLink = location.hash.startsWith("#request-");
-  const view = views.find((name) => location.hash === `#${name}`) ?? (isLink ? "requests" : "lock");
+  const view = views.find((name) => location.hash === `#${name}`) ?? (isLink ? "requests" : firstView);
   document.body.dataset.view = view;
   for (const link of document.querySelectorAll(".views a")) {
     if (link.hash === `#${view}`) link.setAttribute("aria-current", "true");

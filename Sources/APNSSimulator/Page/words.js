@@ -1,5 +1,8 @@
 // What the reasons of APNs mean, for people; after Apple's tables and the field's experience.
 
+const keyOfOtherEnvironment = "The key of the provider token is for the other environment.";
+const unavailable = "APNs is unavailable.";
+
 const meanings = {
   __proto__: null,
   BadCertificate: "The certificate is not valid.",
@@ -7,8 +10,8 @@ const meanings = {
   BadChannelId: "The channel ID does not have the form of one.",
   BadCollapseId: "The collapse ID is longer than 64 bytes.",
   BadDeviceToken: "The device token is not good here.",
-  BadEnvironmentKeyIdInToken: "The key of the provider token is for the other environment.",
-  BadEnvironmentKeyInToken: "The key of the provider token is for the other environment.",
+  BadEnvironmentKeyIdInToken: keyOfOtherEnvironment,
+  BadEnvironmentKeyInToken: keyOfOtherEnvironment,
   BadExpirationDate: "The expiration is not good here.",
   BadMessageId: "The id is not a UUID.",
   BadPath: "There is nothing at this path.",
@@ -37,8 +40,8 @@ const meanings = {
   MissingTopic: "There is no topic.",
   PayloadEmpty: "There is no payload.",
   PayloadTooLarge: "The payload is larger than its limit.",
-  ServiceUnavailable: "APNs is unavailable.",
-  "Service Unavailable": "APNs is unavailable.",
+  ServiceUnavailable: unavailable,
+  "Service Unavailable": unavailable,
   Shutdown: "This server of APNs is going down.",
   TooManyProviderTokenUpdates: "The connection came with new provider tokens too often.",
   TooManyRequests: "There were too many pushes in a short time.",

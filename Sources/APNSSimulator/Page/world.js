@@ -53,17 +53,13 @@ async function change(outcome, deed) {
 export function drawDevices({ devices, left_out: leftOut }) {
   byID("devices-nothing").hidden = devices.length > 0;
   more("devices-more", leftOut);
-  reconcile(byID("device-list"), devices, (device) => device.token, buildDevice, (element, device) => {
-    element.querySelector("select").value = device.state;
-    setText(element.querySelector(".about"), [device.app, device.environment].filter(Boolean).join(" · "));
-  });
+  reconcile(byID("device-list"), devices, (device) => device.token, buildDevice, updateDevice);
 }
 
 function buildDevice(device) {
   const name = device.token.length > 12 ? `${device.token.slice(0, 8)}…+${device.token.length - 8}` : device.token;
   const state = make("select", { "aria-label": `State of ${name}` },
     states.map((word) => make("option", { value: word }, word.replaceAll("_", " "))));
-  state.value = device.state;
   state.addEventListener("change", () => {
     const word = state.value;
     change("device-outcome", async () => {
@@ -76,7 +72,14 @@ function buildDevice(device) {
     await call("DELETE", `/v1/devices/${device.token}`);
     return `${name} is forgotten.`;
   }));
-  return make("li", {}, make("code", {}, name), state, forget, make("p", { class: "about" }));
+  const element = make("li", {}, make("code", {}, name), state, forget, make("p", { class: "about" }));
+  updateDevice(element, device);
+  return element;
+}
+
+function updateDevice(element, device) {
+  element.querySelector("select").value = device.state;
+  setText(element.querySelector(".about"), [device.app, device.environment].filter(Boolean).join(" · "));
 }
 
 export function drawChannels(channels) {

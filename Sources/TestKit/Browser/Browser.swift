@@ -11,7 +11,7 @@ public actor Browser {
     }
 
     public enum Key: Sendable {
-        case tab, enter, space, escape
+        case tab, enter, space, escape, left, right
 
         var fields: (name: String, code: Int, text: String?) {
             switch self {
@@ -19,6 +19,8 @@ public actor Browser {
             case .enter: ("Enter", 13, "\r")
             case .space: (" ", 32, " ")
             case .escape: ("Escape", 27, nil)
+            case .left: ("ArrowLeft", 37, nil)
+            case .right: ("ArrowRight", 39, nil)
             }
         }
     }

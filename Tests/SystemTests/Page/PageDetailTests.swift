@@ -1,0 +1,133 @@
+import TestKit
+import Testing
+
+/// One request with all that is known of it.
+extension ToolTests.Page {
+    @Test func `shows a request whole, by keyboard alone`() async throws {
+        let stage = try await PageStage()
+        // What a program that reads and writes JSON anew would change.
+        try await stage.push(#"{"aps":{"alert":"N\u00b0","badge":1.50e1},"a":1,"a":12345678901234567890}"#)
+        try await stage.browser.wait(until: "document.querySelector('#rows .row')")
+        try await stage.tab(to: "#rows .opener")
+        try await stage.browser.press(.enter)
+        #expect(try await stage.browser.holds("document.querySelector('#detail').open"))
+        let text = try await stage.browser.text("document.querySelector('#detail').innerText")
+        for word in ["1.50e1", #""N\u00b0""#, "12345678901234567890", ":path", "apns-topic", "com.example.app"] {
+            #expect(text.contains(word), "\(word) in \(text)")
+        }
+        // nghttp never lets a provider token into a table.
+        let token =
+            "[...document.querySelectorAll('.headers li')].find((li) => li.textContent.startsWith('authorization'))"
+        #expect(try await stage.browser.text("\(token).textContent").contains("never"))
+        try await stage.browser.press(.escape)
+        #expect(try await stage.browser.holds("document.querySelector('#detail').open") == false)
+        #expect(try await stage.browser.holds("document.activeElement.matches('#rows .opener')"))
+        try await stage.end()
+    }
+
+    @Test func `opens a request by its link, its neighbours, and as a command`() async throws {
+        let stage = try await PageStage()
+        let id = "6f1c7c1e-3c52-4a53-9c1b-0d6c0a4be1aa"
+        for text in ["One", "Two", "It's three"] {
+            try await stage.push(#"{"aps":{"alert":"\#(text)"}}"#, ["apns-id: \(id)"])
+        }
+        try await stage.open("#request-2")
+        let heading = "document.querySelector('#detail-heading').textContent"
+        try await stage.browser.wait(until: "\(heading) === 'Request 2'")
+        #expect(try await stage.browser.text("document.querySelector('.identity code').textContent") == id)
+        try await stage.browser.wait(until: "!document.querySelector('#detail-newer').disabled")
+        try await stage.browser.run("document.querySelector('#detail-newer').click()")
+        #expect(try await stage.browser.text(heading) == "Request 3")
+        #expect(try await stage.browser.text("location.hash") == "#request-3")
+        #expect(try await stage.browser.holds("document.querySelector('#detail-newer').disabled"))
+        try await stage.browser.run(
+            """
+            navigator.clipboard.writeText = async (text) => { window.copied = text; },
+            [...document.querySelectorAll(".identity button")].at(-1).click()
+            """)
+        try await stage.browser.wait(until: "window.copied")
+        let command = try await stage.browser.text("window.copied")
+        let token = try stage.simulator.authorization().replacing("bearer ", with: "")
+        let curl = try await ChildProcess.run([
+            "sh", "-c",
+            "PROVIDER_TOKEN='\(token)'; \(command) --silent --output /dev/null --write-out '%{http_code}'",
+        ])
+        #expect(curl.output == ["200"])
+        try await stage.browser.run("document.querySelector('#detail').close()")
+        try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 4")
+        try await stage.browser.wait(until: "location.hash === ''")
+        let texts = "[...document.querySelectorAll('#rows .opener')].map((opener) => opener.textContent).join('; ')"
+        #expect(try await stage.browser.text(texts) == "It's three; It's three; Two; One")
+        try await stage.end()
+    }
+
+    @Test func `says that a payload is cut, and does not offer to send it again`() async throws {
+        let stage = try await PageStage()
+        let text = String(repeating: "x", count: 6000 - 20)
+        #expect(try await stage.push(#"{"aps":{"alert":"\#(text)"}}"#) == 413)
+        try await stage.browser.wait(until: "document.querySelector('#rows .row')")
+        try await stage.browser.run("document.querySelector('#rows .opener').click()")
+        let detail = try await stage.browser.text("document.querySelector('#detail').textContent")
+        #expect(detail.contains("Payload, the first 5,120 of 6,000 bytes"), "\(detail.prefix(400))")
+        #expect(!detail.contains("Copy as curl"))
+        try await stage.end()
+    }
+
+    @Test func `goes to the older and the newer of those that are listed`() async throws {
+        let stage = try await PageStage()
+        for text in ["Odd one", "Even", "Odd three"] { try await stage.push(#"{"aps":{"alert":"\#(text)"}}"#) }
+        try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 3")
+        let browser = stage.browser
+        func isShown(_ number: Int, _ text: String, isLast: Bool = false) async throws {
+            let heading = try await browser.text("document.querySelector('#detail-heading').textContent")
+            #expect(heading == "Request \(number)")
+            #expect(try await browser.text("document.querySelector('.lead').textContent") == text)
+            #expect(try await browser.text("location.hash") == "#request-\(number)")
+            #expect(try await browser.holds("document.querySelector('#detail-older').disabled") == isLast)
+        }
+        try await browser.run("document.querySelector('#rows .opener').click()")
+        try await isShown(3, "Odd three")
+        try await stage.tab(to: "#detail-older")
+        try await browser.press(.enter)
+        try await isShown(2, "Even")
+        try await browser.press(.enter)
+        try await isShown(1, "Odd one", isLast: true)
+        // The button that had the focus can no longer be pressed; keys are heard all the same.
+        try await browser.press(.left)
+        try await isShown(2, "Even")
+        try await browser.press(.right)
+        try await isShown(1, "Odd one", isLast: true)
+        try await browser.press(.escape)
+        try await browser.wait(until: "location.hash === ''")
+
+        try await browser.run(
+            """
+            document.querySelector("#find").value = "odd",
+            document.querySelector("#find").dispatchEvent(new Event("input")),
+            document.querySelector("#rows .opener").click(),
+            document.querySelector("#detail-older").click()
+            """)
+        try await isShown(1, "Odd one", isLast: true)
+        try await stage.end()
+    }
+
+    @Test func `gives a link that opens the request`() async throws {
+        let stage = try await PageStage()
+        for text in ["One", "Two"] { try await stage.push(#"{"aps":{"alert":"\#(text)"}}"#) }
+        try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 2")
+        try await stage.browser.run(
+            """
+            navigator.clipboard.writeText = async (text) => { window.copied = text; },
+            [...document.querySelectorAll("#rows .opener")].at(-1).click(),
+            [...document.querySelectorAll(".identity button")].find((b) => b.textContent === "Copy link").click()
+            """)
+        try await stage.browser.wait(until: "window.copied")
+        let link = try await stage.browser.text("window.copied")
+        #expect(link == "\(stage.origin)/#request-1")
+        try await stage.browser.wait(until: "document.querySelector('.identity').textContent.includes('Copied')")
+        try await stage.open(String(link.dropFirst(stage.origin.count + 1)))
+        try await stage.browser.wait(until: "document.querySelector('#detail').open")
+        #expect(try await stage.browser.text("document.querySelector('.lead').textContent") == "One")
+        try await stage.end()
+    }
+}

@@ -1,0 +1,107 @@
+import TestKit
+import Testing
+
+/// The lock screen.
+extension ToolTests.Page {
+    @Test func `shows a push as a lock screen would`() async throws {
+        let stage = try await PageStage()
+        #expect(try await stage.browser.text("document.querySelector('#rows').textContent") == "")
+        let status = try await stage.push(
+            #"{"aps":{"alert":{"title":"Storm warning","subtitle":"Hamburg","body":"Stay in — it is öde outside."},"#
+                + #""badge":3,"sound":"default","interruption-level":"time-sensitive","thread-id":"north"}}"#,
+            ["apns-topic: com.example.app"])
+        #expect(status == 200)
+        try await stage.browser.wait(until: "document.querySelector('#stacks .card')")
+        let card = "document.querySelector('#stacks .card')"
+        #expect(try await stage.browser.text("\(card).querySelector('.title').textContent") == "Storm warning")
+        #expect(try await stage.browser.text("\(card).querySelector('.subtitle').textContent") == "Hamburg")
+        #expect(
+            try await stage.browser.text("\(card).querySelector('.body').textContent")
+                == "Stay in — it is öde outside.")
+        let whole = try await stage.browser.text("\(card).textContent")
+        for word in ["Example", "Time sensitive", "Badge 3", "Sound", "north", "00fc13ad…+8"] {
+            #expect(whole.contains(word), "\(word) in \(whole)")
+        }
+        try await stage.end()
+    }
+
+    @Test func `stacks a thread, and lets one push take another's place`() async throws {
+        let stage = try await PageStage()
+        for (title, thread) in [("One", "a"), ("Two", "a"), ("Other", "b"), ("Three", "a")] {
+            try await stage.push(#"{"aps":{"alert":{"title":"\#(title)"},"thread-id":"\#(thread)"}}"#)
+        }
+        try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 4")
+        let titles = "JSON.stringify([...document.querySelectorAll('#stacks .title')].map((p) => p.textContent))"
+        #expect(try await stage.browser.text(titles) == #"["Three","Other"]"#)
+        try await stage.tab(to: ".more")
+        try await stage.browser.press(.enter)
+        #expect(try await stage.browser.text(titles) == #"["Three","Two","One","Other"]"#)
+        #expect(try await stage.browser.text("document.activeElement.textContent") == "Fold")
+
+        for score in ["0:0", "1:0"] {
+            try await stage.push(
+                #"{"aps":{"event":"update","timestamp":1,"content-state":{"score":"\#(score)"}}}"#, to: "aa11",
+                ["apns-topic: com.example.app.push-type.liveactivity", "apns-push-type: liveactivity"])
+        }
+        try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 6")
+        #expect(
+            try await stage.browser.number("document.querySelectorAll('.card.liveactivity').length") == 1)
+        let activity = try await stage.browser.text("document.querySelector('.card.liveactivity').textContent")
+        #expect(activity.contains("1:0") && activity.contains("in place of 1 earlier one"), "\(activity)")
+        try await stage.end()
+    }
+
+    @Test func `tells devices apart whose tokens begin alike`() async throws {
+        let stage = try await PageStage()
+        let padding = String(repeating: "0", count: 62)
+        for device in ["a1", "b2", "A1"] {
+            try await stage.push(
+                #"{"aps":{"event":"update","timestamp":1,"content-state":{"for":"\#(device)"}}}"#,
+                to: padding + device,
+                ["apns-topic: com.example.app.push-type.liveactivity", "apns-push-type: liveactivity"])
+            try await stage.push(
+                #"{"aps":{"alert":"To \#(device)"}}"#, to: padding + device, ["apns-collapse-id: same"])
+        }
+        try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 6")
+        try await stage.browser.run("document.querySelectorAll('.more').forEach((button) => button.click())")
+        let activities =
+            "[...document.querySelectorAll('.card.liveactivity .pairs dd')].map((dd) => dd.textContent)"
+        #expect(try await stage.browser.text("\(activities).join(' ')") == "A1 b2")
+        let titles = "[...document.querySelectorAll('.card.alert .title')].map((title) => title.textContent)"
+        #expect(try await stage.browser.text("\(titles).join(', ')") == "To A1, To b2")
+
+        // The menu has each once, by names that differ.
+        let names = "[...document.querySelectorAll('#device option')].map((option) => option.textContent)"
+        #expect(try await stage.browser.number("new Set(\(names)).size") == 3)
+        #expect(try await stage.browser.holds("\(names).slice(1).every((name) => name.startsWith('00000000…+56'))"))
+        try await stage.browser.run(
+            """
+            document.querySelector("#device").selectedIndex = 2,
+            document.querySelector("#device").dispatchEvent(new Event("change"))
+            """)
+        #expect(try await stage.browser.text("\(titles).join(', ')") == "To b2")
+        try await stage.end()
+    }
+
+    @Test func `folds the Live Activities of many devices`() async throws {
+        let stage = try await PageStage()
+        for device in 10..<30 {
+            try await stage.push(
+                #"{"aps":{"event":"update","timestamp":1,"content-state":{"n":1}}}"#, to: "aa\(device)",
+                ["apns-topic: com.example.app.push-type.liveactivity", "apns-push-type: liveactivity"])
+        }
+        try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 20")
+        let cards = "document.querySelectorAll('.card.liveactivity').length"
+        #expect(try await stage.browser.number(cards) == 1)
+        #expect(
+            try await stage.browser.text("document.querySelector('.more').textContent") == "19 more from Example")
+        try await stage.browser.run(
+            """
+            document.querySelector("#device").selectedIndex = 3,
+            document.querySelector("#device").dispatchEvent(new Event("change"))
+            """)
+        #expect(try await stage.browser.number(cards) == 1)
+        #expect(try await stage.browser.holds("document.querySelector('.more') === null"))
+        try await stage.end()
+    }
+}

@@ -1,0 +1,81 @@
+import TestKit
+import Testing
+
+/// What the simulator knows of the world.
+extension ToolTests.Page {
+    @Test func `shows and changes what it knows, and why connections failed`() async throws {
+        let stage = try await PageStage()
+        _ = try? await ChildProcess.run([
+            "curl", "--silent", "--http1.1", "--insecure", "https://127.0.0.1:\(stage.simulator.port)/",
+        ])
+        try await stage.browser.wait(until: "document.querySelector('#failure-list').textContent.includes('ALPN')")
+        let told = try await stage.simulator.process.errors.line { $0.contains("ALPN") }
+        #expect(told.hasPrefix("apns-simulator: connection 1 (production"), "\(told)")
+        try await stage.browser.run(
+            "document.querySelectorAll('#world details').forEach((part) => { part.open = true; })")
+        try await stage.browser.wait(
+            until: "document.querySelector('#switch-list').textContent.includes('gate_violation')")
+        try await stage.browser.run(
+            """
+            document.querySelector("#device-token").value = "aa01",
+            document.querySelector("#device-app").value = "com.example.app",
+            document.querySelector("#device-state").value = "unregistered",
+            document.querySelector("#device-form button").click()
+            """)
+        try await stage.browser.wait(until: "document.querySelector('#device-list li')")
+        // It is drawn whole, not when it is looked at again.
+        #expect(
+            try await stage.browser.text("document.querySelector('#device-list select').value") == "unregistered")
+        #expect(
+            try await stage.browser.text("document.querySelector('#device-list .about').textContent")
+                == "com.example.app")
+        #expect(try await stage.browser.holds("!document.querySelector('#device-list [title]')"))
+        #expect(
+            try await stage.browser.text("document.querySelector('#device-outcome').textContent")
+                == "The device is unregistered.")
+        #expect(try await stage.push(#"{"aps":{"alert":"x"}}"#, to: "aa01") == 410)
+        try await stage.browser.run("document.querySelector('#device-list button').click()")
+        try await stage.browser.wait(until: "document.querySelector('#device-list li') === null")
+        #expect(try await stage.push(#"{"aps":{"alert":"x"}}"#, to: "aa01") == 200)
+        try await stage.browser.run(
+            """
+            document.querySelector("#switch-name").value = "past_expiration",
+            document.querySelector("#switch-value").value = "BadExpirationDate",
+            document.querySelector("#switch-form button").click()
+            """)
+        try await stage.browser.wait(until: "document.querySelector('#switch-outcome').textContent !== ''")
+        #expect(try await stage.push(#"{"aps":{"alert":"x"}}"#, ["apns-expiration: 1"]) == 400)
+        try await stage.end()
+    }
+
+    @Test func `lists channels, and deletes one`() async throws {
+        let stage = try await PageStage()
+        for (id, policy) in [("AAAA", 1), ("a%2Bb%2F", 0)] {
+            try await stage.simulator.ask(
+                "PUT", "/v1/channels/\(id)?app=com.example.app&environment=production",
+                #"{"storage_policy":\#(policy)}"#)
+        }
+        try await stage.browser.run(
+            "document.querySelectorAll('#world details').forEach((part) => { part.open = true; })")
+        let listed = "[...document.querySelectorAll('#channel-list li')]"
+        try await stage.browser.wait(until: "\(listed).length === 2")
+        #expect(try await stage.browser.holds("document.querySelector('#channels-nothing').hidden"))
+        #expect(
+            try await stage.browser.text("\(listed).map((li) => li.innerText.replaceAll(/\\s+/g, ' ')).join('; ')")
+                == "a+b/ Delete com.example.app · production · stores nothing; "
+                + "AAAA Delete com.example.app · production · stores the newest")
+
+        try await stage.browser.run("document.querySelector('#channel-list button').click()")
+        try await stage.browser.wait(until: "\(listed).length === 1")
+        #expect(
+            try await stage.browser.text("document.querySelector('#channel-outcome').textContent")
+                == "a+b/ is deleted.")
+        let kept = "fetch('/v1/channels').then((answer) => answer.json()).then(({ channels }) => channels)"
+        #expect(
+            try await stage.browser.text("\(kept).then((kept) => kept.map(({ id }) => id).join(' '))") == "AAAA")
+        try await stage.browser.run("document.querySelector('#channel-list button').click()")
+        try await stage.browser.wait(until: "!document.querySelector('#channels-nothing').hidden")
+        #expect(try await stage.browser.number("\(listed).length") == 0)
+        try await stage.end()
+    }
+}
