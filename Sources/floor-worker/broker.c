@@ -20,10 +20,10 @@ enum { has_content_type = 0x8000, has_delivery_mode = 0x1000, has_correlation_id
 enum { persistent = 2, mandatory = 1, no_wait = 8 };
 static const int frame_bytes_max = 131072;
 static const uint16_t channel = 1;
-enum { input_bytes = 1 << 20, output_bytes = 16 << 20, result_bytes_max = 1024 };
+enum { short_string_bytes_max = 255, input_bytes = 1 << 20, output_bytes = 16 << 20, result_bytes_max = 1024 };
 struct broker {
   int socket;
-  const char *out;
+  const char *exchange;
   char *input, *output;
   size_t input_length, output_length;
 
@@ -93,11 +93,11 @@ static void consume(struct broker *broker, const char *queue) {
   broker->output_length = (size_t)(end_frame(at, size) - broker->output);
 }
 
-struct broker *broker_connect(int port, int prefetch, const char *in, const char *out) {
+struct broker *broker_connect(int port, int prefetch, const char *in, const char *exchange) {
   struct broker *broker = claim(1, sizeof *broker);
   size_t slots = 2;
   while (slots <= (size_t)prefetch) slots *= 2;
-  *broker = (struct broker){.out = out, .mask = slots - 1, .all_confirmed_below = 1, .unconfirmed_from = 1};
+  *broker = (struct broker){.exchange = exchange, .mask = slots - 1, .all_confirmed_below = 1, .unconfirmed_from = 1};
   broker->input = claim(1, input_bytes);
   broker->output = claim(1, output_bytes);
   broker->messages = claim(slots, sizeof *broker->messages);
@@ -202,7 +202,10 @@ struct message *broker_next_delivery(struct broker *broker) {
 }
 
 void broker_publish_result(struct broker *broker, struct message *message) {
-  char *size, body[result_bytes_max];
+  char *size, routing_key[short_string_bytes_max + 1], body[result_bytes_max];
+  int key_length = snprintf(routing_key, sizeof routing_key, "result.accepted.%.*s", (int)message->app.length,
+                            message->app.start);
+  if (key_length > short_string_bytes_max) die("an app whose name is too long");
   int length = snprintf(body, sizeof body,
                         "{\"id\":\"%.*s\",\"outcome\":\"accepted\",\"status\":%d,\"app\":\"%.*s\",\"device_token\":\"%.*s\","
                         "\"attempts\":1,\"finished_at\":1763683200000}",
@@ -210,14 +213,16 @@ void broker_publish_result(struct broker *broker, struct message *message) {
                         (int)message->device_token.length, message->device_token.start);
   if (length >= (int)sizeof body || broker->output_length + sizeof body * 2 > output_bytes) die("no room for a result");
   char *at = begin_method(broker->output + broker->output_length, basic_publish, &size);
-  at = write_short_string(write_short_string(write_16(at, 0), "", 0), broker->out, strlen(broker->out));
+  at = write_short_string(write_16(at, 0), broker->exchange, strlen(broker->exchange));
+  at = write_short_string(at, routing_key, (size_t)key_length);
   at = end_frame(write_8(at, mandatory), size);
   at = write_64(write_16(write_16(begin_frame(at, frame_header, &size), class_basic), 0), (uint64_t)length);
   at = write_16(at, has_content_type | has_delivery_mode | has_correlation_id | has_message_id);
   at = write_8(write_short_string(at, "application/json", 16), persistent);
   at = write_short_string(at, message->id.start, uuid_bytes);
   at = end_frame(write_short_string(at, message->id.start, uuid_bytes), size);
-  at = end_frame((char *)mempcpy(begin_frame(at, frame_body, &size), body, (size_t)length), size);
+  at = mempcpy(begin_frame(at, frame_body, &size), body, (size_t)length);
+  at = end_frame(at, size);
   broker->output_length = (size_t)(at - broker->output);
   broker->tag_of_publish[++broker->published & broker->mask] = message->delivery_tag;
   free(message->body);

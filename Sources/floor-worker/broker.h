@@ -8,7 +8,7 @@
 
 struct broker;
 
-struct broker *broker_connect(int port, int prefetch, const char *in, const char *out);
+struct broker *broker_connect(int port, int prefetch, const char *in, const char *exchange);
 int broker_socket(const struct broker *broker);
 
 /* Reads what has come. The next whole delivery, its parts found; NULL when there is no further one yet. */

@@ -36,12 +36,15 @@ enum Floor: String, CaseIterable {
     private func command(_ options: EndToEndOptions, _ stage: WorkerStage) throws -> [String] {
         let common = [
             try Products.executable(rawValue), "\(options.messages)", "--port", "\(stage.broker.port)", "--prefetch",
-            "\(options.inFlight)", "--in", WorkerStage.requests, "--out", WorkerStage.results,
+            "\(options.inFlight)", "--in", WorkerStage.requests,
         ]
-        guard self == .worker else { return common }
-        return common + [
-            "--apns", "\(stage.apnsPort)", "--authority", stage.authorityFile, "--authorization-file",
-            try stage.writeAuthorization(),
-        ]
+        switch self {
+        case .relay: return common + ["--out", WorkerStage.results]
+        case .worker:
+            return common + [
+                "--exchange", WorkerStage.results, "--apns", "\(stage.apnsPort)", "--authority", stage.authorityFile,
+                "--authorization-file", try stage.writeAuthorization(),
+            ]
+        }
     }
 }
