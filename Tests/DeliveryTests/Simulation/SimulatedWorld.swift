@@ -39,7 +39,8 @@ final class SimulatedWorld {
     var redriven: Set<Int> = []
     var messagesByID: [UUIDValue: [Int]] = [:]
 
-    init(seed: UInt64) throws {
+    init(_ simulation: Simulation) throws {
+        let seed = simulation.seed
         random = SeededRandom(seed: seed &* 0x2545_f491_4f6c_dd1d)
         loop = VirtualLoop(seed: seed)
         settings = SimulatedSettings(random: &random)
@@ -57,7 +58,7 @@ final class SimulatedWorld {
                 loop: loop, endpoint: SimulatedNetwork.broker, seed: seed, behaviour: settings.broker)
         }
         apns = loop.enter { [loop] in SimulatorServer(loop: loop, configuration: configuration, state: state) }
-        report.messages = SimulatedMessages(count: Simulation.messageCount, random: &random).all
+        report.messages = SimulatedMessages(count: simulation.messages, random: &random).all
         report.pushes = Array(repeating: [], count: report.messages.count)
         for (index, message) in report.messages.enumerated() { messagesByID[message.id, default: []].append(index) }
     }

@@ -13,7 +13,7 @@ extension SimulationJudge {
         /// What is held up is given up only when it comes back: the longest wait more.
         private static let lastHoldSeconds = 150
         /// Once no other route is in use, what lies in the queues is taken one by one, when a probe is due.
-        private static let looksSeconds = 1200
+        private var looksSeconds: Int { 4 * max(report.messages.count, Simulation.messagesUsual) }
         /// For so long a route is in use after its last message.
         private static let inUse = Duration.seconds(600)
         /// One try: the wait for a connection and that for the answer.
@@ -38,10 +38,10 @@ extension SimulationJudge {
                 if disturbance.holds, disturbance.ends + Self.afterHolding >= publish.at { isHeld = true }
             }
             if message.isForBoundKey, report.settings.isKeyBoundForGood {
-                since = since + .seconds(report.settings.holdSecondsMax + Self.lastHoldSeconds + Self.looksSeconds)
+                since = since + .seconds(report.settings.holdSecondsMax + Self.lastHoldSeconds + looksSeconds)
             }
             let waits = waits(publish, result)
-            if report.settings.isKeyBoundForGood, waits >= Self.inUse { since = since + .seconds(Self.looksSeconds) }
+            if report.settings.isKeyBoundForGood, waits >= Self.inUse { since = since + .seconds(looksSeconds) }
             return since + (isHeld ? Self.afterHolding : Self.usual) + waits + quarantine(publish)
         }
 

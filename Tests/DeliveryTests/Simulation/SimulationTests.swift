@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.serialized) struct SimulationTests {
     /// `MARTLET_SEEDS` asks for more, `MARTLET_SEED_FIRST` for others, `MARTLET_SEED` for one: the message of a failure
-    /// names it. With `MARTLET_STOPS` the first that fails is the last.
+    /// names it. `MARTLET_SEED_MESSAGES` is how many each has. With `MARTLET_STOPS` the first that fails is the last.
     private static var seeds: [UInt64] {
         if let seed = environment("MARTLET_SEED") { return [seed] }
         let first = environment("MARTLET_SEED_FIRST") ?? 1
@@ -18,8 +18,9 @@ import Testing
     }
 
     @Test func whatIsPromisedHoldsUnderEverySeed() async throws {
+        let messages = Self.environment("MARTLET_SEED_MESSAGES").map { Int($0) } ?? Simulation.messagesUsual
         for seed in Self.seeds {
-            let report = try await run(Simulation(seed: seed))
+            let report = try await run(Simulation(seed: seed, messages: messages))
             let violations = SimulationJudge(report: report).violations()
             #expect(violations.isEmpty, "MARTLET_SEED=\(seed): \(violations.prefix(5).joined(separator: "; "))")
             if Self.environment("MARTLET_SEED") != nil { print(report.story) }
