@@ -201,25 +201,10 @@ public final class HTTP2Server: HTTP2Session {
         return false
     }
 
-    /// Names the field: `…, name: [Apns-Topic], value: [com.example.app]`.
     override func messageRefused(_ words: UnsafeRawBufferPointer) {
-        guard let stream = headerStream, streams.contains(stream),
-            let (_, name, value) = String(decoding: words, as: UTF8.self)
-                .firstMatch(of: /, name: \[(.*?)\], value: \[(.*)\]/)?.output
-        else { return }
-        let shown = Self.fieldsOfConnections.contains(name) ? value : ""
-        Array(name.utf8).withUnsafeBytes { name in
-            Array(shown.utf8).withUnsafeBytes { value in
-                delegate?.requestHeaderMalformed(stream, name: name, value: value)
-            }
-        }
+        guard let stream = headerStream, streams.contains(stream), let field = RefusedField(words) else { return }
+        delegate?.requestHeaderMalformed(stream, name: field.name, value: field.shownValue)
     }
-
-    /// Fields of HTTP/1.1 that HTTP/2 forbids (RFC 9113, 8.2.2), with `te`, of which it knows one value. Others that nghttp2
-    /// refuses may hold a secret or a device token.
-    private static let fieldsOfConnections: Set<Substring> = [
-        "connection", "keep-alive", "proxy-connection", "te", "transfer-encoding", "upgrade",
-    ]
 
     override func bodyReceived(slot: Int, _ bytes: UnsafeRawBufferPointer) {
         guard let stream = streams.stream(slot: slot) else { return }

@@ -36,9 +36,11 @@ open class HTTP2ServerDelegate {
     ) {}
 
     /// A field that makes its request malformed (RFC 9113, 8.2.1 and 8.3): the stream is reset with PROTOCOL_ERROR. It may
-    /// be told a second time, without its value unless that can hold no secret.
+    /// be told a second time.
+    ///
+    /// - Parameter value: nil where it may be something that nobody may see.
     open func requestHeaderMalformed(
-        _ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
+        _ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer?
     ) {}
 
     /// The stream was reset with PROTOCOL_ERROR because its request is malformed (RFC 9113, 8.1.1).

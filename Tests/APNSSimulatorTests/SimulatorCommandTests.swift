@@ -72,6 +72,16 @@ import Testing
         #expect(try await second.terminate().status == .exited(0))
     }
 
+    @Test func noReadyFileOfAnEarlierRunIsLeft() async throws {
+        let directory = try TemporaryDirectory("simulator")
+        let ready = try directory.write("ready", "of an earlier run")
+        let (exit, _, _) = try await ChildProcess.run([
+            Products.executable("apns-simulator"), "--listen", "203.0.113.1:1", "--ready-file", ready,
+        ])
+        #expect(exit.status == .exited(69))
+        #expect(throws: ProcessError.self) { try directory.read("ready") }
+    }
+
     /// What is written beside a state that is given is only what a client is to trust.
     @Test func aStateIsNotOverwrittenByTheDemonstration() async throws {
         let directory = try TemporaryDirectory("simulator")

@@ -28,6 +28,8 @@ public enum SimulatorCommand {
     }
 
     private static func serve(_ options: Options) throws(SimulatorError) {
+        // Whoever waits for it must not find one of an earlier run.
+        if let path = options.readyFile { unlink(path) }
         SignalSource.block([SIGTERM, SIGINT, SIGUSR1])
         let loop = try SimulatorError.telling(.unavailable) { () throws(TransportError) in try EpollLoop() }
         let world = try World(options, nowMilliseconds: loop.now.unixMilliseconds)

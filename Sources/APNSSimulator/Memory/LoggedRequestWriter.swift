@@ -49,6 +49,7 @@ private struct RequestWriter {
             writeHeaders()
             member("authorization", view[HeaderName.authorization])
         }
+        if entry.hasCertificate { json.member("certificate", true) }
         if let id = entry.id { json.member("apns_id", id.description) }
         if let token = view.deviceToken {
             json.key("device_token")
@@ -58,7 +59,11 @@ private struct RequestWriter {
                 if !DeviceToken.isWellFormed(token) { json.member("device_malformed", true) }
             }
         }
-        member("topic", view.topic)
+        if let topic = view.topic {
+            json.key("topic")
+            // That of a path may be a device token in the wrong place.
+            if view.isTopicOfPath { writePath(topic) } else { json.string(utf8: topic) }
+        }
         member("push_type", view[HeaderName.apnsPushType])
         number("priority", view[HeaderName.apnsPriority])
         if detail == .full {
@@ -98,12 +103,14 @@ private struct RequestWriter {
     }
 
     private mutating func writeHeaders() {
+        let last = view.headers.reduce(-1) { index, _ in index + 1 }
         json.beginArray("headers")
-        for header in view.headers {
+        for (index, header) in view.headers.enumerated() {
             json.beginObject()
             member("name", header.name)
-            json.key("value")
-            if header.name.equals(HeaderName.path) { writePath(header.value) } else { json.string(utf8: header.value) }
+            if index < last || !view.entry.hidesMalformedValue {
+                writeValue(of: header)
+            }
             if let form = header.representation.form {
                 json.member("representation", form.word)
                 json.member("huffman", header.representation.isValueHuffman)
@@ -111,6 +118,11 @@ private struct RequestWriter {
             json.endObject()
         }
         json.endArray()
+    }
+
+    private mutating func writeValue(of header: HeaderRecord) {
+        json.key("value")
+        if header.name.equals(HeaderName.path) { writePath(header.value) } else { json.string(utf8: header.value) }
     }
 
     private mutating func writePath(_ path: UnsafeRawBufferPointer) {

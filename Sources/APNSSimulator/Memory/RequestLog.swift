@@ -22,6 +22,8 @@ final class RequestLog {
         var stream: Int32
         /// 0 when no answer is planned.
         var status: UInt16
+        /// Its connection had shown a certificate.
+        var hasCertificate = false
         var isDuplicate = false
         /// What exactly the rules have against it.
         var detail: RefusalDetail?
@@ -29,6 +31,8 @@ final class RequestLog {
         var isMalformed = false
         /// Whether its last header is what broke them.
         var hasMalformedHeader = false
+        /// Whether that header's value is not kept.
+        var hidesMalformedValue = false
 
         // Where its bytes are: headers, then payload, reason and fault.
         fileprivate(set) var start = 0

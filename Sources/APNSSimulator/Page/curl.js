@@ -9,21 +9,23 @@ const tokenPlaceholder = "bearer $PROVIDER_TOKEN";
 
 export async function curlOf(request) {
   const whole = await wholeOf(request);
-  const headers = (whole.headers ?? []).filter(({ name }) => !name.startsWith(":") && name !== "content-length");
+  const headers = (whole.headers ?? [])
+    .filter(({ name, value }) => !name.startsWith(":") && name !== "content-length" && value !== undefined);
   const trust = authority();
-  // Who sent no token and yet had something to show had shown a certificate.
-  const needsCertificate = whole.reason !== "MissingProviderToken" && !headers.some(({ name }) => name === "authorization");
-  const shown = needsCertificate ? certificate() : null;
+  const shown = whole.certificate ? certificate() : null;
   return [
     `curl --http2 --globoff --path-as-is${trust === null ? " --insecure" : ` --cacert ${shellWord(trust)}`}`,
     ...(shown ? [`--cert ${shellWord(shown.file)} --key ${shellWord(shown.keyFile)}`] : []),
     `-X ${shellWord(whole.method ?? "POST")}`,
     ...headers.map(({ name, value }) =>
-      name === "authorization" ? `-H "${name}: ${tokenPlaceholder}"` : `-H ${shellWord(`${name}: ${value}`)}`),
+      name === "authorization" ? `-H "${name}: ${tokenPlaceholder}"` : `-H ${shellWord(headerOf(name, value))}`),
     ...(typeof whole.payload === "string" && whole.payload !== "" ? [`--data-raw ${shellWord(whole.payload)}`] : []),
     shellWord(`${addressOf(whole)}${whole.path ?? ""}`),
   ].join(" \\\n  ");
 }
+
+// curl sends no header of whose value there is nothing behind a colon.
+const headerOf = (name, value) => (value === "" ? `${name};` : `${name}: ${value}`);
 
 // With the device token, which is told to those alone who ask for it.
 async function wholeOf(request) {

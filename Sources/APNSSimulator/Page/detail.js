@@ -108,9 +108,10 @@ function identity(request) {
   return make("div", { class: "identity" },
     value ? [make("span", {}, name), " ", make("code", {}, value), copyButton(() => value)]
       : make("span", {}, `It had no ${name}.`),
-    copyButton(() => location.href, "Copy link"),
-    // What is cut short cannot be sent again.
-    payloadCutAt(request) === null && copyButton(() => curlOf(request), "Copy as curl"));
+    make("span", { class: "of-simulator buttons" },
+      copyButton(() => location.href, "Copy link"),
+      // What is cut short cannot be sent again.
+      payloadCutAt(request) === null && copyButton(() => curlOf(request), "Copy as curl")));
 }
 
 function answer(request) {
@@ -175,7 +176,7 @@ function headers(request) {
     make("ol", { class: "headers" }, request.headers.map((header) => {
       const [word, meaning] = representations[header.representation] ?? [header.representation ?? "unknown", ""];
       return make("li", {},
-        make("span", { class: "name" }, header.name), " ", make("span", { class: "value" }, header.value), " ",
+        make("span", { class: "name" }, header.name), " ", make("span", { class: "value" }, header.value ?? "(not told)"), " ",
         make("span", { class: `hpack ${header.representation ?? ""}`, title: meaning }, word),
         header.huffman && make("span", { class: "hpack", title: "its text is packed with the Huffman code" }, "huffman"));
     })),

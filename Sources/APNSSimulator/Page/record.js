@@ -22,9 +22,10 @@ export function start(show) {
     if (!file) return "";
     // So that the same file can be chosen again.
     event.target.value = "";
-    const requests = await read(file);
+    const { requests, isCut } = await read(file);
     show(requests, file.name);
-    return `${plural(requests.length, "request")} of ${file.name} shown until you press Pause again.`;
+    const cut = isCut ? " Its last line is cut: the record ended early." : "";
+    return `${plural(requests.length, "request")} of ${file.name} shown until you press Pause again.${cut}`;
   }));
 }
 
@@ -34,8 +35,11 @@ async function read(file) {
   // The first may have begun before.
   if (start > 0) lines.shift();
   const filled = lines.filter((line) => line.trim() !== "");
+  // Where the disk was full, or the simulator is writing.
+  const isCut = lines.at(-1) !== "" && parse(lines.at(-1)) === null;
+  if (isCut) filled.pop();
   const skipped = Math.max(filled.length - requestsMax, 0);
-  return filled.slice(skipped).map((line, index) => {
+  const requests = filled.slice(skipped).map((line, index) => {
     const request = parse(line);
     const place = `line ${skipped + index + 1}${start > 0 ? " of the file's end" : ""}`;
     if (!Number.isInteger(request?.number)) throw new Error(`${place} is not a request of a record`);
@@ -43,6 +47,7 @@ async function read(file) {
     if (!isWhole(request)) throw new Error(`${place} is not a request of a record`);
     return request;
   });
+  return { requests, isCut };
 }
 
 const isText = (value) => typeof value === "string";
@@ -50,7 +55,7 @@ const isText = (value) => typeof value === "string";
 const isWhole = (request) => numbers.every((name) => Number.isInteger(request[name]))
   && texts.every((name) => request[name] === undefined || isText(request[name]))
   && (request.status === undefined || Number.isInteger(request.status))
-  && request.headers.every((header) => isText(header?.name) && isText(header.value));
+  && request.headers.every((header) => isText(header?.name) && (header.value === undefined || isText(header.value)));
 
 function parse(line) {
   try {

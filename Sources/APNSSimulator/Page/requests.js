@@ -51,7 +51,10 @@ async function addOlder() {
   try {
     // Before it is waited for: what comes meanwhile must not push out what the older ones will stand behind.
     rowsMax += pageMax;
-    const { requests, dropped } = await call("GET", `/v1/requests?before=${oldest}&limit=${pageMax}`);
+    const { requests, dropped } = await call("GET", `/v1/requests?before=${oldest}&limit=${pageMax}`).catch((error) => {
+      if (asked === generation) rowsMax -= pageMax;
+      throw error;
+    });
     if (asked !== generation) return "";
     const older = requests.map(entryOf).reverse();
     entries = entries.concat(older);

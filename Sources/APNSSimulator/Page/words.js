@@ -23,7 +23,7 @@ const meanings = {
   ChannelNotRegistered: "The app has no such channel here.",
   DeviceTokenNotForTopic: "The device token belongs to another app.",
   DuplicateHeaders: "A header is there twice.",
-  ExpiredProviderToken: "The provider token is more than an hour old.",
+  ExpiredProviderToken: "The provider token is too old.",
   ExpiredToken: "The device token has expired.",
   FeatureNotEnabled: "Broadcasts are not enabled for this app.",
   Forbidden: "This is not allowed.",

@@ -30,6 +30,7 @@ final class Request {
         var keepsAll = false
         var headersKept = 0
         var hasMalformedHeader = false
+        var hidesMalformedValue = false
     }
 
     /// Where a header's value lies; a count below 0 says that it was not sent.
@@ -100,15 +101,27 @@ final class Request {
     }
 
     /// Takes the header that makes the request malformed; it is the last. Others of the kind are not looked at.
-    func addMalformedHeader(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+    ///
+    /// - Parameter value: nil where nobody may see it; nor is it kept where there is no room.
+    func addMalformedHeader(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer?) {
         guard !hasMalformedHeader else { return }
         // Whatever stands between its letters: it may be what makes the name malformed.
         let letters = name.map(lowercased).filter { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 }
         let isSecret = letters.elementsEqual(HeaderName.authorization.bytes)
-        let shown = value.count - (isSecret ? HeaderRecord.secret(in: value).count : 0)
-        contents.pointee.hasMalformedHeader = keep(
-            name, UnsafeRawBufferPointer(rebasing: value[..<shown]), HeaderRepresentation(nil))
+        let representation = HeaderRepresentation(nil)
+        if let value {
+            let shown = value.count - (isSecret ? HeaderRecord.secret(in: value).count : 0)
+            contents.pointee.hidesMalformedValue = !keep(
+                name, UnsafeRawBufferPointer(rebasing: value[..<shown]), representation)
+        } else {
+            contents.pointee.hidesMalformedValue = true
+        }
+        contents.pointee.hasMalformedHeader =
+            !hidesMalformedValue || keep(name, UnsafeRawBufferPointer(start: nil, count: 0), representation)
     }
+
+    /// Whether the value of the last header, which makes it malformed, is not kept.
+    var hidesMalformedValue: Bool { contents.pointee.hidesMalformedValue }
 
     /// Whether the last of its headers makes it malformed.
     var hasMalformedHeader: Bool { contents.pointee.hasMalformedHeader }

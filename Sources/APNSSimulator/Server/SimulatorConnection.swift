@@ -17,6 +17,8 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         var idle = Duration.zero
         /// Of its request in the log.
         var number = 0
+        /// Whether its request came before everything was forgotten.
+        var isForgotten = false
         /// What it waits for, when that is its time.
         var ticket: AnswerTicket?
 
@@ -199,7 +201,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     }
 
     override func requestHeaderMalformed(
-        _ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
+        _ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer?
     ) {
         guard serves(stream) else { return }
         requests[stream.slot].addMalformedHeader(name: name, value: value)
@@ -246,7 +248,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         server.requestClosed()
         guard slots[slot].isWaiting else { return }
         slots[slot].stage = .answered
-        server.requestAbandoned(slots[slot].ticket)
+        server.requestAbandoned(slots[slot].ticket, isForgotten: slots[slot].isForgotten)
         slots[slot].ticket = nil
     }
 
@@ -293,9 +295,11 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         slots[stream.slot].number = number
     }
 
-    /// The log has forgotten the requests, and gives their numbers to others.
-    func forgetNumbers() {
-        for slot in slots.indices { slots[slot].number = 0 }
+    /// The requests that wait for their answers are forgotten; the log gives their numbers to others.
+    func forgetRequests() {
+        for slot in slots.indices where slots[slot].stage != .arriving {
+            (slots[slot].number, slots[slot].isForgotten) = (0, true)
+        }
     }
 
     /// Notes what a stream's request waits for.
@@ -321,7 +325,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
                 body: requests[stream.slot].isHead ? [] : answer.bodyBytes)
             if isAuthenticated { proveItself() }
             server.answered(
-                answer, to: slots[stream.slot].number, of: memory.service,
+                answer, to: slots[stream.slot].number, isForgotten: slots[stream.slot].isForgotten, of: memory.service,
                 after: arrived.duration(to: slots[stream.slot].since))
             follow(
                 answer.isSuccess

@@ -200,7 +200,7 @@ public final class SimulatorServer {
         loop.assertOnLoop()
         counts.restart(atUnixMilliseconds: loop.now.unixMilliseconds)
         memory.removeAll()
-        for connection in connections.values { connection.forgetNumbers() }
+        for connection in connections.values { connection.forgetRequests() }
         failures = ConnectionFailures()
         faultRules.restart()
         rates = RateLimit()
@@ -219,10 +219,12 @@ public final class SimulatorServer {
 
     /// A request's stream has ended before it was answered.
     ///
-    /// - Parameter ticket: what it waited for.
-    func requestAbandoned(_ ticket: AnswerTicket?) {
+    /// - Parameters:
+    ///   - ticket: what it waited for.
+    ///   - isForgotten: it came before all was.
+    func requestAbandoned(_ ticket: AnswerTicket?, isForgotten: Bool) {
         counts.inFlight -= 1
-        counts.requestsAbandoned += 1
+        if !isForgotten { counts.requestsAbandoned += 1 }
         if let ticket { waiting.cancel(ticket) }
     }
 
@@ -230,10 +232,13 @@ public final class SimulatorServer {
     ///
     /// - Parameters:
     ///   - number: the request's in the log.
+    ///   - isForgotten: the request came before all was.
     ///   - latency: since the request had arrived whole.
-    func answered(_ answer: Answer, to number: Int, of service: Service, after latency: Duration) {
+    func answered(
+        _ answer: Answer, to number: Int, isForgotten: Bool, of service: Service, after latency: Duration
+    ) {
         counts.inFlight -= 1
-        counts.count(answer, of: service, after: latency)
+        if !isForgotten { counts.count(answer, of: service, after: latency) }
         memory.answered(number, atUnixMilliseconds: now.unixMilliseconds)
     }
 
@@ -242,7 +247,9 @@ public final class SimulatorServer {
         counts.requestsMalformed += 1
         guard memory.keepsHeaders else { return }
         var entry = logEntry(request, stream, on: connection)
-        (entry.isMalformed, entry.hasMalformedHeader) = (true, request.hasMalformedHeader)
+        entry.isMalformed = true
+        entry.hasMalformedHeader = request.hasMalformedHeader
+        entry.hidesMalformedValue = request.hidesMalformedValue
         _ = memory.add(request, entry, reason: nil, faultID: nil)
     }
 
@@ -383,6 +390,6 @@ public final class SimulatorServer {
         RequestLog.Entry(
             unixMilliseconds: now.unixMilliseconds, connection: connection.number,
             payloadByteCount: request.bodyByteCount, id: request.loggedID, service: connection.memory.service,
-            stream: stream.id, status: 0)
+            stream: stream.id, status: 0, hasCertificate: connection.memory.presented != nil)
     }
 }

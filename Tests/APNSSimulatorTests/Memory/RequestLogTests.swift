@@ -99,6 +99,7 @@ private let token = "00112233445566778899aabbccddeeff"
         for path in [
             "/3/device/\(token)", "/3/device/\(token)/", "/3/device/\(token)/x", "/3/device/\(token)?x=y",
             "/3/devices/\(token)", "/2/device/\(token)?x", "/3/device//\(token)", "/\(token)", token,
+            "/4/broadcasts/apps/\(token)", "/1/apps/\(token)/channels",
         ] {
             let log = RequestLog(requestsMax: 1)
             _ = add(to: log, [(":path", path, HeaderRepresentation(nil))])

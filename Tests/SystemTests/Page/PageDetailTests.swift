@@ -47,6 +47,7 @@ extension ToolTests.Page {
             """)
         try await stage.browser.wait(until: "window.copied")
         let command = try await stage.browser.text("window.copied")
+        #expect(!command.contains("--cert"))
         let token = try stage.simulator.authorization().replacing("bearer ", with: "")
         let curl = try await ChildProcess.run([
             "sh", "-c",
@@ -58,6 +59,28 @@ extension ToolTests.Page {
         try await stage.browser.wait(until: "location.hash === ''")
         let texts = "[...document.querySelectorAll('#rows .opener')].map((opener) => opener.textContent).join('; ')"
         #expect(try await stage.browser.text(texts) == "It's three; It's three; Two; One")
+        try await stage.end()
+    }
+
+    @Test func `makes a command that shows the certificate and sends what is empty`() async throws {
+        let directory = try TemporaryDirectory("demo")
+        let stage = try await PageStage("--write-demo", directory.path)
+        _ = try await ChildProcess.run([
+            "curl", "--silent", "--http2", "--cacert", directory.file("ca.pem"), "--cert", directory.file("client.pem"),
+            "--key", directory.file("client-key.pem"), "--header", "apns-topic: com.example.app", "--header", "x-own;",
+            "--data", "{}", "https://localhost:\(stage.simulator.port)/3/device/aa01",
+        ])
+        try await stage.browser.wait(until: "document.querySelector('#rows .row')")
+        try await stage.browser.run(
+            """
+            navigator.clipboard.writeText = async (text) => { window.copied = text; },
+            document.querySelector('#rows .opener').click(),
+            [...document.querySelectorAll(".identity button")].at(-1).click()
+            """)
+        try await stage.browser.wait(until: "window.copied")
+        let command = try await stage.browser.text("window.copied")
+        #expect(command.contains("-H 'x-own;'"), "\(command)")
+        #expect(command.contains("--cert \(directory.file("client.pem"))"), "\(command)")
         try await stage.end()
     }
 

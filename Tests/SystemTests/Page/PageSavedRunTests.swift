@@ -39,6 +39,14 @@ extension ToolTests.Page {
                 until: "document.querySelector('#record-outcome').textContent.includes('\(words)')")
         }
         #expect(try await stage.browser.number("document.querySelectorAll('#rows .row').length") == 601)
+        // The disk was full, or the simulator is still writing.
+        let cut = try directory.write("cut.jsonl", try directory.read("run.jsonl").prefix(4000).description)
+        try await stage.browser.choose(file: cut, in: "#record-file")
+        try await stage.browser.wait(
+            until: "document.querySelector('#record-outcome').textContent.includes('Its last line is cut')")
+        #expect(try await stage.browser.text("\(last).textContent") == "One")
+        try await stage.browser.choose(file: file, in: "#record-file")
+        try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 601")
         // Back to what comes.
         try await stage.browser.run("document.querySelector('#pause').click()")
         try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 1")
