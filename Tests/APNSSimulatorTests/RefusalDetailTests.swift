@@ -55,6 +55,13 @@ import Testing
         #expect(RefusalDetail.allCases.map(\.rawValue).filter { !page.contains("\n  \($0): (") } == [])
     }
 
+    @Test func theManualTellsOfEach() throws {
+        let manual = try Files.lines(of: Products.file("Sources/APNSSimulator/Documentation.docc/Simulator.md"))
+        let section = manual.drop { $0 != "## Read what was received" }.dropFirst().prefix { !$0.hasPrefix("## ") }
+        let words = section.compactMap { $0.wholeMatch(of: /\| `([a-z_]+)` \| .+ \|/) }.map { String($0.output.1) }
+        #expect(words.sorted() == RefusalDetail.allCases.map(\.rawValue).sorted())
+    }
+
     @Test func aFaultThatOnlyDelaysIsNoDetail() throws {
         let stage = try RefusalStage()
         try stage.wire.loop.enter {
