@@ -1,7 +1,6 @@
 import APNSProtocol
 import Crypto
 import EventLoop
-import TLS
 import TestKit
 import Testing
 
@@ -105,7 +104,6 @@ import Testing
 
 /// Certificates as they are shown within TLS.
 @Suite struct CertificateServerTests {
-    private static let endpoint = Endpoint(host: "api.sandbox.push.apple.com", port: 2197)
     private let wire: Wire
 
     init() throws {
@@ -114,32 +112,7 @@ import Testing
                 state.add(try! RegisteredCertificate(pem: issued.certificatePEM, teamID: "TEAM000001"))
             }
         }
-        let server = try AppleAuthority.authority.issueServer(dnsNames: [Self.endpoint.host])
-        var configuration = TLSServerConfiguration(
-            identity: TLSIdentity(certificateChainPEM: server.certificatePEM, privateKeyPEM: server.privateKeyPEM),
-            applicationProtocols: ["h2"])
-        configuration.asksForAnyClientCertificate = true
-        let context = try TLSContext(server: configuration)
-        try wire.loop.enter { [wire] in
-            wire.apns.server.clockOffset = .seconds(Int64(CertificateTime.nowSeconds) - wire.loop.now.unixSeconds)
-            try wire.apns.server.listen(on: Self.endpoint, as: .sandboxPush, tls: context)
-        }
-    }
-
-    /// A connection with this certificate that has heard from the server, or has ended.
-    private func connect(_ issued: IssuedCertificate?) throws -> FramePeer {
-        let identity = issued.map {
-            TLSIdentity(certificateChainPEM: $0.certificatePEM, privateKeyPEM: $0.privateKeyPEM)
-        }
-        let context = try TLSContext(
-            client: TLSClientConfiguration(
-                trust: .pem(AppleAuthority.authority.certificatePEM), identity: identity, applicationProtocols: ["h2"]))
-        let peer = FramePeer(.good)
-        wire.loop.enter { [wire] in
-            _ = TLSConnector(loop: wire.loop, endpoint: Self.endpoint, context: context).connect(peer)
-        }
-        wire.run { !peer.frames.isEmpty || peer.isClosed }
-        return peer
+        try wire.listenWithinTLS()
     }
 
     private func push(_ peer: FramePeer) -> String {
@@ -147,29 +120,30 @@ import Testing
     }
 
     @Test func whoShowsOneHasManyStreamsFromTheStart() throws {
-        let peer = try connect(AppleAuthority.single)
+        let peer = try wire.connect(showing: AppleAuthority.single)
         #expect(peer.transcript.first?.contains("max_concurrent_streams=1000") == true, "\(peer.transcript)")
         #expect(push(peer) == "200")
     }
 
     @Test func noneNeedBeShown() throws {
-        let peer = try connect(nil)
+        let peer = try wire.connect(showing: nil)
         #expect(peer.transcript.first?.contains("max_concurrent_streams=1 ") == true, "\(peer.transcript)")
         #expect(wire.push(["authorization": nil], on: peer).line == #"403 {"reason":"MissingProviderToken"}"#)
     }
 
     @Test func oneThatNobodyIssuedIsToldSo() throws {
-        let peer = try connect(AppleAuthority.certificate())
+        let peer = try wire.connect(showing: AppleAuthority.certificate())
         #expect(peer.transcript.first?.contains("max_concurrent_streams=1 ") == true, "\(peer.transcript)")
         #expect(push(peer) == #"403 {"reason":"BadCertificate"}"#)
     }
 
     @Test("row 37: no topic, with a certificate of one topic") func row37() throws {
-        expectAccepted(wire.push(["authorization": nil, "apns-topic": nil], on: try connect(AppleAuthority.single)))
+        expectAccepted(
+            wire.push(["authorization": nil, "apns-topic": nil], on: try wire.connect(showing: AppleAuthority.single)))
     }
 
     @Test("row 38: no topic, with a certificate of several") func row38() throws {
-        let peer = try connect(AppleAuthority.several)
+        let peer = try wire.connect(showing: AppleAuthority.several)
         expectRefused(
             wire.push(["authorization": nil, "apns-topic": nil], on: peer), 400, #"{"reason":"MissingTopic"}"#)
         expectAccepted(wire.push(["authorization": nil], on: peer))
@@ -179,7 +153,7 @@ import Testing
         let topic = "com.example.app.location-query"
         let issued = AppleAuthority.certificate(topics: [(topic, "location")])
         wire.change { $0.add(try! RegisteredCertificate(pem: issued.certificatePEM, teamID: "TEAM000001")) }
-        let peer = try connect(issued)
+        let peer = try wire.connect(showing: issued)
         func push() -> WireAnswer {
             wire.push(["authorization": nil, "apns-topic": topic, "apns-push-type": "location"], on: peer)
         }
@@ -190,7 +164,8 @@ import Testing
 
     @Test("row 77: a certificate, and authorization that is garbage", arguments: ["garbage", "bearer a.b.c", ""])
     func row77(authorization: String) throws {
-        expectAccepted(wire.push(["authorization": authorization], on: try connect(AppleAuthority.single)))
+        expectAccepted(
+            wire.push(["authorization": authorization], on: try wire.connect(showing: AppleAuthority.single)))
     }
 
     @Test func aRevokedOneIsRefusedWithinTLS() throws {
@@ -198,7 +173,7 @@ import Testing
             wire.apns.server.state.revokeCertificate(
                 try SHA256Value(digest: AppleAuthority.read(AppleAuthority.single).sha256))
         }
-        let peer = try connect(AppleAuthority.single)
+        let peer = try wire.connect(showing: AppleAuthority.single)
         wire.run { peer.isClosed }
         #expect(peer.isClosed && peer.frames.isEmpty)
         #expect(peer.error?.message.contains("revoked") == true, "\(peer.error?.message ?? "none")")
@@ -209,17 +184,11 @@ import Testing
         try wire.loop.enter { [wire] in
             wire.apns.server.state.add(try RegisteredCertificate(pem: issued.certificatePEM, teamID: "TEAM000001"))
         }
-        let peer = try connect(issued)
+        let peer = try wire.connect(showing: issued)
         wire.run { peer.isClosed || peer.isFinished }
         #expect(
             peer.transcript.contains(#"GOAWAY 0 NO_ERROR {"reason":"BadCertificateEnvironment"}"#),
             "\(peer.transcript)")
         #expect(peer.isFinished || peer.isClosed)
     }
-}
-
-private enum CertificateTime {
-    /// Within what the certificates of this run hold.
-    static let nowSeconds =
-        try! CertificateContents(pem: Array(AppleAuthority.single.certificatePEM.utf8)).notBeforeSeconds + 3600
 }

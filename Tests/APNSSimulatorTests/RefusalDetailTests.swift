@@ -1,6 +1,5 @@
-import APNSProtocol
-import Crypto
 import EventLoop
+import JSON
 import TestKit
 import Testing
 
@@ -8,43 +7,46 @@ import Testing
 
 /// What the log says of refusals whose reason can mean several things.
 @Suite struct RefusalDetailTests {
-    private let wire: Wire
-
-    init() throws { wire = try Wire() }
-
-    private func detail(_ changes: KeyValuePairs<String, String?>, body: String = Wire.alert) -> String? {
-        _ = wire.push(changes, body: body)
-        return wire.apns.requests.last?.detail?.rawValue
+    /// The newest request as the log tells it.
+    private func logged(_ wire: Wire) throws -> JSONDocument {
+        var json = JSONWriter()
+        try #require(wire.apns.requests.last).write(to: &json, .summary)
+        return try JSONDocument(json.bytes)
     }
 
-    private func token(
-        header: String = #"{"alg":"ES256","kid":"KEY0000001"}"#, claims: String? = nil, signedBy: ES256PrivateKey? = nil
-    ) throws -> String {
-        let provider = wire.apns.provider
-        let claims = claims ?? #"{"iss":"\#(provider.teamID)","iat":\#(wire.apns.server.now.unixSeconds)}"#
-        guard let signedBy else { return "bearer \(try provider.token(header: header, claims: claims))" }
-        return "bearer \(try provider.token(header: header, claims: claims, signedBy: signedBy))"
+    @Test(arguments: RefusedRequest.detailed + RefusedRequest.plain)
+    func theLogTellsWhatTheAnswerDoesNot(request: RefusedRequest) throws {
+        let stage = try RefusalStage()
+        let answer = try request.send(stage)
+        #expect(answer.line == #"\#(request.status) {"reason":"\#(request.reason)"}"#)
+        let line = try logged(stage.wire).root
+        #expect(line["detail"]?.string == request.detail)
+        #expect(line["status"]?.int == request.status)
+        #expect(line["reason"]?.string == request.reason)
     }
 
-    @Test func ofProviderTokens() throws {
-        let now = wire.apns.server.now.unixSeconds
-        let team = wire.apns.provider.teamID
-        #expect(detail(["authorization": "bearer x.y"]) == "token_form")
-        #expect(
-            detail(["authorization": try token(header: #"{"alg":"none","kid":"KEY0000001"}"#)]) == "token_algorithm")
-        #expect(detail(["authorization": try token(header: #"{"alg":"ES256"}"#)]) == "token_key_id")
-        #expect(detail(["authorization": try token(claims: #"{"iat":\#(now)}"#)]) == "token_team")
-        #expect(detail(["authorization": try token(claims: #"{"iss":"\#(team)"}"#)]) == "token_issued_at")
-        #expect(
-            detail(["authorization": try token(claims: #"{"iss":"\#(team)","iat":\#(now + 7200)}"#)]) == "token_future")
-        #expect(detail(["authorization": try token(signedBy: .generate())]) == "token_signature")
-        let unknown = #"{"alg":"ES256","kid":"KEY0000009"}"#
-        #expect(detail(["authorization": try token(header: unknown)]) == "key_unknown")
-        #expect(
-            detail(["authorization": try token(claims: #"{"iss":"TEAM000009","iat":\#(now)}"#)]) == "key_of_other_team")
-        #expect(detail([:]) == nil, "it is accepted")
-        wire.loop.enter { wire.apns.server.state.keys["KEY0000001"]?.isRevoked = true }
-        #expect(detail(["apns-id": "11111111-2222-4333-8444-555555555555"]) == "key_revoked")
+    @Test func everyDetailIsAmongThem() {
+        #expect(Set(RefusedRequest.detailed.map(\.detail)) == Set(RefusalDetail.allCases.map(\.rawValue)))
+    }
+
+    /// Were one of them refused on its own account, it would not show that its change is what earns the detail.
+    @Test func whatTheyAreChangedFromIsAccepted() throws {
+        let stage = try RefusalStage()
+        let certified = try stage.connect(showing: AppleAuthority.single)
+        for answer in [
+            stage.wire.push(["authorization": nil], on: certified),
+            stage.broadcast(["authorization": nil], on: certified),
+        ] { #expect(answer.line == "200") }
+        let clear = try RefusalStage()
+        #expect(try clear.push().line == "200")
+        #expect(try clear.push(by: clear.theirs, topic: "com.example.theirs").line == "200")
+        for provider in [clear.second, clear.topics, clear.otherTopics] {
+            #expect(try clear.push(by: provider).line == "200")
+        }
+        #expect(clear.broadcast().line == "200")
+        #expect(clear.broadcast(["apns-channel-id": RefusalStage.ChannelID.unstored]).line == "200")
+        #expect(clear.read().line == #"200 {"message-storage-policy":1,"push-type":"LiveActivity"}"#)
+        #expect(try logged(clear.wire).root["detail"] == nil)
     }
 
     @Test func thePageHasASentenceForEach() throws {
@@ -53,25 +55,21 @@ import Testing
         #expect(RefusalDetail.allCases.map(\.rawValue).filter { !page.contains("\n  \($0): (") } == [])
     }
 
-    @Test func ofWhatAPushSays() {
-        #expect(detail(["apns-expiration": "soon"]) == "expiration_form")
-        #expect(detail(["apns-push-type": "background", "apns-priority": "10"]) == "priority_of_type")
-        #expect(detail(["content-encoding": "gzip"]) == "payload_compressed")
-        #expect(detail([:], body: "[]") == "payload_form")
-        #expect(detail(["apns-topic": "com.example.app.voip"]) == "topic_suffix")
-        #expect(detail(["apns-topic": "com.example.unheard-of"]) == "topic_unknown")
-        #expect(detail([":path": "/3/device/xyz"]) == nil, "the reason says it all")
+    @Test func theManualTellsOfEach() throws {
+        let manual = try Files.lines(of: Products.file("Sources/APNSSimulator/Documentation.docc/Simulator.md"))
+        let section = manual.drop { $0 != "## Read what was received" }.dropFirst().prefix { !$0.hasPrefix("## ") }
+        let words = section.compactMap { $0.wholeMatch(of: /\| `([a-z_]+)` \| .+ \|/) }.map { String($0.output.1) }
+        #expect(words.sorted() == RefusalDetail.allCases.map(\.rawValue).sorted())
     }
 
-    @Test func aFaultThatAnswersIsToldFromOneThatDelays() throws {
-        let provider = wire.apns
-        try provider.loop.enter {
-            try provider.server.faults.put(Fault(id: "late", action: .latency(.constant(5))))
+    @Test func aFaultThatOnlyDelaysIsNoDetail() throws {
+        let stage = try RefusalStage()
+        try stage.wire.loop.enter {
+            try stage.wire.apns.server.faults.put(Fault(id: "late", action: .latency(.constant(5))))
         }
-        #expect(detail([:], body: "[]") == "payload_form")
-        try provider.loop.enter {
-            try provider.server.faults.put(Fault(id: "late", action: .answer(.refused(.payloadEmpty))))
-        }
-        #expect(detail([:]) == "fault")
+        #expect(stage.wire.push(body: "[]").status == 400)
+        #expect(try logged(stage.wire).root["detail"]?.string == "payload_form")
+        #expect(stage.wire.push().status == 200)
+        #expect(try logged(stage.wire).root["detail"] == nil)
     }
 }

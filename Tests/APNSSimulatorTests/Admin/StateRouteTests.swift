@@ -128,7 +128,6 @@ import Testing
             try await simulator.expect(
                 "PUT", path, #"{"app":"com.example.app","environment":"sandbox"}"#, is: active)
             try await simulator.expect("GET", "/v1/devices", is: #"{"devices":[\#(active)]}"#)
-            try await simulator.expect("GET", "/v1/devices?limit=1", is: #"{"devices":[\#(active)],"left_out":0}"#)
             #expect(try await simulator.push(client, to: "aa01").status == 200)
             let gone = active.replacing("active", with: #"unregistered","since_ms":12"#).replacing(
                 #"12"}"#, with: "12}")
@@ -145,6 +144,23 @@ import Testing
             try await simulator.expect(
                 "PUT", path, #"{"token":"aa02","app":"a"}"#, is: #"{"error":"token is another one than in the path"}"#,
                 status: 400)
+        }
+    }
+
+    @Test(
+        "As many devices are listed as are asked for, and it is told how many were left out",
+        arguments: [(1, 2), (2, 1), (3, 0), (4, 0)])
+    func limit(_ limit: Int, leftOut: Int) async throws {
+        let tokens = ["aa01", "aa02", "aa03"]
+        try await AdminSimulator.run { _, state in
+            for token in tokens.reversed() { state.add(Device(token: token, bundleID: "com.example.app")) }
+        } _: { simulator in
+            let listed = tokens.prefix(limit).map { #"{"token":"\#($0)","app":"com.example.app","state":"active"}"# }
+            try await simulator.expect(
+                "GET", "/v1/devices?limit=\(limit)",
+                is: #"{"devices":[\#(listed.joined(separator: ","))],"left_out":\#(leftOut)}"#)
+            #expect(try await simulator.json("/v1/devices").root["devices"]?.count == tokens.count)
+            #expect(try await simulator.json("/v1/devices").root["left_out"] == nil, "nobody asked")
         }
     }
 

@@ -65,11 +65,19 @@ struct Wire {
     /// The header fields of a good alert push, in the order in which Apple's samples print them, with `changes` made: a
     /// nil takes a field out, names that are not among them come last.
     func fields(_ changes: KeyValuePairs<String, String?> = [:]) -> [(String, String)] {
-        var fields: [(String, String?)] = [
-            (":method", "POST"), (":scheme", "https"), (":path", "/3/device/\(Self.deviceToken)"),
-            (":authority", place.host), ("authorization", "bearer \(apns.token)"),
-            ("apns-id", Self.id), ("apns-push-type", "alert"), ("apns-topic", "com.example.app"),
-        ]
+        Self.fields(
+            [
+                (":method", "POST"), (":scheme", "https"), (":path", "/3/device/\(Self.deviceToken)"),
+                (":authority", place.host), ("authorization", "bearer \(apns.token)"),
+                ("apns-id", Self.id), ("apns-push-type", "alert"), ("apns-topic", "com.example.app"),
+            ], changes)
+    }
+
+    /// Header fields with `changes` made.
+    static func fields(
+        _ good: [(String, String?)], _ changes: KeyValuePairs<String, String?>
+    ) -> [(String, String)] {
+        var fields = good
         for (name, value) in changes {
             if let place = fields.firstIndex(where: { $0.0 == name }) {
                 fields[place].1 = value

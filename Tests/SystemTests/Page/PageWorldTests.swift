@@ -78,4 +78,33 @@ extension ToolTests.Page {
         #expect(try await stage.browser.number("\(listed).length") == 0)
         try await stage.end()
     }
+
+    @Test func `lists a hundred devices and channels, and says how many more there are`() async throws {
+        let stage = try await PageStage()
+        for number in 1000..<1102 {
+            try await stage.simulator.ask("PUT", "/v1/devices/\(number)", #"{"app":"com.example.app"}"#)
+            try await stage.simulator.ask(
+                "PUT", "/v1/channels/\(number)?app=com.example.app&environment=production", #"{"storage_policy":1}"#)
+        }
+        try await stage.browser.run(
+            "document.querySelectorAll('#world details').forEach((part) => { part.open = true; })")
+        for (kind, first, last) in [("device", "1000", "1099"), ("channel", "1101", "1002")] {
+            let more = "document.querySelector('#\(kind)s-more')"
+            let names = "[...document.querySelectorAll('#\(kind)-list code')].map((code) => code.textContent)"
+            let button = "document.querySelector('#\(kind)-list button')"
+            try await stage.browser.wait(until: "\(names).length === 100")
+            #expect(try await stage.browser.text("\(names).at(0) + ' to ' + \(names).at(-1)") == "\(first) to \(last)")
+            #expect(try await stage.browser.holds("\(more).checkVisibility()"))
+            #expect(try await stage.browser.text("\(more).textContent") == "2 more are not listed.")
+            // Those that go make room.
+            for left in [1, 0] {
+                let next = try await stage.browser.text("\(names).at(1)")
+                try await stage.browser.run("\(button).click()")
+                try await stage.browser.wait(until: "\(names).at(0) === '\(next)'")
+                #expect(try await stage.browser.number("\(names).length") == 100)
+                #expect(try await stage.browser.holds("\(more).hidden === \(left == 0)"))
+            }
+        }
+        try await stage.end()
+    }
 }

@@ -16,7 +16,7 @@ extension ToolTests {
                 as: UTF8.self)
         }
 
-        @Test(arguments: [("Simulator", 14), ("SimulatorRecipes", 11), ("SimulatorInCI", 1)])
+        @Test(arguments: [("Simulator", 14), ("SimulatorRecipes", 11), ("SimulatorInCI", 2)])
         func `its commands print what it says`(page: String, countMin: Int) async throws {
             let blocks = GuideBlock.all(of: try Self.page(page))
             #expect(blocks.count >= countMin)

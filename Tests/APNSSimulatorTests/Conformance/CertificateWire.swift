@@ -1,0 +1,50 @@
+import Crypto
+import EventLoop
+import TLS
+import TestKit
+
+@testable import APNSSimulator
+
+// Certificates as they are shown within TLS.
+
+extension Wire.Place {
+    static let sandboxWithinTLS = Endpoint(host: "api.sandbox.push.apple.com", port: 2197)
+}
+
+extension Wire {
+    /// Has the sandbox listen within TLS as well, and the simulator's clock go as the certificates of this run want it.
+    func listenWithinTLS() throws {
+        let server = try AppleAuthority.authority.issueServer(dnsNames: [Place.sandboxWithinTLS.host])
+        var configuration = TLSServerConfiguration(
+            identity: TLSIdentity(certificateChainPEM: server.certificatePEM, privateKeyPEM: server.privateKeyPEM),
+            applicationProtocols: ["h2"])
+        configuration.asksForAnyClientCertificate = true
+        let context = try TLSContext(server: configuration)
+        try loop.enter {
+            apns.server.clockOffset = .seconds(Int64(CertificateTime.nowSeconds) - loop.now.unixSeconds)
+            try apns.server.listen(on: Place.sandboxWithinTLS, as: .sandboxPush, tls: context)
+        }
+    }
+
+    /// A connection within TLS with this certificate that has heard from the server, or has ended.
+    func connect(showing issued: IssuedCertificate?) throws -> FramePeer {
+        let identity = issued.map {
+            TLSIdentity(certificateChainPEM: $0.certificatePEM, privateKeyPEM: $0.privateKeyPEM)
+        }
+        let context = try TLSContext(
+            client: TLSClientConfiguration(
+                trust: .pem(AppleAuthority.authority.certificatePEM), identity: identity, applicationProtocols: ["h2"]))
+        let peer = FramePeer(.good)
+        loop.enter {
+            _ = TLSConnector(loop: loop, endpoint: Place.sandboxWithinTLS, context: context).connect(peer)
+        }
+        run { !peer.frames.isEmpty || peer.isClosed }
+        return peer
+    }
+}
+
+private enum CertificateTime {
+    /// Within what the certificates of this run hold.
+    static let nowSeconds =
+        try! CertificateContents(pem: Array(AppleAuthority.single.certificatePEM.utf8)).notBeforeSeconds + 3600
+}

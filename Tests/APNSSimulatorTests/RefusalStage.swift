@@ -1,0 +1,117 @@
+import APNSProtocol
+import Crypto
+import EventLoop
+import TestKit
+import Testing
+
+@testable import APNSSimulator
+
+/// A simulator in whose world every detail of a refusal can be earned: two teams with their apps, keys of several
+/// kinds, and channels of two apps and both environments.
+struct RefusalStage {
+    /// Channels, by what there is to say of them.
+    enum ChannelID {
+        static let stored = "c3RvcmVkY2hhbm5lbA=="
+        static let unstored = "bm90IHN0b3JlZCBhdCA="
+        static let inProduction = "aW4gcHJvZHVjdGlvbiE="
+        static let ofOtherApp = "b2Ygb3RoZXIgYXBwIQ=="
+    }
+
+    let wire: Wire
+    /// The other team's.
+    let theirs: Provider
+    /// Of the same team as the wire's own: another key of the team, two of topics, and one of production alone.
+    let second, topics, otherTopics, production: Provider
+
+    init() throws {
+        let theirs = try Provider(teamID: "TEAM000002", keyID: "KEY0000002")
+        let second = try Provider(keyID: "KEY0000003")
+        let topics = try Provider(keyID: "KEYTOPICS1")
+        let otherTopics = try Provider(keyID: "KEYTOPICS2")
+        let production = try Provider(keyID: "KEYPRODUCT")
+        let keys = try [topics, otherTopics].map { provider in
+            var key = try provider.registered()
+            key.scope = .topics(["com.example.app"], relatedKeyID: nil)
+            return key
+        }
+        let all =
+            try keys + [theirs.registered(), second.registered(), production.registered(environments: [.production])]
+        wire = try Wire { _, state in
+            for key in all { state.add(key) }
+            state.addApp(bundleID: "com.example.app", teamID: "TEAM000001", allowsBroadcasts: true)
+            state.addApp(bundleID: "com.example.second", teamID: "TEAM000001", allowsBroadcasts: true)
+            state.addApp(bundleID: "com.example.theirs", teamID: "TEAM000002", allowsBroadcasts: true)
+            for (id, app, environment, policy) in [
+                (ChannelID.stored, "com.example.app", .sandbox, .newest),
+                (ChannelID.unstored, "com.example.app", .sandbox, .none),
+                (ChannelID.inProduction, "com.example.app", .production, .newest),
+                (ChannelID.ofOtherApp, "com.example.second", .sandbox, .newest),
+            ] as [(String, String, APNSEnvironment, Channel.StoragePolicy)] {
+                state.add(Channel(id: id, bundleID: app, environment: environment, storagePolicy: policy))
+            }
+        }
+        (self.theirs, self.second, self.production) = (theirs, second, production)
+        (self.topics, self.otherTopics) = (topics, otherTopics)
+    }
+
+    var nowSeconds: Int64 { wire.loop.now.unixSeconds }
+
+    /// Turns switches.
+    func rules(_ body: (inout RuleOptions) -> Void) { wire.change { body(&$0.rules) } }
+
+    /// The answer to a good push with a provider token that is bent.
+    func push(header: String? = nil, claims: String? = nil, signedBy signer: ES256PrivateKey? = nil) throws
+        -> WireAnswer
+    {
+        wire.push(with: try wire.token(of: wire.apns.provider, header: header, claims: claims, signedBy: signer))
+    }
+
+    /// The answer to a good push with a token of one's own.
+    func push(by provider: Provider, topic: String = "com.example.app", on peer: FramePeer? = nil) throws -> WireAnswer
+    {
+        wire.push(["authorization": "bearer \(try wire.token(of: provider))", "apns-topic": topic], on: peer)
+    }
+
+    /// A connection that belongs to whoever has this key, ours unless told otherwise.
+    func bound(by provider: Provider? = nil) throws -> FramePeer {
+        let peer = wire.connect()
+        #expect(try push(by: provider ?? wire.apns.provider, on: peer).line == "200")
+        return peer
+    }
+
+    /// A connection within TLS with this certificate.
+    func connect(showing issued: IssuedCertificate, isRegistered: Bool = true) throws -> FramePeer {
+        try wire.listenWithinTLS()
+        if isRegistered {
+            let certificate = try RegisteredCertificate(pem: issued.certificatePEM, teamID: "TEAM000001")
+            wire.change { $0.add(certificate) }
+        }
+        return try wire.connect(showing: issued)
+    }
+
+    /// The answer to a good broadcast in which `changes` were made.
+    func broadcast(
+        _ changes: KeyValuePairs<String, String?> = [:], body: String = #"{"aps":{"event":"update"}}"#,
+        on peer: FramePeer? = nil
+    ) -> WireAnswer {
+        let good: [(String, String?)] = [
+            (":method", "POST"), (":scheme", "https"), (":path", Self.broadcastPath("com.example.app")),
+            (":authority", "apns"), ("authorization", "bearer \(wire.apns.token)"), ("apns-request-id", Wire.id),
+            ("apns-channel-id", ChannelID.stored), ("apns-push-type", "liveactivity"), ("apns-priority", "10"),
+            ("apns-expiration", "0"),
+        ]
+        return wire.exchange(Wire.fields(good, changes), body: Array(body.utf8), on: peer)
+    }
+
+    static func broadcastPath(_ app: String) -> String { "/4/broadcasts/apps/\(app)" }
+
+    /// The answer to whoever wants to read a channel, at the sandbox's port for that.
+    func read(_ changes: KeyValuePairs<String, String?> = [:]) -> WireAnswer {
+        let good: [(String, String?)] = [
+            (":method", "GET"), (":scheme", "https"), (":path", "/1/apps/com.example.app/channels"),
+            (":authority", "apns"), ("authorization", "bearer \(wire.apns.token)"), ("apns-request-id", Wire.id),
+            ("apns-channel-id", ChannelID.stored),
+        ]
+        return wire.at(Wire.Place.sandboxChannels).exchange(Wire.fields(good, changes), body: [])
+    }
+}
