@@ -4,7 +4,7 @@ import TestKit
 /// Benchmarks of the whole and of its parts. Figures count only within one run: see the floor beside them.
 @main struct MartletBench {
     private static let help = """
-        Usage: martlet-bench end-to-end|simulator|schema|soak|instructions [OPTIONS]
+        Usage: martlet-bench end-to-end|latency|simulator|schema|soak|instructions [OPTIONS]
 
         Measures beside a floor: a C program that does the least that the work could cost. Both in turns; the median of all
         samples counts. Figures of other runs say little. Build first: swift build -c release
@@ -19,6 +19,13 @@ import TestKit
           --apps N           that the messages go to, in turns (1)
           --lanes N          of each worker (1)
           --workers N        at once (1); the floors are one process always
+
+        latency: publishes messages at a steady rate and follows each to its result.
+          --per-second N,…   rates, one after the other (500)
+          --seconds N        at each rate (20)
+          --delay-ms N       how long the simulator takes to answer (0)
+          --lanes N          of the worker (1)
+          --plot FILE        draw latency over the rate, as SVG; at rates from 100 to 16000 unless some are given
 
         simulator: has h2load push to apns-simulator, which checks everything and keeps its log of requests; the floor
         answers 200 and checks nothing. Fails when the simulator costs more than twice the floor's processor time.
@@ -43,7 +50,7 @@ import TestKit
           --apps N         spread the messages over so many apps, each with a key of its own (1); may cost 5 % more
           --accept         write what is counted to deploy/instructions instead
 
-        end-to-end, simulator and schema:
+        end-to-end, latency, simulator and schema:
           --samples N      of each (5)
           --quick          few messages, one sample: whether it works, not how fast
           --json           print JSON instead of a table
@@ -71,6 +78,11 @@ import TestKit
             let options = try EndToEndOptions(arguments.dropFirst())
             let report = try await EndToEnd(options).run()
             print(options.wantsJSON ? report.json : report.table)
+        case "latency":
+            let options = try LatencyOptions(arguments.dropFirst())
+            let report = try await Latency(options).run()
+            print(options.wantsJSON ? report.json : report.table)
+            if let plot = options.plot { try report.chart.write(to: plot) }
         case "simulator":
             let options = try SimulatorLoadOptions(arguments.dropFirst())
             let report = try await SimulatorLoad(options).run()
@@ -98,7 +110,7 @@ import TestKit
             if let objection = report.objection { fail(objection, code: 1) }
         default:
             throw UsageError(
-                message: "which benchmark? There are: end-to-end, simulator, schema, soak, instructions")
+                message: "which benchmark? There are: end-to-end, latency, simulator, schema, soak, instructions")
         }
     }
 

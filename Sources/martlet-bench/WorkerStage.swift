@@ -7,7 +7,7 @@ struct WorkerStage {
     static let results = "push.results"
 
     let broker: PrivateBroker
-    let session: BrokerSession
+    let desk: BrokerDesk
     let configuration: String
     private let directory: TemporaryDirectory
     private let apns: SimulatorProcess
@@ -28,11 +28,11 @@ struct WorkerStage {
         apns = try await SimulatorProcess(in: directory, options: options + ["--accept-unknown-topics"])
         configuration = try apns.writeConfiguration(amqpURL: broker.url, apps: apps, more: more)
         try await MartletProcess.run("topology", "apply", "--config", configuration)
-        session = try await BrokerSession(broker.url)
+        desk = try BrokerDesk(broker.url)
     }
 
     func end() async throws {
-        await session.close()
+        await desk.close()
         try await simulator.terminate()
         try await broker.end()
     }
@@ -46,15 +46,14 @@ struct WorkerStage {
         }
     }
 
-    func purge(_ queue: String) async throws {
-        _ = try await session.administer { try await $0.purge(queue) }
-    }
+    /// Takes away what is left of requests and results.
+    func purge() async throws { for queue in [Self.requests, Self.results] { try await desk.purge(queue) } }
 
     /// A file with the value of an `authorization` header.
     func writeAuthorization() throws -> String { try directory.write("authorization", apns.authorization()) }
 
     /// Publishes so many requests.
     func fill(_ count: Int, _ template: BenchMessage) async throws {
-        try await session.publish(count) { template.message($0, queue: Self.requests) }
+        try await desk.publish(count) { template.message($0, queue: Self.requests) }
     }
 }

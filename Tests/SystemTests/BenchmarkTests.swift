@@ -34,6 +34,34 @@ extension ToolTests {
             }
         }
 
+        @Test func latencyFollowsEachMessageToItsResult() async throws {
+            let directory = try TemporaryDirectory("latency")
+            let plot = directory.file("latency.svg")
+            let result = try await ChildProcess.run(
+                [
+                    Products.executable("martlet-bench"), "latency", "--samples", "1", "--seconds", "1", "--per-second",
+                    "100,200", "--delay-ms", "20", "--plot", plot, "--json",
+                ], within: .seconds(120))
+            #expect(result.exit.status == .exited(0), "\(result.errors)")
+            let report = try JSONDocument(result.output.joined()).root
+            let rates = try #require(report["rates"]).elements
+            #expect(rates.map { $0["messages_per_second"]?.int } == [100, 200])
+            for rate in rates {
+                for (program, least) in [("floor-relay", 0.0), ("floor-worker", 20), ("martlet", 20)] {
+                    let figures = try #require(rate[key: program])
+                    let (p50, p99) = try (#require(figures["p50_ms"]?.double), #require(figures["p99_ms"]?.double))
+                    #expect(p50 > least && p99 >= p50, "\(program)")
+                    #expect(try #require(figures["cpu_us_per_message"]?.double) > 0)
+                }
+            }
+            let picture = try directory.read("latency.svg")
+            #expect(picture.hasPrefix("<svg ") && picture.hasSuffix("</svg>\n"))
+            for name in ["floor-relay p50", "floor-worker p99", "martlet p50"] {
+                #expect(picture.contains(">\(name)<"))
+            }
+            #expect(picture.split(separator: "<polyline ").count == 7)
+        }
+
         @Test func soakLetsFaultsComeAndGo() async throws {
             let result = try await ChildProcess.run(
                 [Products.executable("martlet-bench"), "soak", "--quick"], within: .seconds(120))

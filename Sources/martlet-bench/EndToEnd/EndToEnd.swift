@@ -42,7 +42,7 @@ struct EndToEnd {
 
     /// Empties both queues, then fills that of the requests.
     private func fill(_ stage: WorkerStage, _ count: Int, round: Int) async throws {
-        for queue in [WorkerStage.requests, WorkerStage.results] { try await stage.purge(queue) }
+        try await stage.purge()
         try await stage.fill(
             count, BenchMessage(round: round, apps: options.apps, payloadBytes: options.payloadBytes))
     }

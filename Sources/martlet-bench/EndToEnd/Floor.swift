@@ -10,7 +10,7 @@ enum Floor: String, CaseIterable {
     func measure(_ options: EndToEndOptions, on stage: WorkerStage) async throws -> Measurement {
         let brokerBefore = await stage.broker.processorTime()
         let simulatorBefore = stage.simulator.processorTime
-        let program = try await ChildProcess(try command(options, stage))
+        let program = try await ChildProcess(try command(messages: options.messages, inFlight: options.inFlight, stage))
         var peakBytes = 0
         while program.isRunning {
             peakBytes = max(peakBytes, program.peakResidentBytes)
@@ -33,10 +33,11 @@ enum Floor: String, CaseIterable {
             simulatorMicroseconds: simulatorTime.microseconds / messages, peakMegabytes: Double(peakBytes) / 1e6)
     }
 
-    private func command(_ options: EndToEndOptions, _ stage: WorkerStage) throws -> [String] {
+    /// It ends after so many messages.
+    func command(messages: Int, inFlight: Int, _ stage: WorkerStage) throws -> [String] {
         let common = [
-            try Products.executable(rawValue), "\(options.messages)", "--port", "\(stage.broker.port)", "--prefetch",
-            "\(options.inFlight)", "--in", WorkerStage.requests,
+            try Products.executable(rawValue), "\(messages)", "--port", "\(stage.broker.port)", "--prefetch",
+            "\(inFlight)", "--in", WorkerStage.requests,
         ]
         switch self {
         case .relay: return common + ["--out", WorkerStage.results]

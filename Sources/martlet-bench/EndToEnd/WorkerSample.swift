@@ -16,8 +16,8 @@ struct WorkerSample {
         let end = try await look(at: workers, until: options.warmUp + options.messages)
         let peakBytes = workers.map(\.peakResidentBytes).reduce(0, +)
         for worker in workers { try await stage.end(worker) }
-        let left = try await stage.session.count(in: WorkerStage.requests)
-        let told = try await stage.session.count(in: WorkerStage.results)
+        let left = try await stage.desk.count(in: WorkerStage.requests)
+        let told = try await stage.desk.count(in: WorkerStage.results)
         guard left == 0, told == options.warmUp + options.messages else {
             throw ProcessError("\(left) requests are left, and \(told) results were told")
         }
@@ -51,7 +51,7 @@ struct WorkerSample {
     private func look(at workers: [ChildProcess], until count: Int) async throws -> Look {
         let deadline = ContinuousClock.now + .seconds(Self.secondsMax)
         while true {
-            let results = try await stage.session.count(in: WorkerStage.results)
+            let results = try await stage.desk.count(in: WorkerStage.results)
             let look = Look(
                 at: .now, results: results, time: workers.map(\.processorTime).reduce(.zero, +),
                 userTime: workers.map(\.splitProcessorTime.user).reduce(.zero, +),

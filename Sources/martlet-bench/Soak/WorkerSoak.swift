@@ -34,14 +34,14 @@ struct WorkerSoak {
     private func awaitResults(_ count: Int, _ stage: WorkerStage, _ worker: ChildProcess) async throws {
         let deadline = ContinuousClock.now + .seconds(Self.roundSecondsMax)
         while true {
-            let results = try await stage.session.count(in: WorkerStage.results)
+            let results = try await stage.desk.count(in: WorkerStage.results)
             if results == count { break }
             guard worker.isRunning, results < count, ContinuousClock.now < deadline else {
                 throw ProcessError("\(results) of \(count) results: \(worker.errors.linesSoFar.suffix(5))")
             }
             try await Task.sleep(for: .milliseconds(50))
         }
-        try await stage.purge(WorkerStage.results)
+        try await stage.purge()
     }
 
     static func table(_ growth: MemoryGrowth) -> String {

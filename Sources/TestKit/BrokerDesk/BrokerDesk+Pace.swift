@@ -1,10 +1,9 @@
-import AMQP
-import EventLoop
-import TestKit
+public import AMQP
+public import EventLoop
 
 extension BrokerDesk {
     /// Publishes at a steady rate and waits for the confirms; when each was handed over.
-    func publish(_ messages: [OutgoingMessage], perSecond rate: Int) async throws -> [MonotonicTime] {
+    public func publish(_ messages: [OutgoingMessage], perSecond rate: Int) async throws -> [MonotonicTime] {
         let begin = loop.now.monotonic
         var times: [MonotonicTime] = []
         let refused = await withTaskGroup(of: Bool.self) { group in

@@ -1,11 +1,11 @@
-import AMQP
-import EventLoop
-import TestKit
+public import AMQP
+public import EventLoop
 
-/// A test's own place at a broker, on a loop and thread of its own: publishes, collects what comes, empties queues.
-actor BrokerDesk {
+/// A test's or benchmark's own place at a broker, on a loop and thread of its own: publishes, collects what comes, empties
+/// queues.
+public actor BrokerDesk {
     nonisolated let loop: EpollLoop
-    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     private let url: AMQPURL
     private var publisher: Publisher?
@@ -25,7 +25,7 @@ actor BrokerDesk {
         }
     }
 
-    init(_ url: String) throws {
+    public init(_ url: String) throws {
         self.url = try AMQPURL(url)
         let loop = try EpollLoop()
         self.loop = loop
@@ -33,7 +33,7 @@ actor BrokerDesk {
     }
 
     /// Ends its connections and its thread.
-    func close() async {
+    public func close() async {
         for (_, collection) in collections { await collection.consumer.close() }
         await publisher?.close()
         await admin?.close()
@@ -44,31 +44,41 @@ actor BrokerDesk {
     private var connection: ConnectionConfiguration { ConnectionConfiguration(credentials: url.credentials) }
 
     /// Lets time pass.
-    func pass(_ time: Duration) async { await loop.sleep(for: time) }
+    public func pass(_ time: Duration) async { await loop.sleep(for: time) }
 
-    /// A publisher does not take any number.
-    private static let publishesAtOnce = 10_000
+    /// Messages that are under way at once: a publisher does not take any number.
+    private static let unconfirmedMax = 2000
 
     /// Publishes all and waits for the confirms.
-    func publish(_ messages: [OutgoingMessage]) async throws {
-        for first in stride(from: 0, to: messages.count, by: Self.publishesAtOnce) {
-            try await publishAtOnce(messages[first..<min(first + Self.publishesAtOnce, messages.count)])
-        }
+    ///
+    /// - Throws: `ProcessError` when one is not confirmed.
+    public func publish(_ messages: [OutgoingMessage]) async throws {
+        try await publish(messages.count) { messages[$0] }
     }
 
-    private func publishAtOnce(_ messages: ArraySlice<OutgoingMessage>) async throws {
-        let refused = await withTaskGroup(of: PublishOutcome?.self) { group in
-            for message in messages { group.addTask { await self.publish(message) } }
-            var refused: [PublishOutcome?] = []
-            for await outcome in group where outcome != .confirmed { refused.append(outcome) }
+    /// Publishes `count` messages and waits for the confirms.
+    ///
+    /// - Throws: `ProcessError` when one is not confirmed.
+    public func publish(_ count: Int, _ message: @escaping @Sendable (Int) -> OutgoingMessage) async throws {
+        let refused = await withTaskGroup(of: String?.self) { group in
+            let width = Self.unconfirmedMax
+            for first in 0..<min(width, count) {
+                group.addTask { [self] in
+                    for number in stride(from: first, to: count, by: width) {
+                        let outcome = await publish(message(number))
+                        guard outcome == .confirmed else { return "message \(number): \(String(describing: outcome))" }
+                    }
+                    return nil
+                }
+            }
+            var refused: String?
+            for await why in group { refused = refused ?? why }
             return refused
         }
-        guard refused.isEmpty else {
-            throw ProcessError("\(refused.count) not confirmed, such as \(String(describing: refused[0]))")
-        }
+        if let refused { throw ProcessError("not published: \(refused)") }
     }
 
-    func publish(_ message: OutgoingMessage) async -> PublishOutcome? {
+    public func publish(_ message: OutgoingMessage) async -> PublishOutcome? {
         if publisher == nil {
             let publisher = Publisher(loop: loop, connectors: connectors, connection: connection)
             publisher.start()
@@ -78,7 +88,7 @@ actor BrokerDesk {
     }
 
     /// Has one message of a queue delivered and put back, so that it comes as a redelivery next time.
-    func touch(_ queue: String) async {
+    public func touch(_ queue: String) async {
         let consumer = Consumer(
             loop: loop, connectors: connectors, connection: connection,
             configuration: ConsumerConfiguration(queue: queue, prefetch: 1))
@@ -93,7 +103,7 @@ actor BrokerDesk {
     }
 
     /// Takes all that comes into a queue from now on.
-    func collect(_ queue: String) {
+    public func collect(_ queue: String) {
         var configuration = ConsumerConfiguration(queue: queue, prefetch: 2000)
         configuration.messageBytesMax = 16 << 20
         let consumer = Consumer(
@@ -109,15 +119,21 @@ actor BrokerDesk {
         consumer.start()
     }
 
+    /// Lets go of what has come out of a queue that is collected; what comes is collected on.
+    public func forget(_ queue: String) {
+        collections[queue]?.messages = []
+        collections[queue]?.arrivals = []
+    }
+
     /// When each of the messages that are `collected` came.
-    func arrivals(_ queue: String) -> [MonotonicTime] { collections[queue]?.arrivals ?? [] }
+    public func arrivals(_ queue: String) -> [MonotonicTime] { collections[queue]?.arrivals ?? [] }
 
     /// What has come out of a queue since it is collected.
-    func collected(_ queue: String) -> [IncomingMessage] { collections[queue]?.messages ?? [] }
+    public func collected(_ queue: String) -> [IncomingMessage] { collections[queue]?.messages ?? [] }
 
     /// Waits until so many messages have come out of a queue that is collected; all that have.
     @discardableResult
-    func collected(_ queue: String, atLeast count: Int, within deadline: Duration = .seconds(90)) async throws
+    public func collected(_ queue: String, atLeast count: Int, within deadline: Duration = .seconds(90)) async throws
         -> [IncomingMessage]
     {
         guard let collection = collections[queue] else { throw ProcessError("\(queue) is not collected") }
@@ -141,7 +157,7 @@ actor BrokerDesk {
     }
 
     /// Waits until messages with so many different ids have come out of a queue that is collected.
-    func collected(_ queue: String, ids count: Int, within deadline: Duration = .seconds(90)) async throws {
+    public func collected(_ queue: String, ids count: Int, within deadline: Duration = .seconds(90)) async throws {
         let end = loop.now.monotonic + deadline
         var messages = collected(queue)
         while case let missing = count - Set(messages.map(\.properties.messageID)).count, missing > 0 {
@@ -151,7 +167,7 @@ actor BrokerDesk {
     }
 
     /// Takes what is in a queue now. Other than a count, which the broker tells late, this misses nothing.
-    func takeAll(from queue: String) async throws -> [IncomingMessage] {
+    public func takeAll(from queue: String) async throws -> [IncomingMessage] {
         var taken: [IncomingMessage] = []
         while true {
             let batch = try await withThrowingTaskGroup(of: IncomingMessage?.self) { group in
@@ -169,7 +185,13 @@ actor BrokerDesk {
         try await theAdmin.get(from: queue)
     }
 
-    var theAdmin: BrokerAdmin {
+    /// How many messages wait in a queue.
+    public func count(in queue: String) async throws -> Int { try await theAdmin.status(ofQueue: queue).messages }
+
+    /// Takes away what waits in a queue.
+    public func purge(_ queue: String) async throws { try await theAdmin.purge(queue) }
+
+    public var theAdmin: BrokerAdmin {
         if let admin { return admin }
         let admin = BrokerAdmin(loop: loop, connectors: connectors, connection: connection)
         admin.start()

@@ -1,0 +1,34 @@
+import TestKit
+
+/// Publishes at steady rates, and follows each message to its result, by a worker and by the floors in turns.
+struct Latency {
+    private let options: LatencyOptions
+
+    init(_ options: LatencyOptions) {
+        self.options = options
+    }
+
+    func run() async throws -> LatencyReport {
+        MartletBench.note("Starting a private broker and the simulator")
+        let stage = try await WorkerStage(
+            simulator: ["--delay-ms", "\(options.delayMilliseconds)"], more: "lanes: \(options.lanes)")
+        await stage.desk.collect(WorkerStage.results)
+        var report = LatencyReport(options: options)
+        var round = 0
+        for rate in options.rates {
+            for sample in 1...options.samples {
+                for program in BenchProgram.allCases {
+                    round += 1
+                    let load = PacedLoad(
+                        stage: stage, rate: rate, seconds: options.seconds, message: BenchMessage(round: round))
+                    let figures = try await load.measure(program)
+                    report.add(figures, of: program, at: rate)
+                    MartletBench.note(
+                        "\(rate)/s \(sample)/\(options.samples)  \(LatencyReport.line(program, rate, figures))")
+                }
+            }
+        }
+        try await stage.end()
+        return report
+    }
+}

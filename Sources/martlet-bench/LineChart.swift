@@ -1,0 +1,147 @@
+import Glibc
+import TestKit
+
+/// Lines over an axis, as SVG: with a logarithmic scale where the figures span more than it takes to see the small ones.
+struct LineChart {
+    struct Line {
+        var name: String
+        var isDashed = false
+        /// Lines of one group have one colour.
+        var group: String
+        var points: [(x: Double, y: Double)]
+    }
+
+    private static let width = 960.0
+    private static let height = 540.0
+    private static let plot = (left: 80.0, right: 920.0, top: 110.0, bottom: 470.0)
+    /// Told apart by most who do not see all colours (Okabe and Ito).
+    private static let colours = ["#7a7a7a", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"]
+    /// Of the largest to the smallest.
+    private static let linearSpanMax = 12.0
+
+    let title: String
+    let xLabel: String
+    let yLabel: String
+    var lines: [Line] = []
+
+    init(title: String, xLabel: String, yLabel: String) {
+        (self.title, self.xLabel, self.yLabel) = (title, xLabel, yLabel)
+    }
+
+    func write(to path: String) throws {
+        guard let file = fopen(path, "w") else { throw ProcessError("cannot write \(path)") }
+        let written = fputs(svg, file)
+        guard fclose(file) == 0, written >= 0 else { throw ProcessError("cannot write \(path)") }
+    }
+
+    var svg: String {
+        let points = lines.flatMap(\.points)
+        let x = Axis(points.map(\.x), from: Self.plot.left, to: Self.plot.right)
+        let y = Axis(points.map(\.y), from: Self.plot.bottom, to: Self.plot.top)
+        return """
+            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Int(Self.width)) \(Int(Self.height))" \
+            font-family="system-ui, sans-serif" font-size="15" fill="#222">
+            <rect width="100%" height="100%" fill="#fff"/>
+            <text x="\(Int(Self.plot.left))" y="36" font-size="22" font-weight="600">\(escaped(title))</text>
+            \(legend)
+            \(grid(x, y))
+            \(lines.map { path(of: $0, x, y) }.joined(separator: "\n"))
+            </svg>
+
+            """
+    }
+
+    private func grid(_ x: Axis, _ y: Axis) -> String {
+        let (left, right) = (Self.plot.left, Self.plot.right)
+        let rows = y.ticks.map { tick in
+            """
+            <line x1="\(left)" x2="\(right)" y1="\(number(y.place(tick)))" y2="\(number(y.place(tick)))" stroke="#ddd"/>\
+            <text x="\(left - 10)" y="\(number(y.place(tick) + 5))" text-anchor="end">\(label(tick))</text>
+            """
+        }
+        let columns = x.ticks.map { tick in
+            """
+            <text x="\(number(x.place(tick)))" y="\(Self.plot.bottom + 24)" text-anchor="middle">\(label(tick))</text>
+            """
+        }
+        let labels = """
+            <text x="\((left + right) / 2)" y="\(Self.height - 14)" text-anchor="middle">\(escaped(xLabel))</text>
+            <text x="20" y="\(Self.plot.top - 14)">\(escaped(yLabel))</text>
+            """
+        return (rows + columns + [labels]).joined(separator: "\n")
+    }
+
+    private func path(of line: Line, _ x: Axis, _ y: Axis) -> String {
+        let places = line.points.map { (number(x.place($0.x)), number(y.place($0.y))) }
+        let dots = places.map { #"<circle cx="\#($0.0)" cy="\#($0.1)" r="4" fill="\#(colour(of: line))"/>"# }
+        return """
+            <polyline points="\(places.map { "\($0.0),\($0.1)" }.joined(separator: " "))" fill="none" \(stroke(of: line))/>\
+            \(line.isDashed ? "" : dots.joined())
+            """
+    }
+
+    private var legend: String {
+        lines.enumerated().map { index, line in
+            let (x, y) = (Int(Self.plot.left) + index / 2 * 230, 62 + index % 2 * 22)
+            return """
+                <line x1="\(x)" x2="\(x + 34)" y1="\(y - 5)" y2="\(y - 5)" \(stroke(of: line))/>\
+                <text x="\(x + 42)" y="\(y)">\(escaped(line.name))</text>
+                """
+        }.joined(separator: "\n")
+    }
+
+    private func stroke(of line: Line) -> String {
+        #"stroke="\#(colour(of: line))" stroke-width="2.5""# + (line.isDashed ? #" stroke-dasharray="7 6""# : "")
+    }
+
+    private func colour(of line: Line) -> String {
+        var groups: [String] = []
+        for line in lines where !groups.contains(line.group) { groups.append(line.group) }
+        return Self.colours[(groups.firstIndex(of: line.group) ?? 0) % Self.colours.count]
+    }
+
+    private func number(_ figure: Double) -> String { Figures.decimal(figure, places: 1) }
+
+    private func label(_ figure: Double) -> String {
+        figure >= 1 || figure == 0 ? Figures.decimal(figure, places: 0) : Figures.decimal(figure, places: 1)
+    }
+
+    private func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
+    }
+
+    /// Where figures stand, and which are named.
+    private struct Axis {
+        let ticks: [Double]
+        private let isLogarithmic: Bool
+        private let from: Double
+        private let to: Double
+        private let (lowest, highest): (Double, Double)
+
+        init(_ figures: [Double], from: Double, to: Double) {
+            (self.from, self.to) = (from, to)
+            let most = Swift.max(figures.max() ?? 1, 1e-3)
+            let least = Swift.max(Swift.min(figures.min() ?? most, most), most / 1e6)
+            isLogarithmic = most / least > LineChart.linearSpanMax
+            if isLogarithmic {
+                // 1, 2, 5, 10, …
+                let steps = (-3...7).flatMap { power in [1, 2, 5].map { $0 * pow(10, Double(power)) } }
+                let first = steps.lastIndex { $0 <= least } ?? 0
+                let last = steps.firstIndex { $0 >= most } ?? steps.count - 1
+                ticks = Array(steps[first...last])
+            } else {
+                let rough = most / 5
+                let power = pow(10, floor(log10(rough)))
+                let step = [1, 2, 5, 10].map { $0 * power }.first { $0 >= rough } ?? rough
+                ticks = (0...Int((most / step).rounded(.up))).map { Double($0) * step }
+            }
+            (lowest, highest) = (ticks.first ?? 0, ticks.last ?? 1)
+        }
+
+        func place(_ figure: Double) -> Double {
+            func scale(_ figure: Double) -> Double { isLogarithmic ? log10(Swift.max(figure, lowest)) : figure }
+            let span = scale(highest) - scale(lowest)
+            return from + (to - from) * (span > 0 ? (scale(figure) - scale(lowest)) / span : 0.5)
+        }
+    }
+}
