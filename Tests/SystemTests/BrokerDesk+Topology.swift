@@ -1,4 +1,5 @@
 import AMQP
+import TestKit
 
 extension BrokerDesk {
     /// Deletes queues; the messages that were in them.

@@ -1,6 +1,7 @@
 import AMQP
 import EventLoop
 import JSON
+import TestKit
 
 extension Stage {
     /// How long it took from publish to result: samples that were published at these times, in their order.
