@@ -59,10 +59,12 @@ private struct RequestWriter {
                 if !DeviceToken.isWellFormed(token) { json.member("device_malformed", true) }
             }
         }
-        if let topic = view.topic {
+        if let topic = view[HeaderName.apnsTopic] {
+            member("topic", topic)
+        } else if let topic = view.topicOfPath {
+            // It may be a device token in the wrong place.
             json.key("topic")
-            // That of a path may be a device token in the wrong place.
-            if view.isTopicOfPath { writePath(topic) } else { json.string(utf8: topic) }
+            writePath(topic)
         }
         member("push_type", view[HeaderName.apnsPushType])
         number("priority", view[HeaderName.apnsPriority])
@@ -103,14 +105,12 @@ private struct RequestWriter {
     }
 
     private mutating func writeHeaders() {
-        let last = view.headers.reduce(-1) { index, _ in index + 1 }
+        let hidden = view.entry.hidesMalformedValue ? view.headers.reduce(-1) { index, _ in index + 1 } : nil
         json.beginArray("headers")
         for (index, header) in view.headers.enumerated() {
             json.beginObject()
             member("name", header.name)
-            if index < last || !view.entry.hidesMalformedValue {
-                writeValue(of: header)
-            }
+            if index != hidden { writeValue(of: header) }
             if let form = header.representation.form {
                 json.member("representation", form.word)
                 json.member("huffman", header.representation.isValueHuffman)

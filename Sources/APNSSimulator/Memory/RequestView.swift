@@ -44,11 +44,8 @@ struct RequestView {
         self[HeaderName.path].flatMap { PathText.rest(of: $0, behind: RequestPath.devicePrefix) }
     }
 
-    var isTopicOfPath: Bool { self[HeaderName.apnsTopic] == nil }
-
     /// `apns-topic`; for broadcasts and channels, the bundle ID in the path.
-    var topic: UnsafeRawBufferPointer? {
-        if let topic = self[HeaderName.apnsTopic] { return topic }
-        return self[HeaderName.path].flatMap(PathText.bundleID)
-    }
+    var topic: UnsafeRawBufferPointer? { self[HeaderName.apnsTopic] ?? topicOfPath }
+
+    var topicOfPath: UnsafeRawBufferPointer? { self[HeaderName.path].flatMap(PathText.bundleID) }
 }

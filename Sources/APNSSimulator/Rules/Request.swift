@@ -62,6 +62,7 @@ final class Request {
         contents.pointee.keepsAll = keepsAll
         contents.pointee.headersKept = 0
         contents.pointee.hasMalformedHeader = false
+        contents.pointee.hidesMalformedValue = false
         contents.pointee.headers.count = 0
         contents.pointee.body.count = 0
         contents.pointee.bodyByteCount = 0
@@ -109,15 +110,14 @@ final class Request {
         let letters = name.map(lowercased).filter { UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 }
         let isSecret = letters.elementsEqual(HeaderName.authorization.bytes)
         let representation = HeaderRepresentation(nil)
-        if let value {
-            let shown = value.count - (isSecret ? HeaderRecord.secret(in: value).count : 0)
-            contents.pointee.hidesMalformedValue = !keep(
-                name, UnsafeRawBufferPointer(rebasing: value[..<shown]), representation)
-        } else {
-            contents.pointee.hidesMalformedValue = true
-        }
+        let isShown =
+            value.map { value in
+                let shown = value.count - (isSecret ? HeaderRecord.secret(in: value).count : 0)
+                return keep(name, UnsafeRawBufferPointer(rebasing: value[..<shown]), representation)
+            } ?? false
         contents.pointee.hasMalformedHeader =
-            !hidesMalformedValue || keep(name, UnsafeRawBufferPointer(start: nil, count: 0), representation)
+            isShown || keep(name, UnsafeRawBufferPointer(start: nil, count: 0), representation)
+        contents.pointee.hidesMalformedValue = hasMalformedHeader && !isShown
     }
 
     /// Whether the value of the last header, which makes it malformed, is not kept.

@@ -49,6 +49,15 @@ import Testing
         #expect(logged[0].malformedField == field)
     }
 
+    /// The next in the same place has nothing of it.
+    @Test func onlyItsOwnValueIsHidden() throws {
+        let peer = wire.connect()
+        #expect(wire.push(["X-Up": "a"], on: peer).frames == ["RST_STREAM"])
+        #expect(wire.push(["content-length": "3"], on: peer).frames == ["RST_STREAM"])
+        #expect(try told(0).value == nil)
+        #expect(try told(1).value != nil)
+    }
+
     /// What a peer writes cannot have it searched again and again.
     @Test func aValueThatLooksLikeTheWordsOfTheLibraryTakesNoTime() throws {
         let value = "\n" + String(repeating: ", name: [", count: 1500) + "\n"
