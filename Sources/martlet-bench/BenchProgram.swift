@@ -6,4 +6,7 @@ enum BenchProgram: String, CaseIterable {
 
     /// nil: Martlet's worker.
     var floor: Floor? { Floor(rawValue: rawValue) }
+
+    /// Its name as the first column of a table.
+    var cell: String { rawValue + String(repeating: " ", count: max(0, 13 - rawValue.count)) }
 }

@@ -1,3 +1,5 @@
+import JSON
+
 /// Figures as people read them.
 enum Figures {
     static func median(_ figures: [Double]) -> Double {
@@ -19,6 +21,19 @@ enum Figures {
     static func cell(_ figure: Double, places: Int, width: Int) -> String {
         let text = decimal(figure, places: places)
         return String(repeating: " ", count: max(0, width - text.count)) + text
+    }
+}
+
+extension JSONWriter {
+    /// An object of figures, each to so many places.
+    mutating func figures(_ figures: KeyValuePairs<String, Double>, places: Int) {
+        let scale = (0..<places).reduce(1.0) { scale, _ in scale * 10 }
+        beginObject()
+        for (name, figure) in figures {
+            key(name)
+            double((figure * scale).rounded() / scale)
+        }
+        endObject()
     }
 }
 

@@ -23,21 +23,24 @@ struct EndToEnd {
         var report = EndToEndReport(options: options)
         var round = 0
         for sample in 1...options.samples {
-            func add(_ name: String, _ measurement: Measurement) {
-                report.samples[name, default: []].append(measurement)
-                MartletBench.note("\(sample)/\(options.samples)  \(EndToEndReport.line(name, measurement))")
-            }
-            for floor in Floor.allCases {
+            for program in BenchProgram.allCases {
                 round += 1
-                try await fill(stage, options.messages, round: round)
-                add(floor.rawValue, try await floor.measure(options, on: stage))
+                let measurement = try await measure(program, on: stage, round: round)
+                report.samples[program, default: []].append(measurement)
+                MartletBench.note("\(sample)/\(options.samples)  \(EndToEndReport.line(program, measurement))")
             }
-            round += 1
-            try await fill(stage, options.warmUp + options.messages, round: round)
-            add(EndToEndReport.martlet, try await WorkerSample(options: options, stage: stage).measure())
         }
         try await stage.end()
         return report
+    }
+
+    private func measure(_ program: BenchProgram, on stage: WorkerStage, round: Int) async throws -> Measurement {
+        guard let floor = program.floor else {
+            try await fill(stage, options.warmUp + options.messages, round: round)
+            return try await WorkerSample(options: options, stage: stage).measure()
+        }
+        try await fill(stage, options.messages, round: round)
+        return try await floor.measure(options, on: stage)
     }
 
     /// Empties both queues, then fills that of the requests.

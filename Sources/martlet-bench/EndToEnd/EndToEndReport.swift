@@ -2,40 +2,35 @@ import JSON
 
 /// What was measured, for people and for programs.
 struct EndToEndReport {
-    static let martlet = "martlet"
-
     let options: EndToEndOptions
-    /// By the name of who was measured.
-    var samples: [String: [Measurement]] = [:]
+    var samples: [BenchProgram: [Measurement]] = [:]
 
     init(options: EndToEndOptions) {
         self.options = options
     }
 
-    private var names: [String] { Floor.allCases.map(\.rawValue) + [Self.martlet] }
-
-    private func median(_ name: String) -> Measurement { .median(samples[name] ?? []) }
+    private func median(_ program: BenchProgram) -> Measurement { .median(samples[program] ?? []) }
 
     var table: String {
         """
         \(options.description)
 
                        messages/s   CPU µs/message (user + system)   peak MB   broker, simulator CPU µs/message
-        \(names.map { Self.line($0, median($0)) }.joined(separator: "\n"))
+        \(BenchProgram.allCases.map { Self.line($0, median($0)) }.joined(separator: "\n"))
 
-        \(Floor.allCases.map { comparison(with: $0.rawValue) }.joined(separator: "\n"))
+        \(BenchProgram.allCases.filter { $0.floor != nil }.map { comparison(with: $0) }.joined(separator: "\n"))
         """
     }
 
-    private func comparison(with floor: String) -> String {
-        let (floorFigures, martlet) = (median(floor), median(Self.martlet))
+    private func comparison(with floor: BenchProgram) -> String {
+        let (floorFigures, martlet) = (median(floor), median(.martlet))
         let rate = Figures.decimal(martlet.messagesPerSecond / floorFigures.messagesPerSecond, places: 2)
         let cost = Figures.decimal(martlet.processorMicroseconds / floorFigures.processorMicroseconds, places: 1)
-        return "Martlet reaches \(rate) of \(floor)'s rate and costs \(cost) times its processor time."
+        return "Martlet reaches \(rate) of \(floor.rawValue)'s rate and costs \(cost) times its processor time."
     }
 
-    static func line(_ name: String, _ figures: Measurement) -> String {
-        return name + String(repeating: " ", count: max(0, 13 - name.count))
+    static func line(_ program: BenchProgram, _ figures: Measurement) -> String {
+        program.cell
             + Figures.cell(figures.messagesPerSecond, places: 0, width: 12)
             + Figures.cell(figures.processorMicroseconds, places: 2, width: 17)
             + " (\(Figures.decimal(figures.userMicroseconds, places: 2)) + \(Figures.decimal(figures.systemMicroseconds, places: 2)))"
@@ -55,13 +50,13 @@ struct EndToEndReport {
         json.member("apps", options.apps)
         json.member("lanes", options.lanes)
         json.member("workers", options.workers)
-        for name in names {
-            json.key(name)
+        for program in BenchProgram.allCases {
+            json.key(program.rawValue)
             json.beginObject()
             json.key("median")
-            Self.write(median(name), to: &json)
+            Self.write(median(program), to: &json)
             json.beginArray("samples")
-            for sample in samples[name] ?? [] { Self.write(sample, to: &json) }
+            for sample in samples[program] ?? [] { Self.write(sample, to: &json) }
             json.endArray()
             json.endObject()
         }
@@ -70,19 +65,15 @@ struct EndToEndReport {
     }
 
     private static func write(_ figures: Measurement, to json: inout JSONWriter) {
-        json.beginObject()
-        for (name, figure) in [
-            ("messages_per_second", figures.messagesPerSecond),
-            ("cpu_us_per_message", figures.processorMicroseconds),
-            ("user_us_per_message", figures.userMicroseconds),
-            ("system_us_per_message", figures.systemMicroseconds),
-            ("broker_us_per_message", figures.brokerMicroseconds),
-            ("simulator_us_per_message", figures.simulatorMicroseconds),
-            ("peak_mb", figures.peakMegabytes),
-        ] {
-            json.key(name)
-            json.double((figure * 100).rounded() / 100)
-        }
-        json.endObject()
+        json.figures(
+            [
+                "messages_per_second": figures.messagesPerSecond,
+                "cpu_us_per_message": figures.processorMicroseconds,
+                "user_us_per_message": figures.userMicroseconds,
+                "system_us_per_message": figures.systemMicroseconds,
+                "broker_us_per_message": figures.brokerMicroseconds,
+                "simulator_us_per_message": figures.simulatorMicroseconds,
+                "peak_mb": figures.peakMegabytes,
+            ], places: 2)
     }
 }

@@ -3,7 +3,7 @@ import TestKit
 /// One of the C programs that do the least: `floor-relay`, which only consumes, publishes and acknowledges, and
 /// `floor-worker`, which pushes too. It measures its own rate, from the first message on; what it cost is the kernel's count
 /// of the whole process.
-enum Floor: String, CaseIterable {
+enum Floor: String {
     case relay = "floor-relay"
     case worker = "floor-worker"
 

@@ -36,7 +36,7 @@ struct LatencyReport {
     }
 
     static func line(_ program: BenchProgram, _ rate: Int, _ figures: LatencyFigures) -> String {
-        program.rawValue + String(repeating: " ", count: 13 - program.rawValue.count)
+        program.cell
             + Figures.cell(Double(rate), places: 0, width: 12) + Figures.cell(figures.p50, places: 2, width: 10)
             + Figures.cell(figures.p99, places: 2, width: 10) + Figures.cell(figures.p999, places: 2, width: 10)
             + Figures.cell(figures.processorMicroseconds, places: 1, width: 17)
@@ -66,15 +66,14 @@ struct LatencyReport {
     }
 
     private static func write(_ figures: LatencyFigures, to json: inout JSONWriter) {
-        json.beginObject()
-        for (name, figure) in [
-            ("p50_ms", figures.p50), ("p99_ms", figures.p99), ("p999_ms", figures.p999),
-            ("cpu_us_per_message", figures.processorMicroseconds), ("peak_mb", figures.peakMegabytes),
-        ] {
-            json.key(name)
-            json.double((figure * 1000).rounded() / 1000)
-        }
-        json.endObject()
+        json.figures(
+            [
+                "p50_ms": figures.p50,
+                "p99_ms": figures.p99,
+                "p999_ms": figures.p999,
+                "cpu_us_per_message": figures.processorMicroseconds,
+                "peak_mb": figures.peakMegabytes,
+            ], places: 3)
     }
 
     /// Both percentiles of each program over the rate.

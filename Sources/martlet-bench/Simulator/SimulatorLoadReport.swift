@@ -80,15 +80,11 @@ struct SimulatorLoadReport {
     }
 
     private static func write(_ figures: LoadMeasurement, to json: inout JSONWriter) {
-        json.beginObject()
-        for (name, figure) in [
-            ("requests_per_second", figures.requestsPerSecond),
-            ("cpu_us_per_request", figures.processorMicroseconds),
-            ("peak_mb", figures.peakMegabytes),
-        ] {
-            json.key(name)
-            json.double((figure * 100).rounded() / 100)
-        }
-        json.endObject()
+        json.figures(
+            [
+                "requests_per_second": figures.requestsPerSecond,
+                "cpu_us_per_request": figures.processorMicroseconds,
+                "peak_mb": figures.peakMegabytes,
+            ], places: 2)
     }
 }
