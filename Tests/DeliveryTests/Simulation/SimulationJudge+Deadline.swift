@@ -45,6 +45,27 @@ extension SimulationJudge {
             return since + (isHeld ? Self.afterHolding : Self.usual) + waits + quarantine(publish)
         }
 
+        /// What it may take besides where no worker has its route in use, since a worker's end is the end of what it knew,
+        /// and all others are held up: what lies in the queues is taken one by one.
+        func search(
+            for message: SimulatedMessage, _ publish: SimulationReport.Publish, by told: MonotonicTime
+        ) -> Duration {
+            let areOthersHeld = report.disturbances.contains {
+                $0.holds && !$0.touches(message) && $0.begins <= told && $0.ends + Self.afterHolding >= publish.at
+            }
+            return areOthersHeld && !isInUse(message, at: publish.at) ? .seconds(looksSeconds) : .zero
+        }
+
+        private func isInUse(_ message: SimulatedMessage, at time: MonotonicTime) -> Bool {
+            zip(report.messages, report.pushes).contains { other, pushes in
+                guard other.app == message.app, other.environment == message.environment else { return false }
+                return pushes.contains { push in
+                    let isKnown = report.workerEnds[push.worker].map { $0 > time } ?? true
+                    return isKnown && push.at <= time && push.at + Self.inUse > time
+                }
+            }
+        }
+
         /// There messages pass one by one, each confirmed; those that are held up come again.
         private func quarantine(_ publish: SimulationReport.Publish) -> Duration {
             func isIn(_ publish: SimulationReport.Publish) -> Bool { publish.putBacks >= Lane.deliveriesMax }
