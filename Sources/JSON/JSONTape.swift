@@ -150,6 +150,17 @@ package final class JSONTape {
         return JSONNumber(UnsafeRawBufferPointer(start: bytes + node.start, count: Int(node.end) - node.start))
     }
 
+    /// The quick way for a number of up to 18 digits without a fraction or exponent; nil for all others.
+    public func plainInteger(at index: Int) -> Int64? {
+        let digits = source(of: index)
+        guard nodes[index].count == 1, digits.count <= 18 else { return nil }
+        var value: Int64 = 0
+        for byte in digits where byte != UInt8(ascii: "-") {
+            value = value &* 10 &+ Int64(byte &- UInt8(ascii: "0"))
+        }
+        return digits[0] == UInt8(ascii: "-") ? -value : value
+    }
+
     public func string(at index: Int) -> String { String(decoding: text(of: index), as: UTF8.self) }
 
     /// A value as it was written.

@@ -68,7 +68,10 @@ extension JSONValue {
     package var number: JSONNumber? { node.kind == .number ? tape.number(at: index) : nil }
 
     /// A number that is a whole one of 64 bits, also when written as `1.0` or `1e3`.
-    public var int64: Int64? { number?.int64 }
+    public var int64: Int64? {
+        guard node.kind == .number else { return nil }
+        return tape.view.plainInteger(at: index) ?? number?.int64
+    }
 
     public var int: Int? { int64.flatMap(Int.init(exactly:)) }
 

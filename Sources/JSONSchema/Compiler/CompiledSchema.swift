@@ -49,6 +49,8 @@ public final class CompiledSchema: @unchecked Sendable {
     let root: Int
     /// Some subschema asks what others have evaluated.
     let tracksEvaluation: Bool
+    /// It has only what `SchemaValidator.holds` knows.
+    let isPlain: Bool
     private let unknownPlaces: [SchemaNode]
 
     /// Keywords that are told of those that no vocabulary knows.
@@ -104,6 +106,7 @@ public final class CompiledSchema: @unchecked Sendable {
         locations = compiler.locations
         root = compiler.root
         tracksEvaluation = compiler.subschemas.contains { $0.tracksEvaluation }
+        isPlain = compiler.code.allSatisfy { $0.isPlain } && compiler.objects.allSatisfy { $0.isPlain }
         unknownPlaces = compiler.unknownKeywords
     }
 

@@ -62,6 +62,16 @@ enum Instruction {
     }
 }
 
+extension Instruction {
+    /// Looks at nothing but the value and what is inside it, and in a simple way.
+    var isPlain: Bool {
+        switch self {
+        case .contains, .dependentSchemas, .dynamicCall, .unevaluatedProperties, .unevaluatedItems: false
+        default: true
+        }
+    }
+}
+
 struct TypeSet: OptionSet {
     let rawValue: UInt8
 
@@ -105,6 +115,7 @@ let anything = -1
 struct ObjectRule {
     /// Known names: required ones first, then the other properties.
     var names: KeyTable
+    var nameCount: Int
     /// Index in `CompiledSchema.properties` of what the first name demands.
     var firstProperty: Int
     var requiredCount: Int
@@ -120,6 +131,11 @@ struct ObjectRule {
     /// `CompiledSchema.locations` of the keywords.
     var requiredLocation: Int
     var additionalLocation: Int
+
+    /// One schema at most for each member.
+    var isPlain: Bool { patternCount == 0 && propertyNames == anything }
+    /// Members that nothing names may be whatever they are.
+    var isOpen: Bool { additional == anything && !forbidsAdditional }
 }
 
 struct Property {

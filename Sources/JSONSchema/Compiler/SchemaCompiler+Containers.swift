@@ -10,7 +10,7 @@ extension SchemaCompiler {
         var slots = NameSlots(schema)
         for name in required { _ = slots.slot(of: name) }
         var rule = ObjectRule(
-            names: KeyTable(first: 0, mask: 0, lengths: 0), firstProperty: 0,
+            names: KeyTable(first: 0, mask: 0, lengths: 0), nameCount: 0, firstProperty: 0,
             requiredCount: slots.strings.count, firstPattern: patternProperties.count, patternCount: 0,
             additional: anything, coversAll: false, forbidsAdditional: false, propertyNames: anything,
             requiredLocation: location("required", at: schema.place(of: "required")),
@@ -27,6 +27,7 @@ extension SchemaCompiler {
             }
         }
         rule.names = keyTable(slots.strings)
+        rule.nameCount = slots.strings.count
         rule.firstProperty = properties.count
         properties += found
 

@@ -34,8 +34,7 @@ struct ClassSequence {
         }
 
         @inline(__always) func contains(_ byte: UInt8) -> Bool {
-            guard byte < 128 else { return hasRest }
-            return (byte < 64 ? low : high) >> UInt64(byte & 63) & 1 == 1
+            byte < 128 ? (byte < 64 ? low : high) &>> UInt64(byte) & 1 == 1 : hasRest
         }
     }
 
@@ -59,13 +58,20 @@ struct ClassSequence {
         var place = 0
         for item in items {
             var count = 0
-            while place < text.count, item.contains(text[place]) {
-                // Bytes within a character do not count.
-                if text[place] & 0xC0 != 0x80 {
-                    if count == item.countMax { break }
-                    count += 1
+            if item.hasRest {
+                while place < text.count, item.contains(text[place]) {
+                    // Bytes within a character do not count.
+                    if text[place] & 0xC0 != 0x80 {
+                        if count == item.countMax { break }
+                        count += 1
+                    }
+                    place += 1
                 }
-                place += 1
+            } else {
+                let start = place
+                let end = place + min(item.countMax, text.count - place)
+                while place < end, item.contains(text[place]) { place &+= 1 }
+                count = place - start
             }
             guard count >= item.countMin, item.countStep == 1 || count % item.countStep == 0 else {
                 return (false, place)

@@ -65,9 +65,9 @@ struct PatternMatcher: ~Copyable {
 
     var effortLeft: Int { effort.pointee.left }
 
-    /// A new value, of so many bytes.
-    func begin(bytes: Int) {
-        effort.pointee.left = Self.effortBase + bytes * Self.effortPerByte
+    /// A new value, of so many bytes, and the part of the usual effort that it is worth.
+    func begin(bytes: Int, share: Int = 1) {
+        effort.pointee.left = (Self.effortBase + bytes * Self.effortPerByte) / share
     }
 
     /// `text` must be well-formed UTF-8, as everything that the JSON parser read is.

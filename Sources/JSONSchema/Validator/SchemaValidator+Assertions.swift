@@ -13,7 +13,7 @@ extension SchemaValidator {
         let isValid: Bool
         switch code[instruction] {
         case .type(let types):
-            isValid = matches(types, value, node)
+            isValid = matches(types, node)
         case .constant(let expected):
             isValid = isEqual(node, expected)
         case .enumeration(let index):
@@ -72,14 +72,17 @@ extension SchemaValidator {
         return isValid ? .valid : fail(node, instruction: instruction, isSpeculative: isSpeculative)
     }
 
-    private func matches(_ types: TypeSet, _ value: JSONNode, _ node: Int) -> Bool {
-        if types.rawValue >> value.kind.rawValue & 1 == 1 { return true }
-        guard types.contains(.integer), value.kind == .number else { return false }
-        return value.count == 1 || valueNumber(at: node).isInteger
+    @inline(__always) func matches(_ types: TypeSet, _ node: Int) -> Bool {
+        types.rawValue &>> tape.nodes[node].kind.rawValue & 1 == 1 || types.contains(.integer) && isInteger(node)
+    }
+
+    private func isInteger(_ node: Int) -> Bool {
+        let value = tape.nodes[node]
+        return value.kind == .number && (value.count == 1 || valueNumber(at: node).isInteger)
     }
 
     /// Below, at or above zero as the number at `node` is below, at or above the bound.
-    private func compare(_ node: Int, _ bound: NumberBound) -> Int { compare(node, plainInteger(node), bound) }
+    private func compare(_ node: Int, _ bound: NumberBound) -> Int { compare(node, tape.plainInteger(at: node), bound) }
 
     private func compare(_ node: Int, _ plain: Int64?, _ bound: NumberBound) -> Int {
         if let value = plain, let small = bound.small {
@@ -94,17 +97,6 @@ extension SchemaValidator {
     private func valueNumber(at node: Int) -> JSONNumber {
         stepsLeft -= Self.stepsPerNumber + max(0, tape.source(of: node).count - Self.shortDigits) / Self.digitsPerStep
         return tape.number(at: node)
-    }
-
-    /// The quick way for a number of up to 18 digits without a fraction or exponent.
-    private func plainInteger(_ node: Int) -> Int64? {
-        let digits = tape.source(of: node)
-        guard tape.nodes[node].count == 1, digits.count <= 18 else { return nil }
-        var value: Int64 = 0
-        for byte in digits where byte != UInt8(ascii: "-") {
-            value = value &* 10 &+ Int64(byte &- UInt8(ascii: "0"))
-        }
-        return digits[0] == UInt8(ascii: "-") ? -value : value
     }
 
     /// A character is a Unicode scalar; they are counted only where the bytes leave it open.
@@ -129,7 +121,7 @@ extension SchemaValidator {
     private func isOneOfNumbers(_ enumeration: Enumeration, _ node: Int) -> Bool {
         var low = enumeration.firstNumber
         var high = low + enumeration.numberCount
-        let plain = plainInteger(node)
+        let plain = tape.plainInteger(at: node)
         while low < high {
             let middle = (low + high) / 2
             let order = compare(node, plain, enumeratedNumbers[middle])

@@ -16,8 +16,7 @@ extension SchemaValidator {
                 return failForSteps(frame.pointee.node, instruction: frame.pointee.instruction)
             }
         }
-        let isPlain = rule.pointee.patternCount == 0 && rule.pointee.propertyNames == anything
-        switch isPlain ? checkNamedMembers(rule, frame) : checkAnyMembers(rule, frame) {
+        switch rule.pointee.isPlain ? checkNamedMembers(rule, frame) : checkAnyMembers(rule, frame) {
         case .waits: return .waits
         case .invalid: return .invalid
         case .valid:

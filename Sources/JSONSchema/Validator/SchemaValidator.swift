@@ -32,6 +32,8 @@ public final class SchemaValidator {
     var present = PresentNames()
     /// Frames leave something behind: marks, or names of the dynamic scope.
     let leavesTraces: Bool
+    private let root: Int
+    private let isPlain: Bool
 
     /// The tape of the value that is being checked.
     var tape: JSONTapeView
@@ -79,6 +81,8 @@ public final class SchemaValidator {
         tape = own[0]
         scope = DynamicScope(schema)
         leavesTraces = schema.tracksEvaluation || schema.dynamicNameCount > 0
+        root = schema.root
+        isPlain = schema.isPlain
         frames = .allocate(capacity: frameCapacity)
     }
 
@@ -86,6 +90,7 @@ public final class SchemaValidator {
 
     /// The first rule that the value breaks; nil when it is valid.
     public func firstViolation(in value: JSONValue) -> SchemaViolation? {
+        guard !isPlainlyValid(value) else { return nil }
         found.max = 1
         guard !check(value) else { return nil }
         return describe(in: value).first
@@ -98,18 +103,33 @@ public final class SchemaValidator {
         return Array(describe(in: value).prefix(max))
     }
 
-    private func check(_ value: JSONValue) -> Bool {
-        guard schema.root != anything else { return true }
-        tape = value.tape.view
-        nodeCount = value.tape.nodeCount
-        if !found.list.isEmpty { found.removeAll() }
-        hasEnough = false
-        stepsLeft = Self.stepsBase + nodeCount * stepsPerValue
-        matcher.begin(bytes: tape.source(of: value.index).count)
-        unique.begin()
-        let isValid = run(schema.root, value.index)
+    /// Whether the value is valid, as far as that can be told in a simple way; false says nothing.
+    func isPlainlyValid(_ value: JSONValue) -> Bool {
+        guard root != anything else { return true }
+        guard isPlain else { return false }
+        begin(value, share: Self.plainShare)
+        // What could not be checked to its end is in the list, or has used up the steps.
+        return holds(root, value.index, depth: 0) && stepsLeft > 0 && found.list.isEmpty
+    }
+
+    func check(_ value: JSONValue) -> Bool {
+        guard root != anything else { return true }
+        begin(value)
+        let isValid = run(root, value.index)
         // What could not be checked to its end is not valid, even below a negation.
         return isValid && found.list.isEmpty
+    }
+
+    /// `share`: the part of the steps and of the patterns' effort that may be used.
+    private func begin(_ value: JSONValue, share: Int = 1) {
+        let memory = value.tape
+        tape = memory.view
+        nodeCount = memory.nodeCount
+        if !found.list.isEmpty { found.removeAll() }
+        hasEnough = false
+        stepsLeft = (Self.stepsBase + nodeCount * stepsPerValue) / share
+        matcher.begin(bytes: tape.source(of: value.index).count, share: share)
+        unique.begin()
     }
 
     private func describe(in value: JSONValue) -> [SchemaViolation] {
