@@ -95,19 +95,32 @@ extension JSONWriter {
     }
 
     public mutating func int(_ value: Int64) {
-        beginValue()
-        if value < 0 { bytes.append(UInt8(ascii: "-")) }
-        var left = value.magnitude
-        // The digits come last first; an array slice turned round would copy all that was written.
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { digits in
-            var start = digits.count
+        let comma = followsValue ? 1 : 0
+        let sign = value < 0 ? 1 : 0
+        let magnitude = value.magnitude
+        let count = comma + sign + Self.digitCount(magnitude)
+        appendBytes(count) { start in
+            if comma == 1 { start[0] = UInt8(ascii: ",") }
+            if sign == 1 { start[comma] = UInt8(ascii: "-") }
+            var place = count
+            var left = magnitude
             repeat {
-                start -= 1
-                digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: left % 10)
+                place &-= 1
+                start[place] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: left % 10)
                 left /= 10
             } while left > 0
-            bytes.append(contentsOf: UnsafeMutableBufferPointer(rebasing: digits[start...]))
         }
+        followsValue = true
+    }
+
+    private static func digitCount(_ magnitude: UInt64) -> Int {
+        var count = 1
+        var bound: UInt64 = 10
+        while count < 20, magnitude >= bound {
+            count &+= 1
+            bound &*= 10
+        }
+        return count
     }
 
     /// The shortest text that reads back as the same number; null for one that JSON cannot write.

@@ -20,11 +20,17 @@
         words.count <= 16 ? mix(words.first ^ UInt64(words.count) << 56, words.last) : hash(text)
     }
 
-    /// The hash of bytes, eight a step.
+    /// The hash of bytes, sixteen a step.
     public func hash(_ bytes: UnsafeRawBufferPointer, after start: UInt64 = 0) -> UInt64 {
         var state = mix(start, UInt64(bytes.count))
         var offset = 0
-        while offset + 8 <= bytes.count {
+        while offset + 16 <= bytes.count {
+            state = mix(
+                state ^ bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self),
+                bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt64.self))
+            offset += 16
+        }
+        if offset + 8 <= bytes.count {
             state = mix(state, bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
             offset += 8
         }

@@ -28,6 +28,21 @@ struct JSONWriterTests {
         #expect(String(decoding: json.bytes, as: UTF8.self) == text)
     }
 
+    @Test func wholeNumbersHaveTheirDigits() {
+        var numbers: [Int64] = [0, .min, .max]
+        var power: Int64 = 1
+        for _ in 0..<18 {
+            numbers += [power - 1, power, power + 1, -power, 1 - power]
+            power *= 10
+        }
+        var json = JSONWriter()
+        json.beginArray()
+        for number in numbers { json.int(number) }
+        json.endArray()
+        #expect(
+            String(decoding: json.bytes, as: UTF8.self) == "[" + numbers.map(String.init).joined(separator: ",") + "]")
+    }
+
     @Test func stringsComeBack() throws {
         let text = String(String.UnicodeScalarView((0...0x2FF).compactMap(Unicode.Scalar.init))) + "\u{2028}😀"
         var json = JSONWriter()

@@ -11,6 +11,7 @@ final class NotificationReader {
     private let apps: AppDirectory
     private let parser: JSONParser
     private let validator: SchemaValidator
+    private let names = NotificationMembers.names
     private var payloadValidators: PayloadValidators
 
     init(apps: AppDirectory, payloadSchemas: PayloadSchemas, bytesMax: Int, depthMax: Int) {
@@ -37,33 +38,34 @@ final class NotificationReader {
         if let id = RequestID.of(messageID: delivery.properties.messageID) { record.id = id }
         guard !delivery.isOversized else { throw Refusal.oversized }
         try Refusal.check(encoding: delivery.properties.contentEncoding)
-        var root = try parse(delivery.body)
-        record.describe(root, apps)
+        let root = try parse(delivery.body)
+        var members = NotificationMembers(of: root, names)
+        record.describe(members, apps)
         if record.id == nil { record.id = CloudEvent(delivery.properties)?.requestID }
         if let violation = validator.firstViolation(in: root) {
-            root = try request(in: root, orRefuse: violation, record)
+            members = try request(in: root, orRefuse: violation, record)
         }
         guard let id = record.id else { throw Refusal.anonymous }
-        guard case .configured(let app) = record.app else { throw Refusal.unknownApp(root["app"]?.string ?? "") }
-        let named = root["environment"]?.string.flatMap(APNSEnvironment.init(rawValue:))
+        guard case .configured(let app) = record.app else { throw Refusal.unknownApp(members[.app]?.string ?? "") }
+        let named = members[.environment]?.string.flatMap(APNSEnvironment.init(rawValue:))
         let environment = named ?? apps[app].defaultEnvironment
         record.environment = environment
-        let (push, kind) = try push(id, app, root, delivery.body)
+        let (push, kind) = try push(id, app, members, delivery.body)
         let topic = apps.topicIndex(of: app, kind)
         guard let route = apps.route(topic: topic, environment) else {
             throw Refusal.unserved(topic: String(decoding: apps.topic(topic), as: UTF8.self), environment)
         }
         try MessageLimits(push).check()
-        if let payload = root["payload"], let violation = payloadValidators[app]?.firstViolation(in: payload) {
+        if let payload = members[.payload], let violation = payloadValidators[app]?.firstViolation(in: payload) {
             throw Refusal(violation)
         }
         return PushNotification(
-            push: push, app: app, route: route, registeredAtMilliseconds: root["registered_at"]?.int64)
+            push: push, app: app, route: route, registeredAtMilliseconds: members[.registeredAt]?.int64)
     }
 
     private func request(
         in root: JSONValue, orRefuse violation: SchemaViolation, _ record: DeliveryRecord
-    ) throws(Refusal) -> JSONValue {
+    ) throws(Refusal) -> NotificationMembers {
         guard let event = CloudEvent(root) else { throw Refusal(CloudEvent.explained(violation, in: root)) }
         // The event's own is looked at last.
         let id = RequestID.of(messageID: record.delivery.properties.messageID)
@@ -71,10 +73,11 @@ final class NotificationReader {
         guard let data = event.data(in: root) else { throw Refusal(CloudEvent.explained(violation, in: root)) }
         record.event = event
         record.id = id
-        record.describe(data, apps)
+        let members = NotificationMembers(of: data, names)
+        record.describe(members, apps)
         record.id = record.id ?? event.requestID
         if let violation = validator.firstViolation(in: data) { throw Refusal(violation) }
-        return data
+        return members
     }
 
     private func parse(_ body: [UInt8]) throws(Refusal) -> JSONValue {
@@ -86,24 +89,25 @@ final class NotificationReader {
     }
 
     private func push(
-        _ id: UUIDValue, _ app: AppDirectory.Index, _ root: JSONValue, _ body: [UInt8]
+        _ id: UUIDValue, _ app: AppDirectory.Index, _ members: NotificationMembers, _ body: [UInt8]
     ) throws(Refusal) -> (push: APNSRequest, kind: AppDirectory.Kind) {
         // The schema has made sure of them; a message that came so far without them is refused all the same.
-        guard let pushType = root["push_type"]?.withUTF8({ PushType($0) }) ?? nil, let payload = root["payload"] else {
+        guard let pushType = members[.pushType]?.withUTF8({ PushType($0) }) ?? nil, let payload = members[.payload]
+        else {
             throw Refusal(.schema, "required", "push_type or payload is missing.")
         }
-        let priority = root["priority"]?.int64.flatMap { UInt8(exactly: $0) }.flatMap(Priority.init(rawValue:))
-        let expiration = root["expiration"]?.int64
-        if let token = root["device_token"] {
+        let priority = members[.priority]?.int64.flatMap { UInt8(exactly: $0) }.flatMap(Priority.init(rawValue:))
+        let expiration = members[.expiration]?.int64
+        if let token = members[.deviceToken] {
             let kind = AppDirectory.Kind.device(pushType)
             let push = APNSRequest.device(
                 token: token.text(in: body), topic: apps.topic(apps.topicIndex(of: app, kind)), pushType: pushType,
                 priority: priority ?? pushType.defaultPriority, expiration: expiration,
-                collapseID: root["collapse_id"]?.text(in: body), id: id, payload: body,
+                collapseID: members[.collapseID]?.text(in: body), id: id, payload: body,
                 payloadRange: payload.sourceRange)
             return (push, kind)
         }
-        guard let channel = root["channel_id"] else {
+        guard let channel = members[.channelID] else {
             throw Refusal(.schema, "required", "device_token or channel_id is missing.")
         }
         let push = APNSRequest.broadcast(
@@ -123,17 +127,17 @@ extension DeliveryRecord {
     private static let repeatedBytesMax = 512
 
     /// Notes what a result should name, from a message that may yet be refused.
-    fileprivate func describe(_ root: JSONValue, _ apps: AppDirectory) {
+    fileprivate func describe(_ members: NotificationMembers, _ apps: AppDirectory) {
         app =
-            root["app"]?.withUTF8 { bundleID in
+            members[.app]?.withUTF8 { bundleID in
                 if let index = apps.find(bundleID) { return .configured(index) }
                 return bundleID.count <= Self.repeatedBytesMax
                     ? .unknown(String(decoding: bundleID, as: UTF8.self)) : nil
             } ?? nil
-        if let own = RequestID.of(body: root) { id = own }
-        if let token = root["device_token"], token.kind == .string, token.sourceRange.count <= Self.repeatedBytesMax {
+        if let own = members[.id]?.withUTF8({ UUIDValue($0) }) ?? nil { id = own }
+        if let token = members[.deviceToken], token.kind == .string, token.sourceRange.count <= Self.repeatedBytesMax {
             target = .device(token.text(in: delivery.body))
-        } else if let channel = root["channel_id"], channel.kind == .string,
+        } else if let channel = members[.channelID], channel.kind == .string,
             channel.sourceRange.count <= Self.repeatedBytesMax
         {
             target = .channel(channel.text(in: delivery.body))

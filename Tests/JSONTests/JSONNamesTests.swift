@@ -1,0 +1,25 @@
+import JSON
+import Testing
+
+struct JSONNamesTests {
+    private static let names = JSONNames(["id", "identity", "sixteen-bytes-16", "push_type", "push_typo"])
+
+    @Test func findsMembersByTheirWholeName() throws {
+        let text = #"""
+            {"i":0,"push_typo":1,"idx":{"id":2},"id":[3,{"id":4}],"sixteen-bytes-16":5,"sixteen-bytes-17":6,
+             "a-name-of-more-than-sixteen-bytes-16":7,"\u0069dentity":8}
+            """#
+        let found = Self.names.find(in: try JSONDocument(Array(text.utf8)).root)
+        #expect(found[0]?.elements.first { _ in true }?.int == 3)
+        #expect(found[1]?.int == 8, "an escape in the name")
+        #expect(found[2]?.int == 5)
+        #expect(found[3] == nil)
+        #expect(found[4]?.int == 1)
+    }
+
+    @Test(arguments: ["{}", "[]", #"["id",1]"#, "1", #""id""#])
+    func thereIsNothingToFind(_ text: String) throws {
+        let found = Self.names.find(in: try JSONDocument(Array(text.utf8)).root)
+        #expect((0..<5).allSatisfy { found[$0] == nil })
+    }
+}
