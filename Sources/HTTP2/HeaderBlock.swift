@@ -79,26 +79,36 @@ public struct HeaderBlock: Sendable {
         _ name: StaticString, valueBytesMax: Int, indexing: Indexing = .indexed,
         _ write: (UnsafeMutableRawBufferPointer) -> Int
     ) {
-        let start = bytes.count
-        bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
-        let valueStart = bytes.count
-        bytes.append(contentsOf: repeatElement(0, count: valueBytesMax))
-        let count = bytes.withUnsafeMutableBytes {
-            write(UnsafeMutableRawBufferPointer(rebasing: $0[valueStart...]))
-        }
-        precondition(count >= 0 && count <= valueBytesMax, "more bytes than there was room for")
-        bytes.removeLast(valueBytesMax - count)
-        fields.append(
-            Field(start: start, nameCount: name.utf8CodeUnitCount, valueCount: count, indexing: indexing))
+        let name = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+        append(name, valueBytesMax: valueBytesMax, indexing, write)
     }
 
     private mutating func append(
         _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ indexing: Indexing
     ) {
-        fields.append(
-            Field(start: bytes.count, nameCount: name.count, valueCount: value.count, indexing: indexing))
-        bytes.append(contentsOf: name)
-        bytes.append(contentsOf: value)
+        append(name, valueBytesMax: value.count, indexing) { space in
+            space.copyMemory(from: value)
+            return value.count
+        }
+    }
+
+    private mutating func append(
+        _ name: UnsafeRawBufferPointer, valueBytesMax: Int, _ indexing: Indexing,
+        _ write: (UnsafeMutableRawBufferPointer) -> Int
+    ) {
+        let start = bytes.count
+        var valueCount = 0
+        bytes.append(addingCapacity: name.count + valueBytesMax) { span in
+            span.withUnsafeMutableBufferPointer { room, initialized in
+                let room = UnsafeMutableRawBufferPointer(room)
+                room.copyMemory(from: name)
+                valueCount = write(
+                    UnsafeMutableRawBufferPointer(rebasing: room[name.count..<name.count + valueBytesMax]))
+                precondition(valueCount >= 0 && valueCount <= valueBytesMax, "more bytes than there was room for")
+                initialized = name.count + valueCount
+            }
+        }
+        fields.append(Field(start: start, nameCount: name.count, valueCount: valueCount, indexing: indexing))
     }
 
     /// Whether a peer takes these bytes as a field's value: no control characters other than tab, no white space at the

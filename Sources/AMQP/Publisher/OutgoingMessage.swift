@@ -18,16 +18,19 @@ public struct OutgoingMessage: Sendable, Hashable {
     /// Must fit one frame together with the other properties. Names that begin with `x-` belong to the broker.
     public var headers: FieldTable
 
-    public init(
+    /// Inlined, since all that it is made of would be copied behind a call.
+    @inlinable public init(
         exchange: String, routingKey: String, body: [UInt8], messageID: String,
-        contentType: String? = "application/json",
+        correlationID: String? = nil, contentType: String? = "application/json", type: String? = nil,
         headers: FieldTable = FieldTable()
     ) {
         self.exchange = exchange
         self.routingKey = routingKey
         self.body = body
         self.messageID = messageID
+        self.correlationID = correlationID
         self.contentType = contentType
+        self.type = type
         self.headers = headers
     }
 }

@@ -54,6 +54,28 @@ struct CopyTable {
         var seconds: Int32 = 0
     }
 
+    /// An index into `entries`, with a part of its key, so that hardly an entry is looked at in vain: they are spread over
+    /// more memory than a processor keeps at hand.
+    private struct Slot: Equatable {
+        static let free = Slot(word: .max)
+        /// For four million messages under way in a share; the rest is the key's.
+        private static let indexBits: UInt32 = 22
+
+        private let word: UInt32
+
+        private init(word: UInt32) { self.word = word }
+
+        init(_ index: Int32, _ key: CopyKey) {
+            word = UInt32(truncatingIfNeeded: key.low >> 32) << Self.indexBits | UInt32(bitPattern: index)
+        }
+
+        var index: Int { Int(word & (1 << Self.indexBits - 1)) }
+
+        func mayBe(_ key: CopyKey) -> Bool {
+            (word ^ UInt32(truncatingIfNeeded: key.low >> 32) << Self.indexBits) >> Self.indexBits == 0
+        }
+    }
+
     /// Entries that are not settled, for which there is room at once.
     private static let deliveringReserve = 128
     private static let nanosecondsOfSecond: Int64 = 1_000_000_000
@@ -64,15 +86,15 @@ struct CopyTable {
     /// Settled entries, as a ring.
     private var order: [Int32] = []
     private var oldest = 0
-    /// Open addressing with linear probing: an index into `entries`, or −1.
-    private var slots: [Int32]
+    /// Open addressing with linear probing.
+    private var slots: [Slot]
 
     /// - Parameter settledMax: below 65,535.
     init(settledMax: Int) {
         self.settledMax = max(1, min(settledMax, Int(Self.noPlace)))
         var slotCount = 1
         while slotCount < self.settledMax * 2 { slotCount *= 2 }
-        slots = Array(repeating: -1, count: slotCount)
+        slots = Array(repeating: .free, count: slotCount)
         // Arrays that double would take half as much again.
         entries.reserveCapacity(self.settledMax + Self.deliveringReserve)
         order.reserveCapacity(self.settledMax)
@@ -81,7 +103,8 @@ struct CopyTable {
     /// What its arrays hold.
     var bytes: Int {
         entries.capacity * MemoryLayout<Entry>.stride
-            + (free.capacity + order.capacity + slots.capacity) * MemoryLayout<Int32>.stride
+            + (free.capacity + order.capacity) * MemoryLayout<Int32>.stride
+            + slots.capacity * MemoryLayout<Slot>.stride
     }
 
     mutating func find(_ key: CopyKey) -> Found {
@@ -171,9 +194,9 @@ struct CopyTable {
 
     private func index(of key: CopyKey) -> Int? {
         var slot = home(key)
-        while slots[slot] >= 0 {
-            let index = Int(slots[slot])
-            if entries[index].key == key { return index }
+        while slots[slot] != .free {
+            let index = slots[slot].index
+            if slots[slot].mayBe(key), entries[index].key == key { return index }
             slot = (slot + 1) & (slots.count - 1)
         }
         return nil
@@ -188,31 +211,32 @@ struct CopyTable {
 
     private mutating func put(_ index: Int32, _ key: CopyKey) {
         var slot = home(key)
-        while slots[slot] >= 0 { slot = (slot + 1) & (slots.count - 1) }
-        slots[slot] = index
+        while slots[slot] != .free { slot = (slot + 1) & (slots.count - 1) }
+        slots[slot] = Slot(index, key)
     }
 
     private mutating func grow() {
         let old = slots
-        slots = Array(repeating: -1, count: old.count * 2)
-        for index in old where index >= 0 { put(index, entries[Int(index)].key) }
+        slots = Array(repeating: .free, count: old.count * 2)
+        for slot in old where slot != .free { put(Int32(slot.index), entries[slot.index].key) }
     }
 
     /// Takes it out and closes the gap that it leaves in the probing.
     private mutating func remove(_ index: Int) {
         var gap = home(entries[index].key)
-        while slots[gap] != Int32(index) { gap = (gap + 1) & (slots.count - 1) }
+        let own = Slot(Int32(index), entries[index].key)
+        while slots[gap] != own { gap = (gap + 1) & (slots.count - 1) }
         var slot = gap
         while true {
             slot = (slot + 1) & (slots.count - 1)
-            guard slots[slot] >= 0 else { break }
-            let wanted = home(entries[Int(slots[slot])].key)
+            guard slots[slot] != .free else { break }
+            let wanted = home(entries[slots[slot].index].key)
             if (slot - wanted) & (slots.count - 1) >= (slot - gap) & (slots.count - 1) {
                 slots[gap] = slots[slot]
                 gap = slot
             }
         }
-        slots[gap] = -1
+        slots[gap] = .free
         entries[index].place = Self.noPlace
         free.append(Int32(index))
     }

@@ -110,23 +110,15 @@ public actor Lane {
     /// Connects and begins to take messages.
     public func start() {
         for (index, consumer) in consumers.enumerated() {
-            consumer.onDelivery = { delivery in self.assumeIsolated { $0.take(delivery, from: index) } }
-            consumer.onChannelLost = { self.assumeIsolated { $0.channelLost(index) } }
-            consumer.onStateChange = { state in
-                self.assumeIsolated { $0.brokerChanged(state, .consume, isConnection: false) }
-            }
+            consumer.onDelivery = { self.take($0, from: index) }
+            consumer.onChannelLost = { self.channelLost(index) }
+            consumer.onStateChange = { self.brokerChanged($0, .consume, isConnection: false) }
         }
-        consuming.onStateChange = { state in
-            self.assumeIsolated { $0.brokerChanged(state, .consume, isConnection: true) }
-        }
-        publishing.onStateChange = { state in
-            self.assumeIsolated { $0.brokerChanged(state, .publish, isConnection: true) }
-        }
-        publisher.onStateChange = { state in
-            self.assumeIsolated { $0.brokerChanged(state, .publish, isConnection: false) }
-        }
+        consuming.onStateChange = { self.brokerChanged($0, .consume, isConnection: true) }
+        publishing.onStateChange = { self.brokerChanged($0, .publish, isConnection: true) }
+        publisher.onStateChange = { self.brokerChanged($0, .publish, isConnection: false) }
         for (index, pool) in pools.enumerated() {
-            pool.onEvent = { event in self.assumeIsolated { $0.poolChanged(index, event) } }
+            pool.onEvent = { self.poolChanged(index, $0) }
         }
         publishing.start()
         consuming.start()

@@ -15,13 +15,11 @@ enum ResultMessage {
             case .unknown(let app): RoutingKey.result(conclusion.outcome, app: app)
             case nil: RoutingKey.result(conclusion.outcome, app: nil)
             }
-        var message = OutgoingMessage(
+        var headers = FieldTable()
+        record.copyTraceContext(to: &headers)
+        return OutgoingMessage(
             exchange: exchange, routingKey: routingKey, body: body(record, conclusion, apps, finishedAtMilliseconds),
-            messageID: record.messageID)
-        message.correlationID = message.messageID
-        message.type = "push.result.v1"
-        record.copyTraceContext(to: &message.headers)
-        return message
+            messageID: record.messageID, correlationID: record.messageID, type: "push.result.v1", headers: headers)
     }
 
     static func body(
