@@ -15,8 +15,9 @@ import TestKit
           --warm-up N        messages before a sample of the workers begins (10000)
           --in-flight N      messages that a lane may have under way at once (1000)
           --delay-ms N       how long the simulator takes to answer (0)
-          --payload-bytes N  of a message (205)
+          --payload-bytes N  of a message (205); with more than 4096 they are VoIP pushes
           --apps N           that the messages go to, in turns (1)
+          --keys N           of the apps, in turns (1); each has an app at least. The floors have one always
           --lanes N          of each worker (1)
           --workers N        at once (1); the floors are one process always
 
@@ -76,8 +77,8 @@ import TestKit
         switch arguments.first {
         case "end-to-end":
             let options = try EndToEndOptions(arguments.dropFirst())
-            let report = try await EndToEnd(options).run()
-            print(options.wantsJSON ? report.json : report.table)
+            let comparison = try await EndToEnd(options).run()
+            print(options.wantsJSON ? comparison.json : comparison.table)
         case "latency":
             let options = try LatencyOptions(arguments.dropFirst())
             let report = try await Latency(options).run()

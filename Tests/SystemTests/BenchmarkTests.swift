@@ -20,12 +20,12 @@ extension ToolTests {
             let result = try await ChildProcess.run(
                 [
                     Products.executable("martlet-bench"), "end-to-end", "--samples", "1", "--messages", "2000",
-                    "--warm-up", "200", "--delay-ms", "1", "--payload-bytes", "1000", "--apps", "2", "--lanes", "2",
-                    "--workers", "2", "--json",
+                    "--warm-up", "200", "--delay-ms", "1", "--payload-bytes", "5000", "--apps", "3", "--keys", "2",
+                    "--lanes", "2", "--workers", "2", "--json",
                 ], within: .seconds(120))
             #expect(result.exit.status == .exited(0), "\(result.errors)")
             let report = try JSONDocument(result.output.joined()).root
-            #expect(report["message_bytes"]?.int == 1245)
+            #expect(report["message_bytes"]?.int == 5244)
             for program in ["floor-relay", "floor-worker", "martlet"] {
                 let median = try #require(report[key: program]?["median"])
                 #expect(try #require(median["messages_per_second"]?.double) > 0)

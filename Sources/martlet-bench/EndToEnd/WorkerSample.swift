@@ -8,19 +8,17 @@ struct WorkerSample {
     let options: EndToEndOptions
     let stage: WorkerStage
 
-    /// With `warmUp` and `messages` of them in the queue.
+    /// How many have to be in the queue.
+    var total: Int { options.warmUp + options.messages }
+
     func measure() async throws -> Measurement {
         var workers: [ChildProcess] = []
         for _ in 0..<options.workers { workers.append(try await stage.worker()) }
         let start = try await look(at: workers, until: options.warmUp)
-        let end = try await look(at: workers, until: options.warmUp + options.messages)
+        let end = try await look(at: workers, until: total)
         let peakBytes = workers.map(\.peakResidentBytes).reduce(0, +)
         for worker in workers { try await stage.end(worker) }
-        let left = try await stage.desk.count(in: WorkerStage.requests)
-        let told = try await stage.desk.count(in: WorkerStage.results)
-        guard left == 0, told == options.warmUp + options.messages else {
-            throw ProcessError("\(left) requests are left, and \(told) results were told")
-        }
+        try await stage.expectDone(total)
         let messages = Double(end.results - start.results)
         guard messages > 0 else { throw ProcessError("too few messages to measure anything") }
         // The kernel splits the time in ticks of 10 ms, but counts all of it exactly.
@@ -29,10 +27,10 @@ struct WorkerSample {
         let split = user + (end.systemTime - start.systemTime).microseconds
         let userShare = split > 0 ? user / split : 1
         return Measurement(
-            messagesPerSecond: messages / ((end.at - start.at).microseconds / 1e6),
+            perSecond: messages / ((end.at - start.at).microseconds / 1e6),
             userMicroseconds: exact * userShare, systemMicroseconds: exact * (1 - userShare),
-            brokerMicroseconds: (end.brokerTime - start.brokerTime).microseconds / messages,
-            simulatorMicroseconds: (end.simulatorTime - start.simulatorTime).microseconds / messages,
+            peerMicroseconds: end.peerTimes.merging(start.peerTimes, uniquingKeysWith: -)
+                .mapValues { $0.microseconds / messages },
             peakMegabytes: Double(peakBytes) / 1e6)
     }
 
@@ -43,8 +41,7 @@ struct WorkerSample {
         let time: Duration
         let userTime: Duration
         let systemTime: Duration
-        let brokerTime: Duration
-        let simulatorTime: Duration
+        let peerTimes: [Measurement.Peer: Duration]
     }
 
     /// Looks often until there are so many results.
@@ -56,7 +53,7 @@ struct WorkerSample {
                 at: .now, results: results, time: workers.map(\.processorTime).reduce(.zero, +),
                 userTime: workers.map(\.splitProcessorTime.user).reduce(.zero, +),
                 systemTime: workers.map(\.splitProcessorTime.system).reduce(.zero, +),
-                brokerTime: await stage.broker.processorTime(), simulatorTime: stage.simulator.processorTime)
+                peerTimes: await stage.peerTimes())
             if results >= count { return look }
             guard workers.allSatisfy(\.isRunning), look.at < deadline else {
                 throw ProcessError(
