@@ -1,4 +1,5 @@
 import AMQP
+import JSON
 import TestKit
 
 /// A private broker and the simulator, with all declared that a worker needs between them.
@@ -72,6 +73,9 @@ struct WorkerStage {
         try await purge()
         try await fill(count, template)
     }
+
+    /// How many pushes the simulator has taken by now.
+    func acceptedCount() async throws -> Int { try await apns.counters().root["accepted"]?.int ?? 0 }
 
     /// Makes sure that of so many requests none is left and each has its result.
     func expectDone(_ count: Int) async throws {

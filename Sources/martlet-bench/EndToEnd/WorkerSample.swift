@@ -1,6 +1,7 @@
 import TestKit
 
-/// Martlet's workers, looked at from outside: from the moment when the warm-up's results were there until all were.
+/// Martlet's workers, looked at from outside: from the moment when the warm-up's results were there until those of all
+/// messages that are measured were. More are in the queue: the workers are as busy at the end as at the beginning.
 struct WorkerSample {
     /// How long one may take.
     private static let secondsMax = 600
@@ -9,16 +10,19 @@ struct WorkerSample {
     let stage: WorkerStage
 
     /// How many have to be in the queue.
-    var total: Int { options.warmUp + options.messages }
+    var total: Int { options.warmUp + options.messages + options.inFlight * options.lanes * options.workers }
 
     func measure() async throws -> Measurement {
-        var workers: [ChildProcess] = []
-        for _ in 0..<options.workers { workers.append(try await stage.worker()) }
+        let acceptedBefore = try await stage.acceptedCount()
+        let workers = try await startWorkers()
         let start = try await look(at: workers, until: options.warmUp)
-        let end = try await look(at: workers, until: total)
+        let end = try await look(at: workers, until: options.warmUp + options.messages)
+        _ = try await look(at: workers, until: total)
         let peakBytes = workers.map(\.peakResidentBytes).reduce(0, +)
         for worker in workers { try await stage.end(worker) }
         try await stage.expectDone(total)
+        let accepted = try await stage.acceptedCount() - acceptedBefore
+        guard accepted == total else { throw ProcessError("\(accepted) of \(total) pushes were accepted") }
         let messages = Double(end.results - start.results)
         guard messages > 0 else { throw ProcessError("too few messages to measure anything") }
         // The kernel splits the time in ticks of 10 ms, but counts all of it exactly.
@@ -32,6 +36,14 @@ struct WorkerSample {
             peerMicroseconds: end.peerTimes.merging(start.peerTimes, uniquingKeysWith: -)
                 .mapValues { $0.microseconds / messages },
             peakMegabytes: Double(peakBytes) / 1e6)
+    }
+
+    /// At the same time: what one does before the next is there would not be measured.
+    private func startWorkers() async throws -> [ChildProcess] {
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<options.workers { group.addTask { try await stage.worker() } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
     }
 
     private struct Look {
