@@ -2,12 +2,13 @@
 enum BenchProgram: String, CaseIterable {
     case floorRelay = "floor-relay"
     case floorWorker = "floor-worker"
+    case h2load
     case martlet
 
     /// Who takes messages from a queue.
-    static let consumers = allCases
+    static let consumers: [BenchProgram] = [.floorRelay, .floorWorker, .martlet]
 
-    /// nil: Martlet's worker.
+    /// nil: no floor of a worker.
     var floor: Floor? { Floor(rawValue: rawValue) }
 
     /// Its name as the first column of a table.
