@@ -4,7 +4,7 @@ import TestKit
 /// Benchmarks of the whole and of its parts. Figures count only within one run: see the floor beside them.
 @main struct MartletBench {
     private static let help = """
-        Usage: martlet-bench end-to-end|latency|amqp|apns|simulator|schema|soak|instructions [OPTIONS]
+        Usage: martlet-bench end-to-end|growth|latency|amqp|apns|simulator|schema|soak|instructions [OPTIONS]
 
         Measures beside a floor: a C program that does the least that the work could cost. Both in turns; the median of all
         samples counts. Figures of other runs say little. Build first: swift build -c release
@@ -20,6 +20,10 @@ import TestKit
           --keys N           of the apps, in turns (1); each has an app at least. The floors have one always
           --lanes N          of each worker (1)
           --workers N        at once (1); the floors are one process always
+
+        growth: the same beside floor-worker, over a list of values of one of those settings, such as --in-flight 10,100,1000.
+          --messages N       of a sample (50000)
+          --plot FILE        draw throughput and processor time over the setting, as SVG
 
         latency: publishes messages at a steady rate and follows each to its result.
           --per-second N,…   rates, one after the other (500)
@@ -61,7 +65,7 @@ import TestKit
           --accept         write what is counted to deploy/instructions instead
 
         all but soak and instructions:
-          --samples N      of each (5)
+          --samples N      of each (5; growth: 3)
           --quick          few messages, one sample: whether it works, not how fast
           --json           print JSON instead of a table
 
@@ -92,7 +96,7 @@ import TestKit
             let options = try LatencyOptions(arguments.dropFirst())
             let report = try await Latency(options).run()
             print(options.wantsJSON ? report.json : report.table)
-            if let plot = options.plot { try report.chart.write(to: plot) }
+            if let plot = options.plot { try ChartSheet(report.chart).write(to: plot) }
         case "simulator":
             let options = try RequestOptions(arguments.dropFirst())
             let report = try await SimulatorLoad(options).run()
@@ -106,6 +110,11 @@ import TestKit
             let options = try EndToEndOptions(arguments.dropFirst(), settings: AMQPClient.settings)
             let comparison = try await AMQPClient(options).run()
             print(options.wantsJSON ? comparison.json : comparison.table)
+        case "growth":
+            let options = try GrowthOptions(arguments.dropFirst())
+            let report = try await Growth(options).run()
+            print(options.work.wantsJSON ? report.json : report.table)
+            if let plot = options.plot { try report.sheet.write(to: plot) }
         case PushClient.name:
             var arguments = Arguments(arguments.dropFirst())
             let place = try PushClient.Place(&arguments)
@@ -137,7 +146,7 @@ import TestKit
         default:
             throw UsageError(
                 message: """
-                    which benchmark? There are: end-to-end, latency, amqp, apns, simulator, schema, soak, \
+                    which benchmark? There are: end-to-end, growth, latency, amqp, apns, simulator, schema, soak, \
                     instructions
                     """)
         }

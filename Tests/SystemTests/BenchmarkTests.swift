@@ -78,6 +78,33 @@ extension ToolTests {
             #expect(parts[0] >= 0 && parts[1] >= 0 && abs(parts[0] + parts[1] - parts[2]) < 0.01)
         }
 
+        @Test func growthMeasuresAtEachValue() async throws {
+            let directory = try TemporaryDirectory("growth")
+            let result = try await ChildProcess.run(
+                [
+                    Products.executable("martlet-bench"), "growth", "--quick", "--in-flight", "10,200", "--plot",
+                    directory.file("growth.svg"), "--json",
+                ], within: .seconds(120))
+            #expect(result.exit.status == .exited(0), "\(result.errors)")
+            let report = try JSONDocument(result.output.joined()).root
+            #expect(report["setting"]?.string == "in-flight")
+            let values = try #require(report["values"]).elements
+            #expect(values.map { $0["value"]?.int } == [10, 200])
+            for value in values {
+                for program in ["floor-worker", "martlet"] {
+                    let figures = try #require(value[key: program])
+                    #expect(try #require(figures["messages_per_second"]?.double) > 0)
+                    #expect(try #require(figures["cpu_us_per_message"]?.double) > 0)
+                }
+            }
+            let picture = try directory.read("growth.svg")
+            #expect(picture.hasPrefix("<svg ") && picture.hasSuffix("</svg>\n"))
+            for text in ["Throughput", "messages in flight", "200", "floor-worker", "martlet"] {
+                #expect(picture.contains(">\(text)<"), "\(text)")
+            }
+            #expect(picture.split(separator: "<polyline ").count == 6)
+        }
+
         @Test func latencyFollowsEachMessageToItsResult() async throws {
             let directory = try TemporaryDirectory("latency")
             let plot = directory.file("latency.svg")
@@ -130,6 +157,9 @@ extension ToolTests {
             ("apns --warm-up 3", "4 connections want as many requests, and as many to warm up"),
             ("amqp --delay-ms 1", "what is --delay-ms?"),
             ("apns --payload-bytes 5000", "--payload-bytes wants a number from 205 to 4096"),
+            ("growth", "over which setting? Give one of them several values: --in-flight 10,100,1000"),
+            ("growth --apps 1,", "--apps wants numbers from 1 to 10000: 500,1000"),
+            ("growth --apps 1,2 --keys 1,2", "only one setting can have several values: --apps or --keys"),
         ]) func wrongUseOfBenchmarkIsExplained(use: String, explanation: String) async throws {
             let result = try await ChildProcess.run(
                 [Products.executable("martlet-bench")] + use.split(separator: " ").map(String.init))
