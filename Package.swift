@@ -126,8 +126,8 @@ let package = Package(
         .executableTarget(
             name: "martlet-bench",
             dependencies: [
-                "TestKit", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "Delivery", "Crypto", "JSON",
-                "JSONSchema", "Telemetry", "CLinux", "CValgrind",
+                "TestKit", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "Delivery", "Crypto", "TLS",
+                "JSON", "JSONSchema", "Telemetry", "CLinux", "CValgrind",
             ],
             exclude: ["Schema/yardstick"], swiftSettings: settings),
         .executableTarget(name: "floor-relay", dependencies: ["CRabbitMQ"]),

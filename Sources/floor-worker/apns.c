@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { output_bytes = 16 << 20, record_bytes_max = 16384, path_bytes_max = 256 };
+enum { output_bytes = 16 << 20, record_bytes_max = 16384, path_bytes_max = 256, topic_bytes_max = 256 };
 
 struct apns {
   int socket;
@@ -16,6 +16,8 @@ struct apns {
   nghttp2_session *session;
   const char *authorization;
   size_t authorization_length;
+  const char *push_type, *topic_suffix;
+  size_t push_type_length, topic_suffix_length;
   char *output;
   size_t output_length;
   bool has_settings, has_answered;
@@ -71,12 +73,16 @@ static void begin_session(struct apns *apns) {
   nghttp2_submit_settings(apns->session, 0, NULL, 0);
 }
 
-struct apns *apns_connect(int port, const char *authority_file, const char *authorization,
+struct apns *apns_connect(int port, const char *authority_file, const char *authorization, const char *push_type,
                           void (*answered)(struct message *message, void *context), void *context) {
   struct apns *apns = claim(1, sizeof *apns);
   apns->output = claim(1, output_bytes);
   apns->authorization = authorization;
   apns->authorization_length = strlen(authorization);
+  apns->push_type = push_type;
+  apns->push_type_length = strlen(push_type);
+  apns->topic_suffix = strcmp(push_type, "voip") ? "" : ".voip";
+  apns->topic_suffix_length = strlen(apns->topic_suffix);
   apns->answered = answered;
   apns->context = context;
   SSL_CTX *settings = SSL_CTX_new(TLS_client_method());
@@ -108,10 +114,13 @@ static nghttp2_nv field(const char *name, const char *value, size_t length, uint
 void apns_push(struct apns *apns, struct message *message) {
   static const char before_token[] = "/3/device/";
   const size_t before = sizeof before_token - 1;
-  char path[path_bytes_max];
+  char path[path_bytes_max], topic[topic_bytes_max];
   if (before + message->device_token.length > sizeof path) die("a device token that is too long");
   memcpy(path, before_token, before);
   memcpy(path + before, message->device_token.start, message->device_token.length);
+  if (message->app.length + apns->topic_suffix_length > sizeof topic) die("an app whose name is too long");
+  memcpy(topic, message->app.start, message->app.length);
+  memcpy(topic + message->app.length, apns->topic_suffix, apns->topic_suffix_length);
   const uint8_t varies = NGHTTP2_NV_FLAG_NO_INDEX;
   nghttp2_nv fields[] = {
       field(":method", "POST", 4, 0),
@@ -119,8 +128,8 @@ void apns_push(struct apns *apns, struct message *message) {
       field(":authority", "localhost", 9, 0),
       field(":path", path, before + message->device_token.length, varies),
       field("authorization", apns->authorization, apns->authorization_length, varies), /* a secret (RFC 7541, 7.1.3) */
-      field("apns-topic", message->app.start, message->app.length, 0),
-      field("apns-push-type", "alert", 5, 0),
+      field("apns-topic", topic, message->app.length + apns->topic_suffix_length, 0),
+      field("apns-push-type", apns->push_type, apns->push_type_length, 0),
       field("apns-priority", "10", 2, 0),
       field("apns-expiration", "1900000000", 10, 0),
       field("apns-id", message->id.start, message->id.length, varies),

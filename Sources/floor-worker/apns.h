@@ -8,8 +8,9 @@
 
 struct apns;
 
-/* `answered` is called from apns_read for each push; any status but 200 ends the program. */
-struct apns *apns_connect(int port, const char *authority_file, const char *authorization,
+/* `push_type`, alert or voip, is that of every push. `answered` is called from apns_read for each; any status but 200 ends
+ * the program. */
+struct apns *apns_connect(int port, const char *authority_file, const char *authorization, const char *push_type,
                           void (*answered)(struct message *message, void *context), void *context);
 int apns_socket(const struct apns *apns);
 

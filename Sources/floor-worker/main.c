@@ -2,7 +2,7 @@
  * HTTP/2, publishes the result with confirm, and acknowledges the message then.
  *
  * usage: floor-worker MESSAGES --apns PORT --authority FILE --authorization-file FILE
- *                     [--prefetch COUNT] [--port PORT] [--in QUEUE] [--exchange NAME]
+ *                     [--prefetch COUNT] [--port PORT] [--in QUEUE] [--exchange NAME] [--push-type alert|voip]
  *
  * One thread, one connection to each side, one write a turn. No JSON is read: the members are found by a search for
  * their keys, the payload as the last. No validation, no second try, no second connection: whatever goes wrong ends it.
@@ -24,7 +24,7 @@
 struct options {
   uint64_t messages;
   int prefetch, port, apns;
-  const char *authority, *authorization_file, *in, *exchange;
+  const char *authority, *authorization_file, *in, *exchange, *push_type;
 };
 
 void die(const char *format, ...) {
@@ -50,7 +50,7 @@ static double seconds(clockid_t clock) {
 }
 
 static struct options read_options(int count, char **arguments) {
-  struct options options = {.prefetch = 1000, .port = 5672, .in = "push.requests", .exchange = "push.results"};
+  struct options options = {.prefetch = 1000, .port = 5672, .in = "push.requests", .exchange = "push.results", .push_type = "alert"};
   if (count < 2 || count % 2 != 0) die("usage: see the first lines of its source");
   options.messages = strtoull(arguments[1], NULL, 10);
   for (int i = 2; i < count; i += 2) {
@@ -62,6 +62,7 @@ static struct options read_options(int count, char **arguments) {
     else if (!strcmp(arguments[i], "--authorization-file")) options.authorization_file = value;
     else if (!strcmp(arguments[i], "--in")) options.in = value;
     else if (!strcmp(arguments[i], "--exchange")) options.exchange = value;
+    else if (!strcmp(arguments[i], "--push-type")) options.push_type = value;
     else die("what is %s?", arguments[i]);
   }
   if (!options.apns || !options.authority || !options.authorization_file) die("an option is missing");
@@ -103,7 +104,7 @@ int main(int count, char **arguments) {
   struct options options = read_options(count, arguments);
   struct broker *broker = broker_connect(options.port, options.prefetch, options.in, options.exchange);
   const char *authorization = read_authorization(options.authorization_file);
-  struct apns *apns = apns_connect(options.apns, options.authority, authorization, answered, broker);
+  struct apns *apns = apns_connect(options.apns, options.authority, authorization, options.push_type, answered, broker);
   double began = seconds(CLOCK_MONOTONIC), used = seconds(CLOCK_PROCESS_CPUTIME_ID);
   work(broker, apns, options.messages);
   double taken = seconds(CLOCK_MONOTONIC) - began, cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - used;

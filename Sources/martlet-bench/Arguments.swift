@@ -1,6 +1,7 @@
 /// The arguments of a benchmark, read from the front.
 struct Arguments {
-    private var rest: ArraySlice<String>
+    /// Those that are still to be read.
+    private(set) var rest: ArraySlice<String>
 
     init(_ arguments: ArraySlice<String>) {
         rest = arguments
@@ -12,6 +13,11 @@ struct Arguments {
     mutating func text(for name: String) throws(UsageError) -> String {
         guard let text = rest.popFirst() else { throw UsageError(message: "\(name) wants a value") }
         return text
+    }
+
+    /// The port behind the option `name`.
+    mutating func port(for name: String) throws(UsageError) -> UInt16 {
+        UInt16(try number(for: name, in: 1...Int(UInt16.max)))
     }
 
     /// The numbers, with commas between them, behind the option `name`.

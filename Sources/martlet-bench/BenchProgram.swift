@@ -2,11 +2,16 @@
 enum BenchProgram: String, CaseIterable {
     case floorRelay = "floor-relay"
     case floorWorker = "floor-worker"
+    case h2load
     case martlet
 
-    /// nil: Martlet's worker.
+    /// Who takes messages from a queue.
+    static let consumers: [BenchProgram] = [.floorRelay, .floorWorker, .martlet]
+
+    /// nil: no floor of a worker.
     var floor: Floor? { Floor(rawValue: rawValue) }
 
     /// Its name as the first column of a table.
-    var cell: String { rawValue + String(repeating: " ", count: max(0, 13 - rawValue.count)) }
+    var cell: String { rawValue + String(repeating: " ", count: max(0, Self.cellWidth - rawValue.count)) }
+    static let cellWidth = 12
 }

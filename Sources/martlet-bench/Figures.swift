@@ -27,13 +27,15 @@ enum Figures {
 extension JSONWriter {
     /// An object of figures, each to so many places.
     mutating func figures(_ figures: KeyValuePairs<String, Double>, places: Int) {
-        let scale = (0..<places).reduce(1.0) { scale, _ in scale * 10 }
         beginObject()
-        for (name, figure) in figures {
-            key(name)
-            double((figure * scale).rounded() / scale)
-        }
+        for (name, figure) in figures { member(name, figure, places: places) }
         endObject()
+    }
+
+    mutating func member(_ name: String, _ figure: Double, places: Int) {
+        let scale = (0..<places).reduce(1.0) { scale, _ in scale * 10 }
+        key(name)
+        double((figure * scale).rounded() / scale)
     }
 }
 

@@ -1,5 +1,4 @@
 import Glibc
-import TestKit
 
 /// Lines over an axis, as SVG: with a logarithmic scale where the figures span more than it takes to see the small ones.
 struct LineChart {
@@ -11,9 +10,9 @@ struct LineChart {
         var points: [(x: Double, y: Double)]
     }
 
-    private static let width = 960.0
-    private static let height = 540.0
-    private static let plot = (left: 80.0, right: 920.0, top: 110.0, bottom: 470.0)
+    static let height = 540.0
+    private static let plot = (left: 80.0, top: 126.0, bottom: 470.0)
+    private static let marginRight = 40.0
     /// Told apart by most who do not see all colours (Okabe and Ito).
     private static let colours = ["#7a7a7a", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"]
     /// Of the largest to the smallest.
@@ -22,37 +21,34 @@ struct LineChart {
     let title: String
     let xLabel: String
     let yLabel: String
+    let width: Double
+    /// Each with a place of its own at the same distance, if they are given; else x is an axis as y is.
+    let xValues: [Double]?
     var lines: [Line] = []
 
-    init(title: String, xLabel: String, yLabel: String) {
-        (self.title, self.xLabel, self.yLabel) = (title, xLabel, yLabel)
+    init(title: String, xLabel: String, yLabel: String, width: Double = 960, xValues: [Double]? = nil) {
+        (self.title, self.xLabel, self.yLabel, self.width, self.xValues) = (title, xLabel, yLabel, width, xValues)
     }
 
-    func write(to path: String) throws {
-        guard let file = fopen(path, "w") else { throw ProcessError("cannot write \(path)") }
-        let written = fputs(svg, file)
-        guard fclose(file) == 0, written >= 0 else { throw ProcessError("cannot write \(path)") }
-    }
-
+    /// Of `width` and `height`, as a part of a picture.
     var svg: String {
         let points = lines.flatMap(\.points)
-        let x = Axis(points.map(\.x), from: Self.plot.left, to: Self.plot.right)
+        let x =
+            xValues.map { Axis(places: $0, from: Self.plot.left, to: right) }
+            ?? Axis(points.map(\.x), from: Self.plot.left, to: right)
         let y = Axis(points.map(\.y), from: Self.plot.bottom, to: Self.plot.top)
         return """
-            <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(Int(Self.width)) \(Int(Self.height))" \
-            font-family="system-ui, sans-serif" font-size="15" fill="#222">
-            <rect width="100%" height="100%" fill="#fff"/>
-            <text x="\(Int(Self.plot.left))" y="36" font-size="22" font-weight="600">\(escaped(title))</text>
+            <text x="\(Int(Self.plot.left))" y="36" font-size="22" font-weight="600">\(title.escapedForSVG)</text>
             \(legend)
             \(grid(x, y))
             \(lines.map { path(of: $0, x, y) }.joined(separator: "\n"))
-            </svg>
-
             """
     }
 
+    private var right: Double { width - Self.marginRight }
+
     private func grid(_ x: Axis, _ y: Axis) -> String {
-        let (left, right) = (Self.plot.left, Self.plot.right)
+        let left = Self.plot.left
         let rows = y.ticks.map { tick in
             """
             <line x1="\(left)" x2="\(right)" y1="\(number(y.place(tick)))" y2="\(number(y.place(tick)))" stroke="#ddd"/>\
@@ -65,8 +61,8 @@ struct LineChart {
             """
         }
         let labels = """
-            <text x="\((left + right) / 2)" y="\(Self.height - 14)" text-anchor="middle">\(escaped(xLabel))</text>
-            <text x="20" y="\(Self.plot.top - 14)">\(escaped(yLabel))</text>
+            <text x="\((left + right) / 2)" y="\(Self.height - 14)" text-anchor="middle">\(xLabel.escapedForSVG)</text>
+            <text x="20" y="\(Self.plot.top - 14)">\(yLabel.escapedForSVG)</text>
             """
         return (rows + columns + [labels]).joined(separator: "\n")
     }
@@ -85,7 +81,7 @@ struct LineChart {
             let (x, y) = (Int(Self.plot.left) + index / 2 * 230, 62 + index % 2 * 22)
             return """
                 <line x1="\(x)" x2="\(x + 34)" y1="\(y - 5)" y2="\(y - 5)" \(stroke(of: line))/>\
-                <text x="\(x + 42)" y="\(y)">\(escaped(line.name))</text>
+                <text x="\(x + 42)" y="\(y)">\(line.name.escapedForSVG)</text>
                 """
         }.joined(separator: "\n")
     }
@@ -102,23 +98,34 @@ struct LineChart {
 
     private func number(_ figure: Double) -> String { Figures.decimal(figure, places: 1) }
 
+    /// With a comma before every three digits.
     private func label(_ figure: Double) -> String {
-        figure >= 1 || figure == 0 ? Figures.decimal(figure, places: 0) : Figures.decimal(figure, places: 1)
-    }
-
-    private func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
+        guard figure >= 1 || figure == 0 else { return Figures.decimal(figure, places: 1) }
+        let digits = Array(Figures.decimal(figure, places: 0))
+        return digits.indices.reduce(into: "") { text, place in
+            if place > 0, (digits.count - place).isMultiple(of: 3) { text.append(",") }
+            text.append(digits[place])
+        }
     }
 
     /// Where figures stand, and which are named.
     private struct Axis {
         let ticks: [Double]
         private let isLogarithmic: Bool
+        private let isOfPlaces: Bool
         private let from: Double
         private let to: Double
         private let (lowest, highest): (Double, Double)
 
+        /// With a place for each of these.
+        init(places: [Double], from: Double, to: Double) {
+            (ticks, isLogarithmic, isOfPlaces) = (places, false, true)
+            (self.from, self.to) = (from, to)
+            (lowest, highest) = (0, Double(max(1, places.count - 1)))
+        }
+
         init(_ figures: [Double], from: Double, to: Double) {
+            isOfPlaces = false
             (self.from, self.to) = (from, to)
             let most = Swift.max(figures.max() ?? 1, 1e-3)
             let least = Swift.max(Swift.min(figures.min() ?? most, most), most / 1e6)
@@ -139,6 +146,7 @@ struct LineChart {
         }
 
         func place(_ figure: Double) -> Double {
+            let figure = isOfPlaces ? Double(ticks.firstIndex(of: figure) ?? 0) : figure
             func scale(_ figure: Double) -> Double { isLogarithmic ? log10(Swift.max(figure, lowest)) : figure }
             let span = scale(highest) - scale(lowest)
             return from + (to - from) * (span > 0 ? (scale(figure) - scale(lowest)) / span : 0.5)

@@ -4,7 +4,7 @@ import TestKit
 /// Benchmarks of the whole and of its parts. Figures count only within one run: see the floor beside them.
 @main struct MartletBench {
     private static let help = """
-        Usage: martlet-bench end-to-end|latency|simulator|schema|soak|instructions [OPTIONS]
+        Usage: martlet-bench end-to-end|growth|latency|amqp|apns|simulator|schema|soak|instructions [OPTIONS]
 
         Measures beside a floor: a C program that does the least that the work could cost. Both in turns; the median of all
         samples counts. Figures of other runs say little. Build first: swift build -c release
@@ -15,10 +15,15 @@ import TestKit
           --warm-up N        messages before a sample of the workers begins (10000)
           --in-flight N      messages that a lane may have under way at once (1000)
           --delay-ms N       how long the simulator takes to answer (0)
-          --payload-bytes N  of a message (205)
+          --payload-bytes N  of a message (205); with more than 4096 they are VoIP pushes
           --apps N           that the messages go to, in turns (1)
+          --keys N           of the apps, in turns (1); each has an app at least. The floors have one always
           --lanes N          of each worker (1)
           --workers N        at once (1); the floors are one process always
+
+        growth: the same beside floor-worker, over a list of values of one of those settings, such as --in-flight 10,100,1000.
+          --messages N       of a sample (50000)
+          --plot FILE        draw throughput and processor time over the setting, as SVG
 
         latency: publishes messages at a steady rate and follows each to its result.
           --per-second N,…   rates, one after the other (500)
@@ -27,12 +32,21 @@ import TestKit
           --lanes N          of the worker (1)
           --plot FILE        draw latency over the rate, as SVG; at rates from 100 to 16000 unless some are given
 
+        amqp: fills a queue of a private RabbitMQ and has our client of AMQP alone do what floor-relay does. What a run of
+        the warm-up alone costs is left out.
+          --messages, --warm-up, --in-flight and --payload-bytes: as above
+
+        apns: has our client of APNs alone (pool, provider token, HTTP/2, TLS) and h2load push the same to floor-sink, and says
+        how many times h2load's processor time a request costs. What a run of the warm-up alone costs is left out.
+          --requests, --warm-up, --connections, --streams and --payload-bytes: as below
+
         simulator: has h2load push to apns-simulator, which checks everything and keeps its log of requests; the floor
         answers 200 and checks nothing. Fails when the simulator costs more than twice the floor's processor time.
-          --requests N     of a sample (200000)
-          --warm-up N      requests before it begins (20000)
-          --connections N  of h2load (4)
-          --streams N      of each connection at once (100)
+          --requests N       of a sample (200000)
+          --warm-up N        requests before it begins (20000)
+          --connections N    of the client (4)
+          --streams N        of each connection at once (100)
+          --payload-bytes N  of a request (205)
 
         schema: parses and validates the sample alert beside json.loads and jsonschema-rs in Python, counts allocations with
         valgrind, and times what is made to cost much; fails when something takes longer than it may.
@@ -50,8 +64,8 @@ import TestKit
           --apps N         spread the messages over so many apps, each with a key of its own (1); may cost 5 % more
           --accept         write what is counted to deploy/instructions instead
 
-        end-to-end, latency, simulator and schema:
-          --samples N      of each (5)
+        all but soak and instructions:
+          --samples N      of each (5; growth: 3)
           --quick          few messages, one sample: whether it works, not how fast
           --json           print JSON instead of a table
 
@@ -76,18 +90,39 @@ import TestKit
         switch arguments.first {
         case "end-to-end":
             let options = try EndToEndOptions(arguments.dropFirst())
-            let report = try await EndToEnd(options).run()
-            print(options.wantsJSON ? report.json : report.table)
+            let comparison = try await EndToEnd(options).run()
+            print(options.wantsJSON ? comparison.json : comparison.table)
         case "latency":
             let options = try LatencyOptions(arguments.dropFirst())
             let report = try await Latency(options).run()
             print(options.wantsJSON ? report.json : report.table)
-            if let plot = options.plot { try report.chart.write(to: plot) }
+            if let plot = options.plot { try ChartSheet(report.chart).write(to: plot) }
         case "simulator":
-            let options = try SimulatorLoadOptions(arguments.dropFirst())
+            let options = try RequestOptions(arguments.dropFirst())
             let report = try await SimulatorLoad(options).run()
             print(options.wantsJSON ? report.json : report.table)
             if !report.isCheap { fail("it costs more than \(SimulatorLoadReport.costMax) times the floor", code: 1) }
+        case "apns":
+            let options = try RequestOptions(arguments.dropFirst())
+            let comparison = try await APNSClient(options).run()
+            print(options.wantsJSON ? comparison.json : comparison.table)
+        case "amqp":
+            let options = try EndToEndOptions(arguments.dropFirst(), settings: AMQPClient.settings)
+            let comparison = try await AMQPClient(options).run()
+            print(options.wantsJSON ? comparison.json : comparison.table)
+        case "growth":
+            let options = try GrowthOptions(arguments.dropFirst())
+            let report = try await Growth(options).run()
+            print(options.work.wantsJSON ? report.json : report.table)
+            if let plot = options.plot { try report.sheet.write(to: plot) }
+        case PushClient.name:
+            var arguments = Arguments(arguments.dropFirst())
+            let place = try PushClient.Place(&arguments)
+            print(try await PushClient.run(RequestOptions(arguments.rest), at: place))
+        case RelayClient.name:
+            var arguments = Arguments(arguments.dropFirst())
+            let port = try arguments.port(for: RelayClient.name)
+            print(try await RelayClient.run(EndToEndOptions(arguments.rest, settings: [.inFlight]), port: port))
         case "schema":
             let bench = SchemaBench(options: try SchemaBenchOptions(arguments.dropFirst()))
             if let rounds = bench.options.rounds { return try bench.repeatRounds(rounds) }
@@ -110,7 +145,10 @@ import TestKit
             if let objection = report.objection { fail(objection, code: 1) }
         default:
             throw UsageError(
-                message: "which benchmark? There are: end-to-end, latency, simulator, schema, soak, instructions")
+                message: """
+                    which benchmark? There are: end-to-end, growth, latency, amqp, apns, simulator, schema, soak, \
+                    instructions
+                    """)
         }
     }
 

@@ -1,4 +1,5 @@
 import AMQP
+import JSON
 import TestKit
 
 /// A private broker and the simulator, with all declared that a worker needs between them.
@@ -18,15 +19,20 @@ struct WorkerStage {
 
     /// - Parameters:
     ///   - apps: bundle IDs.
+    ///   - keys: of the apps, in turns; the first is the demonstration's.
     ///   - options: more of the simulator's command line.
     ///   - more: lines of the worker's configuration.
     init(
-        apps: [String] = BenchMessage.bundleIDs(1), simulator options: [String] = [], more: String = ""
+        apps: [String] = BenchMessage.bundleIDs(1), keys: Int = 1, simulator options: [String] = [],
+        more: String = ""
     ) async throws {
         directory = try TemporaryDirectory("bench")
         broker = try await PrivateBroker()
-        apns = try await SimulatorProcess(in: directory, options: options + ["--accept-unknown-topics"])
-        configuration = try apns.writeConfiguration(amqpURL: broker.url, apps: apps, more: more)
+        let admin = keys > 1 ? ["--admin", "127.0.0.1:0"] : []
+        apns = try await SimulatorProcess(in: directory, options: options + admin + ["--accept-unknown-topics"])
+        let moreKeyIDs = (1..<keys).map { "BENCHK" + BenchMessage.digits($0, count: 4, radix: 10) }
+        for id in moreKeyIDs { try await apns.addKey(id) }
+        configuration = try apns.writeConfiguration(amqpURL: broker.url, apps: apps, keys: moreKeyIDs, more: more)
         try await MartletProcess.run("topology", "apply", "--config", configuration)
         desk = try BrokerDesk(broker.url)
     }
@@ -46,6 +52,11 @@ struct WorkerStage {
         }
     }
 
+    /// What all but the program that is measured have used by now.
+    func peerTimes() async -> [Measurement.Peer: Duration] {
+        [.broker: await broker.processorTime(), .simulator: simulator.processorTime]
+    }
+
     /// Takes away what is left of requests and results.
     func purge() async throws { for queue in [Self.requests, Self.results] { try await desk.purge(queue) } }
 
@@ -55,5 +66,23 @@ struct WorkerStage {
     /// Publishes so many requests.
     func fill(_ count: Int, _ template: BenchMessage) async throws {
         try await desk.publish(count) { template.message($0, queue: Self.requests) }
+    }
+
+    /// Empties both queues, then fills that of the requests.
+    func refill(_ count: Int, _ template: BenchMessage) async throws {
+        try await purge()
+        try await fill(count, template)
+    }
+
+    /// How many pushes the simulator has taken by now.
+    func acceptedCount() async throws -> Int { try await apns.counters().root["accepted"]?.int ?? 0 }
+
+    /// Makes sure that of so many requests none is left and each has its result.
+    func expectDone(_ count: Int) async throws {
+        let left = try await desk.count(in: Self.requests)
+        let told = try await desk.count(in: Self.results)
+        guard left == 0, told == count else {
+            throw ProcessError("\(left) requests are left, and \(told) results were told")
+        }
     }
 }

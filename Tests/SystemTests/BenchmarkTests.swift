@@ -20,18 +20,89 @@ extension ToolTests {
             let result = try await ChildProcess.run(
                 [
                     Products.executable("martlet-bench"), "end-to-end", "--samples", "1", "--messages", "2000",
-                    "--warm-up", "200", "--delay-ms", "1", "--payload-bytes", "1000", "--apps", "2", "--lanes", "2",
-                    "--workers", "2", "--json",
+                    "--warm-up", "200", "--delay-ms", "1", "--payload-bytes", "5000", "--apps", "3", "--keys", "2",
+                    "--lanes", "2", "--workers", "2", "--json",
                 ], within: .seconds(120))
             #expect(result.exit.status == .exited(0), "\(result.errors)")
             let report = try JSONDocument(result.output.joined()).root
-            #expect(report["message_bytes"]?.int == 1245)
+            #expect(report["message_bytes"]?.int == 5244)
             for program in ["floor-relay", "floor-worker", "martlet"] {
                 let median = try #require(report[key: program]?["median"])
                 #expect(try #require(median["messages_per_second"]?.double) > 0)
                 #expect(try #require(median["cpu_us_per_message"]?.double) > 0)
                 #expect(try #require(median["peak_mb"]?.double) > 0)
             }
+        }
+
+        @Test func apnsMeasuresOurClientBesideH2load() async throws {
+            let result = try await ChildProcess.run(
+                [Products.executable("martlet-bench"), "apns", "--quick", "--json"], within: .seconds(120))
+            #expect(result.exit.status == .exited(0), "\(result.errors)")
+            let report = try JSONDocument(result.output.joined()).root
+            #expect(try #require(report["cost_in_terms_of_h2load"]?.double) > 0)
+            for program in ["h2load", "martlet"] {
+                let median = try #require(report[key: program]?["median"])
+                for figure in ["requests_per_second", "cpu_us_per_request", "server_us_per_request", "peak_mb"] {
+                    #expect(try #require(median[key: figure]?.double) > 0, "\(program): \(figure)")
+                }
+                try expectSplit(median, by: "request")
+            }
+            let median = try #require(report["martlet"]?["median"])
+            let (p50, p99) = try (#require(median["p50_ms"]?.double), #require(median["p99_ms"]?.double))
+            #expect(p50 > 0 && p99 >= p50)
+        }
+
+        @Test func amqpMeasuresOurClientBesideTheFloor() async throws {
+            let result = try await ChildProcess.run(
+                [
+                    Products.executable("martlet-bench"), "amqp", "--quick", "--in-flight", "100", "--payload-bytes",
+                    "1000", "--json",
+                ], within: .seconds(120))
+            #expect(result.exit.status == .exited(0), "\(result.errors)")
+            let report = try JSONDocument(result.output.joined()).root
+            #expect(report["message_bytes"]?.int == 1245)
+            for program in ["floor-relay", "martlet"] {
+                let median = try #require(report[key: program]?["median"])
+                for figure in ["messages_per_second", "cpu_us_per_message", "broker_us_per_message", "peak_mb"] {
+                    #expect(try #require(median[key: figure]?.double) > 0, "\(program): \(figure)")
+                }
+                try expectSplit(median, by: "message")
+            }
+        }
+
+        /// User and system time are the whole.
+        private func expectSplit(_ median: JSONValue, by unit: String) throws {
+            let parts = try ["user", "system", "cpu"].map { part in
+                try #require(median[key: "\(part)_us_per_\(unit)"]?.double)
+            }
+            #expect(parts[0] >= 0 && parts[1] >= 0 && abs(parts[0] + parts[1] - parts[2]) < 0.01)
+        }
+
+        @Test func growthMeasuresAtEachValue() async throws {
+            let directory = try TemporaryDirectory("growth")
+            let result = try await ChildProcess.run(
+                [
+                    Products.executable("martlet-bench"), "growth", "--quick", "--in-flight", "10,200", "--plot",
+                    directory.file("growth.svg"), "--json",
+                ], within: .seconds(120))
+            #expect(result.exit.status == .exited(0), "\(result.errors)")
+            let report = try JSONDocument(result.output.joined()).root
+            #expect(report["setting"]?.string == "in-flight")
+            let values = try #require(report["values"]).elements
+            #expect(values.map { $0["value"]?.int } == [10, 200])
+            for value in values {
+                for program in ["floor-worker", "martlet"] {
+                    let figures = try #require(value[key: program])
+                    #expect(try #require(figures["messages_per_second"]?.double) > 0)
+                    #expect(try #require(figures["cpu_us_per_message"]?.double) > 0)
+                }
+            }
+            let picture = try directory.read("growth.svg")
+            #expect(picture.hasPrefix("<svg ") && picture.hasSuffix("</svg>\n"))
+            for text in ["Throughput", "messages in flight", "200", "floor-worker", "martlet"] {
+                #expect(picture.contains(">\(text)<"), "\(text)")
+            }
+            #expect(picture.split(separator: "<polyline ").count == 6)
         }
 
         @Test func latencyFollowsEachMessageToItsResult() async throws {
@@ -81,15 +152,19 @@ extension ToolTests {
             #expect(figures.last == 5000)
         }
 
-        @Test func wrongUseOfBenchmarkIsExplained() async throws {
-            let result = try await ChildProcess.run([
-                Products.executable("martlet-bench"), "simulator", "--samples", "0",
-            ])
+        @Test(arguments: [
+            ("simulator --samples 0", "--samples wants a number from 1 to 1000"),
+            ("apns --warm-up 3", "4 connections want as many requests, and as many to warm up"),
+            ("amqp --delay-ms 1", "what is --delay-ms?"),
+            ("apns --payload-bytes 5000", "--payload-bytes wants a number from 205 to 4096"),
+            ("growth", "over which setting? Give one of them several values: --in-flight 10,100,1000"),
+            ("growth --apps 1,", "--apps wants numbers from 1 to 10000: 500,1000"),
+            ("growth --apps 1,2 --keys 1,2", "only one setting can have several values: --apps or --keys"),
+        ]) func wrongUseOfBenchmarkIsExplained(use: String, explanation: String) async throws {
+            let result = try await ChildProcess.run(
+                [Products.executable("martlet-bench")] + use.split(separator: " ").map(String.init))
             #expect(result.exit.status == .exited(2))
-            #expect(
-                result.errors.suffix(1) == [
-                    "martlet-bench: --samples wants a number from 1 to 1000; see martlet-bench --help"
-                ])
+            #expect(result.errors.suffix(1) == ["martlet-bench: \(explanation); see martlet-bench --help"])
         }
     }
 }

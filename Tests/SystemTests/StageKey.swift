@@ -1,5 +1,4 @@
 import Crypto
-import JSON
 import TestKit
 
 /// A key of the demonstration's team, and the apps that are pushed to with it.
@@ -43,12 +42,7 @@ struct StageKey {
 
     func makeKnown(at simulator: SimulatorProcess) async throws {
         for app in apps { try await simulator.ask("PUT", "/v1/teams/DEMOTEAM01/apps/\(app)", "{}") }
-        var json = JSONWriter()
-        json.beginObject()
-        json.key("public_key")
-        json.string(try privateKey.publicKeyPEM())
-        json.endObject()
-        try await change(at: simulator, String(decoding: json.bytes, as: UTF8.self))
+        try await simulator.makeKnown(id, privateKey)
         try await allow(environments, at: simulator)
     }
 

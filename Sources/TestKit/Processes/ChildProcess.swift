@@ -146,6 +146,19 @@ public final class ChildProcess: @unchecked Sendable {
         return exit
     }
 
+    /// Waits for its end and looks at its memory until then: the kernel forgets that with the process.
+    ///
+    /// - Throws: `ProcessError` when it has not ended in time; it is killed then.
+    public func exitAndPeak(within: Duration) async throws(ProcessError) -> (exit: ChildExit, peakBytes: Int) {
+        let deadline = ContinuousClock.now + within
+        var peakBytes = 0
+        while isRunning, ContinuousClock.now < deadline {
+            peakBytes = max(peakBytes, peakResidentBytes)
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+        return (try await exit(within: .zero), peakBytes)
+    }
+
     /// Sends SIGTERM and waits; after the time given, kills.
     @discardableResult
     public func terminate(within: Duration = .seconds(30)) async throws(ProcessError) -> ChildExit {

@@ -5,8 +5,17 @@ public struct LoadGenerator: Sendable {
 
     /// What h2load says of a run in which all was answered with 200.
     public struct Run: Sendable {
-        public var requestsPerSecond: Double
+        public let requestsPerSecond: Double
+        /// Of h2load itself.
+        public let usage: ResourceUsage
+        public let peakBytes: Int
     }
+
+    /// What is pushed unless something else is asked for.
+    private static let payload = """
+        {"aps":{"alert":{"title":"Game update","body":"Your team scored: 2 to 1 after a long attack"},\
+        "sound":"default","badge":3,"interruption-level":"active"},"match":"4711","link":"https://example.com/m/47110"}
+        """
 
     private let connections: Int
     private let streams: Int
@@ -19,36 +28,34 @@ public struct LoadGenerator: Sendable {
     ///   - streams: at once on each connection.
     ///   - devices: how many device tokens the requests go to, in turns.
     ///   - authorization: the header's value.
+    ///   - payload: the alert, as JSON; nil: a usual one.
     public init(
-        connections: Int, streams: Int, devices: Int, authorization: String, in directory: TemporaryDirectory
+        connections: Int, streams: Int, devices: Int, authorization: String, payload: String? = nil,
+        in directory: TemporaryDirectory
     ) throws(ProcessError) {
         self.connections = connections
         self.streams = streams
         self.devices = devices
         self.authorization = authorization
         self.directory = directory
-        payloadFile = try directory.write(
-            "payload.json",
-            """
-            {"aps":{"alert":{"title":"Game update","body":"Your team scored: 2 to 1 after a long attack"},\
-            "sound":"default","badge":3,"interruption-level":"active"},"match":"4711","link":"https://example.com/m/47110"}
-            """)
+        payloadFile = try directory.write("payload.json", payload ?? Self.payload)
     }
 
     /// Pushes `requests` times.
     ///
     /// - Throws: `ProcessError` unless each was answered with 200.
     public func run(_ requests: Int, port: Int) async throws(ProcessError) -> Run {
-        let result = try await ChildProcess.run(
-            command(port: port) + ["--requests=\(requests)"], within: .seconds(Self.secondsMax))
+        let load = try await ChildProcess(command(port: port) + ["--requests=\(requests)"])
+        let (exit, peakBytes) = try await load.exitAndPeak(within: .seconds(Self.secondsMax))
+        let (output, errors) = (await load.output.allLines(), await load.errors.allLines())
         // requests: 20000 total, 20000 started, 20000 done, 20000 succeeded, 0 failed, 0 errored, 0 timeout
         // finished in 1.23s, 16260.16 req/s, 1.02MB/s
-        let succeeded = result.output.contains { $0.hasPrefix("requests:") && $0.contains(" \(requests) succeeded,") }
-        let words = result.output.first { $0.hasPrefix("finished in ") }?.split(separator: " ") ?? []
-        guard result.exit.status == .exited(0), succeeded, words.count > 3, let rate = Double(words[3]) else {
-            throw ProcessError("h2load: \((result.output + result.errors).suffix(12).joined(separator: "\n"))")
+        let succeeded = output.contains { $0.hasPrefix("requests:") && $0.contains(" \(requests) succeeded,") }
+        let words = output.first { $0.hasPrefix("finished in ") }?.split(separator: " ") ?? []
+        guard exit.status == .exited(0), succeeded, words.count > 3, let rate = Double(words[3]) else {
+            throw ProcessError("h2load: \((output + errors).suffix(12).joined(separator: "\n"))")
         }
-        return Run(requestsPerSecond: rate)
+        return Run(requestsPerSecond: rate, usage: exit.usage, peakBytes: peakBytes)
     }
 
     /// Pushes for a while, whatever comes of it.

@@ -1,4 +1,4 @@
-import Crypto
+public import Crypto
 import EventLoop
 import Glibc
 public import JSON
@@ -94,15 +94,36 @@ public struct SimulatorProcess: Sendable {
         }
     }
 
+    /// Makes a key of the demonstration's team known, and writes its file for a worker. The simulator needs an admin port.
+    public func addKey(_ id: String) async throws {
+        let key = try ES256PrivateKey.generate()
+        try directory.write("AuthKey_\(id).p8", try key.pkcs8PEM())
+        try await makeKnown(id, key)
+    }
+
+    /// The simulator needs an admin port.
+    public func makeKnown(_ id: String, _ key: ES256PrivateKey) async throws {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("public_key", try key.publicKeyPEM())
+        json.endObject()
+        try await ask("PUT", "/v1/teams/DEMOTEAM01/keys/\(id)", String(decoding: json.bytes, as: UTF8.self))
+    }
+
     /// Writes the configuration of a worker that sends here; its path.
     ///
     /// - Parameters:
     ///   - apps: their bundle IDs.
+    ///   - keys: beside the demonstration's, as `addKey` made them; the apps go by all of them in turns.
     ///   - more: further top-level keys, as YAML.
     public func writeConfiguration(
-        amqpURL: String, prefix: String = "push", apps: [String] = ["com.example.app"], more: String = ""
+        amqpURL: String, prefix: String = "push", apps: [String] = ["com.example.app"], keys: [String] = [],
+        more: String = ""
     ) throws(ProcessError) -> String {
-        try directory.write(
+        let keys = ["DEMOKEY001"] + keys
+        let apps = apps.enumerated().map { "\($1): {key: \(keys[$0 % keys.count])}" }
+        let entries = keys.map { "    - {key_id: \($0), team_id: DEMOTEAM01, key_file: AuthKey_\($0).p8}" }
+        return try directory.write(
             "\(prefix).yaml",
             """
             amqp:
@@ -110,10 +131,10 @@ public struct SimulatorProcess: Sendable {
               prefix: \(prefix)
             apns:
               keys:
-                - {key_id: DEMOKEY001, team_id: DEMOTEAM01, key_file: AuthKey_DEMOKEY001.p8}
+            \(entries.joined(separator: "\n"))
               endpoints:
                 production: {host: 127.0.0.1, port: \(port), ca_file: ca.pem}
-            apps: {\(apps.map { "\($0): {}" }.joined(separator: ", "))}
+            apps: {\(apps.joined(separator: ", "))}
             \(more)
             """)
     }

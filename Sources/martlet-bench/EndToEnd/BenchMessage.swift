@@ -1,30 +1,48 @@
 import AMQP
+import APNSProtocol
 
-/// The message of the benchmarks: an alert, each with an id and a device of its own.
+/// The message of the benchmarks: an alert, each with an id and a device of its own. With more payload than an alert may
+/// have it is a VoIP push.
 struct BenchMessage: Sendable {
     /// Of the message as it is when nothing else is asked for.
     static let bytes = 450
     /// Of its payload.
     static let payloadBytes = 205
     private static let beforeFiller = #","filler":""#
-    /// The smallest payload that a filler makes.
-    static let payloadBytesMin = payloadBytes + beforeFiller.utf8.count + 1
 
     private let round: Int
     private let apps: Int
-    private let filler: String
+    private let payload: String
+    private let pushType: PushType
 
     /// - Parameters:
     ///   - round: makes the ids of one filling differ from those of another.
     ///   - apps: that the messages go to, in turns.
-    ///   - payloadBytes: as it is, or at least `payloadBytesMin`.
+    ///   - payloadBytes: as it is, or more.
     init(round: Int, apps: Int = 1, payloadBytes: Int = Self.payloadBytes) {
         self.round = round
         self.apps = apps
-        filler =
-            payloadBytes < Self.payloadBytesMin
-            ? ""
-            : Self.beforeFiller + String(repeating: "x", count: payloadBytes - Self.payloadBytesMin) + "\""
+        payload = Self.payload(bytes: payloadBytes)
+        pushType = Self.pushType(payloadBytes: payloadBytes)
+    }
+
+    static func pushType(payloadBytes: Int) -> PushType {
+        payloadBytes <= PushType.alert.payloadBytesMax ? .alert : .voip
+    }
+
+    /// Of so many bytes, at least `payloadBytes`.
+    static func payload(bytes: Int) -> String {
+        let more = bytes - payloadBytes
+        let fillerBytes = more - beforeFiller.utf8.count - 1
+        // A few bytes have no room for a member.
+        let filler =
+            fillerBytes < 0
+            ? String(repeating: " ", count: more) : beforeFiller + String(repeating: "x", count: fillerBytes) + "\""
+        return """
+            {"aps":{"alert":{"title":"Game update",\
+            "body":"Your team scored: 2 to 1 after a long attack"},"sound":"default","badge":3,\
+            "interruption-level":"active"},"match":"4711","link":"https://example.com/m/47110"\(filler)}
+            """
     }
 
     /// The bundle IDs that `apps` apps have, all of one length.
@@ -43,15 +61,14 @@ struct BenchMessage: Sendable {
         let id = "00000000-0000-4000-8\(Self.digits(round, count: 3))-\(Self.digits(number, count: 12))"
         let token = Self.digits(number, count: 64)
         let body = """
-            {"id":"\(id)","app":"\(app)","device_token":"\(token)","push_type":"alert","priority":10,\
-            "expiration":1900000000,"collapse_id":"score-42","payload":{"aps":{"alert":{"title":"Game update",\
-            "body":"Your team scored: 2 to 1 after a long attack"},"sound":"default","badge":3,\
-            "interruption-level":"active"},"match":"4711","link":"https://example.com/m/47110"\(filler)}}
+            {"id":"\(id)","app":"\(app)","device_token":"\(token)","push_type":"\(pushType.rawValue)","priority":10,\
+            "expiration":1900000000,"collapse_id":"score-42","payload":\(payload)}
             """
         return OutgoingMessage(exchange: "", routingKey: queue, body: Array(body.utf8), messageID: id)
     }
 
-    private static func digits(_ number: Int, count: Int, radix: Int = 16) -> String {
+    /// A number of so many digits.
+    static func digits(_ number: Int, count: Int, radix: Int = 16) -> String {
         let text = String(number, radix: radix)
         return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
     }

@@ -1,6 +1,7 @@
 import TestKit
 
-/// Martlet's workers, looked at from outside: from the moment when the warm-up's results were there until all were.
+/// Martlet's workers, looked at from outside: from the moment when the warm-up's results were there until those of all
+/// messages that are measured were. More are in the queue: the workers are as busy at the end as at the beginning.
 struct WorkerSample {
     /// How long one may take.
     private static let secondsMax = 600
@@ -8,19 +9,20 @@ struct WorkerSample {
     let options: EndToEndOptions
     let stage: WorkerStage
 
-    /// With `warmUp` and `messages` of them in the queue.
+    /// How many have to be in the queue.
+    var total: Int { options.warmUp + options.messages + options.inFlight * options.lanes * options.workers }
+
     func measure() async throws -> Measurement {
-        var workers: [ChildProcess] = []
-        for _ in 0..<options.workers { workers.append(try await stage.worker()) }
+        let acceptedBefore = try await stage.acceptedCount()
+        let workers = try await startWorkers()
         let start = try await look(at: workers, until: options.warmUp)
         let end = try await look(at: workers, until: options.warmUp + options.messages)
+        _ = try await look(at: workers, until: total)
         let peakBytes = workers.map(\.peakResidentBytes).reduce(0, +)
         for worker in workers { try await stage.end(worker) }
-        let left = try await stage.desk.count(in: WorkerStage.requests)
-        let told = try await stage.desk.count(in: WorkerStage.results)
-        guard left == 0, told == options.warmUp + options.messages else {
-            throw ProcessError("\(left) requests are left, and \(told) results were told")
-        }
+        try await stage.expectDone(total)
+        let accepted = try await stage.acceptedCount() - acceptedBefore
+        guard accepted == total else { throw ProcessError("\(accepted) of \(total) pushes were accepted") }
         let messages = Double(end.results - start.results)
         guard messages > 0 else { throw ProcessError("too few messages to measure anything") }
         // The kernel splits the time in ticks of 10 ms, but counts all of it exactly.
@@ -29,11 +31,19 @@ struct WorkerSample {
         let split = user + (end.systemTime - start.systemTime).microseconds
         let userShare = split > 0 ? user / split : 1
         return Measurement(
-            messagesPerSecond: messages / ((end.at - start.at).microseconds / 1e6),
+            perSecond: messages / ((end.at - start.at).microseconds / 1e6),
             userMicroseconds: exact * userShare, systemMicroseconds: exact * (1 - userShare),
-            brokerMicroseconds: (end.brokerTime - start.brokerTime).microseconds / messages,
-            simulatorMicroseconds: (end.simulatorTime - start.simulatorTime).microseconds / messages,
+            peerMicroseconds: end.peerTimes.merging(start.peerTimes, uniquingKeysWith: -)
+                .mapValues { $0.microseconds / messages },
             peakMegabytes: Double(peakBytes) / 1e6)
+    }
+
+    /// At the same time: what one does before the next is there would not be measured.
+    private func startWorkers() async throws -> [ChildProcess] {
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<options.workers { group.addTask { try await stage.worker() } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
     }
 
     private struct Look {
@@ -43,8 +53,7 @@ struct WorkerSample {
         let time: Duration
         let userTime: Duration
         let systemTime: Duration
-        let brokerTime: Duration
-        let simulatorTime: Duration
+        let peerTimes: [Measurement.Peer: Duration]
     }
 
     /// Looks often until there are so many results.
@@ -56,7 +65,7 @@ struct WorkerSample {
                 at: .now, results: results, time: workers.map(\.processorTime).reduce(.zero, +),
                 userTime: workers.map(\.splitProcessorTime.user).reduce(.zero, +),
                 systemTime: workers.map(\.splitProcessorTime.system).reduce(.zero, +),
-                brokerTime: await stage.broker.processorTime(), simulatorTime: stage.simulator.processorTime)
+                peerTimes: await stage.peerTimes())
             if results >= count { return look }
             guard workers.allSatisfy(\.isRunning), look.at < deadline else {
                 throw ProcessError(

@@ -1,28 +1,23 @@
 /// What one sample of one program showed.
 struct LatencyFigures: Sendable {
-    /// In milliseconds, from the publish to the result.
-    var p50: Double
-    var p99: Double
-    var p999: Double
+    /// From the publish to the result.
+    var latency: Percentiles
     /// Of the program, in microseconds a message.
     var processorMicroseconds: Double
     var peakMegabytes: Double
 
-    /// - Parameter latencies: sorted; at least one.
-    init(latencies: [Duration], processorMicroseconds: Double, peakMegabytes: Double) {
-        func percentile(_ share: Double) -> Double {
-            latencies[min(latencies.count - 1, Int(Double(latencies.count) * share))].microseconds / 1000
-        }
-        (p50, p99, p999) = (percentile(0.5), percentile(0.99), percentile(0.999))
-        self.processorMicroseconds = processorMicroseconds
-        self.peakMegabytes = peakMegabytes
+    var figures: [Figure] {
+        latency.figures + [
+            Figure(title: "CPU µs/message", key: "cpu_us_per_message", value: processorMicroseconds, places: 1),
+            Figure(title: "peak MB", key: "peak_mb", value: peakMegabytes, places: 1),
+        ]
     }
 
     /// The median of each figure apart.
-    init(medianOf samples: [LatencyFigures]) {
-        func median(_ figure: (LatencyFigures) -> Double) -> Double { Figures.median(samples.map(figure)) }
-        (p50, p99, p999) = (median(\.p50), median(\.p99), median(\.p999))
-        processorMicroseconds = median(\.processorMicroseconds)
-        peakMegabytes = median(\.peakMegabytes)
+    static func median(_ samples: [LatencyFigures]) -> LatencyFigures {
+        LatencyFigures(
+            latency: Percentiles(medianOf: samples.map(\.latency)),
+            processorMicroseconds: Figures.median(samples.map(\.processorMicroseconds)),
+            peakMegabytes: Figures.median(samples.map(\.peakMegabytes)))
     }
 }

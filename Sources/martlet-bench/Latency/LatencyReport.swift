@@ -19,28 +19,33 @@ struct LatencyReport {
     }
 
     private func median(_ program: BenchProgram, _ rate: Int) -> LatencyFigures {
-        LatencyFigures(medianOf: samples[Place(program: program, rate: rate)] ?? [])
+        .median(samples[Place(program: program, rate: rate)] ?? [])
     }
 
     var table: String {
         let rows = options.rates.flatMap { rate in
-            BenchProgram.allCases.map { Self.line($0, rate, median($0, rate)) }
+            BenchProgram.consumers.map { Self.line($0, rate, median($0, rate)) }
         }
         return """
             From the publish of a message to its result, \(options.seconds) s at each rate, answers after \
             \(options.delayMilliseconds) ms; median of \(options.samples)
 
-                           messages/s    p50 ms    p99 ms  p99.9 ms   CPU µs/message   peak MB
+            \(header)
             \(rows.joined(separator: "\n"))
             """
     }
 
+    private var header: String {
+        let figures = options.rates.first.map { Self.columns($0, median(.martlet, $0)) } ?? []
+        return String(repeating: " ", count: BenchProgram.cellWidth) + Figure.header(figures)
+    }
+
     static func line(_ program: BenchProgram, _ rate: Int, _ figures: LatencyFigures) -> String {
-        program.cell
-            + Figures.cell(Double(rate), places: 0, width: 12) + Figures.cell(figures.p50, places: 2, width: 10)
-            + Figures.cell(figures.p99, places: 2, width: 10) + Figures.cell(figures.p999, places: 2, width: 10)
-            + Figures.cell(figures.processorMicroseconds, places: 1, width: 17)
-            + Figures.cell(figures.peakMegabytes, places: 1, width: 10)
+        program.cell + Figure.row(columns(rate, figures))
+    }
+
+    private static func columns(_ rate: Int, _ figures: LatencyFigures) -> [Figure] {
+        [Figure(title: "messages/s", key: "messages_per_second", value: Double(rate), places: 0)] + figures.figures
     }
 
     var json: String {
@@ -54,9 +59,9 @@ struct LatencyReport {
         for rate in options.rates {
             json.beginObject()
             json.member("messages_per_second", rate)
-            for program in BenchProgram.allCases {
+            for program in BenchProgram.consumers {
                 json.key(program.rawValue)
-                Self.write(median(program, rate), to: &json)
+                json.figures(median(program, rate).figures)
             }
             json.endObject()
         }
@@ -65,27 +70,16 @@ struct LatencyReport {
         return String(decoding: json.bytes, as: UTF8.self)
     }
 
-    private static func write(_ figures: LatencyFigures, to json: inout JSONWriter) {
-        json.figures(
-            [
-                "p50_ms": figures.p50,
-                "p99_ms": figures.p99,
-                "p999_ms": figures.p999,
-                "cpu_us_per_message": figures.processorMicroseconds,
-                "peak_mb": figures.peakMegabytes,
-            ], places: 3)
-    }
-
     /// Both percentiles of each program over the rate.
     var chart: LineChart {
         var chart = LineChart(
             title: "From publish to result", xLabel: "messages a second", yLabel: "milliseconds")
-        for program in BenchProgram.allCases {
-            for (name, figure) in [("p50", \LatencyFigures.p50), ("p99", \.p99)] {
+        for program in BenchProgram.consumers {
+            for (name, figure) in [("p50", \Percentiles.p50), ("p99", \.p99)] {
                 chart.lines.append(
                     LineChart.Line(
                         name: "\(program.rawValue) \(name)", isDashed: name == "p99", group: program.rawValue,
-                        points: options.rates.map { (Double($0), median(program, $0)[keyPath: figure]) }))
+                        points: options.rates.map { (Double($0), median(program, $0).latency[keyPath: figure]) }))
             }
         }
         return chart

@@ -26,7 +26,7 @@ struct PacedLoad {
         let latencies = try await latencies(of: messages, publishedAt: times)
         await stage.desk.forget(WorkerStage.results)
         return LatencyFigures(
-            latencies: latencies, processorMicroseconds: used.microseconds / Double(messages.count),
+            latency: Percentiles(of: latencies), processorMicroseconds: used.microseconds / Double(messages.count),
             peakMegabytes: Double(peakBytes) / 1e6)
     }
 
@@ -34,7 +34,7 @@ struct PacedLoad {
         guard let floor = program.floor else { return try await stage.worker() }
         // One more than come, so that it does not end by itself.
         let count = (Self.warmUpSeconds + seconds) * rate + 1
-        return try await ChildProcess(floor.command(messages: count, inFlight: 1000, stage))
+        return try await ChildProcess(floor.command(count, EndToEndOptions(), stage))
     }
 
     private func end(_ program: BenchProgram, _ process: ChildProcess) async throws {

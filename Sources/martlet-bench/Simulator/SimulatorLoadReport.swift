@@ -26,7 +26,7 @@ struct LoadMeasurement {
 
 /// What was measured, for people and for programs.
 struct SimulatorLoadReport {
-    let options: SimulatorLoadOptions
+    let options: RequestOptions
     var floor: [LoadMeasurement] = []
     var simulator: [LoadMeasurement] = []
 
@@ -45,8 +45,7 @@ struct SimulatorLoadReport {
         let floor = LoadMeasurement.median(floor)
         let simulator = LoadMeasurement.median(simulator)
         return """
-            \(options.requests) requests a sample to \(SimulatorLoadOptions.devices) devices, \(options.connections) connections \
-            with \(options.streams) streams each, TLS; median of \(options.samples)
+            \(options.description)
 
                        requests/s    CPU µs/request   peak MB
             \(floor.line("floor"))

@@ -25,7 +25,7 @@ struct Soak {
             for phase in SoakPhase.all where ContinuousClock.now < end {
                 try await enter(phase, simulator)
                 let load = try LoadGenerator(
-                    connections: Self.connections, streams: Self.streams, devices: SimulatorLoadOptions.devices,
+                    connections: Self.connections, streams: Self.streams, devices: RequestOptions.devices,
                     authorization: try simulator.authorization(), in: directory)
                 let hasFinished = try await load.batter(
                     for: .seconds(options.phaseSeconds), requestsPerSecond: Self.connectionRequestsPerSecond,

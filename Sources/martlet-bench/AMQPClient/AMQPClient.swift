@@ -1,0 +1,46 @@
+import TestKit
+
+/// Has our client of AMQP and `floor-relay` do the same with the same queues in turns. Each is a process of its own, which
+/// ends once all is done.
+struct AMQPClient {
+    /// What it can be asked for.
+    static let settings: [WorkSetting] = [.inFlight, .payloadBytes]
+
+    private let options: EndToEndOptions
+
+    init(_ options: EndToEndOptions) {
+        self.options = options
+    }
+
+    func run() async throws -> Comparison {
+        MartletBench.note("Starting a private broker")
+        let stage = try await WorkerStage()
+        var comparison = Comparison(
+            "amqp",
+            """
+            \(options.messages) messages of \(options.messageBytes) bytes a sample, \(options.inFlight) in flight, \
+            quorum queues; median of \(options.samples)
+            """,
+            [
+                "messages": options.messages, "message_bytes": options.messageBytes, "in_flight": options.inFlight,
+            ], unit: .message, programs: [.floorRelay, .martlet])
+        try await comparison.takeTurns(options.samples) { program, round in
+            func run(_ messages: Int, round: Int) async throws -> ProgramRun {
+                try await stage.refill(messages, options.message(round: round))
+                let command =
+                    try program.floor?.command(messages, options, stage)
+                    ?? RelayClient.command(messages, options, stage.broker.port)
+                let run = try await ProgramRun.watching({ [.broker: await stage.broker.processorTime()] }) {
+                    try await .of(command)
+                }
+                try await stage.expectDone(messages)
+                return run
+            }
+            let warmUp = options.warmUp > 0 ? try await run(options.warmUp, round: 2 * round) : nil
+            return try await run(options.warmUp + options.messages, round: 2 * round + 1)
+                .measurement(of: options.messages, beyond: warmUp)
+        }
+        try await stage.end()
+        return comparison
+    }
+}

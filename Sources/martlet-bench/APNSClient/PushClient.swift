@@ -1,0 +1,114 @@
+import APNS
+import APNSProtocol
+import Crypto
+import EventLoop
+import TLS
+import TestKit
+
+/// Our client of APNs and nothing else: a pool on a loop, with its token, HTTP/2 and TLS. Pushes what h2load does
+/// (`LoadGenerator`).
+actor PushClient {
+    /// Where it pushes to, and what it needs for that.
+    struct Place {
+        let port: UInt16
+        /// With the files of the simulator's demonstration.
+        let directory: String
+
+        init(_ arguments: inout Arguments) throws(UsageError) {
+            port = try arguments.port(for: PushClient.name)
+            directory = try arguments.text(for: PushClient.name)
+        }
+    }
+
+    /// As a command of this program, which only `apns` uses.
+    static let name = "push-client"
+    /// Of so many requests one is timed: the clock and the sorting cost, too.
+    private static let timedOneOf = 16
+
+    private nonisolated let loop: EpollLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    private let pool: APNSPool
+    private let requests: Int
+    private let width: Int
+    private let tokens = (0..<RequestOptions.devices).map { Array(BenchMessage.digits($0, count: 64).utf8) }
+    private let topic = Array("com.example.app".utf8)
+    private let payload: [UInt8]
+    private let id = UUIDValue(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0001)
+    private var next = 0
+    private var latencies: [Duration] = []
+    private var failure: ProcessError?
+
+    /// The command line of a process that does so.
+    static func command(
+        _ requests: Int, _ options: RequestOptions, port: Int, directory: String
+    ) throws -> [String] {
+        [
+            try Products.executable("martlet-bench"), PushClient.name, "\(port)", directory, "--requests",
+            "\(requests)", "--connections", "\(options.connections)", "--streams", "\(options.streams)",
+            "--payload-bytes", "\(options.payloadBytes)",
+        ]
+    }
+
+    /// Pushes; what there is to say of it.
+    static func run(_ options: RequestOptions, at place: Place) async throws -> String {
+        try await onEpollLoop { loop in try await PushClient(loop, options, place).run() }
+    }
+
+    /// To be called on the loop.
+    private init(_ loop: EpollLoop, _ options: RequestOptions, _ place: Place) throws {
+        self.loop = loop
+        requests = options.requests
+        width = min(options.connections * options.streams, options.requests)
+        payload = Array(BenchMessage.payload(bytes: options.payloadBytes).utf8)
+        latencies.reserveCapacity(options.requests / Self.timedOneOf + 1)
+        let endpoint = Endpoint(host: "127.0.0.1", port: place.port)
+        func read(_ name: String) throws -> String {
+            try Files.lines(of: "\(place.directory)/\(name)").joined(separator: "\n")
+        }
+        var configuration = PoolConfiguration(
+            environment: .production,
+            key: try ProviderKey(
+                privateKey: ES256PrivateKey(pem: read("AuthKey_DEMOKEY001.p8")), keyID: "DEMOKEY001",
+                teamID: "DEMOTEAM01"),
+            authority: endpoint.description)
+        configuration.connectionsMax = options.connections
+        configuration.streamsMax = options.streams
+        configuration.waitingMax = width
+        let context = try TLSContext(
+            client: TLSClientConfiguration(
+                trust: .pem(read("ca.pem")), applicationProtocols: ["h2"], requiresApplicationProtocol: true))
+        pool = APNSPool(
+            loop: loop, connector: TLSConnector(over: ByteConnector(loop: loop, endpoint: endpoint), context: context),
+            configuration: configuration)
+    }
+
+    private func run() async throws -> String {
+        let began = ContinuousClock.now
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<width { group.addTask { await self.pushOneByOne() } }
+        }
+        let seconds = (ContinuousClock.now - began) / .seconds(1)
+        pool.close()
+        if let failure { throw failure }
+        let rate = Int(Double(requests) / seconds)
+        return "martlet: \(requests) requests \(rate) /s \(Percentiles(of: latencies.sorted()).words)"
+    }
+
+    private func pushOneByOne() async {
+        while next < requests, failure == nil {
+            let number = next
+            next += 1
+            let began = number.isMultiple(of: Self.timedOneOf) ? ContinuousClock.now : nil
+            let outcome = await pool.send(
+                .device(
+                    token: tokens[number % tokens.count][...], topic: topic, pushType: .alert, priority: .immediate,
+                    expiration: 1_900_000_000, id: id, payload: payload))
+            guard case .answered(let answer) = outcome, answer.status == 200 else {
+                failure = ProcessError("push \(number): \(outcome)")
+                return
+            }
+            if let began { latencies.append(ContinuousClock.now - began) }
+        }
+    }
+}

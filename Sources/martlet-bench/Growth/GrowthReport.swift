@@ -1,0 +1,89 @@
+import JSON
+
+/// How cost grew, for people, for programs and as a picture.
+struct GrowthReport {
+    private static let valueWidth = 10
+
+    let options: GrowthOptions
+    var steps: [(value: Int, comparison: Comparison)] = []
+
+    init(options: GrowthOptions) {
+        self.options = options
+    }
+
+    var table: String {
+        let rows = steps.flatMap { value, comparison in
+            Growth.programs.map {
+                Figures.cell(Double(value), places: 0, width: Self.valueWidth) + "  "
+                    + comparison.line($0, comparison.median($0))
+            }
+        }
+        let header = steps.first.map { $0.comparison.header($0.comparison.median(.martlet)) } ?? ""
+        return """
+            Over \(options.setting.words), else: \(options.description)
+
+            \(String(repeating: " ", count: Self.valueWidth + 2))\(header)
+            \(rows.joined(separator: "\n"))
+
+            \(Growth.programs.compactMap(growth).joined(separator: "\n"))
+            """
+    }
+
+    private func growth(of program: BenchProgram) -> String? {
+        guard let (first, last) = steps.first.flatMap({ first in steps.last.map { (first, $0) } }) else { return nil }
+        let times =
+            last.comparison.median(program).processorMicroseconds
+            / first.comparison.median(program).processorMicroseconds
+        return """
+            \(program.rawValue): from \(first.value) to \(last.value) its processor time a message becomes \
+            \(Figures.decimal(times, places: 2)) times as much.
+            """
+    }
+
+    var json: String {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("benchmark", "growth")
+        json.member("setting", options.setting.name)
+        json.member("messages", options.work.messages)
+        json.member("samples", options.work.samples)
+        json.beginArray("values")
+        for (value, comparison) in steps {
+            json.beginObject()
+            json.member("value", value)
+            for program in Growth.programs {
+                json.key(program.rawValue)
+                json.figures(comparison.median(program).figures(by: .message))
+            }
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+
+    /// Throughput, and processor time a message, over the setting.
+    var sheet: ChartSheet {
+        func chart(_ title: String, _ yLabel: String) -> LineChart {
+            LineChart(
+                title: title, xLabel: options.setting.words, yLabel: yLabel, width: 640,
+                xValues: options.values.map(Double.init))
+        }
+        var throughput = chart("Throughput", "messages a second")
+        var cost = chart("Processor time a message", "microseconds")
+        for program in Growth.programs {
+            throughput.lines.append(line(program.rawValue, of: program, \.perSecond))
+            cost.lines.append(line(program.rawValue, of: program, \.processorMicroseconds))
+        }
+        cost.lines.append(line("the broker, for martlet", of: .martlet) { $0.peerMicroseconds[.broker] ?? 0 })
+        return ChartSheet(throughput, cost, caption: options.description)
+    }
+
+    private func line(
+        _ name: String, of program: BenchProgram, _ figure: (Measurement) -> Double
+    ) -> LineChart.Line {
+        LineChart.Line(
+            name: name, group: name,
+            points: steps.map { (Double($0.value), figure($0.comparison.median(program))) })
+    }
+}
