@@ -45,25 +45,39 @@ extension SimulationJudge {
             return since + (isHeld ? Self.afterHolding : Self.usual) + waits + quarantine(publish)
         }
 
-        /// What it may take besides where no worker has its route in use, since a worker's end is the end of what it knew,
-        /// and all others are held up: what lies in the queues is taken one by one.
-        func search(
-            for message: SimulatedMessage, _ publish: SimulationReport.Publish, by told: MonotonicTime
-        ) -> Duration {
-            let areOthersHeld = report.disturbances.contains {
-                $0.holds && !$0.touches(message) && $0.begins <= told && $0.ends + Self.afterHolding >= publish.at
-            }
-            return areOthersHeld && !isInUse(message, at: publish.at) ? .seconds(looksSeconds) : .zero
+        /// How long it may have lain in the queue since nobody took messages: a worker's end is the end of what it knew, and
+        /// while all routes that the living ones have in use are held up, they look at one message at a time. To the second.
+        func wait(of message: SimulatedMessage, from published: MonotonicTime, to told: MonotonicTime) -> Duration {
+            let seconds = Int(published.duration(to: told).components.seconds)
+            return .seconds(
+                (0...seconds).count { isOnlyLookedFor(message, at: published + .seconds($0)) })
         }
 
-        private func isInUse(_ message: SimulatedMessage, at time: MonotonicTime) -> Bool {
-            zip(report.messages, report.pushes).contains { other, pushes in
-                guard other.app == message.app, other.environment == message.environment else { return false }
-                return pushes.contains { push in
-                    let isKnown = report.workerEnds[push.worker].map { $0 > time } ?? true
-                    return isKnown && push.at <= time && push.at + Self.inUse > time
+        private func isOnlyLookedFor(_ message: SimulatedMessage, at time: MonotonicTime) -> Bool {
+            let inUse = zip(report.messages, report.pushes).filter { isInUse($1, at: time) }.map(\.0)
+            return isAnyHeldUp(at: time)
+                && inUse.allSatisfy {
+                    isHeldUp($0, at: time) && !($0.app == message.app && $0.environment == message.environment)
                 }
+        }
+
+        private func isInUse(_ pushes: [SimulationReport.Push], at time: MonotonicTime) -> Bool {
+            pushes.contains { push in
+                let isKnown = report.workerEnds[push.worker].map { $0 > time } ?? true
+                return isKnown && push.at <= time && push.at + Self.inUse > time
             }
+        }
+
+        private func isHeldUp(_ message: SimulatedMessage, at time: MonotonicTime) -> Bool {
+            report.disturbances.contains { $0.touches(message) && holds($0, at: time) }
+        }
+
+        private func isAnyHeldUp(at time: MonotonicTime) -> Bool {
+            report.disturbances.contains { holds($0, at: time) }
+        }
+
+        private func holds(_ disturbance: Disturbance, at time: MonotonicTime) -> Bool {
+            disturbance.holds && disturbance.begins <= time && disturbance.ends + Self.afterHolding >= time
         }
 
         /// There messages pass one by one, each confirmed; those that are held up come again.
