@@ -150,7 +150,7 @@ package final class JSONTape {
         return JSONNumber(UnsafeRawBufferPointer(start: bytes + node.start, count: Int(node.end) - node.start))
     }
 
-    /// The quick way for a number of up to 18 digits without a fraction or exponent; nil for all others.
+    /// The quick way for a number of up to 18 characters without a fraction or exponent; nil for all others.
     public func plainInteger(at index: Int) -> Int64? {
         let digits = source(of: index)
         guard nodes[index].count == 1, digits.count <= 18 else { return nil }

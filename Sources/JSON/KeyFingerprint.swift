@@ -26,11 +26,9 @@
     init(_ name: StaticString) {
         let count = name.utf8CodeUnitCount
         let text = UnsafeRawBufferPointer(start: name.utf8Start, count: count)
-        var padded = [UInt8](text) + [UInt8](repeating: 0, count: MemoryLayout<UInt64>.size)
-        self = padded.withUnsafeMutableBufferPointer { bytes in
-            bytes.baseAddress.map { KeyFingerprint(padded: $0, count: UInt32(truncatingIfNeeded: count)) }
-                ?? KeyFingerprint(count: 0, first: 0, last: 0)
-        }
+        // A word can be loaded from any byte of it.
+        let padded = [UInt8](text) + [UInt8](repeating: 0, count: MemoryLayout<UInt64>.size)
+        self.init(padded: padded, count: UInt32(truncatingIfNeeded: count))
     }
 
     @inlinable public static func == (left: KeyFingerprint, right: KeyFingerprint) -> Bool {

@@ -36,7 +36,8 @@ struct PlainWayTests {
     @Test(arguments: [
         #"{"contains":{"const":1}}"#, #"{"dependentSchemas":{"a":{"required":["b"]}}}"#,
         #"{"patternProperties":{"^a":false}}"#, #"{"propertyNames":{"maxLength":1}}"#,
-        #"{"unevaluatedProperties":false}"#,
+        #"{"unevaluatedProperties":false}"#, #"{"unevaluatedItems":false}"#,
+        ##"{"$dynamicRef":"#a","$defs":{"b":{"$dynamicAnchor":"a"}}}"##,
     ])
     func someSchemasTakeTheLongWayAlways(_ schema: String) throws {
         #expect(try !validator(schema).isPlainlyValid(value("{}")))

@@ -66,6 +66,7 @@ struct CopyTable {
         private init(word: UInt32) { self.word = word }
 
         init(_ index: Int32, _ key: CopyKey) {
+            precondition(index < 1 << Self.indexBits - 1, "more messages under way than any prefetch allows")
             word = UInt32(truncatingIfNeeded: key.low >> 32) << Self.indexBits | UInt32(bitPattern: index)
         }
 

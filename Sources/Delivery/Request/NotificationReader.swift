@@ -134,7 +134,7 @@ extension DeliveryRecord {
                 return bundleID.count <= Self.repeatedBytesMax
                     ? .unknown(String(decoding: bundleID, as: UTF8.self)) : nil
             } ?? nil
-        if let own = members[.id]?.withUTF8({ UUIDValue($0) }) ?? nil { id = own }
+        if let own = RequestID.of(id: members[.id]) { id = own }
         if let token = members[.deviceToken], token.kind == .string, token.sourceRange.count <= Self.repeatedBytesMax {
             target = .device(token.text(in: delivery.body))
         } else if let channel = members[.channelID], channel.kind == .string,

@@ -13,8 +13,10 @@ public enum RequestID {
     }
 
     static func of(body root: JSONValue) -> UUIDValue? {
-        root["id"]?.withUTF8 { UUIDValue($0) } ?? nil
+        of(id: root["id"])
     }
+
+    static func of(id: JSONValue?) -> UUIDValue? { id?.withUTF8 { UUIDValue($0) } ?? nil }
 
     static func of(messageID: String?) -> UUIDValue? {
         guard let messageID, !messageID.isEmpty else { return nil }

@@ -67,7 +67,11 @@ extension Instruction {
     var isPlain: Bool {
         switch self {
         case .contains, .dependentSchemas, .dynamicCall, .unevaluatedProperties, .unevaluatedItems: false
-        default: true
+        case .end, .never, .type, .constant, .enumeration, .minimum, .exclusiveMinimum, .maximum, .exclusiveMaximum,
+            .multipleOf, .minLength, .maxLength, .minItems, .maxItems, .minProperties, .maxProperties, .pattern,
+            .format,
+            .uniqueItems, .object, .array, .dependentRequired, .call, .anyOf, .oneOf, .not, .conditional:
+            true
         }
     }
 }

@@ -1,11 +1,11 @@
 import JSON
 
 /// Whether a value is valid, and nothing about what is wrong with it: by recursion, without frames. Nearly all values
-/// are valid and learn it here at half the cost; all others are looked at again by the loop.
+/// are valid and learn it here for less; all others are looked at again by the loop.
 extension SchemaValidator {
     /// How deep schemas lie within schemas; what lies deeper is left to the loop.
     private static let plainDepthMax = 64
-    /// This part of a value's steps and effort may be used, so that a hostile one gains little by being looked at twice.
+    /// This part of a value's steps and effort may be used: a hostile one gains little by being looked at twice.
     static let plainShare = 10
 
     @inline(__always) func holds(_ schema: Int, _ node: Int, depth: Int) -> Bool {
@@ -43,7 +43,12 @@ extension SchemaValidator {
                 isValid = holds(isMet ? conditional.then : conditional.otherwise, node, depth: depth + 1)
             case .dependentRequired(let rule):
                 isValid = tape.nodes[node].kind != .object || dependentsHold(dependentRules[rule], node)
-            default:
+            case .contains, .dependentSchemas, .dynamicCall, .unevaluatedProperties, .unevaluatedItems:
+                // No plain schema has these.
+                return false
+            case .never, .constant, .enumeration, .minimum, .exclusiveMinimum, .maximum, .exclusiveMaximum, .multipleOf,
+                .minLength, .maxLength, .minItems, .maxItems, .minProperties, .maxProperties, .pattern, .format,
+                .uniqueItems:
                 isValid = checkAssertion(instruction, node, isSpeculative: true) == .valid
             }
             guard isValid else { return false }
@@ -107,6 +112,7 @@ extension SchemaValidator {
 
     private func dependentsHold(_ rule: DependentRule, _ node: Int) -> Bool {
         guard markPresent(rule.names, in: node, dependents: rule.count) else { return true }
+        stepsLeft -= rule.count
         return (0..<rule.count).allSatisfy { slot in
             guard present.contains(slot) else { return true }
             let needed = needs[rule.first + slot]

@@ -82,6 +82,21 @@ import Testing
         #expect(Set((0..<40).map { key(body: String(repeating: "x", count: $0)) }).count == 40)
     }
 
+    @Test func everyByteOfABodyTells() {
+        for count in 0...40 {
+            let body = (0..<count).map { UInt8($0) + 1 }
+            let own = memory.key(id: UUIDValue(high: 1, low: 1), body: body)
+            for place in body.indices {
+                var other = body
+                other[place] ^= 0x40
+                #expect(memory.key(id: UUIDValue(high: 1, low: 1), body: other) != own, "\(place) of \(count)")
+            }
+            guard count >= 16 else { continue }
+            let turned = Array(body[8..<16] + body[..<8] + body[16...])
+            #expect(memory.key(id: UUIDValue(high: 1, low: 1), body: turned) != own, "words of \(count)")
+        }
+    }
+
     @Test func aCopyOfOneOnItsWaySharesItsVerdict() async {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
