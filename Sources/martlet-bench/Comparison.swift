@@ -85,6 +85,13 @@ struct Comparison {
         for floor in yardsticks {
             json.member("cost_in_terms_of_\(floor.rawValue)", cost(beside: floor), places: 2)
         }
+        write(to: &json)
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+
+    /// A member for each program.
+    func write(to json: inout JSONWriter) {
         for program in programs {
             json.key(program.rawValue)
             json.beginObject()
@@ -95,7 +102,5 @@ struct Comparison {
             json.endArray()
             json.endObject()
         }
-        json.endObject()
-        return String(decoding: json.bytes, as: UTF8.self)
     }
 }

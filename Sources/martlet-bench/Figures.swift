@@ -11,10 +11,12 @@ enum Figures {
     /// As `%.*f` would write it.
     static func decimal(_ figure: Double, places: Int) -> String {
         let scale = (0..<places).reduce(1) { scale, _ in scale * 10 }
-        let scaled = Int((figure * Double(scale)).rounded())
-        guard places > 0 else { return "\(scaled)" }
+        let rounded = Int((figure * Double(scale)).rounded())
+        guard places > 0 else { return "\(rounded)" }
+        let scaled = abs(rounded)
         let fraction = "\(scaled % scale)"
-        return "\(scaled / scale)." + String(repeating: "0", count: places - fraction.count) + fraction
+        return (rounded < 0 ? "-" : "") + "\(scaled / scale)." + String(repeating: "0", count: places - fraction.count)
+            + fraction
     }
 
     /// The figure at the right edge of a column.

@@ -112,9 +112,10 @@ import TestKit
             print(options.wantsJSON ? comparison.json : comparison.table)
         case "growth":
             let options = try GrowthOptions(arguments.dropFirst())
-            let report = try await Growth(options).run()
+            let (report, failure) = try await Growth(options).run()
             print(options.work.wantsJSON ? report.json : report.table)
             if let plot = options.plot { try report.sheet.write(to: plot) }
+            if let failure { throw failure }
         case PushClient.name:
             var arguments = Arguments(arguments.dropFirst())
             let place = try PushClient.Place(&arguments)

@@ -14,6 +14,8 @@ struct Measurement: Sendable {
 
     var perSecond: Double
     /// Of the program alone, in microseconds a unit.
+    var processorMicroseconds: Double
+    /// Its parts, which the kernel tells apart by ticks, though it counts all of it exactly.
     var userMicroseconds: Double
     var systemMicroseconds: Double
     var peerMicroseconds: [Peer: Double]
@@ -22,15 +24,14 @@ struct Measurement: Sendable {
     /// Of a unit, where the program tells.
     var latency: Percentiles?
 
-    var processorMicroseconds: Double { userMicroseconds + systemMicroseconds }
-
     /// The median of each figure apart.
     static func median(_ samples: [Measurement]) -> Measurement {
         func median(_ figure: (Measurement) -> Double) -> Double { Figures.median(samples.map(figure)) }
         let peers = samples.first.map { Array($0.peerMicroseconds.keys) } ?? []
         let latencies = samples.compactMap(\.latency)
         return Measurement(
-            perSecond: median(\.perSecond), userMicroseconds: median(\.userMicroseconds),
+            perSecond: median(\.perSecond), processorMicroseconds: median(\.processorMicroseconds),
+            userMicroseconds: median(\.userMicroseconds),
             systemMicroseconds: median(\.systemMicroseconds),
             peerMicroseconds: Dictionary(
                 uniqueKeysWithValues: peers.map { peer in (peer, median { $0.peerMicroseconds[peer] ?? 0 }) }),

@@ -41,15 +41,17 @@ struct ProgramRun: Sendable {
     /// What each of `count` units cost.
     ///
     /// - Parameter warmUp: a run of so many units less: what both cost, such as to start and to connect, is left out.
-    func measurement(of count: Int, beyond warmUp: ProgramRun?) -> Measurement {
+    /// - Throws: when that costs nothing that could be told from chance.
+    func measurement(of count: Int, beyond warmUp: ProgramRun?) throws(ProcessError) -> Measurement {
         func each(_ time: Duration, _ before: Duration?) -> Double {
             (time - (before ?? .zero)).microseconds / Double(count)
         }
-        // The kernel splits the time by ticks, but counts all of it exactly.
         let exact = each(usage.time, warmUp?.usage.time)
-        let userShare = usage.userTime / usage.time
+        guard exact > 0 else { throw ProcessError("\(count) are too few to measure anything") }
+        let user = each(usage.userTime, warmUp?.usage.userTime)
         return Measurement(
-            perSecond: perSecond, userMicroseconds: exact * userShare, systemMicroseconds: exact * (1 - userShare),
+            perSecond: perSecond, processorMicroseconds: exact, userMicroseconds: user,
+            systemMicroseconds: exact - user,
             peerMicroseconds: Dictionary(
                 uniqueKeysWithValues: peerTimes.map { ($0, each($1, warmUp?.peerTimes[$0])) }),
             peakMegabytes: Double(peakBytes) / 1e6, latency: latency)

@@ -4,6 +4,7 @@ import APNSProtocol
 struct RequestOptions {
     /// Device tokens that requests go to, in turns.
     static let devices = 10_000
+    private static let requestsMax = 10_000_000
 
     var requests = 200_000
     var samples = 5
@@ -19,7 +20,7 @@ struct RequestOptions {
         var arguments = Arguments(arguments)
         while let argument = arguments.next() {
             switch argument {
-            case "--requests": requests = try arguments.number(for: argument, in: 1...10_000_000)
+            case "--requests": requests = try arguments.number(for: argument, in: 1...Self.requestsMax)
             case "--samples": samples = try arguments.number(for: argument, in: 1...1000)
             case "--warm-up": warmUp = try arguments.number(for: argument, in: 1...1_000_000)
             case "--connections": connections = try arguments.number(for: argument, in: 1...1000)
@@ -31,6 +32,9 @@ struct RequestOptions {
             case "--json": wantsJSON = true
             default: throw UsageError(message: "what is \(argument)?")
             }
+        }
+        guard warmUp + requests <= Self.requestsMax else {
+            throw UsageError(message: "requests and those to warm up are \(Self.requestsMax) together at most")
         }
         guard connections <= min(requests, warmUp) else {
             throw UsageError(message: "\(connections) connections want as many requests, and as many to warm up")

@@ -92,7 +92,7 @@ extension ToolTests {
             #expect(values.map { $0["value"]?.int } == [10, 200])
             for value in values {
                 for program in ["floor-worker", "martlet"] {
-                    let figures = try #require(value[key: program])
+                    let figures = try #require(value[key: program]?["median"])
                     #expect(try #require(figures["messages_per_second"]?.double) > 0)
                     #expect(try #require(figures["cpu_us_per_message"]?.double) > 0)
                 }

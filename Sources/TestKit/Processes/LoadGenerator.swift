@@ -11,8 +11,8 @@ public struct LoadGenerator: Sendable {
         public let peakBytes: Int
     }
 
-    /// What is pushed unless something else is asked for.
-    private static let payload = """
+    /// What is pushed unless something else is asked for: a usual alert.
+    public static let payload = """
         {"aps":{"alert":{"title":"Game update","body":"Your team scored: 2 to 1 after a long attack"},\
         "sound":"default","badge":3,"interruption-level":"active"},"match":"4711","link":"https://example.com/m/47110"}
         """
@@ -28,9 +28,9 @@ public struct LoadGenerator: Sendable {
     ///   - streams: at once on each connection.
     ///   - devices: how many device tokens the requests go to, in turns.
     ///   - authorization: the header's value.
-    ///   - payload: the alert, as JSON; nil: a usual one.
+    ///   - payload: as JSON.
     public init(
-        connections: Int, streams: Int, devices: Int, authorization: String, payload: String? = nil,
+        connections: Int, streams: Int, devices: Int, authorization: String, payload: String = Self.payload,
         in directory: TemporaryDirectory
     ) throws(ProcessError) {
         self.connections = connections
@@ -38,7 +38,7 @@ public struct LoadGenerator: Sendable {
         self.devices = devices
         self.authorization = authorization
         self.directory = directory
-        payloadFile = try directory.write("payload.json", payload ?? Self.payload)
+        payloadFile = try directory.write("payload.json", payload)
     }
 
     /// Pushes `requests` times.

@@ -54,7 +54,7 @@ actor RelayClient {
     }
 
     private func run() async throws -> String {
-        consumer.onDelivery = { message in self.assumeIsolated { $0.take(message) } }
+        consumer.onDelivery = { self.take($0) }
         publisher.start()
         consumer.start()
         await withUnsafeContinuation { whenDone = $0 }

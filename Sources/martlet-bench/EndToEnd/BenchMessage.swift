@@ -1,5 +1,6 @@
 import AMQP
 import APNSProtocol
+import TestKit
 
 /// The message of the benchmarks: an alert, each with an id and a device of its own. With more payload than an alert may
 /// have it is a VoIP push.
@@ -38,11 +39,7 @@ struct BenchMessage: Sendable {
         let filler =
             fillerBytes < 0
             ? String(repeating: " ", count: more) : beforeFiller + String(repeating: "x", count: fillerBytes) + "\""
-        return """
-            {"aps":{"alert":{"title":"Game update",\
-            "body":"Your team scored: 2 to 1 after a long attack"},"sound":"default","badge":3,\
-            "interruption-level":"active"},"match":"4711","link":"https://example.com/m/47110"\(filler)}
-            """
+        return LoadGenerator.payload.dropLast() + filler + "}"
     }
 
     /// The bundle IDs that `apps` apps have, all of one length.

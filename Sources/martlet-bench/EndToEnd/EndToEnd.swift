@@ -47,6 +47,6 @@ struct EndToEnd {
         let run = try await ProgramRun.watching(stage.peerTimes) {
             try await .of(floor.command(options.messages, options, stage))
         }
-        return run.measurement(of: options.messages, beyond: nil)
+        return try run.measurement(of: options.messages, beyond: nil)
     }
 }

@@ -27,17 +27,30 @@ struct EndToEndOptions {
                 try read(argument, &arguments)
             }
         }
+        try check()
     }
 
     /// Reads an option that is no setting.
     mutating func read(_ argument: String, _ arguments: inout Arguments) throws(UsageError) {
         switch argument {
-        case "--messages": messages = try arguments.number(for: argument, in: 1...10_000_000)
+        case "--messages": messages = try arguments.number(for: argument, in: 1...Self.messagesMax)
         case "--samples": samples = try arguments.number(for: argument, in: 1...1000)
         case "--warm-up": warmUp = try arguments.number(for: argument, in: 0...1_000_000)
         case "--quick": (messages, samples, warmUp) = (10_000, 1, 2000)
         case "--json": wantsJSON = true
         default: throw UsageError(message: "what is \(argument)?")
+        }
+    }
+
+    var inFlightOfAll: Int { inFlight * lanes * workers }
+
+    /// What a queue is filled with at most, and a program told to do.
+    static let messagesMax = 10_000_000
+
+    func check() throws(UsageError) {
+        guard warmUp + messages + inFlightOfAll <= Self.messagesMax else {
+            throw UsageError(
+                message: "messages, those to warm up and those in flight are \(Self.messagesMax) together at most")
         }
     }
 
@@ -54,7 +67,7 @@ struct EndToEndOptions {
         }
         say(.inFlight, "\(inFlight) in flight")
         say(.delayMilliseconds, "answers after \(delayMilliseconds) ms", if: delayMilliseconds > 0)
-        say(.apps, "\(bundleIDs.count) apps", if: bundleIDs.count > 1 && setting != .keys)
+        say(.apps, "\(bundleIDs.count) apps", if: bundleIDs.count > 1)
         say(.keys, "\(keys) keys", if: keys > 1)
         say(.workers, workers == 1 ? "one worker" : "\(workers) workers")
         say(.lanes, lanes == 1 ? "one lane" : "\(lanes) lanes")

@@ -10,7 +10,7 @@ struct WorkerSample {
     let stage: WorkerStage
 
     /// How many have to be in the queue.
-    var total: Int { options.warmUp + options.messages + options.inFlight * options.lanes * options.workers }
+    var total: Int { options.warmUp + options.messages + options.inFlightOfAll }
 
     func measure() async throws -> Measurement {
         let acceptedBefore = try await stage.acceptedCount()
@@ -31,7 +31,7 @@ struct WorkerSample {
         let split = user + (end.systemTime - start.systemTime).microseconds
         let userShare = split > 0 ? user / split : 1
         return Measurement(
-            perSecond: messages / ((end.at - start.at).microseconds / 1e6),
+            perSecond: messages / ((end.at - start.at).microseconds / 1e6), processorMicroseconds: exact,
             userMicroseconds: exact * userShare, systemMicroseconds: exact * (1 - userShare),
             peerMicroseconds: end.peerTimes.merging(start.peerTimes, uniquingKeysWith: -)
                 .mapValues { $0.microseconds / messages },

@@ -8,12 +8,18 @@ struct Growth {
         self.options = options
     }
 
-    func run() async throws -> GrowthReport {
+    /// What was measured until something failed, if it did, and what that was.
+    func run() async throws -> (report: GrowthReport, failure: (any Error)?) {
         var report = GrowthReport(options: options)
         for value in options.values {
             MartletBench.note("\(options.setting.rawValue) \(value)")
-            report.steps.append((value, try await EndToEnd(options.work(at: value)).run(Self.programs)))
+            do {
+                report.steps.append((value, try await EndToEnd(options.work(at: value)).run(Self.programs)))
+            } catch {
+                guard !report.steps.isEmpty else { throw error }
+                return (report, error)
+            }
         }
-        return report
+        return (report, nil)
     }
 }

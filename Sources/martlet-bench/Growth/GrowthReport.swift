@@ -45,16 +45,12 @@ struct GrowthReport {
         json.beginObject()
         json.member("benchmark", "growth")
         json.member("setting", options.setting.name)
-        json.member("messages", options.work.messages)
-        json.member("samples", options.work.samples)
+        json.member("else", options.description)
         json.beginArray("values")
         for (value, comparison) in steps {
             json.beginObject()
             json.member("value", value)
-            for program in Growth.programs {
-                json.key(program.rawValue)
-                json.figures(comparison.median(program).figures(by: .message))
-            }
+            comparison.write(to: &json)
             json.endObject()
         }
         json.endArray()

@@ -62,6 +62,7 @@ struct SimulatorLoadReport {
         json.member("requests", options.requests)
         json.member("connections", options.connections)
         json.member("streams", options.streams)
+        json.member("payload_bytes", options.payloadBytes)
         json.key("cost_ratio")
         json.double((cost * 100).rounded() / 100)
         for (name, samples) in [("floor", floor), ("simulator", simulator)] {
