@@ -17,5 +17,23 @@ extension SystemTests {
             _ = try await worker.stop()
             try await stage.end()
         }
+
+        @Test func systemdHearsHowItStands() async throws {
+            let stage = try await Stage("notify")
+            try await stage.applyTopology()
+            let path = stage.directory.file("notify")
+            let manager = try DatagramReceiver(path)
+            let worker = try await stage.worker(["NOTIFY_SOCKET=\(path)", "WATCHDOG_USEC=400000"])
+            var heard: [String] = []
+            while !["STATUS=takes messages", "WATCHDOG=1"].allSatisfy({ word in heard.contains { $0.contains(word) } })
+            {
+                heard += manager.all()
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            #expect(heard.first == "READY=1")
+            _ = try await worker.stop()
+            #expect((heard + manager.all()).contains("STOPPING=1"))
+            try await stage.end()
+        }
     }
 }

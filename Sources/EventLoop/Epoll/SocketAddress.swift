@@ -14,14 +14,20 @@ struct SocketAddress: Sendable {
         }
     }
 
-    /// nil when the path is too long: 107 bytes (unix(7)).
+    /// - Parameter path: of a file; with `@` before it a name in the abstract namespace.
+    ///
+    /// nil when it is too long: 107 bytes (unix(7)).
     init?(unix path: String) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
+        var bytes = Array(path.utf8)
         guard !bytes.isEmpty, bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
+        let isAbstract = bytes[0] == UInt8(ascii: "@")
+        if isAbstract { bytes[0] = 0 }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        // Zeros behind an abstract name would be a part of it.
+        let unused = isAbstract ? MemoryLayout.size(ofValue: address.sun_path) - bytes.count : 0
+        length = socklen_t(MemoryLayout<sockaddr_un>.size - unused)
         withUnsafeBytes(of: address) { source in
             withUnsafeMutableBytes(of: &storage) { $0.copyMemory(from: source) }
         }

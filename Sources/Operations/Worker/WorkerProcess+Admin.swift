@@ -56,7 +56,8 @@ extension WorkerProcess {
             logLinesDropped: log.droppedCount, spansDropped: spans?.queue.droppedCount ?? 0)
     }
 
-    private var reasons: [String] {
+    /// Why no messages are taken.
+    var reasons: [String] {
         guard group.isStarted else { return [topologyWait?.reason ?? "it has only begun"] }
         return group.stalled.map { "lane \($0) has stopped turning" } + group.readiness.reasons
     }

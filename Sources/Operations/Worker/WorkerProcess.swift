@@ -13,7 +13,7 @@ import Telemetry
 /// `@unchecked Sendable`: lanes report by posting to the control loop; everything is touched on its thread only.
 final class WorkerProcess: @unchecked Sendable {
     /// After the drain deadline, how long lanes may take to close their two connections to the broker.
-    private static let closeGraceSeconds = Lane.settleDeadlineSeconds + 2 * Lane.closeDeadlineSeconds + 1
+    static let closeGraceSeconds = Lane.settleDeadlineSeconds + 2 * Lane.closeDeadlineSeconds + 1
 
     private static let signals = [SIGTERM, SIGINT, SIGHUP]
 
@@ -46,6 +46,7 @@ final class WorkerProcess: @unchecked Sendable {
     /// What an operator has paused.
     var pauses: [PauseScope] = []
     let startedAt: MonotonicTime
+    private let manager: ServiceManager
     private let copies = CopyMemory()
     var tokens = ProviderTokens()
     var life = WorkerLife()
@@ -84,6 +85,7 @@ final class WorkerProcess: @unchecked Sendable {
             SpanExporter($0, worker: group.plan.lane.worker, version: MartletCommand.version, log: log)
         }
         startedAt = loop.now.monotonic
+        manager = ServiceManager(Environment.value, processID: getpid(), log: log)
         try tokens.replace(group.plan.keys, loop.now, random: loop.nextRandom)
         log.info(
             .workerStarting,
@@ -106,6 +108,8 @@ final class WorkerProcess: @unchecked Sendable {
                 return loop.stop()
             }
             openAdmin()
+            if admin != nil { manager.started() }
+            tellManager()
             CertificateReport.repeat(on: loop, to: log) { self.certificateReport }
             Task(executorPreference: loop) { await self.begin() }
         }
@@ -251,6 +255,7 @@ final class WorkerProcess: @unchecked Sendable {
     }
 
     private func drain() {
+        manager.stopping()
         guard group.isStarted else { return endUnstarted() }
         log.info(.workerDraining, [.inFlight: .integer(metrics.level(of: "martlet_inflight"))])
         Task(executorPreference: loop) { await self.queueDepths?.close() }
@@ -331,6 +336,16 @@ final class WorkerProcess: @unchecked Sendable {
         renewTokens()
         for group in groups { group.watch(now: loop.now.monotonic) }
         loop.schedule(after: .seconds(StallDetector.checkIntervalSeconds)) { [self] in watch() }
+    }
+
+    /// It is alive as long as every lane turns, as `/livez` has it.
+    private func tellManager() {
+        guard let interval = manager.interval else { return }
+        let reasons = reasons.joined(separator: "; ")
+        manager.hears(
+            !life.isRunning ? "settles what it holds" : reasons.isEmpty ? "takes messages" : reasons,
+            isAlive: group.stalled.isEmpty)
+        loop.schedule(after: interval) { [self] in tellManager() }
     }
 
     var certificateReport: CertificateReport {
