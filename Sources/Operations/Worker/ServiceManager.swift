@@ -10,6 +10,7 @@ import Telemetry
 final class ServiceManager {
     /// How often it may hear how the worker stands.
     private static let intervalMax = Duration.seconds(1)
+    private static let intervalMin = Duration.milliseconds(50)
     /// Characters of a status.
     private static let statusMax = 400
 
@@ -38,7 +39,7 @@ final class ServiceManager {
         isWatching = isMeant && microseconds > 1
         // Twice in the time after which it ends a service that it has not heard from.
         let twice: Duration = isWatching ? .microseconds(microseconds / 2) : Self.intervalMax
-        interval = socket == nil ? nil : min(Self.intervalMax, twice)
+        interval = socket == nil ? nil : max(Self.intervalMin, min(Self.intervalMax, twice))
         if let failure { failed(failure) }
     }
 
