@@ -39,8 +39,7 @@ def check_schema(name: str, thing: dict, own: dict[str, dict]) -> None:
     schema = own.get(f"{thing['apiVersion']} {thing['kind']}")
     if schema is not None:
         for error in jsonschema.Draft202012Validator(schema).iter_errors(thing):
-            deepest = jsonschema.exceptions.best_match([error]) or error
-            found.append(f"{name}: {deepest.json_path}: {deepest.message}")
+            found.append(f"{name}: {error.json_path}: {error.message}")
         return
     for version in VERSIONS:
         try:
@@ -49,7 +48,7 @@ def check_schema(name: str, thing: dict, own: dict[str, dict]) -> None:
                 warnings.simplefilter("error")
                 kubernetes_validate.validate(thing, version, strict=True)
         except kubernetes_validate.ValidationError as error:
-            found.append(f"{name}: Kubernetes {version}: {error.path}: {error.message}")
+            found.append(f"{name}: Kubernetes {version}: {'/'.join(map(str, error.path))}: {error.message}")
         except Exception as error:
             found.append(f"{name}: Kubernetes {version}: {error}")
 
@@ -67,6 +66,8 @@ def check_pod(name: str, template: dict, things: list[dict]) -> None:
             found.append(f"{name}: there is no ConfigMap {volume['configMap']['name']}")
         if "secret" in volume and volume["secret"]["secretName"] not in names["Secret"]:
             found.append(f"{name}: there is no Secret {volume['secret']['secretName']}")
+        if len(volume) != 2:
+            found.append(f"{name}: volume {volume['name']} is of more than one kind, or of none")
     volumes = {volume["name"] for volume in spec.get("volumes", [])}
     context = spec.get("securityContext", {})
     # https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
@@ -115,6 +116,9 @@ def check_references(name: str, thing: dict, things: list[dict], pods: list[dict
         case "Service":
             check_selector(name, spec["selector"], things, pods)
         case "PodDisruptionBudget":
+            # The schema takes any text.
+            if spec.get("unhealthyPodEvictionPolicy") not in ("AlwaysAllow", "IfHealthyBudget", None):
+                found.append(f"{name}: there is no policy {spec['unhealthyPodEvictionPolicy']}")
             check_selector(name, spec["selector"]["matchLabels"], things, pods)
         case "NetworkPolicy":
             check_selector(name, spec["podSelector"]["matchLabels"], things, pods)
