@@ -1,7 +1,7 @@
 """Checks rendered objects of Kubernetes: python check-manifests.py [--queries RULES-FILE] FILE
 
-Each has a schema, Kubernetes' own or one of deploy/kubernetes/schemas, and what it says of others is there. Prints what is
-found, a line each, and exits with 1 if anything is. --queries writes what autoscalers ask of Prometheus, as rules.
+Each has a schema, Kubernetes' own or one of deploy/kubernetes/schemas, and what it says of others is there. Prints what
+is found, a line each, and exits with 1 if anything is. --queries writes what autoscalers ask of Prometheus, as rules.
 """
 
 import argparse

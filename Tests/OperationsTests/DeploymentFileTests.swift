@@ -149,6 +149,10 @@ import YAML
         #expect(backlog["vhostName"]?.string == configuration.broker.url.virtualHost)
         let lanes = try #require(configuration.lanes)
         #expect(try Self.container().value.at(pointer: "/resources/limits/cpu")?.string == "\(lanes)")
+        // Lanes are twice as many while another configuration is taken.
+        let memory = try #require(try Self.container().value.at(pointer: "/resources/limits/memory")?.string)
+        let bytes = try #require(memory.hasSuffix("Mi") ? Int(memory.dropLast(2)) : nil) << 20
+        #expect(bytes > 2 * lanes * configuration.limits.bodiesInFlightBytesMax + (128 << 20))
         // Else each worker that is added while there is a backlog asks for one more by what it holds.
         let held = lanes * configuration.requestQueues.reduce(0) { $0 + $1.prefetch }
         #expect(try #require(backlog["value"]?.string.flatMap { Int($0) }) > held)
@@ -241,7 +245,7 @@ import YAML
         #expect(root["kind"]?.string == "PrometheusRule")
         let groups = try #require(root.at(pointer: "/spec/groups"))
         let count = groups.elements.reduce(0) { $0 + ($1["rules"]?.count ?? 0) }
-        #expect(count == (try Self.text("deploy/monitoring/alerts.yaml")).matches(of: /\n +- alert: /).count)
+        #expect(count == (try Self.text("deploy/monitoring/alerts.yaml")).matches(of: /\n +- alert:/).count)
     }
 
     // MARK: The image
