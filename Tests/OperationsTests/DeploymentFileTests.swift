@@ -1,3 +1,4 @@
+import AMQP
 import AdminHTTP
 import Crypto
 import Delivery
