@@ -67,13 +67,18 @@ struct CopyTable {
 
         init(_ index: Int32, _ key: CopyKey) {
             precondition(index < 1 << Self.indexBits - 1, "more messages under way than any prefetch allows")
-            word = UInt32(truncatingIfNeeded: key.low >> 32) << Self.indexBits | UInt32(bitPattern: index)
+            word = Self.mark(of: key) | UInt32(bitPattern: index)
         }
 
         var index: Int { Int(word & (1 << Self.indexBits - 1)) }
 
         func mayBe(_ key: CopyKey) -> Bool {
-            (word ^ UInt32(truncatingIfNeeded: key.low >> 32) << Self.indexBits) >> Self.indexBits == 0
+            (word ^ Self.mark(of: key)) >> Self.indexBits == 0
+        }
+
+        /// Of bits that do not decide where it is looked for.
+        private static func mark(of key: CopyKey) -> UInt32 {
+            UInt32(truncatingIfNeeded: key.low >> 32) << indexBits
         }
     }
 

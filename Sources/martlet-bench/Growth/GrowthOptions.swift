@@ -38,14 +38,10 @@ struct GrowthOptions {
             throw UsageError(message: "over which setting? Give one of them several values: --in-flight 10,100,1000")
         }
         (setting, values) = growing
-        try work.check()
-        if let largest = values.max() {
-            var largestWork = work
-            largestWork[keyPath: setting.path] = largest
-            try largestWork.check()
-            // Each key has an app at least: over keys the apps stay as many as there are keys in the end.
-            if setting == .keys { work.apps = max(work.apps, largest) }
-        }
+        let largest = values.max() ?? 0
+        try work(at: largest).check()
+        // Each key has an app at least: over keys the apps stay as many as there are keys in the end.
+        if setting == .keys { work.apps = max(work.apps, largest) }
         if setting == .apps, let least = values.min(), least < work.keys {
             throw UsageError(message: "\(work.keys) keys want as many apps, or more")
         }
