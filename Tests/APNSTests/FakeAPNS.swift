@@ -67,6 +67,8 @@ final class FakeConnection: HTTP2ServerDelegate {
     var server: HTTP2Server!
     /// In the order of their beginning.
     var requests: [Request] = []
+    private var places: [Int32: Int] = [:]
+    private var openCount = 0
     /// Streams open at once, at most.
     var openMax = 0
     /// Streams that were open when GOAWAY came; nil before.
@@ -75,7 +77,7 @@ final class FakeConnection: HTTP2ServerDelegate {
 
     init(apns: FakeAPNS) { self.apns = apns }
 
-    func index(_ stream: HTTP2Stream) -> Int? { requests.lastIndex { $0.stream == stream } }
+    func index(_ stream: HTTP2Stream) -> Int? { places[stream.id] }
 
     func request(_ stream: HTTP2Stream) -> Request? { index(stream).map { requests[$0] } }
 
@@ -99,8 +101,10 @@ final class FakeConnection: HTTP2ServerDelegate {
     }
 
     override func requestBegan(_ stream: HTTP2Stream, excess: StreamExcess) {
+        places[stream.id] = requests.count
         requests.append(Request(stream: stream))
-        openMax = max(openMax, open.count)
+        openCount += 1
+        openMax = max(openMax, openCount)
     }
     override func requestHeader(
         _ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer,
@@ -115,11 +119,12 @@ final class FakeConnection: HTTP2ServerDelegate {
     }
     override func requestEnded(_ stream: HTTP2Stream) { apns.onRequest(self, stream) }
     override func streamClosed(_ stream: HTTP2Stream, _ code: HTTP2ErrorCode) {
-        guard let index = index(stream) else { return }
+        guard let index = index(stream), requests[index].closed == nil else { return }
         requests[index].closed = code
+        openCount -= 1
     }
     override func goAwayReceived(_ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {
-        openAtGoAway = openAtGoAway ?? open.count
+        openAtGoAway = openAtGoAway ?? openCount
         apns.onGoAway(self)
     }
     override func closed(_ error: TransportError?) { hasClosed = true }
