@@ -66,10 +66,26 @@ extension Lane {
     /// A message that was delivered before is not sent again without need.
     private func deliver(_ notification: PushNotification, _ record: DeliveryRecord) async {
         let key = copies.key(id: notification.push.id, body: record.delivery.body)
+        let arrival = arrival(record)
+        switch copies.begin(key, arrival) {
+        case .first: await deliverFirst(notification, key, record)
+        case let other: await deliverCopy(notification, key, arrival, other, record)
+        }
+    }
+
+    private func arrival(_ record: DeliveryRecord) -> CopyArrival {
         let fingerprint = copies.fingerprint(of: record.delivery.properties)
-        let arrival = CopyArrival(record, on: channels[record.source], fingerprint: fingerprint)
+        return CopyArrival(record, on: channels[record.source], fingerprint: fingerprint)
+    }
+
+    /// Apart, so that a message's first arrival holds no memory for it.
+    @inline(never) private func deliverCopy(
+        _ notification: PushNotification, _ key: CopyKey, _ arrival: CopyArrival, _ first: CopyMemory.Admission,
+        _ record: DeliveryRecord
+    ) async {
+        var admission = first
         while true {
-            switch copies.begin(key, arrival) {
+            switch admission {
             case .first:
                 return await deliverFirst(notification, key, record)
             case .busy:
@@ -79,7 +95,7 @@ extension Lane {
                 switch ending {
                 case .shared(let verdict): return await settleCopy(verdict, record)
                 case .same: return acknowledgeCopy(record)
-                case .none: continue
+                case .none: admission = copies.begin(key, arrival)
                 }
             case .accepted:
                 return await settleCopy(.conclude(.acceptedBefore), record)
