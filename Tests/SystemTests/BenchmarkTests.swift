@@ -6,7 +6,9 @@ extension ToolTests {
     @Suite struct Benchmark {
         @Test func simulatorBenchmarkMeasuresBothServers() async throws {
             let result = try await ChildProcess.run(
-                [Products.executable("martlet-bench"), "simulator", "--quick", "--json"], within: .seconds(120))
+                [
+                    Products.executable("martlet-bench"), "simulator", "--quick", "--requests", "4000", "--json",
+                ], within: .seconds(120))
             #expect(result.exit.status == .exited(0), "\(result.errors)")
             let report = try JSONDocument(result.output.joined()).root
             for server in ["floor", "simulator"] {

@@ -3,7 +3,7 @@ import JSON
 import TestKit
 import Testing
 
-extension SystemTests {
+extension TroubledBrokerTests {
     /// A broker that is not there, comes, crashes and comes back, and is reached over TLS.
     @Suite struct BrokerAway {
         @Test func aWorkerWaitsForItsBrokerAndLosesNothingWhenThatCrashes() async throws {

@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-extension SystemTests {
+extension TroubledBrokerTests {
     /// A broker that is restarted while hundreds of pushes are on their way.
     @Suite struct BrokerRestarts {
         private static let restarts = LongForm.pick(5, short: 1)

@@ -3,7 +3,7 @@ import JSON
 import TestKit
 import Testing
 
-extension SystemTests {
+extension TroubledBrokerTests {
     /// Of a worker that has seen something, Prometheus is told what the documentation says, and nothing else.
     @Suite struct Metrics {
         @Test func areThoseOfThePage() async throws {

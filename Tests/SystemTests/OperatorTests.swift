@@ -2,7 +2,7 @@ import JSON
 import TestKit
 import Testing
 
-extension SystemTests {
+extension TroubledBrokerTests {
     /// What is wrong is named, with what mends it, wherever an operator may look: in `martlet status`, in `/readyz`, in
     /// the log and by an alert.
     @Suite struct Operators {

@@ -4,7 +4,7 @@ import JSON
 import TestKit
 import Testing
 
-extension SystemTests {
+extension TroubledBrokerTests {
     /// What changes of a worker's configuration while it runs.
     @Suite struct Reload {
         private static let taken = "the configuration was read anew and is in force"

@@ -4,7 +4,7 @@ import JSON
 import TestKit
 import Testing
 
-extension SystemTests {
+extension TroubledBrokerTests {
     /// Workers under load, and what may happen to them and to their broker: every message is told, and none lost.
     @Suite struct UnderLoad {
         private static let inFlightMax = 50

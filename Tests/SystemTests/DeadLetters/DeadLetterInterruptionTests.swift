@@ -5,7 +5,7 @@ import JSON
 import TestKit
 import Testing
 
-extension SystemTests {
+extension TroubledBrokerTests {
     /// A redrive that is broken off at any moment, and run again to its end.
     @Suite struct DeadLetterInterruption {
         private static let rounds = LongForm.pick(100, short: 6)
