@@ -4,35 +4,43 @@ import Testing
 
 @testable import Operations
 
-/// What `deploy/systemd` says is right, and lets a worker do little.
+/// What `deploy/systemd` says is right, and lets a service do little.
 @Suite struct ServiceUnitTests {
     /// As `systemd-analyze security` has it, in tenths: 0 is nothing to be had, 100 all.
     private static let exposureMax = 15
+    private static let folder = "deploy/systemd"
+    /// With what each starts.
+    private static let units = [
+        "apns-simulator.service": "apns-simulator", "martlet.service": "martlet", "martlet@.service": "martlet",
+    ]
 
     private let directory: TemporaryDirectory
-    private let unit: [String]
-    private let path: String
+    /// The lines of the worker's.
+    private let worker: [String]
 
     init() throws {
         directory = try TemporaryDirectory()
-        unit = try Files.lines(of: Products.file("deploy/systemd/martlet.service"))
-        let martlet = try Products.executable("martlet")
-        let here = unit.map { $0.replacingOccurrence(of: "=/usr/bin/martlet ", with: "=\(martlet) ") }
-        path = try directory.write("martlet.service", here.joined(separator: "\n") + "\n")
+        worker = try Files.lines(of: Products.file("\(Self.folder)/martlet.service"))
     }
 
-    @Test func systemdFindsNothingWrong() async throws {
-        let result = try await ChildProcess.run(["systemd-analyze", "verify", "--man=no", path])
+    @Test func everyUnitIsChecked() throws {
+        #expect(try Files.names(in: Products.file(Self.folder)) == Self.units.keys.sorted())
+    }
+
+    @Test(arguments: units.keys.sorted()) func systemdFindsNothingWrong(_ unit: String) async throws {
+        let result = try await ChildProcess.run(["systemd-analyze", "verify", "--man=no", try write(unit)])
         #expect(result.exit.status == .exited(0))
+        // It exits with 0 on a key that it does not know.
         #expect(result.output + result.errors == [])
     }
 
-    @Test func aWorkerMayDoLittle() async throws {
+    @Test(arguments: units.keys.sorted()) func aServiceMayDoLittle(_ unit: String) async throws {
         let result = try await ChildProcess.run([
-            "systemd-analyze", "security", "--no-pager", "--offline=true", "--threshold=\(Self.exposureMax)", path,
+            "systemd-analyze", "security", "--no-pager", "--offline=true", "--threshold=\(Self.exposureMax)",
+            try write(unit),
         ])
         #expect(result.exit.status == .exited(0), "\(result.output.suffix(2)) \(result.errors)")
-        #expect(result.output.contains { $0.contains("Overall exposure level for martlet.service") })
+        #expect(result.output.contains { $0.contains("Overall exposure level for ") })
     }
 
     /// systemd kills what takes longer, and the broker delivers again what was held.
@@ -47,12 +55,16 @@ import Testing
     }
 
     private func number(_ key: String) -> Int? {
-        unit.first { $0.hasPrefix(key + "=") }.flatMap { Int($0.dropFirst(key.count + 1)) }
+        worker.first { $0.hasPrefix(key + "=") }.flatMap { Int($0.dropFirst(key.count + 1)) }
     }
-}
 
-extension String {
-    fileprivate func replacingOccurrence(of text: String, with other: String) -> String {
-        split(separator: text, omittingEmptySubsequences: false).joined(separator: other)
+    /// The unit with the command where it is here; its path.
+    private func write(_ unit: String) throws -> String {
+        let command = try #require(Self.units[unit])
+        let here = "=\(try Products.executable(command)) "
+        let lines = try Files.lines(of: Products.file("\(Self.folder)/\(unit)")).map { line in
+            line.replacing("=/usr/bin/\(command) ", with: here)
+        }
+        return try directory.write(unit, lines.joined(separator: "\n") + "\n")
     }
 }

@@ -7,8 +7,6 @@ enum RabbitmqctlScript {
         _ topology: Topology, virtualHost: String, user: String, policies: [Topology.Policy]
     ) -> String {
         let definitions = DefinitionsFile.text(topology, virtualHost: virtualHost, policies: [])
-        let permissions = WorkerPermissions(topology)
-        let host = Shell.quoted(virtualHost)
         var lines = [
             "#!/bin/sh",
             "# Exchanges, queues and bindings of Martlet, and what versions of RabbitMQ need besides.",
@@ -17,11 +15,10 @@ enum RabbitmqctlScript {
             "\(definitions)END",
         ]
         lines += policies.map { command($0, virtualHost: virtualHost) }
-        lines += [
-            "# What a worker's user needs, and no more: configure, write, read.",
-            "# rabbitmqctl set_permissions -p \(host) \(Shell.quoted(user)) \(Shell.quoted("^$")) "
-                + "\(Shell.quoted(permissions.write)) \(Shell.quoted(permissions.read))",
-        ]
+        lines.append("# What each user needs, and no more: configure, write, read. add_user makes one.")
+        for role in BrokerRole.all(topology, worker: user) {
+            lines += ["# \(role.purpose):", "# " + command(role, virtualHost: virtualHost)]
+        }
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -29,6 +26,13 @@ enum RabbitmqctlScript {
     static func command(_ policy: Topology.Policy, virtualHost: String) -> String {
         "rabbitmqctl set_policy -p \(Shell.quoted(virtualHost)) --apply-to queues --priority \(policy.priority) "
             + "\(Shell.quoted(policy.name)) \(Shell.quoted(policy.pattern)) \(Shell.quoted(definition(policy)))"
+    }
+
+    /// Gives permissions.
+    static func command(_ role: BrokerRole, virtualHost: String) -> String {
+        (["rabbitmqctl set_permissions -p"]
+            + [virtualHost, role.user, role.configure, role.write, role.read].map { Shell.quoted($0) })
+            .joined(separator: " ")
     }
 
     private static func definition(_ policy: Topology.Policy) -> String {

@@ -24,10 +24,13 @@ final class ResultsQueue {
     /// The queue, or the way to it, is not as it should be, and waiting does not mend it.
     var onFailure: () -> Void = {}
 
+    /// How the names of such queues begin.
+    static func namePrefix(_ names: TopologyNames) -> String { "\(names.prefix).watch." }
+
     /// - Parameter command: the name of its connections, such as `martlet watch`.
     init(loop: EventLoop, access: BrokerAccess, command: String) {
         self.access = access
-        name = "\(access.names.prefix).watch.\(String(loop.nextRandom(), radix: 36))"
+        name = Self.namePrefix(access.names) + String(loop.nextRandom(), radix: 36)
         admin = access.admin(named: command, on: loop, deadlineSeconds: Self.connectDeadlineSeconds)
         consumer = Consumer(
             loop: loop, connectors: access.connectors(on: loop), connection: access.connection(named: command),

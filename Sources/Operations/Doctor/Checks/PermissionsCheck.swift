@@ -21,9 +21,8 @@ extension DoctorCheck {
     ) async -> [DoctorLine] {
         let user = broker.prefersCertificate ? "USER-OF-CERTIFICATE" : broker.url.credentials.user
         func refuse(_ what: String) {
-            let command =
-                "rabbitmqctl set_permissions -p \(Shell.quoted(broker.url.virtualHost)) \(Shell.quoted(user)) "
-                + "'^$' \(Shell.quoted(permissions.write)) \(Shell.quoted(permissions.read))"
+            let command = RabbitmqctlScript.command(
+                .worker(permissions, named: user), virtualHost: broker.url.virtualHost)
             findings.found(.failure("permissions", "\(user) may not \(what)", remedy: command))
         }
         var asked = 0
