@@ -34,6 +34,40 @@ import Testing
         }
     }
 
+    /// At the head of its queue alone, and not again where it goes.
+    @Test func aMessageMayLeaveEarlierThanItsQueueSays() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in", arguments: ["x-message-ttl": 60_000])
+            scene.broker.declareQueue(
+                "wait",
+                arguments: [
+                    "x-message-ttl": 5000, "x-dead-letter-exchange": "", "x-dead-letter-routing-key": "in",
+                ])
+            let publisher = scene.makePublisher()
+            await scene.pass(.seconds(1))
+            let times: [(String, Int64?)] = [("a", 1000), ("b", 2000), ("c", 1500), ("d", nil), ("e", 9000)]
+            for (text, milliseconds) in times {
+                var message = OutgoingMessage(
+                    exchange: "", routingKey: "wait", body: Array(text.utf8), messageID: text,
+                    headers: ["push-attempt": 1])
+                message.expirationMilliseconds = milliseconds
+                _ = await publisher.publish(message)
+            }
+            await scene.pass(.milliseconds(1100))
+            #expect(scene.texts(in: "in") == ["a"])
+            await scene.pass(.milliseconds(600))
+            #expect(scene.texts(in: "in") == ["a"])
+            await scene.pass(.milliseconds(400))
+            #expect(scene.texts(in: "in") == ["a", "b", "c"])
+            await scene.pass(.seconds(3))
+            #expect(scene.texts(in: "in") == ["a", "b", "c", "d", "e"])
+            let message = try #require(scene.broker.queue("in")?.ready.first)
+            #expect(message.properties.expiration == nil && message.properties.messageID == "a")
+            #expect(message.properties.header("push-attempt") == 1)
+        }
+    }
+
     @Test func aMessageThatExpiresInACircleIsDropped() {
         Scene.play { scene in
             scene.broker.declareQueue(

@@ -52,6 +52,7 @@ final class LaneRig {
             broker: ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest")),
             inFlightMax: inFlightMax, apps: AppDirectory(apps), pools: pools, worker: "tested")
         configuration.payloadSchemas = payloadSchemas
+        configuration.laneCount = count
         if let publishedBytesMax { configuration.publisher.messageBytesMax = publishedBytesMax }
         if let bodyBytesMax {
             (configuration.consumer.messageBytesMax, configuration.consumer.bodyBytesInFlightMax) =

@@ -28,11 +28,13 @@ final class LaneScene {
 
     /// Apps take the keys in turn, and keys the teams; nil: each has one of its own.
     ///
-    /// - Parameter signsOnce: provider tokens are signed once for all lanes; else each signs its own.
+    /// - Parameters:
+    ///   - signsOnce: provider tokens are signed once for all lanes; else each signs its own.
+    ///   - limits: by app.
     init(
         lanes: Int = 1, inFlightMax: Int = LaneRig.inFlightMax, connectionsMax: Int = 1, keys: Int = 1,
         teams: Int? = nil, apps: Int = 1, requestQueues: [String] = [], signsOnce: Bool = false, traces: Bool = false,
-        log: Log = .silent
+        limits: [Int: PushLimits] = [:], log: Log = .silent
     ) throws {
         let seen = Seen()
         self.seen = seen
@@ -48,7 +50,8 @@ final class LaneScene {
         }
         let directory = (0..<apps).map { app in
             AppDirectory.App(
-                bundleID: SimulatedApps.bundleID(app), defaultEnvironment: .sandbox, sandbox: .init(app % keys))
+                bundleID: SimulatedApps.bundleID(app), defaultEnvironment: .sandbox, sandbox: .init(app % keys),
+                limits: limits[app] ?? PushLimits())
         }
         rig = try LaneRig(
             lanes: lanes, inFlightMax: inFlightMax, log: log, requestQueues: requestQueues, apps: directory,

@@ -214,4 +214,45 @@ import Testing
         let next = attempts.tried(atMilliseconds: 7)
         #expect(next.holds == 0 && next.heldSinceMilliseconds == nil && next.before == 2)
     }
+
+    /// In the queue of the next longer delay, with others that wait about as long.
+    @Test(arguments: [
+        (1, 5, 1, 0), (1700, 5, 1700, 1), (5000, 5, 5000, 2), (5001, 30, 5001, 0), (29_000, 30, 29_000, 2),
+        (3_600_000, 3600, 3_600_000, 2),
+    ])
+    func whoKnowsItsTurnWaitsUntilThen(milliseconds: Int64, delay: Int, exact: Int64, sibling: Int) {
+        let wait = wait(policy.hold(.appLimit, of: subject(), turnAfterMilliseconds: milliseconds))
+        #expect(wait?.delay == WaitDelay(seconds: delay) && wait?.reason == "held-app-limit")
+        #expect(wait?.exact == Wait.Exact(milliseconds: exact, sibling: sibling))
+        #expect(wait?.attempts.before == 0 && wait?.attempts.holds == 1)
+    }
+
+    @Test func noTurnIsWaitedForBeyondTheLongestDelay() {
+        let wait = wait(policy.hold(.appLimit, of: subject(), turnAfterMilliseconds: 3_600_001))
+        #expect(wait?.delay == WaitDelay(seconds: 3600) && wait?.exact == nil)
+    }
+
+    /// One whose turn would come too late comes back before, in case there is room after all.
+    @Test func noTurnIsWaitedForBeyondTheExpiration() {
+        func verdict(_ secondsLeft: Int64, turnAfterSeconds: Int64) -> Verdict {
+            policy.hold(
+                .appLimit, of: subject(expiration: Self.now + secondsLeft),
+                turnAfterMilliseconds: turnAfterSeconds * 1000)
+        }
+        #expect(wait(verdict(60, turnAfterSeconds: 20))?.exact?.milliseconds == 20_000)
+        let early = wait(verdict(60, turnAfterSeconds: 60))
+        #expect(early?.delay == WaitDelay(seconds: 30) && early?.exact == nil)
+        #expect(conclusion(verdict(5, turnAfterSeconds: 60))?.outcome == .expired)
+        let oneTry = policy.hold(.appLimit, of: subject(expiration: 0), turnAfterMilliseconds: 1)
+        #expect(conclusion(oneTry)?.outcome == .expired)
+    }
+
+    @Test func aTurnThatDoesNotComeIsGivenUp() {
+        var attempts = Attempts()
+        attempts.holds = 5
+        attempts.heldSinceMilliseconds = (Self.now - 3600) * 1000
+        let told = conclusion(policy.hold(.appLimit, of: subject(attempts), turnAfterMilliseconds: 1))
+        #expect(told?.outcome == .rejected)
+        #expect(told?.deadLetter?.deadClass == "held" && told?.deadLetter?.code == "app-limit")
+    }
 }

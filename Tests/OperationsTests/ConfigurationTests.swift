@@ -80,8 +80,9 @@ import Testing
               request_timeout_seconds: 4
             apps:
               com.example.shop: {key: OTHER12345, environment: sandbox}
-              com.example.mail: {key: ABC123DEFG}
+              com.example.mail: {key: ABC123DEFG, limits: {pushes_per_second: 20}}
             limits:
+              each_app: {pushes_in_flight: 7, pushes_per_second: 8}
               in_flight_max: 5
               message_bytes_max: 2048
               bodies_in_flight_bytes_max: 2097152
@@ -128,7 +129,12 @@ import Testing
         #expect(
             configuration.limits
                 == Configuration.Limits(
-                    inFlightMax: 5, messageBytesMax: 2048, bodiesInFlightBytesMax: 2_097_152, drainDeadlineSeconds: 6))
+                    inFlightMax: 5, messageBytesMax: 2048, bodiesInFlightBytesMax: 2_097_152, drainDeadlineSeconds: 6,
+                    eachApp: PushLimits(inFlightMax: 7, perSecondMax: 8)))
+        #expect(
+            configuration.apps.map { configuration.limits(of: $0) } == [
+                PushLimits(inFlightMax: 7, perSecondMax: 8), PushLimits(inFlightMax: 7, perSecondMax: 20),
+            ])
         #expect(configuration.apns.keys.map(\.environments) == [[.production], [.production, .sandbox]])
         #expect(
             configuration.retry

@@ -38,4 +38,31 @@ import Testing
         }
         #expect(left == 0, "one copy each, and nothing waits on")
     }
+
+    /// Limits of apps rely on it: each message says itself when it is due, and its queue gives them back in that order.
+    @Test func aMessageMayComeBackBeforeItsQueueSays() async throws {
+        let broker = try await PrivateBroker.shared
+        let delay = WaitDelay(seconds: 3600)
+        let names = TopologyNames(prefix: "turns")
+        let failed = try await BrokerClients.withAdmin(broker.url) { admin in
+            var application = TopologyApplication(admin: admin) { _ in }
+            return try await application.apply(Topology(names: names, waits: [delay]))
+        }
+        #expect(failed == 0)
+        let clock = ContinuousClock()
+        let start = clock.now
+        let outcomes = try await BrokerClients.publish(
+            [300, 600, 1200].map { (milliseconds: Int64) in
+                var message = OutgoingMessage(
+                    exchange: names.waitQueue(delay, sibling: 0), routingKey: names.requestQueues[0],
+                    body: Array("\(milliseconds)".utf8), messageID: "\(milliseconds)")
+                message.expirationMilliseconds = milliseconds
+                return message
+            }, to: broker.url)
+        #expect(outcomes == [.confirmed, .confirmed, .confirmed])
+        let messages = try await BrokerClients.take(3, from: names.requestQueues[0], at: broker.url)
+        #expect(clock.now - start >= .milliseconds(1200))
+        #expect(messages.map(\.body) == ["300", "600", "1200"].map { Array($0.utf8) })
+        #expect(messages.allSatisfy { $0.properties.expiration == nil }, "they would expire there, too")
+    }
 }

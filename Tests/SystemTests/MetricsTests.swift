@@ -7,12 +7,13 @@ extension TroubledBrokerTests {
     /// Of a worker that has seen something, Prometheus is told what the documentation says, and nothing else.
     @Suite struct Metrics {
         @Test func areThoseOfThePage() async throws {
-            let key = try StageKey("OTHERKEY01", apps: ["com.example.disabled"])
+            let key = try StageKey("OTHERKEY01", apps: ["com.example.disabled", "com.example.limited"])
             var options = Stage.Options(
                 keys: [key], certificates: [try StageCertificate("com.example.certified")], delays: ["1s"])
             options.sections = [
                 #"payload_schemas: {"com.example.app": any.schema.json}"#, "channels: {reply_prefix: shop.}",
             ]
+            options.appLimits = ["com.example.limited": "{pushes_per_second: 1}"]
             options.files = ["any.schema.json": "{}"]
             try await Operator.with("metrics", options) { look in
                 let samples = Sample.make(4)
@@ -37,6 +38,9 @@ extension TroubledBrokerTests {
                     samples.map { results[$0].map(\.outcome) } == [
                         ["accepted"], ["rejected"], ["accepted"], ["accepted"],
                     ])
+                let campaign = Sample.make(30, from: 300, app: "com.example.limited")
+                try await look.stage.publish(campaign)
+                try await look.logs("app.limited")
                 try look.stage.directory.write("any.schema.json", #"{"title":"changed"}"#)
                 try await look.logs("payload_schema.read")
                 let unreadable = OutgoingMessage(

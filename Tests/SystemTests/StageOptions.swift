@@ -20,6 +20,8 @@ extension Stage {
         /// Besides the demonstration's.
         var keys: [StageKey] = []
         var certificates: [StageCertificate] = []
+        /// In YAML's flow style, by app; of those of `keys`.
+        var appLimits: [String: String] = [:]
         /// After which messages come back, as the configuration writes them.
         var delays = ["1h"]
         var lanes = 1
@@ -77,7 +79,12 @@ extension Stage.Options {
         }
         lines += ["apps:", "  com.example.app: {key: DEMOKEY001}"]
         for certificate in certificates { lines.append("  \(certificate.app): {}") }
-        for key in keys { for app in key.apps { lines.append("  \(app): {key: \(key.id)}") } }
+        for key in keys {
+            for app in key.apps {
+                let limits = appLimits[app].map { ", limits: \($0)" } ?? ""
+                lines.append("  \(app): {key: \(key.id)\(limits)}")
+            }
+        }
         lines += [
             "limits: {in_flight_max: \(inFlightMax), drain_deadline_seconds: \(drainDeadlineSeconds)}",
             "retry: {resend_unknown: \(resendsUnknown), delays: [\(delays.joined(separator: ","))]}",

@@ -1,17 +1,19 @@
 /// A queue in an array: taking from the front moves nothing.
-struct FIFO<Element> {
-    private(set) var elements: [Element?] = []
+package struct FIFO<Element> {
+    package private(set) var elements: [Element?] = []
     private var head = 0
 
-    var count: Int { elements.count - head }
-    var isEmpty: Bool { count == 0 }
-    var first: Element? { head < elements.count ? elements[head] : nil }
+    package init() {}
 
-    mutating func append(_ element: Element) {
+    package var count: Int { elements.count - head }
+    package var isEmpty: Bool { count == 0 }
+    package var first: Element? { head < elements.count ? elements[head] : nil }
+
+    package mutating func append(_ element: Element) {
         elements.append(element)
     }
 
-    mutating func removeFirst() {
+    package mutating func removeFirst() {
         guard head < elements.count else { return }
         elements[head] = nil
         head += 1
@@ -24,7 +26,7 @@ struct FIFO<Element> {
         }
     }
 
-    mutating func popFirst() -> Element? {
+    package mutating func popFirst() -> Element? {
         defer { removeFirst() }
         return first
     }

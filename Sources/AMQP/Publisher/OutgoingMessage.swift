@@ -15,6 +15,8 @@ public struct OutgoingMessage: Sendable, Hashable {
     public var timestampSeconds: UInt64?
     /// For queues that have priorities; nil is that of none.
     public var priority: UInt8?
+    /// After so long it leaves its queue, or sooner where that says so; nil: as the queue says.
+    public var expirationMilliseconds: Int64?
     /// Must fit one frame together with the other properties. Names that begin with `x-` belong to the broker.
     public var headers: FieldTable
 

@@ -142,7 +142,11 @@ extension OutgoingMessage {
         func count(_ string: String?) -> Int { string.map { 1 + $0.utf8.count } ?? 0 }
         return 2 + 1 + 1 + 8 + headers.wireBytes + count(messageID) + count(correlationID) + count(contentType)
             + count(contentEncoding) + count(type) + count(replyTo) + count(appID)
+            + (expirationMilliseconds == nil ? 0 : Self.expirationBytesMax)
     }
+
+    /// Of a number with its sign, as text.
+    private static let expirationBytesMax = 1 + 20
 
     fileprivate func properties(_ pool: MemoryPool) -> amqp_basic_properties_t {
         var flags = AMQP_BASIC_DELIVERY_MODE_FLAG | AMQP_BASIC_MESSAGE_ID_FLAG
@@ -152,6 +156,7 @@ extension OutgoingMessage {
         if priority != nil { flags |= AMQP_BASIC_PRIORITY_FLAG }
         if correlationID != nil { flags |= AMQP_BASIC_CORRELATION_ID_FLAG }
         if replyTo != nil { flags |= AMQP_BASIC_REPLY_TO_FLAG }
+        if expirationMilliseconds != nil { flags |= AMQP_BASIC_EXPIRATION_FLAG }
         if timestampSeconds != nil { flags |= AMQP_BASIC_TIMESTAMP_FLAG }
         if type != nil { flags |= AMQP_BASIC_TYPE_FLAG }
         if appID != nil { flags |= AMQP_BASIC_APP_ID_FLAG }
@@ -165,6 +170,7 @@ extension OutgoingMessage {
         properties.headers = pool.table(headers)
         properties.correlation_id = pool.bytes(correlationID)
         properties.reply_to = pool.bytes(replyTo)
+        if let expirationMilliseconds { properties.expiration = pool.bytes("\(expirationMilliseconds)") }
         properties.timestamp = timestampSeconds ?? 0
         properties.type = pool.bytes(type)
         properties.app_id = pool.bytes(appID)

@@ -39,6 +39,7 @@ extension Lane {
         endIdleTasks()
         cancelLook()
         backlog.resumeHeld()
+        giveUpTurns()
         let timer = loop.schedule(after: .seconds(deadlineSeconds)) { self.assumeIsolated { $0.giveUp() } }
         for consumer in consumers { consumer.pause() }
         for consumer in consumers where !isEnding { await consumer.stopConsuming(deadlineSeconds: deadlineSeconds) }

@@ -5,8 +5,13 @@ import Telemetry
 
 extension Lane {
     /// Sends a push where nothing stands in its way, and says what follows for its message.
-    func send(_ notification: PushNotification, _ record: DeliveryRecord) async -> Verdict {
-        switch admit(notification, record) {
+    ///
+    /// - Parameter isItsTurn: whether it has been waited for what limits of its app allow.
+    func send(
+        _ notification: PushNotification, _ record: DeliveryRecord, isItsTurn: Bool = false
+    ) async -> Verdict {
+        if !isItsTurn, limits.apply(to: notification.app) { return await sendInTurn(notification, record) }
+        return switch admit(notification, record) {
         case .send(let pass): await send(notification, pass, record)
         case .end(let verdict): verdict
         }
@@ -81,6 +86,14 @@ extension Lane {
         counters.held.add()
         reviewHolding()
         return policy.hold(cause, of: subject(notification, record))
+    }
+
+    /// Its app has more to push than its limits allow.
+    func waitForTurn(_ notification: PushNotification, _ record: DeliveryRecord, milliseconds: Int64) -> Verdict {
+        let verdict = policy.hold(
+            .appLimit, of: subject(notification, record), turnAfterMilliseconds: milliseconds)
+        if case .wait = verdict { labels.waits(notification.app, atBroker: true) }
+        return verdict
     }
 
     private func subject(_ notification: PushNotification, _ record: DeliveryRecord) -> OutcomePolicy.Subject {

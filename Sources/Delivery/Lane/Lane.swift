@@ -30,6 +30,8 @@ public actor Lane {
     var breakers: Breakers
     var routeUse: RouteUse
     var holding = Holding()
+    var limits: AppLimits
+    var turns: WaitingTurns
     /// Since when no route in use that is not held up has had a connection; nil while one has, or none is missed.
     var cutOffSince: MonotonicTime?
     var state = LaneState()
@@ -105,6 +107,8 @@ public actor Lane {
         }
         breakers = Breakers(endpointOfPool: configuration.endpointOfPool)
         routeUse = RouteUse(routeCount: configuration.apps.routeCount)
+        limits = configuration.limits
+        turns = WaitingTurns(appCount: configuration.apps.count)
     }
 
     /// Connects and begins to take messages.

@@ -30,6 +30,8 @@ public struct LaneConfiguration: Sendable {
     public var version = "-"
     /// Which of the process' lanes it is, counted from 0: for log lines.
     public var number = 0
+    /// Lanes of the process, among which limits of a whole worker are shared out.
+    public var laneCount = 1
     package var defects = LaneDefects()
 
     /// Of each request queue, then of the quarantine. Request queues share the bytes that may be in flight; the quarantine
@@ -78,6 +80,14 @@ extension LaneConfiguration {
         var configuration = broker
         configuration.connectionName += " lane \(number) \(role.rawValue) \(version)"
         return configuration
+    }
+
+    /// Of apps, this lane's share.
+    var limits: AppLimits {
+        AppLimits(
+            (0..<apps.count).map { apps[$0].limits.share(ofLane: number, among: laneCount) },
+            prefetch: requestQueues.map(\.prefetch).min() ?? 1,
+            waitSecondsMax: schedule.waits.last?.seconds ?? WaitDelay.secondsMax)
     }
 
     /// The number of each pool's endpoint, counted from 0.

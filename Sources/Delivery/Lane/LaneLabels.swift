@@ -43,6 +43,8 @@ struct LaneLabels {
     /// By app and environment.
     private var accepted: CounterTable
     private var publishes: CounterTable
+    /// By app, twice: what waited at the broker has odd numbers.
+    private var waits: CounterTable
     private var refused: LabeledCounters<Refused>
     private var deadLetters: LabeledCounters<Words>
     private var retries: LabeledCounters<Words>
@@ -77,6 +79,11 @@ struct LaneLabels {
         publishes = CounterTable(
             registry, "martlet_publish_total", help: "What became of publishes.", count: PublishOutcome.words.count
         ) { ["result": PublishOutcome.words[$0]] }
+        waits = CounterTable(
+            registry, "martlet_app_limited_total",
+            help: "Deliveries that waited because of limits of their app, in the worker or at the broker.",
+            count: appCount * 2
+        ) { ["app": name(of: $0 / 2), "place": $0 % 2 == 1 ? "broker" : "worker"] }
         refused = LabeledCounters(registry, Self.answersName, help: Self.answersHelp) {
             [
                 "app": name(of: $0.app), "environment": $0.environment?.rawValue ?? "-", "status": "\($0.status)",
@@ -111,6 +118,11 @@ struct LaneLabels {
 
     mutating func delivered(from source: Int, isRedelivered: Bool) {
         deliveries.add(source * 2 + (isRedelivered ? 1 : 0))
+    }
+
+    /// For a turn of its app.
+    mutating func waits(_ app: AppDirectory.Index, atBroker: Bool) {
+        waits.add(app * 2 + (atBroker ? 1 : 0))
     }
 
     mutating func ended(_ record: DeliveryRecord, _ outcome: Outcome) {

@@ -18,6 +18,8 @@ public struct LaneStatus: Sendable {
     public var breakers: [OpenBreaker]
     /// Keys and topics that an operator has paused, as breakers are named.
     public var pauses: [String]
+    /// Those that have more to push than their limits allow.
+    public var limitedApps: [LimitedApp] = []
 
     /// What the lane takes messages from.
     public struct Queue: Sendable, Hashable {
@@ -37,6 +39,24 @@ public struct LaneStatus: Sendable {
         public var sentence: String
         public var secondsOpen: Int
     }
+
+    /// An app at its limits.
+    public struct LimitedApp: Sendable, Hashable {
+        public var bundleID: String
+        /// Its pushes without an outcome.
+        public var inFlight: Int
+        /// Its messages that wait in the worker for a turn that is near.
+        public var waiting: Int
+        public var secondsLimited: Int
+        /// Until the last of those that wait at the broker is to be back.
+        public var secondsBehind: Int
+
+        public init(bundleID: String, inFlight: Int, waiting: Int, secondsLimited: Int, secondsBehind: Int) {
+            self.bundleID = bundleID
+            (self.inFlight, self.waiting) = (inFlight, waiting)
+            (self.secondsLimited, self.secondsBehind) = (secondsLimited, secondsBehind)
+        }
+    }
 }
 
 extension Lane {
@@ -50,7 +70,7 @@ extension Lane {
             },
             unconfirmed: publisher.unconfirmedCount, unpublished: publisher.waitingCount,
             pools: pools.map(\.status), breakers: openBreakers,
-            pauses: breakers.pauses.map(name(of:)))
+            pauses: breakers.pauses.map(name(of:)), limitedApps: limitedApps)
     }
 
     private var openBreakers: [LaneStatus.OpenBreaker] {

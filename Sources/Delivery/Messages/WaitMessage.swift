@@ -2,13 +2,15 @@ import AMQP
 
 /// The request again, byte for byte, for a queue that sends it back to where it came from after its delay.
 enum WaitMessage {
-    /// - Parameter sibling: which of the queues of this delay, counted from 0.
+    /// - Parameter sibling: which of the queues of this delay, counted from 0, where the wait does not say it.
     static func make(
         for record: DeliveryRecord, _ wait: Wait, sibling: Int, failedAtMilliseconds: Int64, names: TopologyNames,
         worker: String
     ) -> OutgoingMessage {
         var message = record.republished(
-            exchange: names.waitQueue(wait.delay, sibling: sibling), routingKey: record.delivery.queue)
+            exchange: names.waitQueue(wait.delay, sibling: wait.exact?.sibling ?? sibling),
+            routingKey: record.delivery.queue)
+        message.expirationMilliseconds = wait.exact?.milliseconds
         message.headers.append(wait.attempts)
         message.headers.append(
             MessageHeaderName.reasonCode, .string(wait.reason.cut(to: MessageHeaderName.copyBytesMax)))

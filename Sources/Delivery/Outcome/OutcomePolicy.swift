@@ -45,8 +45,10 @@ public struct OutcomePolicy: Sendable {
         }
     }
 
-    /// An open breaker stands in its way: no try is counted.
-    func hold(_ cause: BreakerCause, of subject: Subject) -> Verdict {
+    /// An open breaker stands in its way, or its app's limits do: no try is counted.
+    ///
+    /// - Parameter turnAfterMilliseconds: when it is its turn, where that is known.
+    func hold(_ cause: BreakerCause, of subject: Subject, turnAfterMilliseconds: Int64? = nil) -> Verdict {
         let next = subject.attempts.held(atMilliseconds: subject.nowMilliseconds)
         let heldSince = next.heldSinceMilliseconds ?? subject.nowMilliseconds
         guard subject.nowMilliseconds - heldSince < Int64(schedule.holdSecondsMax) * 1000 else {
@@ -54,9 +56,15 @@ public struct OutcomePolicy: Sendable {
             let reason = DeadLetterReason("held", cause.code, held + cause.sentence)
             return .conclude(Conclusion(outcome: .rejected, deadLetter: reason))
         }
-        let delay = schedule.hold(round: subject.attempts.holds, latestSeconds: subject.latestSeconds)
-        guard let delay else { return .conclude(Conclusion(outcome: .expired)) }
-        return .wait(Wait(delay: delay, attempts: next, reason: "held-\(cause.code)"))
+        let (latest, round) = (subject.latestSeconds, subject.attempts.holds)
+        let time =
+            if let turnAfterMilliseconds {
+                schedule.turn(afterMilliseconds: turnAfterMilliseconds, latestSeconds: latest)
+            } else {
+                schedule.hold(round: round, latestSeconds: latest).map { RetrySchedule.Time(delay: $0) }
+            }
+        guard let time else { return .conclude(Conclusion(outcome: .expired)) }
+        return .wait(Wait(delay: time.delay, exact: time.exact, attempts: next, reason: "held-\(cause.code)"))
     }
 
     private func verdict(on answer: PushAnswer, of subject: Subject) -> Verdict {

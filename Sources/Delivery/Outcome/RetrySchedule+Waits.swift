@@ -21,6 +21,32 @@ extension RetrySchedule {
         wait(atLeast: Int64(round < Self.firstHolds ? Self.firstHoldSeconds : Self.laterHoldSeconds), latestSeconds)
     }
 
+    /// How long a message waits whose turn is known.
+    struct Time: Hashable {
+        var delay: WaitDelay
+        /// nil: as long as one of the delay's queues says.
+        var exact: Wait.Exact?
+    }
+
+    /// The wait of a message whose turn comes after so long: just that, in the queue of the next longer delay, else the
+    /// longest; but no longer than there is time.
+    func turn(afterMilliseconds wanted: Int64, latestSeconds: Int64?) -> Time? {
+        let index = waits.firstIndex { Int64($0.seconds) * 1000 >= wanted }
+        if let index, latestSeconds.map({ wanted / 1000 + 1 < $0 }) ?? true {
+            return Time(delay: waits[index], exact: exact(wanted, index))
+        }
+        return wait(atLeast: (wanted + 999) / 1000, latestSeconds).map { Time(delay: $0) }
+    }
+
+    /// Messages leave a queue at its head alone: of a delay's queues the first takes the shortest waits, the last the
+    /// longest, so that one is kept by another for no more than a part of the delay.
+    private func exact(_ milliseconds: Int64, _ index: Int) -> Wait.Exact {
+        let least = index == 0 ? 0 : Int64(waits[index - 1].seconds) * 1000
+        let span = Int64(waits[index].seconds) * 1000 - least
+        let sibling = (milliseconds - least) * Int64(WaitDelay.siblings) / span
+        return Wait.Exact(milliseconds: milliseconds, sibling: min(Int(sibling), WaitDelay.siblings - 1))
+    }
+
     /// The shortest that is long enough, else the longest; but no longer than there is time.
     private func wait(atLeast seconds: Int64, _ latestSeconds: Int64?) -> WaitDelay? {
         let wanted = waits.first { Int64($0.seconds) >= seconds } ?? waits.last

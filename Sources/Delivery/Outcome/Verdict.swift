@@ -17,8 +17,18 @@ indirect enum Verdict: Sendable, Hashable {
 /// A message that waits in a queue of its own kind before it comes back.
 struct Wait: Sendable, Hashable {
     var delay: WaitDelay
+    /// nil: it waits as long as its queue says.
+    var exact: Exact?
     /// As they stand before the next try.
     var attempts: Attempts
     /// APNs' reason or ours, for operators who look into the wait queues.
     var reason: String
+
+    /// It leaves the queue earlier than others.
+    struct Exact: Sendable, Hashable {
+        /// At most the delay.
+        var milliseconds: Int64
+        /// Which of the queues of the delay, counted from 0.
+        var sibling: Int
+    }
 }

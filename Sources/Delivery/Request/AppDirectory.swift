@@ -14,15 +14,19 @@ public struct AppDirectory: Sendable {
         public var defaultEnvironment: APNSEnvironment
         public var production: Pools?
         public var sandbox: Pools?
+        /// How much of it a worker pushes.
+        public var limits: PushLimits
 
         /// nil: it has no credential there.
         public init(
-            bundleID: String, defaultEnvironment: APNSEnvironment, production: Pools? = nil, sandbox: Pools? = nil
+            bundleID: String, defaultEnvironment: APNSEnvironment, production: Pools? = nil, sandbox: Pools? = nil,
+            limits: PushLimits = PushLimits()
         ) {
             self.bundleID = bundleID
             self.defaultEnvironment = defaultEnvironment
             self.production = production
             self.sandbox = sandbox
+            self.limits = limits
         }
 
         fileprivate func pool(_ kind: Kind, _ environment: APNSEnvironment) -> Int? {

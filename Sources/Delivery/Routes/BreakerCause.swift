@@ -4,12 +4,17 @@ import EventLoop
 public struct BreakerCause: Sendable, Hashable {
     /// One word for routing keys and headers: APNs' reason, `unreachable`, `certificate`, `failing`, `unanswered`,
     /// `token`, `certificate-refused` or `paused`; of a push that no connection took `no-connection`, `overloaded` or
-    /// `refused-stream`.
+    /// `refused-stream`; of one that its app's limits kept back `app-limit`.
     public var code: String
     /// For operators: what was seen, and what may mend it.
     public var sentence: String
 
     static let paused = BreakerCause("paused", "An operator has paused it, until martlet resume or a restart.")
+
+    static let appLimit = BreakerCause(
+        "app-limit",
+        "Its app has more to push than limits of the configuration allow: publish less of it, raise them, or start more "
+            + "workers.")
 
     init(_ code: String, _ sentence: String) {
         self.code = code

@@ -45,6 +45,15 @@ extension WorkerStatus {
                     $0.member("seconds_open", breaker.secondsOpen)
                 }
             }
+            $0.array("limited_apps", limitedApps) { json, app in
+                json.object {
+                    $0.member("app", app.bundleID)
+                    $0.member("in_flight", app.inFlight)
+                    $0.member("waiting", app.waiting)
+                    $0.member("seconds_limited", app.secondsLimited)
+                    $0.member("seconds_behind", app.secondsBehind)
+                }
+            }
             $0.array("paused", pauses) { $0.string($1) }
             $0.array("certificates", certificates) { json, certificate in
                 json.object {

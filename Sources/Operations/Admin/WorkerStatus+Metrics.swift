@@ -51,6 +51,10 @@ extension WorkerStatus {
             "breaker_open_seconds", "How long pushes of the target have been held up.",
             breakers.map { (["target": $0.route], Double($0.secondsOpen)) })
         several(
+            "app_limit_behind_seconds",
+            "How far ahead turns are planned of messages that wait at the broker because of limits of their app.",
+            limitedApps.map { (["app": $0.bundleID], Double($0.secondsBehind)) })
+        several(
             "certificate_expiration_timestamp_seconds", "When the certificate ends, since 1970.",
             certificates.map { (["certificate": $0.name], Double($0.notAfterSeconds)) })
         writePools(lanes.flatMap(\.pools), several)

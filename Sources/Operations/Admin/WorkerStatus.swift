@@ -66,4 +66,20 @@ struct WorkerStatus: Sendable {
         }
         return breakers
     }
+
+    /// Those of all lanes, each app once: as long limited as in the lane where it is so longest, and as far behind.
+    var limitedApps: [LaneStatus.LimitedApp] {
+        var apps: [LaneStatus.LimitedApp] = []
+        for app in lanes.flatMap({ $0.status?.limitedApps ?? [] }) {
+            guard let known = apps.firstIndex(where: { $0.bundleID == app.bundleID }) else {
+                apps.append(app)
+                continue
+            }
+            apps[known].inFlight += app.inFlight
+            apps[known].waiting += app.waiting
+            apps[known].secondsLimited = max(apps[known].secondsLimited, app.secondsLimited)
+            apps[known].secondsBehind = max(apps[known].secondsBehind, app.secondsBehind)
+        }
+        return apps
+    }
 }

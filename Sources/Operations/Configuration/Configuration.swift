@@ -133,6 +133,8 @@ struct Configuration: Sendable {
         var credentials: [APNSEnvironment: AppCredentials.Chosen]
         /// Where messages go that do not say it themselves.
         var environment: APNSEnvironment
+        /// Those of its own; `Limits.eachApp` has the others.
+        var limits = PushLimits()
     }
 
     struct Limits: Sendable, Equatable {
@@ -140,6 +142,7 @@ struct Configuration: Sendable {
         var messageBytesMax = 1 << 20
         var bodiesInFlightBytesMax = 64 << 20
         var drainDeadlineSeconds = 25
+        var eachApp = PushLimits()
     }
 
     /// Where a worker can be asked how it stands.
@@ -172,6 +175,12 @@ struct Configuration: Sendable {
             let prefetch = broker.requestQueues.first { $0.name == name }?.prefetch
             return RequestQueue(name: name, prefetch: prefetch ?? limits.inFlightMax)
         }
+    }
+
+    func limits(of app: App) -> PushLimits {
+        PushLimits(
+            inFlightMax: app.limits.inFlightMax ?? limits.eachApp.inFlightMax,
+            perSecondMax: app.limits.perSecondMax ?? limits.eachApp.perSecondMax)
     }
 
     static func topology(

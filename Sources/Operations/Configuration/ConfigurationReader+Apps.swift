@@ -44,7 +44,9 @@ extension ConfigurationReader {
                     "\(credential) does not serve \(environment.rawValue), where messages of \(bundleID) go that do not "
                         + "say it themselves: environment: \(other.rawValue)?")
             }
-            return Configuration.App(bundleID: bundleID, credentials: credentials, environment: environment)
+            return Configuration.App(
+                bundleID: bundleID, credentials: credentials, environment: environment,
+                limits: readPushLimits(value["limits"]))
         }
     }
 

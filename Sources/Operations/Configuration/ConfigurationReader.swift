@@ -237,7 +237,14 @@ struct ConfigurationReader {
         limits.messageBytesMax = section["message_bytes_max"]?.int ?? limits.messageBytesMax
         limits.bodiesInFlightBytesMax = section["bodies_in_flight_bytes_max"]?.int ?? limits.bodiesInFlightBytesMax
         limits.drainDeadlineSeconds = section["drain_deadline_seconds"]?.int ?? limits.drainDeadlineSeconds
+        limits.eachApp = readPushLimits(section["each_app"])
         return limits
+    }
+
+    func readPushLimits(_ section: JSONValue?) -> PushLimits {
+        PushLimits(
+            inFlightMax: section?["pushes_in_flight"]?.int,
+            perSecondMax: (section?["pushes_per_second"]?.int).map { Double($0) })
     }
 
     private mutating func readRetry(_ section: JSONValue?) -> RetrySchedule {

@@ -1,6 +1,6 @@
 import Delivery
 
-/// What `martlet status` draws: workers, what is held up, and queues.
+/// What `martlet status` draws: workers, what is held up, apps at their limits, and queues.
 struct StatusTable {
     /// One worker at one look.
     struct Line {
@@ -15,7 +15,7 @@ struct StatusTable {
     let seconds: Double
     let hasColors: Bool
 
-    var text: String { ([workers] + sentences + heldUp + queues).joined() }
+    var text: String { ([workers] + sentences + heldUp + limitedApps + queues).joined() }
 
     private var reports: [WorkerReport] { lines.compactMap { try? $0.report.get() } }
 
@@ -94,6 +94,19 @@ struct StatusTable {
                 (workers.count == reports.count ? ["all"] : workers).map { worker in
                     [holding.route, holding.code, holding.code == "paused" ? "-" : Self.duration(holding.seconds)]
                         + (hasSeveral ? [worker] : []) + [holding.sentence]
+                }
+            })
+    }
+
+    /// Each worker has limits of its own.
+    private var limitedApps: [String] {
+        let hasSeveral = reports.count > 1
+        return section(
+            ["AT ITS LIMITS", "SINCE", "BEHIND", "IN FLIGHT"] + (hasSeveral ? ["WORKER"] : []),
+            reports.flatMap { report in
+                report.limitedApps.map { app in
+                    [app.app, Self.duration(app.seconds), Self.duration(app.secondsBehind), "\(app.inFlight)"]
+                        + (hasSeveral ? [report.worker] : [])
                 }
             })
     }

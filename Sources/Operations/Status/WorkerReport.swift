@@ -12,6 +12,16 @@ struct WorkerReport: Sendable {
         var seconds: Int
     }
 
+    /// An app with more to push than its limits allow.
+    struct LimitedApp: Sendable, Hashable {
+        var app: String
+        var inFlight: Int
+        /// It has been at its limits for so long.
+        var seconds: Int
+        /// Until what waits at the broker is to be back.
+        var secondsBehind: Int
+    }
+
     struct Queue: Sendable, Hashable {
         var name: String
         var messages: Int
@@ -45,6 +55,7 @@ struct WorkerReport: Sendable {
     var leaving = Leaving([])
     var totals = WorkerTotals()
     var heldUp: [HeldUp] = []
+    var limitedApps: [LimitedApp] = []
     var paused: [String] = []
     var broker = "-"
     var queues: [Queue] = []
@@ -73,6 +84,12 @@ struct WorkerReport: Sendable {
                 HeldUp(
                     route: $0["route"]?.string ?? "-", code: $0["code"]?.string ?? "-",
                     sentence: $0["sentence"]?.string ?? "", seconds: $0["seconds_open"]?.int ?? 0)
+            } ?? []
+        limitedApps =
+            root["limited_apps"]?.elements.map {
+                LimitedApp(
+                    app: $0["app"]?.string ?? "-", inFlight: $0["in_flight"]?.int ?? 0,
+                    seconds: $0["seconds_limited"]?.int ?? 0, secondsBehind: $0["seconds_behind"]?.int ?? 0)
             } ?? []
         broker = root["broker"]?.string ?? broker
         queues =

@@ -52,7 +52,7 @@ struct ConnectionPools {
                 }
                 return AppDirectory.App(
                     bundleID: app.bundleID, defaultEnvironment: app.environment, production: pools(in: .production),
-                    sandbox: pools(in: .sandbox))
+                    sandbox: pools(in: .sandbox), limits: configuration.limits(of: app))
             })
     }
 }

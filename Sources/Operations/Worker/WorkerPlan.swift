@@ -32,6 +32,7 @@ struct WorkerPlan: Sendable {
             broker: brokerAccess.connection(named: "martlet \(Self.process)"),
             requestQueues: configuration.requestQueues, apps: pools.apps, pools: pools.list.map(\.configuration),
             worker: Self.worker)
+        lane.laneCount = access.count
         lane.version = MartletCommand.version
         lane.payloadSchemas = Self.payloadSchemas(configuration.payloadSchemas, configuration)
         lane.consumer.messageBytesMax = configuration.limits.messageBytesMax

@@ -3,6 +3,7 @@ import AMQP
 /// A property list that is kept as it came; headers can be set without reading the other properties.
 struct ScriptedEnvelope: Sendable {
     private static let headersFlag: UInt16 = 1 << 13
+    private static let expirationFlag: UInt16 = 1 << 8
 
     private(set) var propertyList: [UInt8]
 
@@ -19,6 +20,27 @@ struct ScriptedEnvelope: Sendable {
             writer.short(flags | Self.headersFlag)
             writer.raw(beforeHeaders)
             writer.longString(Self.content(content, with: headers))
+            writer.raw(reader.rest)
+            return writer.bytes
+        }
+    }
+
+    /// Else the message would expire again where it goes.
+    mutating func removeExpiration() {
+        propertyList = propertyList.withUnsafeBytes { bytes in
+            var reader = WireReader(bytes)
+            let flags = reader.short() ?? 0
+            guard flags & Self.expirationFlag != 0 else { return Array(bytes) }
+            let before = reader.passed { reader in
+                for bit in [UInt16(15), 14] where flags & (1 << bit) != 0 { _ = reader.shortString() }
+                if flags & Self.headersFlag != 0 { _ = reader.longString() }
+                for bit in [UInt16(12), 11] where flags & (1 << bit) != 0 { _ = reader.octet() }
+                for bit in [UInt16(10), 9] where flags & (1 << bit) != 0 { _ = reader.shortString() }
+            }
+            _ = reader.shortString()
+            var writer = WireWriter()
+            writer.short(flags & ~Self.expirationFlag)
+            writer.raw(before)
             writer.raw(reader.rest)
             return writer.bytes
         }

@@ -10,7 +10,7 @@ public struct ScriptedMessage: Sendable {
     public let body: [UInt8]
     /// How often it was delivered in vain.
     public internal(set) var deliveryCount = 0
-    /// When the queue's time to live ends it.
+    /// When the queue's time to live, or its own, ends it.
     var expiresAt: MonotonicTime?
     private var envelope: ScriptedEnvelope
 
@@ -74,6 +74,7 @@ public struct ScriptedMessage: Sendable {
             ]
         }
         envelope.setHeaders(changed)
+        envelope.removeExpiration()
         self.exchange = exchange
         self.routingKey = routingKey
         deliveryCount = 0

@@ -32,7 +32,10 @@ public final class ScriptedQueue {
 
     func append(_ message: ScriptedMessage) {
         var message = message
-        if let timeToLive = arguments["x-message-ttl"]?.integerValue {
+        let timesToLive = [
+            arguments["x-message-ttl"]?.integerValue, message.properties.expiration.flatMap { Int64($0) },
+        ]
+        if let timeToLive = timesToLive.compactMap({ $0 }).min() {
             message.expiresAt = broker.loop.now.monotonic + .milliseconds(timeToLive)
         }
         published += 1

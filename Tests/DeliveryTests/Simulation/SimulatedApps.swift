@@ -25,13 +25,15 @@ enum SimulatedApps {
         key * 2 + (environment == .production ? 0 : 1)
     }
 
-    static let directory = AppDirectory(
-        (0..<count).map { app in
-            AppDirectory.App(
-                bundleID: bundleID(app), defaultEnvironment: .sandbox,
-                production: app == pinnedApp ? nil : .init(pool(key(of: app), .production)),
-                sandbox: .init(pool(key(of: app), .sandbox)))
-        })
+    static func directory(limits: [Int: PushLimits]) -> AppDirectory {
+        AppDirectory(
+            (0..<count).map { app in
+                AppDirectory.App(
+                    bundleID: bundleID(app), defaultEnvironment: .sandbox,
+                    production: app == pinnedApp ? nil : .init(pool(key(of: app), .production)),
+                    sandbox: .init(pool(key(of: app), .sandbox)), limits: limits[app] ?? PushLimits())
+            })
+    }
 
     static let privateKey = KnownProviderKey.privateKey
 }

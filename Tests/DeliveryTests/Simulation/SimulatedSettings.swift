@@ -1,6 +1,8 @@
 import EventLoop
 import TestKit
 
+@testable import Delivery
+
 /// How workers, broker and APNs of a run are set up, drawn by its seed.
 struct SimulatedSettings {
     let prefetch: Int
@@ -10,6 +12,11 @@ struct SimulatedSettings {
     let broker: ScriptedBrokerBehaviour
     /// The key that APNs takes for one environment alone stays so: what it cannot be used for is given up in the end.
     let isKeyBoundForGood: Bool
+    /// An app whose messages each lane lets go one at a time, some seconds apart.
+    let limitedApp: Int?
+
+    static let limitedSecondsApart = 10
+    private static let limitsSeed: UInt64 = 0x6c69_6d69_7473_0001
 
     init(random: inout SeededRandom) {
         prefetch = 5 + random.below(60)
@@ -23,6 +30,16 @@ struct SimulatedSettings {
         behaviour.returnPercent = random.below(2)
         broker = behaviour
         isKeyBoundForGood = random.chance(percent: 20)
+        // Of its own, so that all else in a world is what it was before apps had limits.
+        var own = SeededRandom(seed: Self.limitsSeed ^ UInt64(prefetch << 32 | connectionsMax << 16 | streamsMax))
+        limitedApp = own.chance(percent: 50) ? own.below(SimulatedApps.count) : nil
+    }
+
+    /// Of a worker, by app.
+    var limits: [Int: PushLimits] {
+        guard let limitedApp else { return [:] }
+        let rate = Double(SimulatedWorker.lanes) / Double(Self.limitedSecondsApart)
+        return [limitedApp: PushLimits(inFlightMax: SimulatedWorker.lanes, perSecondMax: rate)]
     }
 
     /// After which what is held up is given up.

@@ -66,7 +66,9 @@ final class SimulatedWorker {
         }
         var configuration = LaneConfiguration(
             broker: ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest")),
-            inFlightMax: settings.prefetch, apps: SimulatedApps.directory, pools: pools, worker: "worker\(place)")
+            inFlightMax: settings.prefetch, apps: SimulatedApps.directory(limits: settings.limits), pools: pools,
+            worker: "worker\(place)")
+        configuration.laneCount = lanes
         configuration.schedule.attemptsMax = 50
         configuration.schedule.holdSecondsMax = settings.holdSecondsMax
         return configuration

@@ -40,9 +40,17 @@ extension SimulationJudge {
             if message.isForBoundKey, report.settings.isKeyBoundForGood {
                 since = since + .seconds(report.settings.holdSecondsMax + Self.lastHoldSeconds + looksSeconds)
             }
+            if message.app == report.settings.limitedApp { since = since + turns(of: message.app) }
             let waits = waits(publish, result)
             if report.settings.isKeyBoundForGood, waits >= Self.inUse { since = since + .seconds(looksSeconds) }
             return since + (isHeld ? Self.afterHolding : Self.usual) + waits + quarantine(publish)
+        }
+
+        /// All messages of an app with limits, if a single lane has them, and as long again: turns are planned for some that
+        /// other lanes have sent already.
+        private func turns(of app: Int) -> Duration {
+            let count = report.publishes.count { report.messages[$0.message].app == app }
+            return .seconds(2 * count * SimulatedSettings.limitedSecondsApart)
         }
 
         /// How long it may have lain in the queue since nobody took messages: a worker's end is the end of what it knew, and

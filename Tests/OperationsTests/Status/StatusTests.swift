@@ -122,6 +122,30 @@ import Testing
         return rows.prefix { !$0.isEmpty }.map { $0.split(separator: " ").joined(separator: " ") }
     }
 
+    @Test func appsAtTheirLimitsStandBelowTheTable() throws {
+        let apps = [(2, 30, 20), (3, 90, 10)].map { inFlight, limited, behind in
+            LaneStatus.LimitedApp(
+                bundleID: "com.example.shop", inFlight: inFlight, waiting: 4, secondsLimited: limited,
+                secondsBehind: behind)
+        }
+        let lanes = apps.map { app in
+            LaneStatus(
+                number: 0, state: LaneState(), inFlight: 9, queues: [], unconfirmed: 0, unpublished: 0, pools: [],
+                breakers: [], pauses: [], limitedApps: [app])
+        }
+        var status = Self.status()
+        #expect(try Self.rows([status], from: "AT ITS LIMITS") == [])
+        status.lanes = lanes.enumerated().map { WorkerStatus.Lane(number: $0, isTurning: true, status: $1) }
+        #expect(
+            try Self.rows([status], from: "AT ITS LIMITS") == [
+                "AT ITS LIMITS SINCE BEHIND IN FLIGHT", "com.example.shop 1m 30s 20s 5",
+            ])
+        let metrics = MetricsRegistry()
+        status.write(to: metrics)
+        let text = metrics.render()
+        #expect(text.contains("martlet_app_limit_behind_seconds{app=\"com.example.shop\"} 20\n"), "\(text)")
+    }
+
     @Test func whosePauseItIsStandsBesideIt() throws {
         let one = [Self.status(1, pauses: [.everything, .key("K")]), Self.status(2, pauses: [.key("K")])]
         #expect(

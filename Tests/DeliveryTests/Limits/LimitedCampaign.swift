@@ -1,0 +1,142 @@
+import EventLoop
+
+@testable import Delivery
+
+/// Messages of one app with limits, the lanes that take them and the broker where they wait, on virtual time.
+final class LimitedCampaign {
+    struct Options {
+        /// Of each lane.
+        var limits: PushLimits
+        var lanes = 1
+        var waitingMax = 100
+        /// How long APNs takes to answer.
+        var answer = Duration.milliseconds(50)
+        var schedule = RetrySchedule()
+        /// How long until it is too late for a message; nil: it never is.
+        var secondsLeft: Int64?
+    }
+
+    private static let wayMilliseconds: Int64 = 3
+
+    let loop = VirtualLoop(seed: 1)
+    private let options: Options
+    private var lanes: [AppLimit]
+    private var random = SeededRandom(seed: 2)
+    /// When each push left, in their order.
+    private(set) var pushes: [MonotonicTime] = []
+    /// Messages published to wait at the broker.
+    private(set) var trips = 0
+    /// The most trips of one message.
+    private(set) var tripsMax = 0
+    private(set) var inFlightMax = 0
+    private(set) var waitingMax = 0
+    private(set) var expired = 0
+    private(set) var taken = 0
+    private var waiting: [[Message]]
+    private var timers: [TimerToken?]
+
+    private struct Message {
+        var trips = 0
+        var latest: MonotonicTime?
+    }
+
+    init(_ options: Options) {
+        self.options = options
+        lanes = (0..<options.lanes).map { _ in
+            AppLimit(
+                options.limits, waitingMax: options.waitingMax,
+                waitSecondsMax: options.schedule.waits.last?.seconds ?? 1)
+        }
+        waiting = lanes.map { _ in [] }
+        timers = lanes.map { _ in nil }
+    }
+
+    var start: MonotonicTime { MonotonicTime(nanoseconds: 1_000_000_000) }
+    /// Messages pushed or too late.
+    var ended: Int { pushes.count + expired }
+    var seconds: Double { start.duration(to: loop.now.monotonic) / .seconds(1) }
+
+    /// Publishes so many messages a second, then waits until all have ended.
+    ///
+    /// - Returns: whether they have, within a day of virtual time.
+    func run(perSecond rate: Int, seconds: Int) -> Bool {
+        let count = rate * seconds
+        loop.enter { publish(count, interval: .nanoseconds(1_000_000_000 / Int64(rate))) }
+        return loop.run(limit: .seconds(24 * 3600), until: { ended == count }) == .done
+    }
+
+    private func publish(_ left: Int, interval: Duration) {
+        guard left > 0 else { return }
+        take(Message(latest: options.secondsLeft.map { loop.now.monotonic + .seconds($0) }))
+        loop.schedule(after: interval) { [unowned self] in publish(left - 1, interval: interval) }
+    }
+
+    /// By any of the lanes.
+    private func take(_ message: Message) {
+        taken += 1
+        let now = loop.now.monotonic
+        if let latest = message.latest, latest <= now {
+            expired += 1
+            return
+        }
+        let lane = random.below(lanes.count)
+        let arrival = AppLimit.Arrival(isBack: message.trips > 0, secondsLeft: secondsLeft(message))
+        switch lanes[lane].take(arrival, now) {
+        case .now: push(lane)
+        case .here:
+            waiting[lane].append(message)
+            waitingMax = max(waitingMax, waiting[lane].count)
+            scheduleCall(lane)
+        case .later(let milliseconds): wait(message, milliseconds)
+        }
+    }
+
+    private func secondsLeft(_ message: Message) -> Int64? {
+        message.latest.map { loop.now.monotonic.duration(to: $0).components.seconds }
+    }
+
+    private func wait(_ message: Message, _ milliseconds: Int64) {
+        let time = options.schedule.turn(afterMilliseconds: milliseconds, latestSeconds: secondsLeft(message))
+        guard let time else {
+            expired += 1
+            return
+        }
+        trips += 1
+        var message = message
+        message.trips += 1
+        tripsMax = max(tripsMax, message.trips)
+        let inQueue = time.exact?.milliseconds ?? time.delay.milliseconds(sibling: random.below(WaitDelay.siblings))
+        loop.schedule(after: .milliseconds(inQueue + Self.wayMilliseconds)) { [unowned self] in take(message) }
+    }
+
+    private func push(_ lane: Int) {
+        let begun = loop.now.monotonic
+        pushes.append(begun)
+        inFlightMax = max(inFlightMax, lanes[lane].inFlight)
+        loop.schedule(after: options.answer) { [unowned self] in
+            lanes[lane].ended(begunAt: begun, loop.now.monotonic)
+            call(lane)
+        }
+    }
+
+    private func call(_ lane: Int) {
+        while let turn = lanes[lane].callNext(loop.now.monotonic) {
+            let message = waiting[lane].removeFirst()
+            switch turn {
+            case .now: push(lane)
+            case .later(let milliseconds): wait(message, milliseconds)
+            case .here: preconditionFailure("it waits here already")
+            }
+        }
+        scheduleCall(lane)
+    }
+
+    private func scheduleCall(_ lane: Int) {
+        if let timer = timers[lane].take() { loop.cancel(timer) }
+        guard let time = lanes[lane].nextCall else { return }
+        timers[lane] = loop.schedule(at: time) { [unowned self] in
+            timers[lane] = nil
+            call(lane)
+        }
+    }
+}
