@@ -31,8 +31,8 @@ final class LaneScene {
     /// - Parameter signsOnce: provider tokens are signed once for all lanes; else each signs its own.
     init(
         lanes: Int = 1, inFlightMax: Int = LaneRig.inFlightMax, connectionsMax: Int = 1, keys: Int = 1,
-        teams: Int? = nil, apps: Int = 1, requestQueues: [String] = [], signsOnce: Bool = false, traces: Bool = false,
-        log: Log = .silent
+        teams: Int? = nil, apps: Int = 1, requestQueues: [String] = [], shards: [String: Int] = [:],
+        signsOnce: Bool = false, traces: Bool = false, log: Log = .silent
     ) throws {
         let seen = Seen()
         self.seen = seen
@@ -51,8 +51,8 @@ final class LaneScene {
                 bundleID: SimulatedApps.bundleID(app), defaultEnvironment: .sandbox, sandbox: .init(app % keys))
         }
         rig = try LaneRig(
-            lanes: lanes, inFlightMax: inFlightMax, log: log, requestQueues: requestQueues, apps: directory,
-            pools: pools, tokens: signsOnce ? try Self.tokens(pools) : [:], traces: traces
+            lanes: lanes, inFlightMax: inFlightMax, log: log, requestQueues: requestQueues, shards: shards,
+            apps: directory, pools: pools, tokens: signsOnce ? try Self.tokens(pools) : [:], traces: traces
         ) { [network, seen] loop in
             pools.indices.map { key in
                 SimulatedConnector(loop: loop, endpoint: Self.endpoint, host: SimulatedHost()) {
