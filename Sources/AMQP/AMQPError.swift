@@ -76,6 +76,9 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
         return String(message.dropFirst(start.count).dropLast(end.count))
     }
 
+    /// Whether the broker lacks the plugin that an exchange's type is of.
+    public var isUnknownExchangeType: Bool { replyCode == 503 && message.contains("exchange type '") }
+
     /// `queue push.requests is missing` from RabbitMQ's `NOT_FOUND - no queue 'push.requests' in vhost '/'`; `nil` for
     /// other words: a queue whose node is down is not missing.
     private static func missing(_ replyText: String) -> String? {

@@ -20,6 +20,8 @@ import TestKit
           --keys N           of the apps, in turns (1); each has an app at least. The floors have one always
           --lanes N          of each worker (1)
           --workers N        at once (1); the floors are one process always
+          --shards N         of the queue of requests (1); the floors take from the queue itself
+          --nodes N          of the broker, 1 or 3 (1); its processor time is that of all
 
         growth: the same beside floor-worker, over a list of values of one of those settings, such as --in-flight 10,100,1000.
           --messages N       of a sample (50000)

@@ -7,7 +7,10 @@ struct WorkerStage {
     static let requests = "push.requests"
     static let results = "push.results"
 
+    /// The first of its nodes.
     let broker: PrivateBroker
+    private let otherNodes: [PrivateBroker]
+    private let shards: [String]
     let desk: BrokerDesk
     let configuration: String
     private let directory: TemporaryDirectory
@@ -20,26 +23,40 @@ struct WorkerStage {
     /// - Parameters:
     ///   - apps: bundle IDs.
     ///   - keys: of the apps, in turns; the first is the demonstration's.
+    ///   - shards: of the queue of requests.
+    ///   - nodes: of the broker, 1 or 3.
     ///   - options: more of the simulator's command line.
     ///   - more: lines of the worker's configuration.
     init(
-        apps: [String] = BenchMessage.bundleIDs(1), keys: Int = 1, simulator options: [String] = [],
-        more: String = ""
+        apps: [String] = BenchMessage.bundleIDs(1), keys: Int = 1, shards: Int = 1, nodes: Int = 1,
+        simulator options: [String] = [], more: String = ""
     ) async throws {
         directory = try TemporaryDirectory("bench")
-        broker = try await PrivateBroker()
+        let url: String
+        if nodes == 1, shards == 1 {
+            broker = try await PrivateBroker()
+            (otherNodes, url) = ([], broker.url)
+        } else {
+            let cluster = try await PrivateCluster(nodes: nodes)
+            broker = cluster.nodes[0]
+            (otherNodes, url) = (Array(cluster.nodes.dropFirst()), cluster.url)
+        }
+        self.shards = shards == 1 ? [] : (0..<shards).map { "\(Self.requests).\($0)" }
         let admin = keys > 1 ? ["--admin", "127.0.0.1:0"] : []
         apns = try await SimulatorProcess(in: directory, options: options + admin + ["--accept-unknown-topics"])
         let moreKeyIDs = (1..<keys).map { "BENCHK" + BenchMessage.digits($0, count: 4, radix: 10) }
         for id in moreKeyIDs { try await apns.addKey(id) }
-        configuration = try apns.writeConfiguration(amqpURL: broker.url, apps: apps, keys: moreKeyIDs, more: more)
+        let queues = shards == 1 ? "" : "\n  request_queues: [{name: \(Self.requests), shards: \(shards)}]"
+        configuration = try apns.writeConfiguration(
+            amqpURL: "\(url)\(queues)", apps: apps, keys: moreKeyIDs, more: more)
         try await MartletProcess.run("topology", "apply", "--config", configuration)
-        desk = try BrokerDesk(broker.url)
+        desk = try BrokerDesk(url)
     }
 
     func end() async throws {
         await desk.close()
         try await simulator.terminate()
+        for node in otherNodes.reversed() { try await node.end() }
         try await broker.end()
     }
 
@@ -54,24 +71,35 @@ struct WorkerStage {
 
     /// What all but the program that is measured have used by now.
     func peerTimes() async -> [Measurement.Peer: Duration] {
-        [.broker: await broker.processorTime(), .simulator: simulator.processorTime]
+        var ofBroker = await broker.processorTime()
+        for node in otherNodes { ofBroker += await node.processorTime() }
+        return [.broker: ofBroker, .simulator: simulator.processorTime]
     }
 
     /// Takes away what is left of requests and results.
-    func purge() async throws { for queue in [Self.requests, Self.results] { try await desk.purge(queue) } }
+    func purge() async throws {
+        for queue in [Self.requests, Self.results] + shards { try await desk.purge(queue) }
+    }
 
     /// A file with the value of an `authorization` header.
     func writeAuthorization() throws -> String { try directory.write("authorization", apns.authorization()) }
 
     /// Publishes so many requests.
-    func fill(_ count: Int, _ template: BenchMessage) async throws {
-        try await desk.publish(count) { template.message($0, queue: Self.requests) }
+    ///
+    /// - Parameter inShards: as a producer does that leaves the choice of the queue to the broker; only where there are any.
+    func fill(_ count: Int, _ template: BenchMessage, inShards: Bool = false) async throws {
+        let isDirect = shards.isEmpty || !inShards
+        try await desk.publish(count) { number in
+            var message = template.message(number, queue: Self.requests)
+            if !isDirect { message.exchange = Self.requests }
+            return message
+        }
     }
 
-    /// Empties both queues, then fills that of the requests.
-    func refill(_ count: Int, _ template: BenchMessage) async throws {
+    /// Empties all queues, then fills that of the requests.
+    func refill(_ count: Int, _ template: BenchMessage, inShards: Bool = false) async throws {
         try await purge()
-        try await fill(count, template)
+        try await fill(count, template, inShards: inShards)
     }
 
     /// How many pushes the simulator has taken by now.
@@ -79,7 +107,8 @@ struct WorkerStage {
 
     /// Makes sure that of so many requests none is left and each has its result.
     func expectDone(_ count: Int) async throws {
-        let left = try await desk.count(in: Self.requests)
+        var left = 0
+        for queue in [Self.requests] + shards { left += try await desk.count(in: queue) }
         let told = try await desk.count(in: Self.results)
         guard left == 0, told == count else {
             throw ProcessError("\(left) requests are left, and \(told) results were told")

@@ -86,7 +86,7 @@ import Testing
             writer.longString(Array("en_US".utf8))
         },
         method(0, 10, 30) { writer in
-            writer.short(100)
+            writer.short(2047)
             writer.long(8192)
             writer.short(30)
         },

@@ -40,12 +40,13 @@ final class LaneRig {
     init(
         lanes count: Int = 1, inFlightMax: Int = LaneRig.inFlightMax, bodyBytesMax: Int? = nil,
         publishedBytesMax: Int? = nil, log: Log = .silent, requestQueues: [String] = [],
+        shards: [String: Int] = [:],
         apps: [AppDirectory.App] = [], payloadSchemas: PayloadSchemas = PayloadSchemas(),
         pools: [PoolConfiguration] = [], tokens: [Credential.Name: TokenSupply] = [:], traces: Bool = false,
         apns: (VirtualLoop) -> [ByteConnector] = { _ in [] }
     ) throws {
         let endpoint = Endpoint(host: "broker", port: 5672)
-        names = TopologyNames(requestQueues: requestQueues)
+        names = TopologyNames(requestQueues: requestQueues, shards: shards)
         broker = loop.enter { [loop] in ScriptedBroker(loop: loop, endpoint: endpoint) }
         var configuration = LaneConfiguration(
             names: names,

@@ -33,8 +33,8 @@ final class LaneScene {
     ///   - limits: by app.
     init(
         lanes: Int = 1, inFlightMax: Int = LaneRig.inFlightMax, connectionsMax: Int = 1, keys: Int = 1,
-        teams: Int? = nil, apps: Int = 1, requestQueues: [String] = [], signsOnce: Bool = false, traces: Bool = false,
-        limits: [Int: PushLimits] = [:], log: Log = .silent
+        teams: Int? = nil, apps: Int = 1, requestQueues: [String] = [], shards: [String: Int] = [:],
+        signsOnce: Bool = false, traces: Bool = false, limits: [Int: PushLimits] = [:], log: Log = .silent
     ) throws {
         let seen = Seen()
         self.seen = seen
@@ -54,8 +54,8 @@ final class LaneScene {
                 limits: limits[app] ?? PushLimits())
         }
         rig = try LaneRig(
-            lanes: lanes, inFlightMax: inFlightMax, log: log, requestQueues: requestQueues, apps: directory,
-            pools: pools, tokens: signsOnce ? try Self.tokens(pools) : [:], traces: traces
+            lanes: lanes, inFlightMax: inFlightMax, log: log, requestQueues: requestQueues, shards: shards,
+            apps: directory, pools: pools, tokens: signsOnce ? try Self.tokens(pools) : [:], traces: traces
         ) { [network, seen] loop in
             pools.indices.map { key in
                 SimulatedConnector(loop: loop, endpoint: Self.endpoint, host: SimulatedHost()) {

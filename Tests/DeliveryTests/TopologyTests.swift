@@ -120,7 +120,7 @@ import Testing
 
     private func keys(of topology: Topology) -> [String] {
         topology.bindings.filter { $0.exchange == topology.names.requestsExchange }
-            .map { "\($0.queue) \($0.routingKey)" }
+            .map { "\($0.destination) \($0.routingKey)" }
     }
 
     /// Another value for a name would make every broker that has the queue refuse the declaration.

@@ -316,6 +316,43 @@ import Testing
         #expect(configuration.requestQueues == [RequestQueue(name: "orders", prefetch: 1000)])
     }
 
+    @Test func aQueueOfRequestsMayBeDivided() throws {
+        let queues =
+            "url: amqp://rabbit\n  request_queues: [{name: orders, shards: 3, prefetch: 9}, {name: bulk, shards: 1}]"
+        let configuration = try load(Self.shortest.replacing("url: amqp://rabbit", with: queues))
+        #expect(configuration.broker.names.shardCounts == ["orders": 3])
+        #expect(
+            configuration.requestQueues.map(\.name) == ["orders", "orders.0", "orders.1", "orders.2", "bulk"])
+        #expect(configuration.requestQueues.map(\.prefetch) == [2, 3, 2, 2, 1000])
+        let topology = Configuration.topology(
+            configuration.broker, configuration.retry, configuration.results, nil)
+        #expect(topology.queues.contains { $0.name == "orders.2" })
+    }
+
+    @Test(arguments: [
+        (
+            "{name: orders, shards: 4, prefetch: 4}",
+            "56: prefetch is 4: 4 shards and the queue itself need at least 5"
+        ),
+        (
+            "{name: orders, shards: 4}",
+            "43: limits.in_flight_max is 4: 4 shards and the queue itself need at least 5"
+        ),
+        (
+            "{name: push.wait, shards: 2, prefetch: 9}",
+            "19: push.wait.0 is the name of a queue that the worker publishes to"
+        ),
+        (
+            "{name: a, shards: 2, prefetch: 9}, {name: a.1}",
+            "38: a shard of it would be called a.1, as another queue is"
+        ),
+    ])
+    func shardsThatCannotBeAreTold(queues: String, message: String) {
+        let text = Self.shortest.replacing("amqp://rabbit", with: "amqp://rabbit\n  request_queues: [\(queues)]")
+        let lines = mistakes(text + "\nlimits: {in_flight_max: 4}").filter { !$0.contains("push.wait.1") }
+        #expect(lines == ["martlet.yaml:3:\(message)"])
+    }
+
     @Test(arguments: [
         ("[5s, 30s, 30s]", "21: delays ascend; 30s stands before it"),
         ("[2m, 90s]", "16: delays ascend; 2m stands before it"),

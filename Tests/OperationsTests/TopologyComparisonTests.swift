@@ -104,6 +104,28 @@ import Testing
         #expect(advice() == "workers of another configuration take from it")
     }
 
+    /// Whoever applied it halfway, or has not at all, gets each request twice or nowhere.
+    @Test func whatIsNotRightOfShardsIsFound() {
+        let divided = Topology(names: TopologyNames(shards: ["push.requests": 2]), waits: [WaitDelay(seconds: 30)])
+        var picture = picture(of: divided)
+        #expect(troubles(picture, divided) == [])
+        let whole = Topology.Binding(queue: "push.requests", exchange: "push.requests", routingKey: "#")
+        picture.bindings.append(whole)
+        #expect(picture.staleBindings(of: divided) == [whole])
+        picture.bindings.removeAll { $0 == whole || $0.destination == "push.requests.1" }
+        picture.exchangeTypes = ["topic"]
+        #expect(
+            troubles(picture, divided) == [
+                TopologyFinding.missingPlugin.text,
+                "missing  binding of push.requests.1 to push.requests.shards by 1: run martlet topology apply",
+            ])
+        // One again.
+        let left = troubles(picture, topology)
+        #expect(
+            left.contains { $0.hasPrefix("differs  binding of exchange push.requests.shards to push.requests by #") })
+        #expect(!left.contains { $0.contains("plugin") })
+    }
+
     @Test func thePolicyThatAVersionNeeds() {
         var picture = picture(of: topology, version: BrokerVersion(4, 0))
         #expect(troubles(picture, topology) == [])

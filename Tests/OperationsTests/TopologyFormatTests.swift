@@ -31,6 +31,31 @@ import YAML
         #expect(text.split(separator: "\n").allSatisfy { $0.count < 400 })
     }
 
+    /// Shards are behind an exchange, which bindings lead to in each form.
+    @Test func whatIsDividedIsBoundBehindAnExchange() throws {
+        let topology = Topology(
+            names: TopologyNames(shards: ["push.requests": 64]), waits: [WaitDelay(seconds: 30)])
+        let policies = topology.policies(of: BrokerVersion(4, 0))
+        let text = DefinitionsFile.text(topology, virtualHost: "/", policies: policies)
+        #expect(text.split(separator: "\n").allSatisfy { $0.count < 400 })
+        let root = try JSONDocument(text).root
+        let bindings = root["bindings"].map { Array($0.elements) } ?? []
+        let toExchange = bindings.filter { $0["destination_type"]?.string == "exchange" }
+        #expect(toExchange.map { $0["destination"]?.string } == ["push.requests.shards"])
+        #expect(toExchange.map { $0["source"]?.string } == ["push.requests"])
+        let hashing = root["exchanges"]?.elements.first { $0["type"]?.string == "x-consistent-hash" }
+        #expect(hashing?["arguments"]?["hash-property"]?.string == "message_id")
+        #expect(bindings.count { $0["source"]?.string == "push.requests.shards" } == 64)
+
+        let objects = KubernetesObjects.text(topology, virtualHost: "/", cluster: "rabbit", policies: policies)
+        #expect(objects.contains(#""destination":"push.requests.shards","destinationType":"exchange""#))
+        let table = TopologyReport.table(topology)
+        #expect(table.contains(/push\.requests +exchange push\.requests\.shards +#/))
+        let permissions = WorkerPermissions(topology)
+        #expect(permissions.read == #"^(push\.requests(\.[0-9]+)?|push\.quarantine)$"#)
+        #expect(permissions.readQueues.contains("push.requests.63"))
+    }
+
     @Test func aScriptIsOneThatAShellTakes() async throws {
         let script = RabbitmqctlScript.text(
             topology, virtualHost: "it's", user: "martlet", policies: topology.policies(of: BrokerVersion(4, 3)))

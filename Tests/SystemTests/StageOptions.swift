@@ -39,6 +39,8 @@ extension Stage {
         var broadcastHost: String?
         /// Last words of the names of several request queues; none: there is one.
         var requestQueues: [String] = []
+        /// Of the queue of requests, where it is the only one.
+        var shards = 1
         /// The section of the configuration, in YAML's flow style.
         var admin = "{enabled: false}"
         /// Further sections, a line each in YAML's flow style.
@@ -55,6 +57,7 @@ extension Stage.Options {
         let identity = brokerIdentity == nil ? "" : ", certificate_file: worker.pem, key_file: worker.key"
         if brokerAuthority != nil { lines.append("  tls: {ca_file: broker-ca.pem\(identity)}") }
         if let heartbeatSeconds { lines.append("  heartbeat_seconds: \(heartbeatSeconds)") }
+        if shards > 1 { lines.append("  request_queues: [{name: \(prefix).requests, shards: \(shards)}]") }
         if !requestQueues.isEmpty { lines.append("  request_queues:") }
         for word in requestQueues { lines.append("    - {name: \(prefix).requests.\(word)}") }
         lines += ["apns:", "  connections_max: \(connectionsMax)"]

@@ -15,9 +15,12 @@ public struct QueueStatus: Sendable, Hashable {
     }
 }
 
-/// The types of exchange that every broker has.
+/// The types of exchange that every broker has, and one of a plugin.
 public enum ExchangeKind: String, Sendable, Hashable {
     case direct, fanout, topic, headers
+    /// Of the plugin `rabbitmq_consistent_hash_exchange`: each message goes to one of what is bound, the same for the same
+    /// value of what the exchange hashes by.
+    case consistentHash = "x-consistent-hash"
 }
 
 /// Declares, inspects and empties exchanges and queues.
@@ -73,6 +76,22 @@ public final class BrokerAdmin: BrokerChannel {
             amqp_exchange_declare_t(
                 ticket: 0, exchange: pool.bytes(name), type: pool.bytes(kind.rawValue), passive: 0, durable: 1,
                 auto_delete: 0, internal: 0, nowait: 0, arguments: pool.table(arguments))
+        }
+    }
+
+    /// Whether the broker has exchanges that hash. Nothing is declared: it is asked for one that hashes by two things at
+    /// once, which the plugin refuses; without it the broker ends the connection, which is opened again.
+    ///
+    /// - Parameter name: that the exchange would have; it may be there, and this user need not be allowed to declare it.
+    public func hashesConsistently(_ name: String) async throws(AMQPError) -> Bool {
+        do {
+            try await declareExchange(
+                name, .consistentHash, arguments: ["hash-header": "none", "hash-property": "message_id"])
+            return true
+        } catch {
+            if error.isUnknownExchangeType { return false }
+            guard error.code == .preconditionFailed || error.code == .accessRefused else { throw error }
+            return true
         }
     }
 
@@ -145,6 +164,35 @@ public final class BrokerAdmin: BrokerChannel {
             amqp_queue_unbind_t(
                 ticket: 0, queue: pool.bytes(queue), exchange: pool.bytes(exchange),
                 routing_key: pool.bytes(routingKey), arguments: amqp_table_t())
+        }
+    }
+
+    /// Has an exchange hand on to another what it would hand to a queue. A binding that is there already is no error.
+    public func bindExchange(
+        _ exchange: String, toExchange source: String, routingKey: String
+    ) async throws(AMQPError) {
+        _ = try await call { pool in
+            amqp_exchange_bind_t(
+                ticket: 0, destination: pool.bytes(exchange), source: pool.bytes(source),
+                routing_key: pool.bytes(routingKey), nowait: 0, arguments: amqp_table_t())
+        }
+    }
+
+    /// Takes such a binding away; one that is not there is no error, as long as both exchanges are.
+    public func unbindExchange(
+        _ exchange: String, fromExchange source: String, routingKey: String
+    ) async throws(AMQPError) {
+        _ = try await call { pool in
+            amqp_exchange_unbind_t(
+                ticket: 0, destination: pool.bytes(exchange), source: pool.bytes(source),
+                routing_key: pool.bytes(routingKey), nowait: 0, arguments: amqp_table_t())
+        }
+    }
+
+    /// Deletes an exchange that leads nowhere; one that is not there is no error, one with bindings is (406).
+    public func deleteUnusedExchange(_ name: String) async throws(AMQPError) {
+        _ = try await call { pool in
+            amqp_exchange_delete_t(ticket: 0, exchange: pool.bytes(name), if_unused: 1, nowait: 0)
         }
     }
 
@@ -258,7 +306,7 @@ public final class BrokerAdmin: BrokerChannel {
     override func methodReceived(_ method: ServerMethod) -> Bool {
         guard !assembler.isBusy, !pending.isEmpty else { return false }
         switch method {
-        case .exchangeDeclareOK, .exchangeUnbindOK, .queueBindOK, .queueUnbindOK:
+        case .exchangeDeclareOK, .exchangeBindOK, .exchangeUnbindOK, .exchangeDeleteOK, .queueBindOK, .queueUnbindOK:
             answer(.done)
         case .basicConsumeOK:
             // Nobody here consumes: what comes is given back.

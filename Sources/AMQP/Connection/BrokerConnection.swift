@@ -8,8 +8,8 @@ public import EventLoop
 ///
 /// Belongs to one loop and is used on its thread only.
 public final class BrokerConnection {
-    /// Channels that one connection carries.
-    public static let channelsMax = 16
+    /// Channels that one connection carries: as many as a worker may have queues, with room for administration.
+    public static let channelsMax = 256
 
     private enum Phase {
         /// Before the first connection and between two. To: loggingIn.

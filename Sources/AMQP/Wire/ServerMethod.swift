@@ -13,7 +13,9 @@ enum ServerMethod {
     case channelClose(amqp_channel_close_t)
     case channelCloseOK
     case exchangeDeclareOK
+    case exchangeBindOK
     case exchangeUnbindOK
+    case exchangeDeleteOK
     case queueDeclareOK(amqp_queue_declare_ok_t)
     case queueBindOK
     case queueUnbindOK
@@ -52,7 +54,9 @@ enum ServerMethod {
         case AMQP_CHANNEL_CLOSE_METHOD: decode(id, arguments, pool).map(Self.channelClose)
         case AMQP_CHANNEL_CLOSE_OK_METHOD: .channelCloseOK
         case AMQP_EXCHANGE_DECLARE_OK_METHOD: .exchangeDeclareOK
+        case AMQP_EXCHANGE_BIND_OK_METHOD: .exchangeBindOK
         case AMQP_EXCHANGE_UNBIND_OK_METHOD: .exchangeUnbindOK
+        case AMQP_EXCHANGE_DELETE_OK_METHOD: .exchangeDeleteOK
         case AMQP_QUEUE_DECLARE_OK_METHOD: decode(id, arguments, pool).map(Self.queueDeclareOK)
         case AMQP_QUEUE_BIND_OK_METHOD: .queueBindOK
         case AMQP_QUEUE_UNBIND_OK_METHOD: .queueUnbindOK

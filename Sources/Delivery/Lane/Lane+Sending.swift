@@ -36,7 +36,7 @@ extension Lane {
             admitted(pass)
             let sentAt = loop.now.unixMilliseconds
             let outcome = await pools[pass.route.pool].send(
-                notification.push, priority: record.source, onFreshConnection: pass.needsFreshConnection,
+                notification.push, priority: priorities[record.source], onFreshConnection: pass.needsFreshConnection,
                 timing: record.trace?.push)
             switch next(after: outcome, notification, pass, sentAt, record) {
             case .send(let again): pass = again

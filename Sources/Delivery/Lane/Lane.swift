@@ -19,6 +19,8 @@ public actor Lane {
     let publishing: BrokerConnection
     /// One for each request queue, in the order of their importance, then that of the quarantine.
     let consumers: [Consumer]
+    /// By consumer: that of what is pushed of its deliveries.
+    let priorities: [Int]
     let publisher: Publisher
     let pools: [APNSPool]
     let counters: LaneCounters
@@ -97,6 +99,7 @@ public actor Lane {
         publishing = BrokerConnection(
             loop: loop, connectors: connectors.publisher, configuration: configuration.broker(for: .publish))
         consumers = configuration.consumers.map { Consumer(on: consuming, configuration: $0) }
+        priorities = configuration.priorities
         channels = consumers.map { _ in copies.openChannel() }
         outages = BrokerOutages(queues: configuration.consumers.map(\.queue))
         publisher = Publisher(on: publishing, configuration: configuration.publisher)

@@ -8,7 +8,8 @@ public struct LaneConfiguration: Sendable {
     public static let quarantinePrefetch = 1
 
     public var names: TopologyNames
-    /// The queues that requests are taken from; pushes of the first go first. At least one.
+    /// The queues that requests are taken from, each before its shards; pushes of the first, and of its shards, go first.
+    /// At least one.
     public var requestQueues: [RequestQueue]
     /// Its connections add lane and role to the name.
     public var broker: ConnectionConfiguration
@@ -48,6 +49,16 @@ public struct LaneConfiguration: Sendable {
         }
     }
 
+    /// Of each consumer's pushes: shards have that of their queue, the quarantine the last.
+    var priorities: [Int] {
+        var next = 0
+        let ofQueues = requestQueues.map { queue in
+            if queue.shardOf == nil { next += 1 }
+            return next - 1
+        }
+        return ofQueues + [next]
+    }
+
     public init(
         names: TopologyNames = TopologyNames(), broker: ConnectionConfiguration, requestQueues: [RequestQueue],
         apps: AppDirectory, pools: [PoolConfiguration], worker: String
@@ -70,8 +81,9 @@ public struct LaneConfiguration: Sendable {
     ) {
         self.init(
             names: names, broker: broker,
-            requestQueues: names.requestQueues.map { RequestQueue(name: $0, prefetch: inFlightMax) }, apps: apps,
-            pools: pools, worker: worker)
+            requestQueues: names.requestQueues.flatMap { queue in
+                RequestQueue(name: queue, prefetch: inFlightMax).shared(among: names.shards(of: queue))
+            }, apps: apps, pools: pools, worker: worker)
     }
 }
 

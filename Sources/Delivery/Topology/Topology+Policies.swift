@@ -17,15 +17,20 @@ extension Topology {
         return [
             Policy(
                 name: "\(names.prefix)-deliveries",
-                pattern: "^(\(countedQueues.map(Self.escaped).joined(separator: "|")))$", priority: 1,
+                pattern: "^(\(countedPatterns.joined(separator: "|")))$", priority: 1,
                 definition: [.integer("delivery-limit", -1)])
         ]
     }
 
     /// Queues out of which a limit of deliveries would take messages unseen.
-    public var countedQueues: [String] {
-        names.requestQueues + [names.quarantineQueue, names.deadQueue]
-            + (takesChannelCommands ? [names.channelsQueue] : [])
+    public var countedQueues: [String] { names.takenQueues + countedBesides }
+
+    private var countedPatterns: [String] {
+        names.requestQueues.map { names.pattern(of: $0) } + countedBesides.map(Self.escaped)
+    }
+
+    private var countedBesides: [String] {
+        [names.quarantineQueue, names.deadQueue] + (takesChannelCommands ? [names.channelsQueue] : [])
     }
 
     /// A regular expression that matches the name alone.

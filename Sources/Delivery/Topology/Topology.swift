@@ -15,9 +15,15 @@ public struct Topology: Sendable, Equatable {
     /// several, by which a request would reach two queues and be pushed twice, and of a queue of results that is to take
     /// no more.
     public let formerBindings: [Binding]
+    /// How requests come to each queue of them, or to its shards.
+    public let shardings: [Sharding]
 
     public struct Exchange: Sendable, Hashable {
-        public enum Kind: String, Sendable { case direct, topic, fanout }
+        public enum Kind: String, Sendable {
+            case direct, topic, fanout
+            /// Of a plugin of RabbitMQ's: one of what is bound gets the message.
+            case consistentHash = "x-consistent-hash"
+        }
         public let name: String
         public let kind: Kind
         public let arguments: [Argument]
@@ -29,16 +35,27 @@ public struct Topology: Sendable, Equatable {
         public let arguments: [Argument]
     }
 
+    /// From an exchange to a queue, or to another exchange.
     public struct Binding: Sendable, Hashable {
-        public let queue: String
+        public enum DestinationKind: String, Sendable { case queue, exchange }
+        public let destination: String
+        public let kind: DestinationKind
         public let exchange: String
         public let routingKey: String
 
         public init(queue: String, exchange: String, routingKey: String) {
-            self.queue = queue
+            self.init(destination: queue, kind: .queue, exchange: exchange, routingKey: routingKey)
+        }
+
+        public init(destination: String, kind: DestinationKind, exchange: String, routingKey: String) {
+            self.destination = destination
+            self.kind = kind
             self.exchange = exchange
             self.routingKey = routingKey
         }
+
+        /// nil: it leads to an exchange.
+        public var queue: String? { kind == .queue ? destination : nil }
     }
 
     /// An `x-…` argument of a declaration, in the order in which it is sent.
@@ -75,10 +92,13 @@ public struct Topology: Sendable, Equatable {
                 (name: names.waitQueue(delay, sibling: sibling), milliseconds: delay.milliseconds(sibling: sibling))
             }
         }
+        let incoming = [
+            Exchange(name: names.unroutedExchange, kind: .fanout, arguments: []),
+            Exchange(name: names.requestsExchange, kind: .topic, arguments: []),
+        ]
         exchanges =
-            [
-                Exchange(name: names.unroutedExchange, kind: .fanout, arguments: []),
-                Exchange(name: names.requestsExchange, kind: .topic, arguments: []),
+            incoming + Self.shardsExchanges(names)
+            + [
                 // A result that no queue is bound for must not hold up the acknowledgement of its request.
                 Exchange(
                     name: names.resultsExchange, kind: .topic,
@@ -91,8 +111,12 @@ public struct Topology: Sendable, Equatable {
         let deadLettered = Self.quorum + Self.deadLettersTo(exchange: names.brokerDeadLettersExchange)
         let bounded = Self.quorum + Self.bounds(results)
         let resultsQueues = results.hasQueue ? [Queue(name: names.resultsQueue, arguments: bounded)] : []
+        let requestQueues = names.requestQueues.flatMap { queue in
+            [Queue(name: queue, arguments: deadLettered)]
+                + names.shards(of: queue).map { Queue(name: $0, arguments: deadLettered + Self.spread) }
+        }
         queues =
-            names.requestQueues.map { Queue(name: $0, arguments: deadLettered) }
+            requestQueues
             + [
                 // One worker at a time, one message at a time: what kills workers kills no neighbour there.
                 Queue(
@@ -111,12 +135,14 @@ public struct Topology: Sendable, Equatable {
                     arguments: Self.quorum + [.integer("x-message-ttl", queue.milliseconds)]
                         + Self.deadLettersTo(exchange: ""))
             }
-        let requests = names.requestQueues.map { queue in
-            Binding(
-                queue: queue, exchange: names.requestsExchange,
+        let shardings = names.requestQueues.map { queue in
+            Sharding(
+                of: queue, names: names,
                 routingKey: names.requestQueues.count == 1
                     ? Self.everyKey : routingKeys[queue] ?? Self.lastWord(of: queue))
         }
+        self.shardings = shardings
+        let requests = shardings.flatMap(\.bindings)
         let former = Set(names.requestQueues + TopologyNames(prefix: names.prefix).requestQueues).sorted().map {
             Binding(queue: $0, exchange: names.requestsExchange, routingKey: Self.everyKey)
         }
@@ -124,7 +150,10 @@ public struct Topology: Sendable, Equatable {
         let everyResult = [
             Binding(queue: names.resultsQueue, exchange: names.resultsExchange, routingKey: "result.#")
         ]
-        formerBindings = formerRequests + (results.hasQueue ? [] : everyResult)
+        let formerOfSharded = shardings.filter(\.isSharded).flatMap(\.formerBindings)
+        formerBindings =
+            formerRequests.filter { !formerOfSharded.contains($0) } + formerOfSharded
+            + (results.hasQueue ? [] : everyResult)
         let quarantine = Binding(queue: names.quarantineQueue, exchange: names.quarantineQueue, routingKey: "")
         bindings =
             requests + [quarantine] + (results.hasQueue ? everyResult : [])
@@ -138,7 +167,7 @@ public struct Topology: Sendable, Equatable {
     /// Whether there is a queue for them.
     public var takesChannelCommands: Bool { queues.contains { $0.name == names.channelsQueue } }
 
-    private static let everyKey = "#"
+    static let everyKey = "#"
 
     /// `bulk` of `push.requests.bulk`: the routing key of a request queue that is given no other.
     public static func lastWord(of queue: String) -> String {

@@ -5,8 +5,10 @@ public struct TopologyNames: Sendable, Hashable {
 
     /// Topic: producers publish here (or straight to a queue of requests through the default exchange).
     public let requestsExchange: String
-    /// Workers consume from these; at least one, the most important first.
+    /// Workers consume from these, and from their shards; at least one, the most important first.
     public let requestQueues: [String]
+    /// Into how many shards a queue of requests is divided, for those that are.
+    public let shardCounts: [String: Int]
     /// Where a message that was delivered again and again waits to be tried alone. The fanout exchange that leads to it
     /// has its name.
     public let quarantineQueue: String
@@ -26,11 +28,14 @@ public struct TopologyNames: Sendable, Hashable {
     /// Commands for broadcast channels, which are published straight to it.
     public let channelsQueue: String
 
-    /// - Parameter requestQueues: none stands for `<prefix>.requests`.
-    public init(prefix: String = "push", requestQueues: [String] = []) {
+    /// - Parameters:
+    ///   - requestQueues: none stands for `<prefix>.requests`.
+    ///   - shards: of each of them, by name, 1 to ``shardsMax``; 1 where it is left out.
+    public init(prefix: String = "push", requestQueues: [String] = [], shards: [String: Int] = [:]) {
         self.prefix = prefix
         self.requestsExchange = "\(prefix).requests"
         self.requestQueues = requestQueues.isEmpty ? ["\(prefix).requests"] : requestQueues
+        self.shardCounts = shards.filter { $0.value > 1 }
         self.quarantineQueue = "\(prefix).quarantine"
         self.resultsExchange = "\(prefix).results"
         self.resultsQueue = "\(prefix).results"
@@ -49,7 +54,7 @@ public struct TopologyNames: Sendable, Hashable {
     }
 
     /// Whether a queue of that name is one of this topology, or could be.
-    func isOurs(_ queue: String) -> Bool { queue.hasPrefix("\(prefix).") || requestQueues.contains(queue) }
+    func isOurs(_ queue: String) -> Bool { queue.hasPrefix("\(prefix).") || takenQueues.contains(queue) }
 
     /// Where a message waits for the sibling's time: a queue, and the fanout exchange of the same name that leads to it.
     /// What is published there with a queue's name as routing key comes back to that queue.

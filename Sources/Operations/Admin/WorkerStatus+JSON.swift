@@ -24,6 +24,7 @@ extension WorkerStatus {
             $0.array("queues", queues) { json, queue in
                 json.object {
                     $0.member("name", queue.name)
+                    if let whole = shardOf[queue.name] { $0.member("shard_of", whole) }
                     $0.member("messages", queue.messages)
                     $0.member("consumers", queue.consumers)
                 }

@@ -41,6 +41,8 @@ struct WorkerStatus: Sendable {
     var broker: String
     /// As the broker said last; none before it has.
     var queues: [QueueStatus]
+    /// The queue of requests, for those of `queues` that are shards of one.
+    var shardOf: [String: String] = [:]
     /// How long ago; nil before it has.
     var queuesSecondsOld: Int?
     /// nil: it takes no commands for broadcast channels. Pushes go on without it: whether the worker is ready is another

@@ -14,6 +14,8 @@ struct TopologyApplication {
             case bound
             /// Not there now, as above.
             case unbound
+            /// It led nowhere any more.
+            case deleted
             /// It is there, and nothing leads to it any more: what to do with it.
             case unused(String)
             /// It is there otherwise than the configuration has it, which harms no worker: what to do about it.
@@ -32,6 +34,7 @@ struct TopologyApplication {
             case .changed: "changed  \(subject)"
             case .bound: "bound    \(subject)"
             case .unbound: "unbound  \(subject)"
+            case .deleted: "deleted  \(subject)"
             case .unused(let advice): "unused   \(subject): \(advice)"
             case .kept(let advice): "kept     \(subject): \(advice)"
             case .failed(let reason): "failed   \(subject): \(reason)"
@@ -83,20 +86,15 @@ struct TopologyApplication {
                 return exists ? .present : .created
             }
         }
-        for binding in topology.bindings {
-            let isThere = picture?.bindings.contains(binding)
-            try await step(binding.text) { admin throws(AMQPError) in
-                try await admin.bindQueue(
-                    binding.queue, toExchange: binding.exchange, routingKey: binding.routingKey)
-                return switch isThere {
-                case true?: .present
-                case false?: .created
-                case nil: .bound
-                }
-            }
-        }
+        // Before the others: in the order of their steps no request reaches two queues, or none.
+        var led: [Topology.Binding] = []
+        for sharding in topology.shardings where try await lead(sharding) { led += sharding.bindings }
+        for binding in topology.bindings where !led.contains(binding) { try await bind(binding) }
         let stale = picture?.staleBindings(of: topology) ?? topology.formerBindings
-        for binding in stale + former.filter({ !stale.contains($0) }) { try await unbind(binding, topology) }
+        let seenTo = topology.shardings.flatMap(\.formerBindings)
+        for binding in stale + former.filter({ !stale.contains($0) }) where !seenTo.contains(binding) {
+            try await unbind(binding, topology)
+        }
         reportForeignBindings(of: topology, except: former)
         try await lookForRetryExchange(of: topology.names)
         return failures
@@ -109,16 +107,70 @@ struct TopologyApplication {
         }
     }
 
+    /// Has requests come to a queue, or to its shards, from now on; ends with a step that fails, after which all of them
+    /// come where they came before it.
+    ///
+    /// - Returns: false where there are no shards and were none: the queue is bound as any other.
+    private mutating func lead(_ sharding: Topology.Sharding) async throws(AMQPError) -> Bool {
+        if !sharding.isSharded {
+            guard try await isThere(exchange: sharding.exchange) else { return false }
+        } else if let picture, sharding.isDone(picture.bindings) {
+            for binding in sharding.bindings { report(Step(subject: binding.text, result: .present)) }
+            return true
+        }
+        for step in sharding.steps { guard try await take(step, of: sharding) else { return true } }
+        guard !sharding.isSharded else { return true }
+        try await step("exchange \(sharding.exchange)") { admin throws(AMQPError) in
+            try await admin.deleteUnusedExchange(sharding.exchange)
+            return .deleted
+        }
+        return true
+    }
+
+    /// Returns whether the next may follow.
+    private mutating func take(
+        _ step: Topology.Sharding.Step, of sharding: Topology.Sharding
+    ) async throws(AMQPError) -> Bool {
+        switch step {
+        case .bind(let binding):
+            return try await bind(binding, isPassing: !sharding.bindings.contains(binding))
+        case .unbind(let binding):
+            if let queue = binding.queue, queue != sharding.queue, try await !isThere(queue) { return true }
+            let isOver = try await unbind(binding, isPassing: binding == sharding.passing)
+            if isOver, let queue = binding.queue, queue != sharding.queue {
+                report(Step(subject: "queue \(queue)", result: .unused(advice.retire(shard: queue))))
+            }
+            return isOver
+        }
+    }
+
+    /// - Parameter isPassing: it goes again, and is told of only where it fails.
+    @discardableResult
+    private mutating func bind(_ binding: Topology.Binding, isPassing: Bool = false) async throws(AMQPError) -> Bool {
+        let isThere = picture?.bindings.contains(binding)
+        return try await step(binding.text, isTold: !isPassing) { admin throws(AMQPError) in
+            try await admin.bind(binding)
+            return switch isThere {
+            case true?: .present
+            case false?: .created
+            case nil: .bound
+            }
+        }
+    }
+
     private mutating func unbind(_ binding: Topology.Binding, _ topology: Topology) async throws(AMQPError) {
-        guard try await isThere(binding.queue) else { return }
-        let subject = "\(binding.queue) from \(binding.exchange) by \(binding.routingKey)"
+        if let queue = binding.queue, try await !isThere(queue) { return }
         guard !topology.bindings.contains(binding) else {
             failures += 1
-            return report(Step(subject: subject, result: .failed("this configuration needs it")))
+            return report(Step(subject: binding.endText, result: .failed("this configuration needs it")))
         }
-        try await step(subject) { admin throws(AMQPError) in
-            try await admin.unbindQueue(
-                binding.queue, fromExchange: binding.exchange, routingKey: binding.routingKey)
+        try await unbind(binding)
+    }
+
+    @discardableResult
+    private mutating func unbind(_ binding: Topology.Binding, isPassing: Bool = false) async throws(AMQPError) -> Bool {
+        try await step(binding.endText, isTold: !isPassing) { admin throws(AMQPError) in
+            try await admin.unbind(binding)
             return .unbound
         }
     }
@@ -126,12 +178,7 @@ struct TopologyApplication {
     /// Earlier versions had messages wait in queues of this exchange, which give back what is in them by themselves.
     private mutating func lookForRetryExchange(of names: TopologyNames) async throws(AMQPError) {
         let name = "\(names.prefix).retry"
-        do {
-            guard try await admin.exchangeExists(name) else { return }
-        } catch {
-            guard !error.isUnreachable else { throw error }
-            return
-        }
+        guard try await isThere(exchange: name) else { return }
         report(
             Step(
                 subject: "exchange \(name) and its queues",
@@ -147,15 +194,31 @@ struct TopologyApplication {
         }
     }
 
-    private mutating func step(
-        _ subject: String, _ act: (BrokerAdmin) async throws(AMQPError) -> Step.Result
-    ) async throws(AMQPError) {
+    private func isThere(exchange: String) async throws(AMQPError) -> Bool {
         do {
-            report(Step(subject: subject, result: try await act(admin)))
+            return try await admin.exchangeExists(exchange)
+        } catch {
+            guard !error.isUnreachable else { throw error }
+            return false
+        }
+    }
+
+    /// Returns whether it was done.
+    ///
+    /// - Parameter isTold: else only where it fails.
+    @discardableResult
+    private mutating func step(
+        _ subject: String, isTold: Bool = true, _ act: (BrokerAdmin) async throws(AMQPError) -> Step.Result
+    ) async throws(AMQPError) -> Bool {
+        do {
+            let result = try await act(admin)
+            if isTold { report(Step(subject: subject, result: result)) }
+            return true
         } catch {
             guard !error.isUnreachable else { throw error }
             failures += 1
             report(Step(subject: subject, result: .failed(Self.reason(for: error))))
+            return false
         }
     }
 
@@ -166,6 +229,7 @@ struct TopologyApplication {
             "it exists with other properties, which a broker cannot change; when it is empty, delete it and apply "
                 + "again (\(error.message))"
         case .accessRefused: "this user may not do that (\(error.message))"
+        case .refused where error.isUnknownExchangeType: "\(TopologyAdvice.plugin) (\(error.message))"
         default: error.message
         }
     }
@@ -183,7 +247,28 @@ extension AMQPError {
     }
 }
 
+extension Topology.Binding {
+    /// `push.requests from push.requests by #`, of one that is taken away.
+    fileprivate var endText: String { "\(shownDestination) from \(exchange) by \(routingKey)" }
+}
+
 extension BrokerAdmin {
+    fileprivate func bind(_ binding: Topology.Binding) async throws(AMQPError) {
+        let (destination, exchange, key) = (binding.destination, binding.exchange, binding.routingKey)
+        switch binding.kind {
+        case .queue: try await bindQueue(destination, toExchange: exchange, routingKey: key)
+        case .exchange: try await bindExchange(destination, toExchange: exchange, routingKey: key)
+        }
+    }
+
+    fileprivate func unbind(_ binding: Topology.Binding) async throws(AMQPError) {
+        let (destination, exchange, key) = (binding.destination, binding.exchange, binding.routingKey)
+        switch binding.kind {
+        case .queue: try await unbindQueue(destination, fromExchange: exchange, routingKey: key)
+        case .exchange: try await unbindExchange(destination, fromExchange: exchange, routingKey: key)
+        }
+    }
+
     func declare(_ exchange: Topology.Exchange) async throws(AMQPError) {
         try await declareExchange(
             exchange.name, ExchangeKind(exchange.kind), arguments: FieldTable(exchange.arguments))
@@ -201,6 +286,7 @@ extension ExchangeKind {
             case .direct: .direct
             case .topic: .topic
             case .fanout: .fanout
+            case .consistentHash: .consistentHash
             }
     }
 }

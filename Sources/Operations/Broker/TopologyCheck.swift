@@ -5,7 +5,7 @@ import Delivery
 struct TopologyCheck {
     /// Exchanges that a worker publishes to, and those that lead on from its queues.
     ///
-    /// Not the exchange of requests: producers may publish straight to the queues.
+    /// Not the exchange of requests, nor what it leads to: producers may publish straight to the queues.
     let exchanges: [String]
     /// Queues that a worker consumes from, and those without which a message that it publishes would lead nowhere.
     ///
@@ -13,7 +13,8 @@ struct TopologyCheck {
     let queues: [String]
 
     init(_ topology: Topology) {
-        exchanges = topology.exchanges.map(\.name).filter { $0 != topology.names.requestsExchange }
+        exchanges = topology.exchanges.filter { $0.kind != .consistentHash }.map(\.name)
+            .filter { $0 != topology.names.requestsExchange }
         queues = topology.queues.map(\.name).filter { $0 != topology.names.resultsQueue }
     }
 

@@ -5,7 +5,7 @@ enum TopologyReport {
     static func table(_ topology: Topology, policies: [Topology.Policy] = []) -> String {
         let exchanges = topology.exchanges.map { [$0.name, $0.kind.rawValue, text($0.arguments)] }
         let queues = topology.queues.map { [$0.name, text($0.arguments)] }
-        let bindings = topology.bindings.map { [$0.exchange, $0.queue, $0.routingKey] }
+        let bindings = topology.bindings.map { [$0.exchange, $0.shownDestination, $0.routingKey] }
         var sections = [
             section(["EXCHANGE", "KIND", "ARGUMENTS"], exchanges),
             section(["QUEUE", "ARGUMENTS"], queues),
@@ -25,6 +25,16 @@ enum TopologyReport {
 
     private static func text(_ arguments: [Topology.Argument]) -> String {
         arguments.map { "\($0.name)=\($0.value.text)" }.joined(separator: " ")
+    }
+}
+
+extension Topology.Binding {
+    /// An exchange says that it is one, since most lead to queues.
+    var shownDestination: String {
+        switch kind {
+        case .queue: destination
+        case .exchange: "exchange \(destination)"
+        }
     }
 }
 

@@ -55,6 +55,7 @@ struct Configuration: Sendable {
             var prefetch: Int?
             /// nil: the topology's own choice.
             var routingKey: String?
+            var shards = 1
         }
     }
 
@@ -169,11 +170,12 @@ struct Configuration: Sendable {
         var replyPrefix: String?
     }
 
-    /// What lanes consume from, the most important first.
+    /// What lanes consume from, the most important first, each before its shards.
     var requestQueues: [RequestQueue] {
-        broker.names.requestQueues.map { name in
+        broker.names.requestQueues.flatMap { name in
             let prefetch = broker.requestQueues.first { $0.name == name }?.prefetch
             return RequestQueue(name: name, prefetch: prefetch ?? limits.inFlightMax)
+                .shared(among: broker.names.shards(of: name))
         }
     }
 

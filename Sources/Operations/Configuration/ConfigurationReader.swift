@@ -38,6 +38,7 @@ struct ConfigurationReader {
         var configuration = Configuration(broker: broker, apns: apns, apps: apps)
         configuration.payloadSchemas = payloadSchemas
         configuration.limits = readLimits(root["limits"])
+        complainOfPrefetch(root, configuration)
         configuration.retry = readRetry(root["retry"])
         configuration.resendsUnknown = root["retry"]?["resend_unknown"]?.bool ?? configuration.resendsUnknown
         configuration.results = readResults(root["topology"]?["results"])
@@ -81,18 +82,45 @@ struct ConfigurationReader {
         broker.namesUser = url.namesUser || user != nil
         let prefix = section["prefix"].flatMap { self.text($0) }
         broker.requestQueues = readRequestQueues(section)
+        let shards = broker.requestQueues.map { ($0.name, $0.shards) }
         broker.names = TopologyNames(
-            prefix: prefix ?? broker.names.prefix, requestQueues: broker.requestQueues.map(\.name))
-        for queue in broker.requestQueues where broker.names.isTaken(queue.name) {
+            prefix: prefix ?? broker.names.prefix, requestQueues: broker.requestQueues.map(\.name),
+            shards: Dictionary(shards) { first, _ in first })
+        for name in broker.names.takenQueues where broker.names.isTaken(name) {
             complain(
                 section["request_queues"] ?? section["requests_queue"] ?? section,
-                "\(queue.name) is the name of a queue that the worker publishes to")
+                "\(name) is the name of a queue that the worker publishes to")
         }
+        complainOfShards(section, broker.names)
         broker.heartbeatSeconds = section["heartbeat_seconds"]?.int
         broker.tls = tls
         broker.serverName = serverName
         broker.management = section["management_url"].flatMap { readManagement($0, login: url.credentials) }
         return broker
+    }
+
+    /// A shard that is called as another queue of requests is.
+    private mutating func complainOfShards(_ section: JSONValue, _ names: TopologyNames) {
+        for value in section["request_queues"].map({ Array($0.elements) }) ?? [] {
+            guard let name = value["name"].flatMap({ text($0) }) else { continue }
+            if let both = names.shards(of: name).first(where: { names.requestQueues.contains($0) }) {
+                complain(value["shards"] ?? value, "a shard of it would be called \(both), as another queue is")
+            }
+        }
+    }
+
+    /// Each shard, and the queue itself, needs one message of the prefetch.
+    private mutating func complainOfPrefetch(_ root: JSONValue, _ configuration: Configuration) {
+        let values = root["amqp"]?["request_queues"].map { Array($0.elements) } ?? []
+        for (value, queue) in zip(values, configuration.broker.requestQueues) {
+            let prefetch = queue.prefetch ?? configuration.limits.inFlightMax
+            guard queue.shards > 1, prefetch <= queue.shards else { continue }
+            let (what, name) =
+                queue.prefetch == nil ? ("limits.in_flight_max", "shards") : ("prefetch", "prefetch")
+            complain(
+                value[key: name] ?? value,
+                "\(what) is \(prefetch): \(queue.shards) shards and the queue itself need at least \(queue.shards + 1)")
+        }
     }
 
     /// Who the URL does not say asks is the one whom the broker knows already.
@@ -131,9 +159,17 @@ struct ConfigurationReader {
                     "the routing key \(effective) \(words); what goes to both queues is pushed twice")
             }
             keys.append(effective)
-            queues.append(.init(name: name, prefetch: value["prefetch"]?.int, routingKey: key))
+            queues.append(
+                .init(
+                    name: name, prefetch: value["prefetch"]?.int, routingKey: key,
+                    shards: readShards(value["shards"])))
         }
         return queues
+    }
+
+    /// What is no such number the schema tells of.
+    private func readShards(_ value: JSONValue?) -> Int {
+        value?.int.map { min(max(1, $0), TopologyNames.shardsMax) } ?? 1
     }
 
     private mutating func readTLS(_ section: JSONValue?) -> TLSClientConfiguration {

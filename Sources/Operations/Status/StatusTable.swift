@@ -116,13 +116,14 @@ struct StatusTable {
         var rows: [[String]] = []
         for report in reports {
             let seen = report.queuesSecondsOld.map { Self.duration($0) + " ago" } ?? "-"
-            for queue in report.queues {
+            for queue in WorkerReport.Queue.withShardsTogether(report.queues) {
                 let name = [queue.name] + (hasSeveral ? [report.broker] : [])
                 // Of the many wait queues only those that hold something.
                 guard queue.messages > 0 || queue.consumers > 0 || !queue.name.contains(".wait."),
                     !rows.contains(where: { $0.starts(with: name) })
                 else { continue }
-                rows.append(name + ["\(queue.messages)", "\(queue.consumers)", seen])
+                let fullest = queue.fullest.map { " (\($0))" } ?? ""
+                rows.append(name + ["\(queue.messages)\(fullest)", "\(queue.consumers)", seen])
             }
         }
         return section(["QUEUE"] + (hasSeveral ? ["BROKER"] : []) + ["MESSAGES", "CONSUMERS", "SEEN"], rows)

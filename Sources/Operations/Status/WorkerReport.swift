@@ -24,8 +24,12 @@ struct WorkerReport: Sendable {
 
     struct Queue: Sendable, Hashable {
         var name: String
+        /// The queue whose shard it is.
+        var shardOf: String?
         var messages: Int
         var consumers: Int
+        /// Of shards that are shown as one: which has the most, and how many.
+        var fullest: String?
     }
 
     /// Lanes of configurations before the one in force.
@@ -95,8 +99,8 @@ struct WorkerReport: Sendable {
         queues =
             root["queues"]?.elements.map {
                 Queue(
-                    name: $0["name"]?.string ?? "-", messages: $0["messages"]?.int ?? 0,
-                    consumers: $0["consumers"]?.int ?? 0)
+                    name: $0["name"]?.string ?? "-", shardOf: $0["shard_of"]?.string,
+                    messages: $0["messages"]?.int ?? 0, consumers: $0["consumers"]?.int ?? 0)
             } ?? []
         queuesSecondsOld = root["queues_seconds_old"]?.int
     }

@@ -20,10 +20,12 @@ struct BrokerPicture: Sendable, Equatable {
     }
 
     var version: BrokerVersion?
+    /// Of exchanges; nil: not seen.
+    var exchangeTypes: Set<String>?
     /// By name, for those that are there.
     var exchanges: [String: Exchange] = [:]
     var queues: [String: Queue] = [:]
-    /// From the topology's exchanges to any queues; `queues` has these too.
+    /// From the topology's exchanges to any queues, which `queues` has too, or exchanges.
     var bindings: [Topology.Binding] = []
     /// The topology's own, by name: `Topology.Policy.memberKeys` and definition as text.
     var policies: [String: [String: String]] = [:]

@@ -25,8 +25,8 @@ enum DefinitionsFile {
         let bindings = topology.bindings.map { binding in
             object(virtualHost) { json in
                 json.member("source", binding.exchange)
-                json.member("destination", binding.queue)
-                json.member("destination_type", "queue")
+                json.member("destination", binding.destination)
+                json.member("destination_type", binding.kind.rawValue)
                 json.member("routing_key", binding.routingKey)
                 json.arguments("arguments", [])
             }

@@ -40,10 +40,10 @@ struct KubernetesObjects {
             }
         }
         for binding in topology.bindings {
-            made.add("Binding", "\(binding.queue)-to-\(binding.exchange)") { json in
+            made.add("Binding", "\(binding.destination)-to-\(binding.exchange)") { json in
                 json.member("source", binding.exchange)
-                json.member("destination", binding.queue)
-                json.member("destinationType", "queue")
+                json.member("destination", binding.destination)
+                json.member("destinationType", binding.kind.rawValue)
                 json.member("routingKey", binding.routingKey)
             }
         }

@@ -31,11 +31,15 @@ final class ManagementAPI {
 
     var place: String { base.place }
 
-    /// The broker's version and its clock, UNIX seconds where it tells the time.
-    func overview() throws(Failure) -> (version: String, unixSeconds: Int64?) {
+    /// The broker's version, its clock, UNIX seconds where it tells the time, and the types of exchange that it has.
+    func overview() throws(Failure) -> (version: String, unixSeconds: Int64?, exchangeTypes: Set<String>?) {
         let response = try ask(.get, ["overview"])
-        guard let version = try document(response).root["rabbitmq_version"]?.string else { throw strange }
-        return (version, response.header("date").flatMap { HTTPDate.unixSeconds($0) })
+        let root = try document(response).root
+        guard let version = root["rabbitmq_version"]?.string else { throw strange }
+        let types = root["exchange_types"]?.elements.filter { $0["enabled"]?.bool != false }.compactMap {
+            $0["name"]?.string
+        }
+        return (version, response.header("date").flatMap { HTTPDate.unixSeconds($0) }, types.map { Set($0) })
     }
 
     /// nil: there is none of that name.
@@ -66,15 +70,18 @@ final class ManagementAPI {
         return DeliveryLimit(queue, version)
     }
 
-    /// Those that lead from an exchange to queues.
+    /// Those that lead from an exchange to queues, or to exchanges.
     func bindings(from exchange: String) throws(Failure) -> [Topology.Binding] {
         guard let found = try find(["exchanges", virtualHost, exchange, "bindings", "source"]) else { return [] }
         return found.root.elements.compactMap { binding in
-            guard binding["destination_type"]?.string == "queue", let queue = binding["destination"]?.string else {
-                return nil
-            }
+            guard let destination = binding["destination"]?.string,
+                let kind = binding["destination_type"]?.string.flatMap({
+                    Topology.Binding.DestinationKind(rawValue: $0)
+                })
+            else { return nil }
             return Topology.Binding(
-                queue: queue, exchange: exchange, routingKey: binding["routing_key"]?.string ?? "")
+                destination: destination, kind: kind, exchange: exchange,
+                routingKey: binding["routing_key"]?.string ?? "")
         }
     }
 
@@ -94,13 +101,15 @@ final class ManagementAPI {
     /// What there is of a topology, and of queues that its exchanges lead to besides.
     func picture(of topology: Topology) throws(Failure) -> BrokerPicture {
         var picture = BrokerPicture()
-        picture.version = BrokerVersion(try overview().version)
+        let overview = try overview()
+        picture.version = BrokerVersion(overview.version)
+        picture.exchangeTypes = overview.exchangeTypes
         for wanted in topology.exchanges {
             guard let exchange = try exchange(wanted.name) else { continue }
             picture.exchanges[wanted.name] = exchange
             picture.bindings += try bindings(from: wanted.name)
         }
-        for name in Set(topology.queues.map(\.name) + picture.bindings.map(\.queue)).sorted() {
+        for name in Set(topology.queues.map(\.name) + picture.bindings.compactMap(\.queue)).sorted() {
             if let queue = try queue(name) { picture.queues[name] = queue }
         }
         do throws(Failure) {

@@ -3,6 +3,9 @@ import Delivery
 /// What an operator can do about a part of the topology that is not as it should be.
 struct TopologyAdvice: Sendable {
     static let apply = "run martlet topology apply"
+    static let plugin =
+        "shards need the plugin rabbitmq_consistent_hash_exchange: run rabbitmq-plugins enable "
+        + "rabbitmq_consistent_hash_exchange on every node, then martlet topology apply"
 
     let virtualHost: String
 
@@ -10,6 +13,12 @@ struct TopologyAdvice: Sendable {
     func migrate(queue: String) -> String {
         "a broker cannot change it: let it run empty, then rabbitmqctl delete_queue -p \(Shell.quoted(virtualHost)) "
             + "--if-empty \(Shell.quoted(queue)) and \(Self.apply) again"
+    }
+
+    /// No request comes to a shard any more, but what waits comes back to it.
+    func retire(shard: String) -> String {
+        "no request comes to it any more; let workers of the configuration before empty it, and what waits for it, then "
+            + "rabbitmqctl delete_queue -p \(Shell.quoted(virtualHost)) --if-empty \(Shell.quoted(shard))"
     }
 
     /// An exchange is of another kind, or has other arguments.

@@ -8,8 +8,15 @@ struct TopologyComparison {
 
     /// In the order of the topology.
     var findings: [TopologyFinding] {
-        topology.exchanges.map(finding) + topology.queues.map(finding) + topology.bindings.map(finding) + spareBindings
+        plugin + topology.exchanges.map(finding) + topology.queues.map(finding) + topology.bindings.map(finding)
+            + spareBindings
             + policies
+    }
+
+    private var plugin: [TopologyFinding] {
+        guard let types = picture.exchangeTypes else { return [] }
+        return topology.exchanges.contains { $0.kind == .consistentHash }
+            && !types.contains(Topology.Exchange.Kind.consistentHash.rawValue) ? [.missingPlugin] : []
     }
 
     private func finding(_ wanted: Topology.Exchange) -> TopologyFinding {
@@ -115,7 +122,8 @@ struct TopologyComparison {
 extension BrokerPicture {
     /// Bindings of other configurations that this one cannot have.
     func staleBindings(of topology: Topology) -> [Topology.Binding] {
-        topology.formerBindings.filter { bindings.contains($0) }
+        let ofUndivided = topology.shardings.filter { !$0.isSharded }.flatMap(\.formerBindings)
+        return (topology.formerBindings + ofUndivided).filter { bindings.contains($0) }
     }
 
     /// Bindings of queues of requests that this configuration does not name: left over, or of other workers, who may be
@@ -126,16 +134,19 @@ extension BrokerPicture {
             return []
         }
         return bindings.filter { binding in
-            guard binding.exchange == names.requestsExchange, !names.requestQueues.contains(binding.queue),
-                !topology.formerBindings.contains(binding), let queue = queues[binding.queue]
+            guard binding.exchange == names.requestsExchange, let name = binding.queue,
+                !names.requestQueues.contains(name), !topology.formerBindings.contains(binding),
+                let queue = queues[name]
             else { return false }
             return marks.allSatisfy { queue.arguments[$0.name] == $0.value.plainText }
         }
     }
 
     func advice(onForeign binding: Topology.Binding) -> String {
-        guard queues[binding.queue]?.consumerCount == 0 else { return "workers of another configuration take from it" }
-        let former = Shell.quoted("\(binding.queue)=\(binding.routingKey)")
+        guard queues[binding.destination]?.consumerCount == 0 else {
+            return "workers of another configuration take from it"
+        }
+        let former = Shell.quoted("\(binding.destination)=\(binding.routingKey)")
         return
             "it is of another configuration, and nobody takes from it just now; if nobody will, run martlet topology "
             + "apply --former \(former)"
@@ -152,7 +163,7 @@ extension Topology {
 
 extension Topology.Binding {
     /// `push.requests to push.requests by #`.
-    var text: String { "\(queue) to \(exchange)" + (routingKey.isEmpty ? "" : " by \(routingKey)") }
+    var text: String { "\(shownDestination) to \(exchange)" + (routingKey.isEmpty ? "" : " by \(routingKey)") }
 }
 
 extension Topology.Policy {

@@ -15,6 +15,10 @@ struct TopologyFinding: Sendable, Equatable {
     /// What is the matter and what to do about it; empty when all is well.
     var advice = ""
 
+    /// Without it there are no shards.
+    static let missingPlugin = TopologyFinding(
+        subject: "plugin rabbitmq_consistent_hash_exchange", state: .missing, advice: TopologyAdvice.plugin)
+
     /// Whether a worker, or whoever relies on it, would go wrong.
     var isFault: Bool {
         switch state {

@@ -14,6 +14,11 @@ struct TopologyProbe {
     func findings() async throws(AMQPError) -> [TopologyFinding] {
         var findings: [TopologyFinding] = []
         var undeclarable = 0
+        if let hashing = topology.exchanges.first(where: { $0.kind == .consistentHash }),
+            try await !admin.hashesConsistently(hashing.name)
+        {
+            findings.append(.missingPlugin)
+        }
         for exchange in topology.exchanges {
             let (finding, isWhole) = try await look(
                 "exchange \(exchange.name)", differs: advice.migrate(exchange: exchange.name)

@@ -5,6 +5,8 @@ struct WorkerPermissions: Sendable {
     /// The default exchange's name is empty.
     let writtenExchanges: [String]
     let readQueues: [String]
+    /// Of `readQueues`; a queue and its shards have one.
+    private let readPatterns: [String]
     private let prefix: String
     private let takesChannelCommands: Bool
 
@@ -18,7 +20,10 @@ struct WorkerPermissions: Sendable {
             // Replies go by it.
             + (takesChannelCommands ? [""] : [])
         readQueues =
-            names.requestQueues + [names.quarantineQueue] + (takesChannelCommands ? [names.channelsQueue] : [])
+            names.takenQueues + [names.quarantineQueue] + (takesChannelCommands ? [names.channelsQueue] : [])
+        readPatterns =
+            names.requestQueues.map { names.pattern(of: $0) }
+            + ([names.quarantineQueue] + (takesChannelCommands ? [names.channelsQueue] : [])).map(Topology.escaped)
     }
 
     /// As RabbitMQ's permissions are written: a regular expression over names.
@@ -26,5 +31,5 @@ struct WorkerPermissions: Sendable {
         let replies = takesChannelCommands ? #"|^amq\.default$"# : ""
         return #"^\#(Topology.escaped(prefix))\.(results|dead|quarantine|wait\..*)$"# + replies
     }
-    var read: String { "^(\(readQueues.map { Topology.escaped($0) }.joined(separator: "|")))$" }
+    var read: String { "^(\(readPatterns.joined(separator: "|")))$" }
 }

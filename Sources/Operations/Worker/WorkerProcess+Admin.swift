@@ -51,7 +51,8 @@ extension WorkerProcess {
                 WorkerStatus.Certificate(name: $0.name, notAfterSeconds: $0.contents.validSeconds.upperBound)
             },
             broker: group.plan.brokerAccess.name, queues: queueDepths?.latest ?? [],
-            queuesSecondsOld: queueDepths?.secondsOld, channels: group.channels?.status,
+            shardOf: group.plan.lane.names.queueByShard, queuesSecondsOld: queueDepths?.secondsOld,
+            channels: group.channels?.status,
             totals: WorkerTotals(metrics), inFlight: metrics.level(of: "martlet_inflight"),
             logLinesDropped: log.droppedCount, spansDropped: spans?.queue.droppedCount ?? 0)
     }

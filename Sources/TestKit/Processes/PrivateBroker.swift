@@ -10,6 +10,8 @@ public actor PrivateBroker {
     /// `http://guest:guest@127.0.0.1:PORT`, when it was asked for.
     public nonisolated let managementURL: String?
     public nonisolated let port: UInt16
+    /// What Erlang calls it.
+    public nonisolated var nodeName: String { "martlet\(port)@localhost" }
     private let script: ChildProcess
     /// Where its `rabbitmqctl` is.
     public nonisolated let directory: String
@@ -28,15 +30,17 @@ public actor PrivateBroker {
     ///   - hasManagement: with the management API, which takes seconds more.
     ///   - plugins: more that are on.
     ///   - settings: more lines of `rabbitmq.conf`.
+    ///   - first: a node of the cluster that it joins, which must outlive it.
     public init(
         certificate: (certificate: String, key: String)? = nil, hasManagement: Bool = false,
-        plugins: [String] = [], settings: [String] = []
+        plugins: [String] = [], settings: [String] = [], joining first: PrivateBroker? = nil
     ) async throws(ProcessError) {
         var command = [Products.file("deploy/private-broker")]
         if let certificate { command += ["--tls", certificate.certificate, certificate.key] }
         if hasManagement { command.append("--management") }
         for plugin in plugins { command += ["--plugin", plugin] }
         for setting in settings { command += ["--setting", setting] }
+        if let first { command += ["--join", first.directory] }
         script = try await ChildProcess(command, whenOrphaned: .terminated, input: .pipe)
         let ready = try await Self.ready(script)
         guard let url = ready["url"], let port = url.split(separator: ":").last.flatMap({ UInt16($0.dropLast()) }),

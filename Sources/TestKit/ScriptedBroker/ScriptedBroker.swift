@@ -155,7 +155,15 @@ public final class ScriptedBroker {
     }
 
     public func bindQueue(_ queue: String, toExchange exchange: String, routingKey: String) {
-        let binding = ScriptedExchange.Binding(key: routingKey, queue: queue)
+        bind(ScriptedExchange.Binding(key: routingKey, destination: queue), exchange)
+    }
+
+    /// From one exchange to another.
+    public func bindExchange(_ destination: String, toExchange exchange: String, routingKey: String) {
+        bind(ScriptedExchange.Binding(key: routingKey, destination: destination, isToExchange: true), exchange)
+    }
+
+    private func bind(_ binding: ScriptedExchange.Binding, _ exchange: String) {
         guard let exchange = self.exchange(exchange), !exchange.bindings.contains(binding) else { return }
         exchange.bindings.append(binding)
     }
@@ -165,7 +173,7 @@ public final class ScriptedBroker {
     public func deleteQueue(_ name: String) -> Int {
         guard let queue = queue(name) else { return 0 }
         queues.removeAll { $0 === queue }
-        for exchange in exchanges { exchange.bindings.removeAll { $0.queue == name } }
+        for exchange in exchanges { exchange.bindings.removeAll { $0.destination == name && !$0.isToExchange } }
         queue.delete()
         return queue.purge()
     }
@@ -211,22 +219,23 @@ public final class ScriptedBroker {
         var message = ScriptedMessage(
             number: published, exchange: exchange, routingKey: routingKey, propertyList: propertyList, body: body)
         message.deliveryCount = deliveryCount
-        let targets = route(exchange, routingKey)
+        let targets = route(exchange, routingKey, messageID: message.properties.messageID ?? "")
         for queue in targets { queue.append(message) }
         return targets.count
     }
 
     /// The queues for a message, each once, in the order of the bindings.
-    func route(_ exchange: String, _ key: String) -> [ScriptedQueue] {
+    func route(_ exchange: String, _ key: String, messageID: String = "") -> [ScriptedQueue] {
         guard !exchange.isEmpty else { return queue(key).map { [$0] } ?? [] }
         var visited: [String] = []
         var next: String? = exchange
         while let name = next, !visited.contains(name), let exchange = self.exchange(name) {
             visited.append(name)
             var found: [ScriptedQueue] = []
-            for queue in exchange.queues(for: key).compactMap({ queue($0) })
-            where !found.contains(where: { $0 === queue }) {
-                found.append(queue)
+            for target in exchange.targets(for: key, messageID: messageID) {
+                let (name, isExchange) = (target.destination, target.isToExchange)
+                let queues = isExchange ? route(name, key, messageID: messageID) : queue(name).map { [$0] } ?? []
+                found += queues.filter { queue in !found.contains { $0 === queue } }
             }
             if !found.isEmpty { return found }
             next = exchange.arguments["alternate-exchange"]?.stringValue

@@ -4,7 +4,9 @@ import AMQP
 final class ScriptedExchange {
     struct Binding: Equatable {
         var key: String
-        var queue: String
+        var destination: String
+        /// Else it leads to a queue.
+        var isToExchange = false
     }
 
     let name: String
@@ -18,19 +20,26 @@ final class ScriptedExchange {
         self.arguments = arguments
     }
 
-    /// The names of the queues that are bound for a routing key, in the order of the bindings.
-    func queues(for key: String) -> [String] {
+    /// What is bound for a message, in the order in which it was.
+    func targets(for key: String, messageID: String) -> [Binding] {
         switch kind {
-        case .fanout: bindings.map(\.queue)
-        case .direct: bindings.filter { $0.key == key }.map(\.queue)
-        case .topic: queues(forTopic: Self.words(key)[...])
+        case .fanout: bindings
+        case .direct: bindings.filter { $0.key == key }
+        case .topic: targets(forTopic: Self.words(key)[...])
+        // RabbitMQ has another hash, and weights.
+        case .consistentHash: bindings.isEmpty ? [] : [bindings[Int(Self.hash(messageID) % UInt64(bindings.count))]]
         // Nothing here uses header exchanges.
         case .headers: []
         }
     }
 
-    private func queues(forTopic words: ArraySlice<Substring>) -> [String] {
-        bindings.filter { $0.key == "#" || Self.topicMatches(Self.words($0.key)[...], words) }.map(\.queue)
+    /// FNV-1a, the same in every process.
+    private static func hash(_ text: String) -> UInt64 {
+        text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
+    }
+
+    private func targets(forTopic words: ArraySlice<Substring>) -> [Binding] {
+        bindings.filter { $0.key == "#" || Self.topicMatches(Self.words($0.key)[...], words) }
     }
 
     private static func words(_ text: String) -> [Substring] {

@@ -10,12 +10,17 @@ extension Topology {
                 case .direct: .direct
                 case .topic: .topic
                 case .fanout: .fanout
+                case .consistentHash: .consistentHash
                 }
             broker.declareExchange(exchange.name, kind, arguments: Self.table(exchange.arguments))
         }
         for queue in queues { broker.declareQueue(queue.name, arguments: Self.table(queue.arguments)) }
         for binding in bindings {
-            broker.bindQueue(binding.queue, toExchange: binding.exchange, routingKey: binding.routingKey)
+            let (destination, exchange) = (binding.destination, binding.exchange)
+            switch binding.kind {
+            case .queue: broker.bindQueue(destination, toExchange: exchange, routingKey: binding.routingKey)
+            case .exchange: broker.bindExchange(destination, toExchange: exchange, routingKey: binding.routingKey)
+            }
         }
     }
 

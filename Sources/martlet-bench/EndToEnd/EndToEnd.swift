@@ -15,7 +15,7 @@ struct EndToEnd {
         }
         MartletBench.note("Starting a private broker and the simulator")
         let stage = try await WorkerStage(
-            apps: options.bundleIDs, keys: options.keys,
+            apps: options.bundleIDs, keys: options.keys, shards: options.shards, nodes: options.nodes,
             simulator: ["--delay-ms", "\(options.delayMilliseconds)"],
             more: """
                 limits: {in_flight_max: \(options.inFlight)}
@@ -26,7 +26,7 @@ struct EndToEnd {
             [
                 "messages": options.messages, "message_bytes": options.messageBytes, "in_flight": options.inFlight,
                 "delay_ms": options.delayMilliseconds, "apps": options.bundleIDs.count, "keys": options.keys,
-                "lanes": options.lanes, "workers": options.workers,
+                "lanes": options.lanes, "workers": options.workers, "shards": options.shards, "nodes": options.nodes,
             ], unit: .message, programs: programs)
         try await comparison.takeTurns(options.samples) { program, round in
             try await measure(program, on: stage, options.message(round: round))
@@ -40,7 +40,7 @@ struct EndToEnd {
     ) async throws -> Measurement {
         guard let floor = program.floor else {
             let sample = WorkerSample(options: options, stage: stage)
-            try await stage.refill(sample.total, message)
+            try await stage.refill(sample.total, message, inShards: true)
             return try await sample.measure()
         }
         try await stage.refill(options.messages, message)

@@ -13,6 +13,10 @@ struct EndToEndOptions {
     var keys = 1
     var lanes = 1
     var workers = 1
+    /// Of the queue of requests, for the workers; the floors take from the queue itself.
+    var shards = 1
+    /// Of the broker: 1 or 3.
+    var nodes = 1
     var wantsJSON = false
 
     init() {}
@@ -48,6 +52,10 @@ struct EndToEndOptions {
     static let messagesMax = 10_000_000
 
     func check() throws(UsageError) {
+        guard nodes != 2 else { throw UsageError(message: "two nodes have no majority when one is away: 1 or 3") }
+        guard shards == 1 || inFlight > shards else {
+            throw UsageError(message: "\(shards) shards need more than as many messages in flight")
+        }
         guard warmUp + messages + inFlightOfAll <= Self.messagesMax else {
             throw UsageError(
                 message: "messages, those to warm up and those in flight are \(Self.messagesMax) together at most")
@@ -71,6 +79,8 @@ struct EndToEndOptions {
         say(.keys, "\(keys) keys", if: keys > 1)
         say(.workers, workers == 1 ? "one worker" : "\(workers) workers")
         say(.lanes, lanes == 1 ? "one lane" : "\(lanes) lanes")
+        say(.shards, "\(shards) shards", if: shards > 1)
+        say(.nodes, "\(nodes) nodes", if: nodes > 1)
         return (words + ["TLS", "quorum queues"]).joined(separator: ", ") + "; median of \(samples)"
     }
 

@@ -9,6 +9,8 @@ enum WorkSetting: String, CaseIterable {
     case keys = "--keys"
     case lanes = "--lanes"
     case workers = "--workers"
+    case shards = "--shards"
+    case nodes = "--nodes"
 
     /// The option without its dashes.
     var name: String { String(rawValue.dropFirst(2)) }
@@ -23,6 +25,8 @@ enum WorkSetting: String, CaseIterable {
         case .keys: "keys"
         case .lanes: "lanes"
         case .workers: "workers"
+        case .shards: "shards"
+        case .nodes: "nodes of the broker"
         }
     }
 
@@ -35,6 +39,8 @@ enum WorkSetting: String, CaseIterable {
         case .keys: 1...100
         case .lanes: 1...64
         case .workers: 1...16
+        case .shards: 1...64
+        case .nodes: 1...3
         }
     }
 
@@ -47,6 +53,8 @@ enum WorkSetting: String, CaseIterable {
         case .keys: \.keys
         case .lanes: \.lanes
         case .workers: \.workers
+        case .shards: \.shards
+        case .nodes: \.nodes
         }
     }
 }

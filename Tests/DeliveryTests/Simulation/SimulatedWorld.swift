@@ -148,7 +148,7 @@ final class SimulatedWorld {
 
     /// By workers.
     func isConsumed(_ queue: ScriptedQueue) -> Bool {
-        topology.names.requestQueues.contains(queue.name) || queue.name == topology.names.quarantineQueue
+        topology.names.takenQueues.contains(queue.name) || queue.name == topology.names.quarantineQueue
     }
 
     func isForResults(_ queue: ScriptedQueue) -> Bool {

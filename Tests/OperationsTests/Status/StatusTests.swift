@@ -156,6 +156,21 @@ import Testing
             ])
     }
 
+    @Test func shardsOfAQueueAreOneLine() throws {
+        var status = Self.status(
+            queues: (0..<3).map { QueueStatus(name: "push.requests.\($0)", messages: $0 * 10, consumers: 5 - $0) }
+                + [QueueStatus(name: "push.dead", messages: 1, consumers: 0)])
+        #expect(try JSONDocument(status.json).root["queues"]?.elements.first { _ in true }?["shard_of"] == nil)
+        status.shardOf = TopologyNames(shards: ["push.requests": 3]).queueByShard
+        #expect(
+            try Self.rows([status, status], from: "QUEUE") == [
+                "QUEUE MESSAGES CONSUMERS SEEN",
+                "push.requests, 3 shards 30 (20 in push.requests.2) 3 4s ago", "push.dead 1 0 4s ago",
+            ])
+        let json = try JSONDocument(status.json).root["queues"]?.elements.compactMap { $0["shard_of"]?.string }
+        #expect(json == ["push.requests", "push.requests", "push.requests"])
+    }
+
     @Test func aQueueOfTwoBrokersIsTwo() throws {
         let queues = [QueueStatus(name: "push.requests", messages: 3, consumers: 0)]
         let two = [Self.status(1), Self.status(2, queues: queues), Self.status(3, broker: "hare:5672", queues: queues)]
