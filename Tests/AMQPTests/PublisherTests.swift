@@ -159,6 +159,45 @@ import Testing
         }
     }
 
+    /// A new channel may have what one lacks that was opened while a node of the broker died.
+    @Test func aChannelThatRefusesEverythingForLongIsOpenedAnew() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            scene.broker.behaviour.opensRefusingChannels = true
+            let publisher = scene.makePublisher()
+            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            scene.broker.behaviour.opensRefusingChannels = false
+            var outcomes: [PublishOutcome] = []
+            for _ in 0..<13 {
+                outcomes.append(await publisher.publish(Scene.message("a")))
+                await scene.pass(.seconds(1))
+            }
+            #expect(outcomes.prefix(10).allSatisfy { $0 == .nacked })
+            #expect(outcomes.suffix(2) == [.confirmed, .confirmed])
+            #expect(scene.loop.network.connections.count == 1)
+            await publisher.close()
+        }
+    }
+
+    @Test func aQueueThatRefusesNowAndThenHasItsChannelLeftAlone() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            let publisher = scene.makePublisher()
+            var states: [BrokerState] = []
+            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            publisher.onStateChange = { states.append($0) }
+            for second in 0..<60 {
+                scene.broker.behaviour.nackPercent = second % 5 == 0 ? 0 : 100
+                _ = await publisher.publish(Scene.message("a"))
+                await scene.pass(.seconds(1))
+            }
+            #expect(states == [])
+            await publisher.close()
+        }
+    }
+
     @Test func whatCannotBeEncodedIsRefusedAndHarmsNoOther() {
         Scene.play { scene in
             try scene.broker.start()

@@ -195,6 +195,14 @@ public class BrokerChannel {
         retry(after: error) { [self] in reopen() }
     }
 
+    /// Leaves a channel that is ready and opens another in its place at once.
+    final func renew(_ error: AMQPError) {
+        guard case .ready = phase else { return }
+        sendClose(error)
+        expectAnswer()
+        setState(.connecting(connection.endpoint))
+    }
+
     private func sendClose(_ error: AMQPError) {
         let wasOpen = isOpen
         cancelTimers()

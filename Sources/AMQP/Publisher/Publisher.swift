@@ -15,6 +15,9 @@ public struct PublisherConfiguration: Sendable {
     public var publishTimeoutSeconds = 30
     /// How long a confirm may take. After twice that the channel is replaced.
     public var confirmTimeoutSeconds = 30
+    /// A channel on which the broker refuses everything for so long is opened anew. RabbitMQ 3.10 was seen to do so on
+    /// channels that were opened just after the node of a queue's leader died, for as long as that was away.
+    public var refusedSecondsMax = 10
 
     public init() {}
 }
@@ -40,6 +43,8 @@ public final class Publisher: BrokerChannel {
     /// For exchanges that are missing.
     private var waitingAlone = FIFO<Waiting>()
     private var timer: (token: TimerToken, at: MonotonicTime)?
+    /// Since when the broker has refused all that was published.
+    private var refusedSince: MonotonicTime?
 
     public convenience init(
         on connection: BrokerConnection, configuration: PublisherConfiguration = PublisherConfiguration()
@@ -195,6 +200,7 @@ public final class Publisher: BrokerChannel {
     override func channelLost(_ error: AMQPError) {
         assembler.reset()
         missing.channelLost(error)
+        refusedSince = nil
         window.reset { $0.resume(returning: .unknown(error)) }
     }
 
@@ -235,9 +241,20 @@ public final class Publisher: BrokerChannel {
 
     private func confirmed(_ number: UInt64, multiple: Bool, positive: Bool) -> Bool {
         let isOpen = window.confirmed(number, multiple: multiple, positive: positive) { $0.resume(returning: $1) }
+        if positive { refusedSince = nil } else { refused() }
         if missing.isTrying { endTry() }
         if waitingCount > 0 { sendWaiting() }
         return isOpen
+    }
+
+    /// Only while nothing is on its way, whose outcome would be unknown.
+    private func refused() {
+        let now = loop.now.monotonic
+        let since = refusedSince ?? now
+        refusedSince = since
+        guard window.isEmpty, since + .seconds(configuration.refusedSecondsMax) <= now else { return }
+        refusedSince = nil
+        renew(AMQPError(.timedOut, "the broker refused everything for \(configuration.refusedSecondsMax) seconds"))
     }
 
     override func contentHeaderReceived(_ payload: UnsafeRawBufferPointer) -> Bool {

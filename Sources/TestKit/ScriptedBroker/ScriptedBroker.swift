@@ -5,6 +5,9 @@ public import EventLoop
 public struct ScriptedBrokerBehaviour: Sendable {
     /// Publishes that are refused with `basic.nack` and kept nowhere.
     public var nackPercent = 0
+    /// Channels that are opened meanwhile refuse for good what is published on them, as RabbitMQ 3.10's do that take a node
+    /// that is gone for a queue's leader.
+    public var opensRefusingChannels = false
     /// Publishes that are returned although they could be routed.
     public var returnPercent = 0
     /// How long a confirm takes, and at most how long a settlement takes to be applied.

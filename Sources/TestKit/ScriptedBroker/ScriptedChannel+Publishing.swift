@@ -30,7 +30,7 @@ extension ScriptedChannel {
             return close(404, "NOT_FOUND - no exchange '\(publish.exchange)' in vhost '/'")
         }
         let behaviour = broker.behaviour
-        if confirms != nil, broker.random.chance(percent: behaviour.nackPercent) {
+        if confirms != nil, refusesAll || broker.random.chance(percent: behaviour.nackPercent) {
             return confirm(positive: false)
         }
         let propertyList = Array(content.propertyList)

@@ -31,11 +31,13 @@ final class ScriptedChannel {
     var publish: Publish?
     var content = ContentAssembler(bodyBytesMax: 128 << 20)
     var confirms: ScriptedConfirms?
+    let refusesAll: Bool
 
     init(number: UInt16, connection: ScriptedConnection) {
         self.number = number
         self.connection = connection
         broker = connection.broker
+        refusesAll = broker.behaviour.opensRefusingChannels
     }
 
     func send(_ method: AMQPMethod, _ arguments: (inout WireWriter) -> Void = { _ in }) {
