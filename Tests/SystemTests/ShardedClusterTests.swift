@@ -24,8 +24,11 @@ extension SystemTests {
                 for round in 0..<Self.rounds {
                     for node in cluster.nodes {
                         try await node.kill()
+                        let clock = ContinuousClock()
+                        let start = clock.now
                         let goesOn = await stage.areMoreTold(round == 0 ? 100 : 500)
                         #expect(goesOn, "stood still while \(node.nodeName) was away")
+                        print("nodes: \(clock.now - start) until more were told")
                         try await node.start()
                     }
                 }
