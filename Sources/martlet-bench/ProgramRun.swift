@@ -48,7 +48,8 @@ struct ProgramRun: Sendable {
         }
         let exact = each(usage.time, warmUp?.usage.time)
         guard exact > 0 else { throw ProcessError("\(count) are too few to measure anything") }
-        let user = each(usage.userTime, warmUp?.usage.userTime)
+        // Of few units a part may come out below nothing, as two runs never cost the same.
+        let user = min(max(0, each(usage.userTime, warmUp?.usage.userTime)), exact)
         return Measurement(
             perSecond: perSecond, processorMicroseconds: exact, userMicroseconds: user,
             systemMicroseconds: exact - user,

@@ -242,6 +242,9 @@ import Testing
         #expect(wait(verdict(60, turnAfterSeconds: 20))?.exact?.milliseconds == 20_000)
         let early = wait(verdict(60, turnAfterSeconds: 60))
         #expect(early?.delay == WaitDelay(seconds: 30) && early?.exact == nil)
+        // Behind others it might come after 37 seconds.
+        #expect(wait(verdict(33, turnAfterSeconds: 20))?.delay == WaitDelay(seconds: 5))
+        #expect(wait(verdict(4, turnAfterSeconds: 2))?.exact?.milliseconds == 2000, "as there is nothing shorter")
         #expect(conclusion(verdict(5, turnAfterSeconds: 60))?.outcome == .expired)
         let oneTry = policy.hold(.appLimit, of: subject(expiration: 0), turnAfterMilliseconds: 1)
         #expect(conclusion(oneTry)?.outcome == .expired)

@@ -91,6 +91,11 @@ import Testing
         picture.bindings.append(.init(queue: "audit", exchange: "push.requests", routingKey: "#"))
         picture.queues["audit"] = .init(arguments: ["x-queue-type": "quorum"])
         #expect(picture.staleBindings(of: topology) == [] && picture.foreignBindings(of: topology) == [bulk])
+        var divided = picture
+        let shards = Topology.Binding(
+            destination: "push.bulk.shards", kind: .exchange, exchange: "push.requests", routingKey: "bulk")
+        divided.bindings.append(shards)
+        #expect(divided.foreignBindings(of: topology) == [bulk, shards])
         let every = Topology.Binding(queue: "push.requests", exchange: "push.requests", routingKey: "#")
         #expect(picture.staleBindings(of: several) == [every])
         // Its workers may be away just now.

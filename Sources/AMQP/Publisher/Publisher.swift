@@ -15,7 +15,8 @@ public struct PublisherConfiguration: Sendable {
     public var publishTimeoutSeconds = 30
     /// How long a confirm may take. After twice that the channel is replaced.
     public var confirmTimeoutSeconds = 30
-    /// A channel on which the broker refuses everything for so long is opened anew. RabbitMQ 3.10 was seen to do so on
+    /// A channel on which the broker refuses everything for so long is opened anew, and after twice as long each time, up to
+    /// 32 times as long: a queue may be full. RabbitMQ 3.10 was seen to do so on
     /// channels that were opened just after the node of a queue's leader died, for as long as that was away.
     public var refusedSecondsMax = 10
 
@@ -45,6 +46,8 @@ public final class Publisher: BrokerChannel {
     private var timer: (token: TimerToken, at: MonotonicTime)?
     /// Since when the broker has refused all that was published.
     private var refusedSince: MonotonicTime?
+    /// Channels that were opened for it since the broker took something.
+    private var renewals = 0
 
     public convenience init(
         on connection: BrokerConnection, configuration: PublisherConfiguration = PublisherConfiguration()
@@ -241,7 +244,7 @@ public final class Publisher: BrokerChannel {
 
     private func confirmed(_ number: UInt64, multiple: Bool, positive: Bool) -> Bool {
         let isOpen = window.confirmed(number, multiple: multiple, positive: positive) { $0.resume(returning: $1) }
-        if positive { refusedSince = nil } else { refused() }
+        if positive { (refusedSince, renewals) = (nil, 0) } else { refused() }
         if missing.isTrying { endTry() }
         if waitingCount > 0 { sendWaiting() }
         return isOpen
@@ -252,9 +255,10 @@ public final class Publisher: BrokerChannel {
         let now = loop.now.monotonic
         let since = refusedSince ?? now
         refusedSince = since
-        guard window.isEmpty, since + .seconds(configuration.refusedSecondsMax) <= now else { return }
-        refusedSince = nil
-        renew(AMQPError(.timedOut, "the broker refused everything for \(configuration.refusedSecondsMax) seconds"))
+        let seconds = configuration.refusedSecondsMax << min(renewals, 5)
+        guard window.isEmpty, since + .seconds(seconds) <= now else { return }
+        renewals += 1
+        renew(AMQPError(.timedOut, "the broker refused everything for \(seconds) seconds"))
     }
 
     override func contentHeaderReceived(_ payload: UnsafeRawBufferPointer) -> Bool {

@@ -1,3 +1,4 @@
+import AMQP
 import APNS
 import EventLoop
 import Telemetry
@@ -27,7 +28,7 @@ extension Lane {
     private func turn(of notification: PushNotification, _ record: DeliveryRecord) async -> AppLimit.Turn? {
         let app = notification.app
         let secondsLeft = notification.push.expiration.map { max(0, $0 - loop.now.unixSeconds) }
-        let turn = limits.take(app, isBack: record.attempts.holds > 0, secondsLeft: secondsLeft, loop.now.monotonic)
+        let turn = limits.take(app, isBack: record.hasWaitedForTurn, secondsLeft: secondsLeft, loop.now.monotonic)
         limitsChanged()
         guard case .here = turn else { return turn }
         labels.waits(app, atBroker: false)
@@ -111,5 +112,12 @@ extension Lane {
                 secondsLimited: Int(since.duration(to: now).components.seconds),
                 secondsBehind: Int(limit.backlog(now).components.seconds))
         }
+    }
+}
+
+extension DeliveryRecord {
+    /// Whether it comes from a wait that was planned by its app's limits.
+    fileprivate var hasWaitedForTurn: Bool {
+        delivery.properties.header(MessageHeaderName.reasonCode)?.stringValue == Wait.heldCode(.appLimit)
     }
 }

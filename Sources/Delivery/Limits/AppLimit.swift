@@ -12,6 +12,8 @@ struct AppLimit {
     static let nearMilliseconds: Int64 = 1000
     /// Who waits here, and has had no turn by then, goes to the broker after all: pushes take longer than they did.
     static let hereSecondsMax: Int64 = 5
+    /// What ends sooner was not pushed at all, and says nothing of how long pushes take.
+    static let pushMillisecondsMin: Int64 = 1
     /// When pushes in flight will end is a guess; none is waited for longer on the strength of it.
     static let guessedSecondsMax: Int64 = 600
     /// An app is no longer limited when none of its messages had to go to the broker for so long.
@@ -37,6 +39,8 @@ struct AppLimit {
     /// Between two pushes; 0 where no rate is set.
     private let interval: Int64
     private let waitingMax: Int
+    /// How long one waits here at most: with few pushes a second the next may be due later than in `hereSecondsMax`.
+    private let hereMax: Int64
     /// As far ahead turns are planned.
     private let plannedMax: Int64
 
@@ -65,6 +69,7 @@ struct AppLimit {
         inFlightMax = limits.inFlightMax ?? .max
         interval = limits.perSecondMax.map { Int64(1e9 / max($0, 1e-6)) } ?? 0
         self.waitingMax = waitingMax
+        hereMax = max(Self.hereSecondsMax * 1_000_000_000, 2 * interval)
         let longest = Int64(waitSecondsMax)
         plannedMax = (limits.inFlightMax == nil ? longest : min(longest, Self.guessedSecondsMax)) * 1_000_000_000
     }
@@ -83,7 +88,9 @@ struct AppLimit {
         }
         let next = nextTurn(now)
         let isAhead = arrival.isBack || planned - now <= Self.near
-        if isAhead, next - now <= Self.near, here.count < waitingMax, arrival.hasRoom {
+        // Who is back must not lose its turn to a new one that came just before it.
+        let near = arrival.isBack ? max(Self.near, interval) : Self.near
+        if isAhead, next - now <= near, here.count < waitingMax, arrival.hasRoom {
             here.append(now)
             return .here
         }
@@ -100,7 +107,7 @@ struct AppLimit {
             begin(now)
             return .now
         }
-        guard now - since >= Self.hereSecondsMax * 1_000_000_000 else { return nil }
+        guard now - since >= hereMax else { return nil }
         here.removeFirst()
         return sendAway(nextTurn(now), secondsLeft: nil, now)
     }
@@ -108,7 +115,7 @@ struct AppLimit {
     /// When the first of those that wait here is to be called, if no push ends before.
     var nextCall: MonotonicTime? {
         guard let since = here.first else { return nil }
-        let latest = since + Self.hereSecondsMax * 1_000_000_000
+        let latest = since + hereMax
         return MonotonicTime(nanoseconds: inFlight < inFlightMax ? min(due - Self.burst, latest) : latest)
     }
 
@@ -118,9 +125,10 @@ struct AppLimit {
     /// A push has had its outcome, or was not sent after all.
     mutating func ended(begunAt: MonotonicTime, _ now: MonotonicTime) {
         inFlight -= 1
+        let took = begunAt.duration(to: now).nanosecondsSaturated
+        guard took >= Self.pushMillisecondsMin * 1_000_000 else { return }
         // One that hung says little of the others.
-        let took = min(begunAt.duration(to: now).nanosecondsSaturated, 2 * duration)
-        duration += (took - duration) / 8
+        duration += (min(took, 2 * duration) - duration) / 8
     }
 
     /// Whether it is no longer limited, and for how long it was.

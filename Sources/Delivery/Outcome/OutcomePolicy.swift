@@ -64,7 +64,7 @@ public struct OutcomePolicy: Sendable {
                 schedule.hold(round: round, latestSeconds: latest).map { RetrySchedule.Time(delay: $0) }
             }
         guard let time else { return .conclude(Conclusion(outcome: .expired)) }
-        return .wait(Wait(delay: time.delay, exact: time.exact, attempts: next, reason: "held-\(cause.code)"))
+        return .wait(Wait(delay: time.delay, exact: time.exact, attempts: next, reason: Wait.heldCode(cause)))
     }
 
     private func verdict(on answer: PushAnswer, of subject: Subject) -> Verdict {

@@ -31,15 +31,17 @@ extension RetrySchedule {
     /// The wait of a message whose turn comes after so long: just that, in the queue of the next longer delay, else the
     /// longest; but no longer than there is time.
     func turn(afterMilliseconds wanted: Int64, latestSeconds: Int64?) -> Time? {
-        let index = waits.firstIndex { Int64($0.seconds) * 1000 >= wanted }
-        if let index, latestSeconds.map({ wanted / 1000 + 1 < $0 }) ?? true {
-            return Time(delay: waits[index], exact: exact(wanted, index))
+        let latest = latestSeconds ?? .max
+        let exactly = waits.firstIndex { Int64($0.seconds) * 1000 >= wanted && wanted / 1000 + 1 < latest }.map {
+            Time(delay: waits[$0], exact: exact(wanted, $0))
         }
-        return wait(atLeast: (wanted + 999) / 1000, latestSeconds).map { Time(delay: $0) }
+        // Behind another it comes when that one does: where that is too late, it is looked at anew before.
+        if let exactly, exactly.delay.secondsMax < latest { return exactly }
+        return wait(atLeast: (wanted + 999) / 1000, latestSeconds).map { Time(delay: $0) } ?? exactly
     }
 
     /// Messages leave a queue at its head alone: of a delay's queues the first takes the shortest waits, the last the
-    /// longest, so that one is kept by another for no more than a part of the delay.
+    /// longest, so that one is kept by another of these for no more than a part of the delay.
     private func exact(_ milliseconds: Int64, _ index: Int) -> Wait.Exact {
         let least = index == 0 ? 0 : Int64(waits[index - 1].seconds) * 1000
         let span = Int64(waits[index].seconds) * 1000 - least

@@ -24,6 +24,9 @@ struct Wait: Sendable, Hashable {
     /// APNs' reason or ours, for operators who look into the wait queues.
     var reason: String
 
+    /// The reason of what is held up.
+    static func heldCode(_ cause: BreakerCause) -> String { "held-\(cause.code)" }
+
     /// It leaves the queue earlier than others.
     struct Exact: Sendable, Hashable {
         /// At most the delay.

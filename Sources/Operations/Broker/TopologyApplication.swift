@@ -185,12 +185,13 @@ struct TopologyApplication {
                 result: .unused("\(names.prefix).wait.* take their place; delete them once the queues are empty")))
     }
 
+    /// Also where the broker does not say: what is done with it then fails, and says why.
     private func isThere(_ queue: String) async throws(AMQPError) -> Bool {
         do {
             return try await admin.queueExists(queue)
         } catch {
             guard !error.isUnreachable else { throw error }
-            return false
+            return true
         }
     }
 

@@ -126,14 +126,20 @@ extension BrokerPicture {
         return (topology.formerBindings + ofUndivided).filter { bindings.contains($0) }
     }
 
-    /// Bindings of queues of requests that this configuration does not name: left over, or of other workers, who may be
-    /// away just now. A queue counts as one of requests by its arguments; whoever else listens is not looked at.
+    /// Bindings of queues of requests, or of their shards, that this configuration does not name: left over, or of other
+    /// workers, who may be away just now. A queue counts as one of requests by its arguments, an exchange by its name;
+    /// whoever else listens is not looked at.
     func foreignBindings(of topology: Topology) -> [Topology.Binding] {
         let names = topology.names
         guard let marks = topology.queues.first(where: { $0.name == names.requestQueues[0] })?.arguments else {
             return []
         }
+        let ownShards = names.requestQueues.map { names.shardsExchange(of: $0) }
         return bindings.filter { binding in
+            if binding.kind == .exchange, binding.exchange == names.requestsExchange {
+                let name = binding.destination
+                return name.hasSuffix(names.shardsExchange(of: "")) && !ownShards.contains(name)
+            }
             guard binding.exchange == names.requestsExchange, let name = binding.queue,
                 !names.requestQueues.contains(name), !topology.formerBindings.contains(binding),
                 let queue = queues[name]
@@ -143,6 +149,10 @@ extension BrokerPicture {
     }
 
     func advice(onForeign binding: Topology.Binding) -> String {
+        guard binding.kind == .queue else {
+            return "it leads to shards of another configuration; if nobody takes from them, take it away in RabbitMQ's "
+                + "management, or requests wait there as well"
+        }
         guard queues[binding.destination]?.consumerCount == 0 else {
             return "workers of another configuration take from it"
         }

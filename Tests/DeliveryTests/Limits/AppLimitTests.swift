@@ -69,6 +69,27 @@ import Testing
         #expect(limit.inFlight == 0 && limit.limitedSince == nil)
     }
 
+    /// A breaker opens, or a pool is full: many end in the turn in which they begin.
+    @Test func whatWasNotPushedSaysNothingOfHowLongPushesTake() {
+        var limit = Self.limit(inFlight: 1, waitingMax: 1)
+        for _ in 0..<1000 {
+            #expect(limit.take(.init(), Self.time(0)) == .now)
+            limit.ended(begunAt: Self.time(0), Self.time(0))
+        }
+        #expect((0..<2).map { _ in limit.take(.init(), Self.time(0)) } == [.now, .here])
+        #expect(limit.take(.init(), Self.time(0)) == .later(milliseconds: 100))
+    }
+
+    @Test func whoIsBackWaitsHereForAFewPushesASecondToo() {
+        var limit = Self.limit(perSecond: 0.25)
+        #expect(limit.take(.init(), Self.time(0)) == .now)
+        #expect(limit.take(.init(), Self.time(0)) == .later(milliseconds: 3900))
+        #expect(limit.take(.init(), Self.time(3900)) == .now, "a new one comes just before it")
+        #expect(limit.take(.init(isBack: true), Self.time(3905)) == .here)
+        #expect(limit.callNext(Self.time(7899)) == nil)
+        #expect(limit.callNext(Self.time(7900)) == .now)
+    }
+
     /// RabbitMQ closes a channel on which a delivery is not settled for long.
     @Test func whoeverWaitsHereInVainGoesToTheBroker() {
         var limit = Self.limit(inFlight: 1)
