@@ -16,8 +16,8 @@ public struct PublisherConfiguration: Sendable {
     /// How long a confirm may take. After twice that the channel is replaced.
     public var confirmTimeoutSeconds = 30
     /// A channel on which the broker refuses everything for so long is opened anew, and after twice as long each time, up to
-    /// 32 times as long: a queue may be full. RabbitMQ 3.10 was seen to do so on
-    /// channels that were opened just after the node of a queue's leader died, for as long as that was away.
+    /// 32 times as long: a queue may be full. RabbitMQ 3.10 was seen to do so on channels that were opened just after the
+    /// node of a queue's leader died, for as long as that was away.
     public var refusedSecondsMax = 10
 
     public init() {}

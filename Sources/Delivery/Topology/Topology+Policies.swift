@@ -17,7 +17,7 @@ extension Topology {
         return [
             Policy(
                 name: "\(names.prefix)-deliveries",
-                pattern: "^(\(countedPatterns.joined(separator: "|")))$", priority: 1,
+                pattern: Self.anyOf(countedPatterns), priority: 1,
                 definition: [.integer("delivery-limit", -1)])
         ]
     }
@@ -32,6 +32,9 @@ extension Topology {
     private var countedBesides: [String] {
         [names.quarantineQueue, names.deadQueue] + (takesChannelCommands ? [names.channelsQueue] : [])
     }
+
+    /// A regular expression that matches what one of these does, whole.
+    public static func anyOf(_ patterns: [String]) -> String { "^(\(patterns.joined(separator: "|")))$" }
 
     /// A regular expression that matches the name alone.
     public static func escaped(_ name: String) -> String {

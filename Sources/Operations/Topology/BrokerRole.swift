@@ -12,7 +12,7 @@ struct BrokerRole: Sendable, Equatable {
 
     static let nothing = "^$"
     /// The name that permissions have for the exchange without one. It leads to every queue there is.
-    private static let defaultExchange = #"amq\.default"#
+    static let defaultExchange = #"amq\.default"#
 
     /// - Parameter worker: the user of the configuration.
     static func all(_ topology: Topology, worker: String) -> [BrokerRole] {
@@ -29,13 +29,13 @@ struct BrokerRole: Sendable, Equatable {
     private static func producerOf(_ names: TopologyNames) -> BrokerRole {
         BrokerRole(
             user: "martlet-producer", purpose: "who publishes requests to the exchange \(names.requestsExchange)",
-            write: pattern([Topology.escaped(names.requestsExchange)]))
+            write: Topology.anyOf([Topology.escaped(names.requestsExchange)]))
     }
 
     private static func consumerOf(_ names: TopologyNames) -> BrokerRole {
         BrokerRole(
             user: "martlet-results", purpose: "who takes results from the queue \(names.resultsQueue)",
-            read: pattern([Topology.escaped(names.resultsQueue)]))
+            read: Topology.anyOf([Topology.escaped(names.resultsQueue)]))
     }
 
     /// A dead letter goes straight to the queue that it came from, and who watches has a queue of their own, bound to what
@@ -45,9 +45,9 @@ struct BrokerRole: Sendable, Equatable {
         let seen = [names.deadQueue, names.resultsExchange, names.brokerDeadLettersExchange]
         return BrokerRole(
             user: "martlet-operator", purpose: "martlet dead-letters, martlet watch, martlet publish --wait",
-            configure: pattern([own]),
-            write: pattern([own, Topology.escaped(names.requestsExchange), defaultExchange]),
-            read: pattern([own] + seen.map(Topology.escaped)))
+            configure: Topology.anyOf([own]),
+            write: Topology.anyOf([own, Topology.escaped(names.requestsExchange), defaultExchange]),
+            read: Topology.anyOf([own] + seen.map(Topology.escaped)))
     }
 
     /// Who declares a queue with a dead-letter exchange needs to read the queue and to write to the exchange, who binds a
@@ -55,9 +55,7 @@ struct BrokerRole: Sendable, Equatable {
     private static func declarerOf(_ names: TopologyNames) -> BrokerRole {
         let own = [Topology.escaped(names.prefix + ".") + ".*"] + names.requestQueues.map(Topology.escaped)
         return BrokerRole(
-            user: "martlet-topology", purpose: "martlet topology apply", configure: pattern(own),
-            write: pattern(own + [defaultExchange]), read: pattern(own))
+            user: "martlet-topology", purpose: "martlet topology apply", configure: Topology.anyOf(own),
+            write: Topology.anyOf(own + [defaultExchange]), read: Topology.anyOf(own))
     }
-
-    private static func pattern(_ alternatives: [String]) -> String { "^(\(alternatives.joined(separator: "|")))$" }
 }

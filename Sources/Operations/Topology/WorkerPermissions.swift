@@ -19,17 +19,15 @@ struct WorkerPermissions: Sendable {
             + topology.exchanges.map(\.name).filter { $0.hasPrefix("\(names.prefix).wait.") }
             // Replies go by it.
             + (takesChannelCommands ? [""] : [])
-        readQueues =
-            names.takenQueues + [names.quarantineQueue] + (takesChannelCommands ? [names.channelsQueue] : [])
-        readPatterns =
-            names.requestQueues.map { names.pattern(of: $0) }
-            + ([names.quarantineQueue] + (takesChannelCommands ? [names.channelsQueue] : [])).map(Topology.escaped)
+        let besides = [names.quarantineQueue] + (takesChannelCommands ? [names.channelsQueue] : [])
+        readQueues = names.takenQueues + besides
+        readPatterns = names.requestQueues.map { names.pattern(of: $0) } + besides.map(Topology.escaped)
     }
 
     /// As RabbitMQ's permissions are written: a regular expression over names.
     var write: String {
-        let replies = takesChannelCommands ? #"|^amq\.default$"# : ""
+        let replies = takesChannelCommands ? "|^\(BrokerRole.defaultExchange)$" : ""
         return #"^\#(Topology.escaped(prefix))\.(results|dead|quarantine|wait\..*)$"# + replies
     }
-    var read: String { "^(\(readPatterns.joined(separator: "|")))$" }
+    var read: String { Topology.anyOf(readPatterns) }
 }
