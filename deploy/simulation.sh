@@ -1,13 +1,12 @@
 # Builds and runs the simulation alone, optimised: sourced by deploy/simulate and deploy/old-mistakes.
 # shellcheck shell=bash
 
-# The tests of Delivery and what they are made of, in a package of its own.
-simulation_package() { # FOLDER
+# The tests of Delivery and what they are made of, in a package of its own; maybe another target with them.
+simulation_package() { # FOLDER [TARGET]
   {
     cat Package.swift
+    printf '\nvar needed: Set = ["DeliveryTests"%s]\n' "${2:+, \"$2\"}"
     cat << 'END'
-
-var needed: Set = ["DeliveryTests"]
 for target in package.targets.reversed() where needed.contains(target.name) {
     for case .byNameItem(let name, _) in target.dependencies { needed.insert(name) }
 }

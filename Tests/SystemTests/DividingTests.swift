@@ -2,7 +2,7 @@ import AMQP
 import TestKit
 import Testing
 
-extension SystemTests {
+extension ChangingWorkerTests {
     /// A queue of requests is divided into shards, and put together again, while requests come.
     @Suite struct Dividing {
         private static let shardsMost = 8

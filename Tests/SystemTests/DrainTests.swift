@@ -4,7 +4,7 @@ import JSON
 import TestKit
 import Testing
 
-extension SystemTests {
+extension ChangingWorkerTests {
     /// A worker that is told to stop while answers take 100 ms and hundreds of pushes wait for theirs.
     @Suite struct Drain {
         private static let drainDeadlineSeconds = 20

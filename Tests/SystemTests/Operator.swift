@@ -12,13 +12,15 @@ final class Operator {
     private let address: String
 
     /// A worker that is ready, on a broker that may be troubled, and has pushed something.
+    ///
+    /// - Parameter broker: the one that `TroubledBrokerTests` have by default.
     static func with(
-        _ prefix: String, _ options: Stage.Options = Stage.Options(delays: ["1s"]),
+        _ prefix: String, on broker: PrivateBroker? = nil, _ options: Stage.Options = Stage.Options(delays: ["1s"]),
         _ look: (Operator) async throws -> Void
     ) async throws {
         var options = options
         options.admin = Self.admin
-        let broker = try await TroubledBroker.shared
+        let broker = if let broker { broker } else { try await TroubledBroker.shared }
         let stage = try await Stage(prefix, broker: broker.url, options)
         try await stage.applyTopology()
         await stage.desk.collect(stage.queue("results"))

@@ -2,7 +2,7 @@ import Glibc
 import TestKit
 import Testing
 
-extension SystemTests {
+extension ChangingWorkerTests {
     /// What was pushed before the configuration changed is not pushed again after it.
     @Suite struct ReloadCopies {
         @Test func aCopyIsKnownWhereItsAppHasAnotherPlace() async throws {

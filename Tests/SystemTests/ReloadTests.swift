@@ -4,7 +4,7 @@ import JSON
 import TestKit
 import Testing
 
-extension TroubledBrokerTests {
+extension ChangingWorkerTests {
     /// What changes of a worker's configuration while it runs.
     @Suite struct Reload {
         private static let taken = "the configuration was read anew and is in force"
@@ -197,7 +197,7 @@ extension TroubledBrokerTests {
         }
 
         @Test func whatIsRenewedWhileTheBrokerIsAwayIsTakenWhenItIsBack() async throws {
-            let broker = try await TroubledBroker.shared
+            let broker = try await TroubledBroker.ofChanges
             let key = try StageKey("RENEWED001", apps: ["com.example.renewed", "com.example.shaped"])
             let options = Stage.Options(
                 keys: [key], delays: ["1s"], sections: ["payload_schemas: {com.example.shaped: shape.json}"],
@@ -232,7 +232,7 @@ extension TroubledBrokerTests {
         @Test func whatIsPausedAndResumedWhileLanesComeStaysSo() async throws {
             let key = try StageKey("PAUSEKEY01", apps: ["com.example.paused", "com.example.resumed"])
             var options = Stage.Options(keys: [key], delays: ["1s"])
-            try await Operator.with("reload-paused", options) { look in
+            try await Operator.with("reload-paused", on: TroubledBroker.ofChanges, options) { look in
                 func set(_ word: String, _ app: String) async throws {
                     #expect(try await look.martlet(word, "--socket", look.socket, "--topic", app) == 0)
                 }
@@ -337,7 +337,7 @@ extension TroubledBrokerTests {
 
         @Test func lanesThatLeaveAreShownAndWhatTheyCountedGoesOn() async throws {
             var options = Stage.Options(simulator: ["--delay-ms", "3000"], delays: ["1s"])
-            try await Operator.with("reload-shown", options) { one in
+            try await Operator.with("reload-shown", on: TroubledBroker.ofChanges, options) { one in
                 func status() async throws -> JSONDocument { try JSONDocument(await one.ask("/status").1) }
                 try await one.publish(20)
                 try await one.stage.untilAsked(1)

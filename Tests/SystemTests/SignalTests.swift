@@ -2,7 +2,7 @@ import Glibc
 import TestKit
 import Testing
 
-extension SystemTests {
+extension ChangingWorkerTests {
     @Suite struct Signals {
         @Test func hangingUpDoesNotEndTheWorker() async throws {
             let stage = try await Stage("hangup")

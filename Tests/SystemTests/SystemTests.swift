@@ -8,6 +8,9 @@ import Testing
 /// The same on a broker that is stopped, frozen and filled up, beside the tests of the other: those of both wait much.
 @Suite(.serialized, .timeLimit(.minutes(LongForm.pick(60, short: 5)))) enum TroubledBrokerTests {}
 
+/// A worker that is changed, told to stop, or started anew, beside the others: these wait much too.
+@Suite(.serialized, .timeLimit(.minutes(LongForm.pick(60, short: 5)))) enum ChangingWorkerTests {}
+
 /// What stands beside the worker: the simulator with its page, the benchmark, the validator. One test at a time too, but
 /// beside those of the worker, which wait much.
 @Suite(.serialized, .timeLimit(.minutes(5))) enum ToolTests {}
