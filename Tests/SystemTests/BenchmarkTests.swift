@@ -2,7 +2,7 @@ import JSON
 import TestKit
 import Testing
 
-extension ToolTests {
+extension BenchmarkTests {
     @Suite struct Benchmark {
         @Test func simulatorBenchmarkMeasuresBothServers() async throws {
             let result = try await ChildProcess.run(

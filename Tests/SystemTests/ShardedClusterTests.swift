@@ -4,8 +4,8 @@ import TestKit
 import Testing
 
 extension SystemTests {
-    /// Four shards on a cluster of three nodes, two workers, and what may happen to a node: every message is told, and none
-    /// is lost. All tests have one cluster. Run by `deploy/try-cluster`, since it takes minutes.
+    /// Four shards on a cluster of three nodes, two workers, and what may happen to a node or a worker: every message is
+    /// told, and none is lost. All tests have one cluster. Run by `deploy/try-cluster`, since it takes minutes.
     @Suite(.serialized, .enabled(if: LongForm.isOn || Glibc.getenv("MARTLET_CLUSTER") != nil)) struct ShardedCluster {
         private static let nodes = Task { try await PrivateCluster(settings: ["net_ticktime = 8"]) }
         private static let shards = 4
@@ -14,11 +14,12 @@ extension SystemTests {
         private static let requests = LongForm.pick(30_000, short: 3000)
         /// While the trouble lasts; those before it are in the queues when the workers begin.
         private static let requestsPerSecond = LongForm.pick(200, short: 100)
+        private static let kills = LongForm.pick(10, short: 4)
         private static let frozenSeconds = 30
         private static let partedSeconds = LongForm.pick(30, short: 3)
 
         @Test func nodesThatAreKilledOneAfterTheOther() async throws {
-            try await Self.underLoad("nodes") { stage, cluster in
+            try await Self.underLoad("nodes") { stage, cluster, _ in
                 // Once nodes were away, the broker puts what is new where it has the fewest leaders of all queues.
                 try await stage.expectSpread(Self.shards, cluster)
                 for round in 0..<Self.rounds {
@@ -37,7 +38,7 @@ extension SystemTests {
 
         /// The node is on its own, but those who are connected to it do not see that at once.
         @Test func aPartitionThatHeals() async throws {
-            try await Self.underLoad("parted") { stage, cluster in
+            try await Self.underLoad("parted") { stage, cluster, _ in
                 for node in cluster.nodes.suffix(Self.rounds) {
                     try await node.part()
                     try await cluster.nodes[0].untilSeeing(cluster.nodes.count - 1)
@@ -51,7 +52,7 @@ extension SystemTests {
 
         /// Longer than nodes wait for a sign of each other.
         @Test(.enabled(if: LongForm.isOn)) func aNodeThatFreezes() async throws {
-            try await Self.underLoad("cold") { stage, cluster in
+            try await Self.underLoad("cold") { stage, cluster, _ in
                 for node in cluster.nodes {
                     await node.pause()
                     await stage.desk.pass(.seconds(Self.frozenSeconds))
@@ -62,8 +63,24 @@ extension SystemTests {
             }
         }
 
+        /// For each that is killed another comes, and one more in the end: every one takes from all shards.
+        @Test func workersThatAreKilledAndAdded() async throws {
+            try await Self.underLoad("workers") { stage, _, running in
+                for _ in 0..<Self.kills {
+                    running.removeFirst().send(signal: SIGKILL)
+                    running.append(try await stage.worker())
+                    let goesOn = await stage.areMoreTold(200)
+                    #expect(goesOn)
+                }
+                running.append(try await stage.worker())
+                let goesOn = await stage.areMoreTold(200)
+                #expect(goesOn)
+            }
+        }
+
         private static func underLoad(
-            _ prefix: String, _ makeTrouble: (Stage, PrivateCluster) async throws -> Void
+            _ prefix: String,
+            _ makeTrouble: (Stage, PrivateCluster, _ workers: inout [ChildProcess]) async throws -> Void
         ) async throws {
             let cluster = try await nodes.value
             var options = Stage.Options(
@@ -80,7 +97,7 @@ extension SystemTests {
                 try await stage.publishSteadily(from: waiting.count, perSecond: requestsPerSecond)
             }
             do {
-                try await makeTrouble(stage, cluster)
+                try await makeTrouble(stage, cluster, &running)
             } catch {
                 publishing.cancel()
                 for worker in running { print(worker.errors.linesSoFar.suffix(8).joined(separator: "\n")) }

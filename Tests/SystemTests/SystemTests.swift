@@ -11,6 +11,9 @@ import Testing
 /// A worker that is changed, told to stop, or started anew, beside the others: these wait much too.
 @Suite(.serialized, .timeLimit(.minutes(LongForm.pick(60, short: 5)))) enum ChangingWorkerTests {}
 
-/// What stands beside the worker: the simulator with its page, the benchmark, the validator. One test at a time too, but
-/// beside those of the worker, which wait much.
+/// What stands beside the worker: the simulator with its page, the validator. One test at a time too, but beside those of
+/// the worker, which wait much.
 @Suite(.serialized, .timeLimit(.minutes(5))) enum ToolTests {}
+
+/// The benchmark, of which no figure counts here.
+@Suite(.serialized, .timeLimit(.minutes(5))) enum BenchmarkTests {}

@@ -193,7 +193,8 @@ public actor BrokerDesk {
 
     public var theAdmin: BrokerAdmin {
         if let admin { return admin }
-        let admin = BrokerAdmin(loop: loop, connectors: connectors, connection: connection)
+        // A broker that starts again beside other tests takes its time, and an attempt to connect may just have failed.
+        let admin = BrokerAdmin(loop: loop, connectors: connectors, connection: connection, deadlineSeconds: 60)
         admin.start()
         self.admin = admin
         return admin
