@@ -566,13 +566,15 @@ import Testing
             scene.broker.declareQueue("out")
             scene.broker.behaviour.confirmDelayMilliseconds = 1_000_000...1_000_000
             let publisher = scene.makePublisher { $0.confirmTimeoutSeconds = 10 }
-            guard case .unknown(let error) = await publisher.publish(Scene.message("a")) else {
-                return fail("confirmed")
-            }
+            scene.publish(Scene.message("a"), publisher)
+            await scene.wait("a to be sent") { publisher.unconfirmedCount == 1 }
+            scene.broker.behaviour.confirmDelayMilliseconds = 0...0
+            #expect(await publisher.publish(Scene.message("another")) == .confirmed)
+            await scene.wait("the end of a") { scene.outcomes["a"] != nil }
+            guard case .unknown(let error) = scene.outcomes["a"] else { return fail("confirmed") }
             #expect(error.code == .timedOut)
             #expect(publisher.unconfirmedCount == 1)
             #expect(publisher.state == .ready)
-            scene.broker.behaviour.confirmDelayMilliseconds = 0...0
             let start = scene.loop.now.monotonic
             await scene.wait("another channel") { scene.states.contains("publisher waiting: timedOut") }
             #expect(start.duration(to: scene.loop.now.monotonic) < .seconds(11))
@@ -583,15 +585,37 @@ import Testing
         }
     }
 
+    /// As that of RabbitMQ 3.10 does whose queue's leader was cut off from the others.
+    @Test func aChannelThatConfirmsNothingIsReplacedAsSoonAsAConfirmIsLate() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            let publisher = scene.makePublisher { $0.confirmTimeoutSeconds = 10 }
+            #expect(await publisher.publish(Scene.message("before")) == .confirmed)
+            scene.broker.behaviour.confirmDelayMilliseconds = 1_000_000...1_000_000
+            guard case .unknown = await publisher.publish(Scene.message("a")) else { return fail("confirmed") }
+            scene.broker.behaviour.confirmDelayMilliseconds = 0...0
+            await scene.wait("another channel", limit: .seconds(1)) {
+                scene.states.contains("publisher waiting: timedOut")
+            }
+            #expect(await publisher.publish(Scene.message("b")) == .confirmed)
+            #expect(scene.broker.logins == 1)
+            await publisher.close()
+        }
+    }
+
     @Test func eachConfirmHasItsOwnTime() {
         Scene.play { scene in
             try scene.broker.start()
             scene.broker.declareQueue("out")
-            scene.broker.behaviour.confirmDelayMilliseconds = 1_000_000...1_000_000
             let publisher = scene.makePublisher { $0.confirmTimeoutSeconds = 10 }
             try await publisher.waitUntilReady(deadlineSeconds: 10)
+            scene.broker.behaviour.confirmDelayMilliseconds = 1_000_000...1_000_000
             scene.publish(Scene.message("a"), publisher)
             await scene.pass(.seconds(5))
+            scene.broker.behaviour.confirmDelayMilliseconds = 0...0
+            #expect(await publisher.publish(Scene.message("another")) == .confirmed)
+            scene.broker.behaviour.confirmDelayMilliseconds = 1_000_000...1_000_000
             scene.publish(Scene.message("b"), publisher)
             await scene.pass(.seconds(6))
             #expect(Array(scene.outcomes.keys) == ["a"])

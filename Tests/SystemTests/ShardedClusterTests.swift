@@ -7,7 +7,10 @@ extension SystemTests {
     /// Four shards on a cluster of three nodes, two workers, and what may happen to a node or a worker: every message is
     /// told, and none is lost. All tests have one cluster. Run by `deploy/try-cluster`, since it takes minutes.
     @Suite(.serialized, .enabled(if: LongForm.isOn || Glibc.getenv("MARTLET_CLUSTER") != nil)) struct ShardedCluster {
-        private static let nodes = Task { try await PrivateCluster(settings: ["net_ticktime = 8"]) }
+        private static let nodes = Task {
+            try await PrivateCluster(
+                settings: ["net_ticktime = 8"], firstGroup: PartedNetwork.isThere ? PartedNetwork.firstGroup : nil)
+        }
         private static let shards = 4
         private static let workers = 2
         private static let rounds = LongForm.pick(3, short: 1)
@@ -36,15 +39,17 @@ extension SystemTests {
             }
         }
 
-        /// The node is on its own, but those who are connected to it do not see that at once.
-        @Test func aPartitionThatHeals() async throws {
+        /// Those who are connected to the node do not see at once that it is on its own.
+        @Test(.enabled(if: PartedNetwork.isThere)) func aPartitionThatHeals() async throws {
+            let network = try await PartedNetwork(Self.nodes.value)
             try await Self.underLoad("parted") { stage, cluster, _ in
-                for node in cluster.nodes.suffix(Self.rounds) {
-                    try await node.part()
+                for node in cluster.nodes.indices.suffix(Self.rounds) {
+                    try await network.part(node)
                     try await cluster.nodes[0].untilSeeing(cluster.nodes.count - 1)
                     await stage.desk.pass(.seconds(Self.partedSeconds))
-                    _ = await stage.areMoreTold(100)
-                    try await node.heal(with: cluster.nodes)
+                    let goesOn = await stage.areMoreTold(100)
+                    #expect(goesOn, "stood still while \(cluster.nodes[node].nodeName) was cut off")
+                    try await network.heal(node)
                     try await cluster.untilWhole()
                 }
             }
@@ -177,20 +182,6 @@ extension Stage {
             await desk.pass(.milliseconds(100))
         }
         return (samples, often)
-    }
-}
-
-extension PrivateBroker {
-    /// Cuts a node off from the others: they are refused, and it is by them.
-    fileprivate func part() async throws {
-        try await rabbitmqctl(
-            "eval", "[begin erlang:set_cookie(N, parted), erlang:disconnect_node(N) end || N <- nodes()].")
-    }
-
-    fileprivate func heal(with nodes: [PrivateBroker]) async throws {
-        let names = nodes.map { "'\($0.nodeName)'" }.joined(separator: ",")
-        try await rabbitmqctl(
-            "eval", "[erlang:set_cookie(N, erlang:get_cookie()) || N <- [\(names)], N =/= node()].")
     }
 }
 

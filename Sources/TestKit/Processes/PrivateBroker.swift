@@ -10,6 +10,8 @@ public actor PrivateBroker {
     /// `http://guest:guest@127.0.0.1:PORT`, when it was asked for.
     public nonisolated let managementURL: String?
     public nonisolated let port: UInt16
+    /// Where it takes connections of other nodes.
+    public nonisolated let distributionPort: UInt16
     /// What Erlang calls it.
     public nonisolated var nodeName: String { "martlet\(port)@localhost" }
     private let script: ChildProcess
@@ -31,9 +33,10 @@ public actor PrivateBroker {
     ///   - plugins: more that are on.
     ///   - settings: more lines of `rabbitmq.conf`.
     ///   - first: a node of the cluster that it joins, which must outlive it.
+    ///   - group: the id of the group of users that it runs as; takes root.
     public init(
         certificate: (certificate: String, key: String)? = nil, hasManagement: Bool = false,
-        plugins: [String] = [], settings: [String] = [], joining first: PrivateBroker? = nil
+        plugins: [String] = [], settings: [String] = [], joining first: PrivateBroker? = nil, group: Int? = nil
     ) async throws(ProcessError) {
         var command = [Products.file("deploy/private-broker")]
         if let certificate { command += ["--tls", certificate.certificate, certificate.key] }
@@ -41,13 +44,16 @@ public actor PrivateBroker {
         for plugin in plugins { command += ["--plugin", plugin] }
         for setting in settings { command += ["--setting", setting] }
         if let first { command += ["--join", first.directory] }
+        if let group { command += ["--group", "\(group)"] }
         script = try await ChildProcess(command, whenOrphaned: .terminated, input: .pipe)
         let ready = try await Self.ready(script)
         guard let url = ready["url"], let port = url.split(separator: ":").last.flatMap({ UInt16($0.dropLast()) }),
+            let distributionPort = ready["distribution_port"].flatMap({ UInt16($0) }),
             let pid = ready["pid"].flatMap({ pid_t($0) }), let directory = ready["dir"]
         else { throw ProcessError("private-broker said \(ready)") }
         self.url = url
         self.port = port
+        self.distributionPort = distributionPort
         tlsURL = ready["tls_url"]
         managementURL = ready["management_url"]
         serverPID = pid

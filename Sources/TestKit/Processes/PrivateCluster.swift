@@ -6,14 +6,20 @@ public struct PrivateCluster: Sendable {
     /// - Parameters:
     ///   - nodes: at least 1.
     ///   - settings: more lines of each node's `rabbitmq.conf`.
-    public init(nodes count: Int = 3, hasManagement: Bool = false, settings: [String] = []) async throws(ProcessError) {
+    ///   - firstGroup: the id of the group of users that the first node runs as, the second by the next, and so on; takes
+    ///     root.
+    public init(
+        nodes count: Int = 3, hasManagement: Bool = false, settings: [String] = [], firstGroup: Int? = nil
+    ) async throws(ProcessError) {
         let plugins = ["rabbitmq_consistent_hash_exchange"]
         // What is on the smaller side of a partition takes and gives nothing.
         let settings = ["cluster_partition_handling = pause_minority"] + settings
-        let first = try await PrivateBroker(hasManagement: hasManagement, plugins: plugins, settings: settings)
+        let first = try await PrivateBroker(
+            hasManagement: hasManagement, plugins: plugins, settings: settings, group: firstGroup)
         var nodes = [first]
         while nodes.count < count {
-            nodes.append(try await PrivateBroker(plugins: plugins, settings: settings, joining: first))
+            let group = firstGroup.map { $0 + nodes.count }
+            nodes.append(try await PrivateBroker(plugins: plugins, settings: settings, joining: first, group: group))
         }
         self.nodes = nodes
     }
