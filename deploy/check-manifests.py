@@ -150,7 +150,8 @@ def check_references(name: str, thing: dict, things: list[dict], pods: list[dict
         case "Permission":
             want("User", spec["userReference"]["name"])
         case "Binding":
-            for kind, key in (("Exchange", "source"), (spec["destinationType"].capitalize(), "destination")):
+            destination = spec.get("destinationType", "queue").capitalize()
+            for kind, key in (("Exchange", "source"), (destination, "destination")):
                 if not any(t["kind"] == kind and t["spec"].get("name") == spec[key] for t in things):
                     found.append(f"{name}: there is no {kind} named {spec[key]}")
     if "rabbitmqClusterReference" in spec:
