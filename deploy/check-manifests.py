@@ -57,7 +57,7 @@ def pod_of(thing: dict) -> dict | None:
     return thing["spec"]["template"] if thing["kind"] in ("Deployment", "StatefulSet", "Job") else None
 
 
-def check_pod(name: str, template: dict, things: list[dict]) -> None:
+def check_pod(name: str, template: dict, claims: list[dict], things: list[dict]) -> None:
     spec = template["spec"]
     names = {kind: {t["metadata"]["name"] for t in things if t["kind"] == kind} for kind in ("ConfigMap", "Secret")}
     names["Secret"] |= SECRETS_BY_HAND
@@ -68,8 +68,10 @@ def check_pod(name: str, template: dict, things: list[dict]) -> None:
             found.append(f"{name}: there is no Secret {volume['secret']['secretName']}")
         if len(volume) != 2:
             found.append(f"{name}: volume {volume['name']} is of more than one kind, or of none")
-    volumes = {volume["name"] for volume in spec.get("volumes", [])}
+    volumes = {volume["name"] for volume in spec.get("volumes", [])} | {claim["metadata"]["name"] for claim in claims}
     context = spec.get("securityContext", {})
+    if "fsGroup" in context and claims and context.get("fsGroupChangePolicy") != "OnRootMismatch":
+        found.append(f"{name}: each mount opens all that it keeps to a group")
     # https://kubernetes.io/docs/concepts/security/pod-security-standards/#restricted
     if not context.get("runAsNonRoot") or context.get("seccompProfile", {}).get("type") != "RuntimeDefault":
         found.append(f"{name}: it may run as root, or with every system call")
@@ -80,8 +82,7 @@ def check_pod(name: str, template: dict, things: list[dict]) -> None:
         if not container.get("resources", {}).get("limits", {}).get("memory"):
             found.append(f"{name}: container {container['name']} has no limit of memory")
         for mount in container.get("volumeMounts", []):
-            claimed = "volumeClaimTemplates" if mount["name"] == "data" else None
-            if mount["name"] not in volumes and claimed is None:
+            if mount["name"] not in volumes:
                 found.append(f"{name}: container {container['name']} mounts {mount['name']}, which is not there")
             if "subPath" in mount:
                 found.append(f"{name}: {mount['mountPath']} never changes, since it is mounted by subPath")
@@ -142,10 +143,15 @@ def check_references(name: str, thing: dict, things: list[dict], pods: list[dict
             for trigger in spec["triggers"]:
                 if "authenticationRef" in trigger:
                     want("TriggerAuthentication", trigger["authenticationRef"]["name"])
+        case "User":
+            secret = spec.get("importCredentialsSecret", {}).get("name")
+            if secret is not None and secret not in SECRETS_BY_HAND and not has("Secret", secret):
+                found.append(f"{name}: there is no Secret {secret}")
         case "Permission":
             want("User", spec["userReference"]["name"])
         case "Binding":
-            for kind, key in (("Exchange", "source"), ("Queue", "destination")):
+            destination = spec.get("destinationType", "queue").capitalize()
+            for kind, key in (("Exchange", "source"), (destination, "destination")):
                 if not any(t["kind"] == kind and t["spec"].get("name") == spec[key] for t in things):
                     found.append(f"{name}: there is no {kind} named {spec[key]}")
     if "rabbitmqClusterReference" in spec:
@@ -170,7 +176,7 @@ def main() -> int:
         check_schema(name, thing, own)
         template = pod_of(thing)
         if template is not None:
-            check_pod(name, template, things)
+            check_pod(name, template, thing["spec"].get("volumeClaimTemplates", []), things)
         check_references(name, thing, things, pods)
         if thing["kind"] == "ScaledObject":
             queries += [t["metadata"]["query"] for t in thing["spec"]["triggers"] if t["type"] == "prometheus"]

@@ -30,6 +30,21 @@ import Testing
         #"'martlet-topology' '^(a\.b\..*|a\.b\.requests)$' '^(a\.b\..*|a\.b\.requests|amq\.default)$' "#
         + #"'^(a\.b\..*|a\.b\.requests)$'"#
 
+    /// Queues of requests may be called anything, and their shards and what leads to them are called after them.
+    @Test func whoDeclaresMayDeclareAll() throws {
+        let names = TopologyNames(prefix: "a", requestQueues: ["jobs", "b.plain"], shards: ["jobs": 2])
+        let topology = Topology(names: names)
+        let role = try #require(BrokerRole.all(topology, worker: "me").first { $0.user == "martlet-topology" })
+        for pattern in try [role.configure, role.write, role.read].map({ try Regex($0) }) {
+            for name in topology.queues.map(\.name) + topology.exchanges.map(\.name) {
+                #expect(try pattern.wholeMatch(in: name) != nil, "\(name)")
+            }
+            for name in ["jobs.x", "jobs2", "b.plain.0", "b.plain.shards"] {
+                #expect(try pattern.wholeMatch(in: name) == nil, "\(name)")
+            }
+        }
+    }
+
     /// At a real broker, by the commands and clients that the roles are for.
     @Test func everyRoleMayDoItsWorkAndNoMore() async throws {
         let broker = try await PrivateBroker.shared

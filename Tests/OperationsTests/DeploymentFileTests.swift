@@ -185,7 +185,8 @@ import YAML
         let name = try #require(cluster.at(pointer: "/metadata/name")?.string)
         let image = try #require(cluster.at(pointer: "/spec/image")?.string?.firstMatch(of: /:(\d+\.\d+)-/)).output.1
         let printed = KubernetesObjects.text(
-            topology, virtualHost: configuration.broker.url.virtualHost, cluster: name,
+            topology, virtualHost: configuration.broker.url.virtualHost,
+            user: configuration.broker.url.credentials.user, cluster: name,
             policies: topology.policies(of: try #require(BrokerVersion(String(image)))))
         let text = try Self.text("\(Self.kubernetes)/production/topology.yaml")
         let head = try #require(text.firstRange(of: "---\n"))
@@ -193,21 +194,27 @@ import YAML
         #expect(text[..<head.lowerBound].contains("--broker \(image)\n"))
     }
 
-    @Test func usersMayDoNoMoreThanTheyNeed() throws {
-        let configuration = try Self.configuration("deploy/kubernetes/production/martlet.yaml")
-        let needed = WorkerPermissions(
-            Configuration.topology(
-                configuration.broker, configuration.retry, configuration.results, configuration.channels))
-        let permissions = try Self.objects("production/users.yaml").map(\.root)
+    /// Those of topology.yaml may do what each needs.
+    @Test func theAutoscalerMayDoNothing() throws {
+        let permissions = try Self.objects("production/autoscaler-user.yaml").map(\.root)
             .filter { $0["kind"]?.string == "Permission" }
-        #expect(permissions.count == 2)
-        for permission in permissions {
-            let isWorker = permission.at(pointer: "/spec/userReference/name")?.string == "martlet"
-            let given = try #require(permission.at(pointer: "/spec/permissions"))
-            #expect(given["configure"]?.string == "^$")
-            #expect(given["write"]?.string == (isWorker ? needed.write : "^$"))
-            #expect(given["read"]?.string == (isWorker ? needed.read : "^$"))
+        #expect(permissions.count == 1)
+        for member in ["configure", "write", "read"] {
+            #expect(permissions.first?["spec"]?["permissions"]?[key: member]?.string == "^$")
         }
+    }
+
+    /// So that the broker and a worker are told the same.
+    @Test func aWorkersUserHasTheSecretThatItReads() throws {
+        let user = try Self.object("User", in: "production/worker-user.yaml").root
+        let deployment = try Self.object("Deployment", in: "base/deployment.yaml").root
+        let volumes = try #require(deployment.at(pointer: "/spec/template/spec/volumes"))
+        let secret = volumes.elements.first { $0["name"]?.string == "rabbitmq" }?["secret"]?["secretName"]?.string
+        #expect(secret != nil)
+        #expect(user.at(pointer: "/spec/importCredentialsSecret/name")?.string == secret)
+        let name = try #require(user.at(pointer: "/metadata/name")?.string)
+        let printed = try Self.text("\(Self.kubernetes)/production/topology.yaml")
+        #expect(printed.contains("kind: User\nmetadata:\n  name: \(name)\n"))
     }
 
     // MARK: Compose and monitoring

@@ -44,4 +44,41 @@ import Testing
         let three = try await apply(at: "3.13.7")
         #expect(three.exit.status == .exited(0) && three.errors == [])
     }
+
+    /// Nor certificates, nor keys: it is done where queues are managed.
+    @Test func printingNeedsNoPassword() async throws {
+        let directory = try TemporaryDirectory()
+        let config = try directory.write(
+            "martlet.yaml",
+            """
+            amqp:
+              url: amqps://broker/shop
+              username: file:user
+              password: file:password
+              tls: {ca_file: ca.pem}
+              prefix: shop
+            apns: {keys: [{key_id: ABC123DEFG, team_id: DEF123GHIJ, key_file: key.p8}]}
+            apps: {com.example.app: {}}
+            """)
+        func print(_ format: String) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
+            try await ChildProcess.run([
+                Products.executable("martlet"), "topology", "print", "--config", config, "--broker", "4.1", "--format",
+                format,
+            ])
+        }
+        for format in ["table", "definitions"] {
+            let printed = try await print(format)
+            #expect(printed.exit.status == .exited(0) && printed.errors == [], "\(format): \(printed.errors)")
+            #expect(printed.output.contains { $0.contains("shop.requests") })
+        }
+        for format in ["rabbitmqctl", "kubernetes"] {
+            let printed = try await print(format)
+            #expect(printed.exit.status == .exited(0), "\(format)")
+            #expect(printed.errors == ["martlet: amqp.username cannot be read here: martlet stands for it"])
+        }
+        try directory.write("user", "somebody\n")
+        let script = try await print("rabbitmqctl")
+        #expect(script.errors == [])
+        #expect(script.output.contains { $0.hasPrefix("# rabbitmqctl set_permissions -p 'shop' 'somebody' ") })
+    }
 }

@@ -47,7 +47,8 @@ import YAML
         #expect(hashing?["arguments"]?["hash-property"]?.string == "message_id")
         #expect(bindings.count { $0["source"]?.string == "push.requests.shards" } == 64)
 
-        let objects = KubernetesObjects.text(topology, virtualHost: "/", cluster: "rabbit", policies: policies)
+        let objects = KubernetesObjects.text(
+            topology, virtualHost: "/", user: "me", cluster: "rabbit", policies: policies)
         #expect(objects.contains(#""destination":"push.requests.shards","destinationType":"exchange""#))
         let table = TopologyReport.table(topology)
         #expect(table.contains(/push\.requests +exchange push\.requests\.shards +#/))
@@ -80,7 +81,8 @@ import YAML
 
     @Test func objectsOfKubernetesHaveNamesThatItTakes() throws {
         let text = KubernetesObjects.text(
-            topology, virtualHost: "/", cluster: "rabbit", policies: topology.policies(of: BrokerVersion(4, 0)))
+            topology, virtualHost: "/", user: "martlet", cluster: "rabbit",
+            policies: topology.policies(of: BrokerVersion(4, 0)))
         var names: Set<String> = []
         var kinds: [String: Int] = [:]
         for object in text.split(separator: "---\n") {
@@ -100,7 +102,31 @@ import YAML
         #expect(
             kinds == [
                 "Exchange": topology.exchanges.count, "Queue": topology.queues.count,
-                "Binding": topology.bindings.count, "Policy": 1,
+                "Binding": topology.bindings.count, "Policy": 1, "User": 5, "Permission": 5,
             ])
+    }
+
+    /// Names and passwords are the operator's to make.
+    @Test func objectsOfKubernetesSayWhatEachUserMayDo() throws {
+        let text = KubernetesObjects.text(
+            topology, virtualHost: "a\"b", user: "My User", cluster: "rabbit", policies: [])
+        let objects = try text.split(separator: "---\n").map { try YAMLDocument(Array($0.utf8)) }.map(\.root)
+        let users = objects.filter { $0["kind"]?.string == "User" }
+        let names = ["my-user", "martlet-producer", "martlet-results", "martlet-operator", "martlet-topology"]
+        #expect(users.map { $0["metadata"]?["name"]?.string } == names)
+        for user in users {
+            #expect(user["spec"].map { $0.members.map(\.key.string) } == ["rabbitmqClusterReference"])
+        }
+        let permissions = objects.filter { $0["kind"]?.string == "Permission" }.compactMap { $0["spec"] }
+        let roles = BrokerRole.all(topology, worker: "My User")
+        #expect(permissions.count == roles.count)
+        for (index, (permission, role)) in zip(permissions, roles).enumerated() {
+            #expect(permission["vhost"]?.string == "a\"b")
+            #expect(permission["userReference"]?["name"]?.string == names[index])
+            let given = permission["permissions"]
+            #expect(given?["configure"]?.string == role.configure, "\(role.user)")
+            #expect(given?["write"]?.string == role.write, "\(role.user)")
+            #expect(given?["read"]?.string == role.read, "\(role.user)")
+        }
     }
 }

@@ -51,6 +51,13 @@ struct ConfigurationFile: Sendable {
         try read(try text()) { reader, root in reader.readBroker(root) }
     }
 
+    /// Only what is printed of the topology: for machines that have no secrets of the broker either.
+    ///
+    /// - Throws: every mistake in that, or that the schema finds anywhere.
+    func printedTopology() throws(ConfigurationError) -> PrintedTopology {
+        try read(try text()) { reader, root in reader.readPrintedTopology(root) }
+    }
+
     func text() throws(ConfigurationError) -> [UInt8] {
         do {
             return try FileReader.bytes(of: path, bytesMax: Self.bytesMax)

@@ -58,19 +58,36 @@ struct ConfigurationReader {
         return (broker, Configuration.topology(broker, readRetry(root["retry"]), results, channels))
     }
 
+    /// As `readBroker`, for what is printed: no password and no certificate is read.
+    mutating func readPrintedTopology(_ root: JSONValue) -> PrintedTopology? {
+        guard let section = root["amqp"], let url = section["url"].flatMap({ brokerURL($0) }) else { return nil }
+        var broker = Configuration.Broker(url: url)
+        readNames(section, into: &broker)
+        let results = readResults(root["topology"]?["results"])
+        let channels = readChannels(root["channels"], broker)
+        let user = url.namesUser ? nil : section["username"]?.string
+        return PrintedTopology(
+            topology: Configuration.topology(broker, readRetry(root["retry"]), results, channels),
+            virtualHost: url.virtualHost,
+            user: user.map { try? resolver.resolve($0) } ?? url.credentials.user)
+    }
+
+    private mutating func brokerURL(_ value: JSONValue) -> AMQPURL? {
+        guard let text = text(value) else { return nil }
+        do {
+            return try AMQPURL(text)
+        } catch {
+            complain(value, error.message)
+            return nil
+        }
+    }
+
     private mutating func brokerSection(_ section: JSONValue) -> Configuration.Broker? {
         let user = section["username"].flatMap { text($0) }
         let password = section["password"].flatMap { text($0) }
         let tls = readTLS(section["tls"])
         let serverName = section["tls"]?["server_name"].flatMap { text($0) }
-        guard let value = section["url"], let text = text(value) else { return nil }
-        var url: AMQPURL
-        do {
-            url = try AMQPURL(text)
-        } catch {
-            complain(value, error.message)
-            return nil
-        }
+        guard var url = section["url"].flatMap({ brokerURL($0) }) else { return nil }
         if let user, !url.namesUser { url.credentials.user = user }
         if let password, !url.namesUser || url.credentials.password.isEmpty {
             url.credentials.password = password
@@ -80,7 +97,16 @@ struct ConfigurationReader {
         }
         var broker = Configuration.Broker(url: url)
         broker.namesUser = url.namesUser || user != nil
-        let prefix = section["prefix"].flatMap { self.text($0) }
+        readNames(section, into: &broker)
+        broker.heartbeatSeconds = section["heartbeat_seconds"]?.int
+        broker.tls = tls
+        broker.serverName = serverName
+        broker.management = section["management_url"].flatMap { readManagement($0, login: url.credentials) }
+        return broker
+    }
+
+    private mutating func readNames(_ section: JSONValue, into broker: inout Configuration.Broker) {
+        let prefix = section["prefix"].flatMap { text($0) }
         broker.requestQueues = readRequestQueues(section)
         let shards = broker.requestQueues.map { ($0.name, $0.shards) }
         broker.names = TopologyNames(
@@ -92,11 +118,6 @@ struct ConfigurationReader {
                 "\(name) is the name of a queue that the worker publishes to")
         }
         complainOfShards(section, broker.names)
-        broker.heartbeatSeconds = section["heartbeat_seconds"]?.int
-        broker.tls = tls
-        broker.serverName = serverName
-        broker.management = section["management_url"].flatMap { readManagement($0, login: url.credentials) }
-        return broker
     }
 
     /// A shard that is called as another queue of requests is.

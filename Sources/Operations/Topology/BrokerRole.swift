@@ -53,7 +53,10 @@ struct BrokerRole: Sendable, Equatable {
     /// Who declares a queue with a dead-letter exchange needs to read the queue and to write to the exchange, who binds a
     /// queue the reverse (https://www.rabbitmq.com/docs/access-control#authorisation).
     private static func declarerOf(_ names: TopologyNames) -> BrokerRole {
-        let own = [Topology.escaped(names.prefix + ".") + ".*"] + names.requestQueues.map(Topology.escaped)
+        let divided = names.requestQueues.filter { !names.shards(of: $0).isEmpty }
+        let own =
+            [Topology.escaped(names.prefix + ".") + ".*"] + names.requestQueues.map { names.pattern(of: $0) }
+            + divided.map { Topology.escaped(names.shardsExchange(of: $0)) }
         return BrokerRole(
             user: "martlet-topology", purpose: "martlet topology apply", configure: Topology.anyOf(own),
             write: Topology.anyOf(own + [defaultExchange]), read: Topology.anyOf(own))

@@ -1,7 +1,7 @@
 import Delivery
 import JSON
 
-/// The topology as objects of RabbitMQ's messaging topology operator
+/// The topology, and who may do what with it, as objects of RabbitMQ's messaging topology operator
 /// (https://www.rabbitmq.com/kubernetes/operator/using-topology-operator), for `kubectl apply -f -`.
 struct KubernetesObjects {
     /// What a label of Kubernetes leaves room for, with a number behind it.
@@ -19,7 +19,7 @@ struct KubernetesObjects {
     }
 
     static func text(
-        _ topology: Topology, virtualHost: String, cluster: String, policies: [Topology.Policy]
+        _ topology: Topology, virtualHost: String, user: String, cluster: String, policies: [Topology.Policy]
     ) -> String {
         var made = KubernetesObjects(cluster: cluster, virtualHost: virtualHost)
         for exchange in topology.exchanges {
@@ -56,14 +56,43 @@ struct KubernetesObjects {
                 json.arguments("definition", policy.definition)
             }
         }
+        for role in BrokerRole.all(topology, worker: user) { made.add(role) }
         return made.objects.joined(separator: "---\n")
     }
 
-    /// YAML whose values are JSON, so that nothing in a name means anything to YAML.
+    /// A user whose name and password the operator makes, and keeps in a secret.
+    private mutating func add(_ role: BrokerRole) {
+        let label = addObject("User", role.user) { _ in }
+        add("Permission", role.user) { json in
+            json.beginObject("userReference")
+            json.member("name", label)
+            json.endObject()
+            json.beginObject("permissions")
+            json.member("configure", role.configure)
+            json.member("write", role.write)
+            json.member("read", role.read)
+            json.endObject()
+        }
+    }
+
+    /// Of a virtual host.
     private mutating func add(_ kind: String, _ name: String, _ members: (inout JSONWriter) -> Void) {
+        let virtualHost = virtualHost
+        addObject(kind, name) { json in
+            json.member("vhost", virtualHost)
+            members(&json)
+        }
+    }
+
+    /// YAML whose values are JSON, so that nothing in a name means anything to YAML.
+    ///
+    /// - Returns: its name in Kubernetes.
+    @discardableResult private mutating func addObject(
+        _ kind: String, _ name: String, _ members: (inout JSONWriter) -> Void
+    ) -> String {
+        let label = label(kind, name)
         var spec = JSONWriter()
         spec.beginObject()
-        spec.member("vhost", virtualHost)
         members(&spec)
         spec.beginObject("rabbitmqClusterReference")
         spec.member("name", cluster)
@@ -74,10 +103,11 @@ struct KubernetesObjects {
             apiVersion: rabbitmq.com/v1beta1
             kind: \(kind)
             metadata:
-              name: \(label(kind, name))
+              name: \(label)
             spec: \(String(decoding: spec.bytes, as: UTF8.self))
 
             """)
+        return label
     }
 
     /// A name that Kubernetes takes (RFC 1123) and no other object of the kind has.

@@ -8,13 +8,22 @@ struct TopologyPrintCommand {
         case definitions
         case rabbitmqctl
         case kubernetes
+
+        /// Whether it says what each user may do.
+        var namesUsers: Bool {
+            switch self {
+            case .table, .definitions: false
+            case .rabbitmqctl, .kubernetes: true
+            }
+        }
     }
 
     let options: Invocation.TopologyPrintOptions
 
     func run() throws(ConfigurationError) -> ExitCode {
-        let topology = try options.broker.topology()
-        let (virtualHost, user) = try options.broker.virtualHostAndUser()
+        let printed = try options.broker.printedTopology()
+        let (topology, virtualHost) = (printed.topology, printed.virtualHost)
+        let user = printed.user ?? PrintedTopology.defaultUser
         let policies = options.version.map { topology.policies(of: $0) } ?? []
         let text =
             switch options.format {
@@ -24,9 +33,12 @@ struct TopologyPrintCommand {
                 RabbitmqctlScript.text(topology, virtualHost: virtualHost, user: user, policies: policies)
             case .kubernetes:
                 KubernetesObjects.text(
-                    topology, virtualHost: virtualHost, cluster: options.cluster, policies: policies)
+                    topology, virtualHost: virtualHost, user: user, cluster: options.cluster, policies: policies)
             }
         guard Terminal.output.write(text) else { return .failed }
+        if printed.user == nil, options.format.namesUsers {
+            Terminal.error.line("martlet: amqp.username cannot be read here: \(user) stands for it")
+        }
         if options.version == nil, options.format != .table {
             Terminal.error.line(
                 "martlet: without --broker there are no policies, of which RabbitMQ 4 needs one: --broker 4.0")

@@ -4,8 +4,9 @@ extension CommandSyntax {
         summary: "Show the exchanges, queues and bindings, without connecting.",
         discussion: """
             As a table, or as what declares them without martlet: a definitions file, a script of rabbitmqctl, or objects of
-            the messaging topology operator. --broker adds the policies that a version needs: from 4.0 on a broker takes
-            a message out of a queue that was returned 20 times.
+            the messaging topology operator. The last two say what each user may do; no password is read or written. --broker
+            adds the policies that a version needs: from 4.0 on a broker takes a message out of a queue that was returned 20
+            times.
             """,
         options: [
             .config(), .prefix,

@@ -31,15 +31,6 @@ struct TopologyTarget: Sendable {
     var advice: TopologyAdvice { TopologyAdvice(virtualHost: virtualHost) }
 }
 
-extension Invocation.Broker {
-    /// What a topology that is printed is for; without a configuration that of RabbitMQ's own beginning.
-    func virtualHostAndUser() throws(ConfigurationError) -> (virtualHost: String, user: String) {
-        guard configPath != nil else { return ("/", "martlet") }
-        let url = try configuration().url
-        return (url.virtualHost, url.credentials.user)
-    }
-}
-
 extension Invocation {
     struct TopologyApplyOptions: Equatable, Sendable {
         var broker = Broker()
