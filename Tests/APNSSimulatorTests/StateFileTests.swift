@@ -80,6 +80,21 @@ import Testing
 
         """
 
+    /// The one of the package is loaded as it is, and does what it says.
+    @Test func theExample() throws {
+        let path = Products.file("deploy/debian/apns-simulator.state.yaml")
+        let document = try StateFile(path: path, sinceMilliseconds: 5).read()
+        let state = document.state
+        #expect(state.teamIDs == ["DEF123GHIJ"])
+        #expect(state.key(id: "ABC123DEFG")?.environments == [.production, .sandbox])
+        #expect(state.allowsBroadcasts(bundleID: "com.example.live"))
+        #expect(condition("aa02", in: state) == .unregistered(sinceMilliseconds: 1_750_000_000_000))
+        #expect(condition("bad1", in: state) == .bad)
+        #expect(condition("cc01", in: state) == .active)
+        #expect(state.allChannels.count == 1)
+        #expect(document.faults.map(\.id) == ["gone", "slow"])
+    }
+
     @Test func aWholeFile() throws {
         let document = try read(Self.wholeFile)
         let state = document.state

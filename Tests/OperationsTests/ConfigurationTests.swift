@@ -462,6 +462,12 @@ import Testing
         }
     }
 
+    /// Workers of one machine share a file: what they differ in is a variable of each.
+    @Test func theAdminEndpointMayNameVariables() throws {
+        let text = Self.shortest + "\nadmin: {listen: \"127.0.0.1:${ADMIN_PORT}\"}\n"
+        #expect(try load(text, ["ADMIN_PORT": "9781"]).admin.listen == Endpoint(host: "127.0.0.1", port: 9781))
+    }
+
     @Test func secretsShowInNoDescription() throws {
         let configuration = try load(
             Self.shortest.replacing(

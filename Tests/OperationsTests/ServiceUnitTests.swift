@@ -4,67 +4,109 @@ import Testing
 
 @testable import Operations
 
-/// What `deploy/systemd` says is right, and lets a service do little.
+/// What the packages have systemd run is right, and lets a service do little.
 @Suite struct ServiceUnitTests {
     /// As `systemd-analyze security` has it, in tenths: 0 is nothing to be had, 100 all.
     private static let exposureMax = 15
-    private static let folder = "deploy/systemd"
-    /// With what each starts.
-    private static let units = [
-        "apns-simulator.service": "apns-simulator", "martlet.service": "martlet", "martlet@.service": "martlet",
+    private static let services = [
+        "apns-simulator.service", "martlet-credentials.service", "martlet.service", "martlet@.service",
     ]
+    private static let units = (services + ["martlet-credentials.path"]).sorted()
 
+    /// As the packages lay them out: `deploy/install-units`.
     private let directory: TemporaryDirectory
-    /// The lines of the worker's.
-    private let worker: [String]
+    private var folder: String { directory.file("usr/lib/systemd/system") }
 
-    init() throws {
-        directory = try TemporaryDirectory()
-        worker = try Files.lines(of: Products.file("\(Self.folder)/martlet.service"))
+    init() async throws {
+        directory = try TemporaryDirectory("units")
+        for package in ["apns-simulator", "martlet"] {
+            let result = try await ChildProcess.run([
+                Products.file("deploy/install-units"), package, directory.path,
+            ])
+            #expect(result.exit.status == .exited(0) && result.errors == [], "\(result)")
+        }
     }
 
     @Test func everyUnitIsChecked() throws {
-        #expect(try Files.names(in: Products.file(Self.folder)) == Self.units.keys.sorted())
+        #expect(try Files.names(in: folder) == Self.units)
     }
 
-    @Test(arguments: units.keys.sorted()) func systemdFindsNothingWrong(_ unit: String) async throws {
-        let result = try await ChildProcess.run(["systemd-analyze", "verify", "--man=no", try write(unit)])
+    /// A template that is a link to a service is to systemd no template; it says nothing until one is to be started.
+    @Test(arguments: units) func aUnitIsAFileOfItsOwn(_ unit: String) async throws {
+        let result = try await ChildProcess.run(["stat", "--format=%F", "\(folder)/\(unit)"])
+        #expect(result.output == ["regular file"])
+    }
+
+    @Test(arguments: units) func systemdFindsNothingWrong(_ unit: String) async throws {
+        let result = try await analyze(["verify", "--man=no"], try instance(of: unit))
         #expect(result.exit.status == .exited(0))
         // It exits with 0 on a key that it does not know.
         #expect(result.output + result.errors == [])
     }
 
-    @Test(arguments: units.keys.sorted()) func aServiceMayDoLittle(_ unit: String) async throws {
-        let result = try await ChildProcess.run([
-            "systemd-analyze", "security", "--no-pager", "--offline=true", "--threshold=\(Self.exposureMax)",
-            try write(unit),
-        ])
+    @Test(arguments: services) func aServiceMayDoLittle(_ unit: String) async throws {
+        let result = try await analyze(
+            ["security", "--no-pager", "--offline=true", "--threshold=\(Self.exposureMax)"],
+            try instance(of: unit))
         #expect(result.exit.status == .exited(0), "\(result.output.suffix(2)) \(result.errors)")
         #expect(result.output.contains { $0.contains("Overall exposure level for ") })
     }
 
+    /// The example for keys that nobody but systemd can read is taken as the drop-in that it is meant to be.
+    @Test(arguments: ["martlet.service", "martlet@.service"])
+    func credentialsAreADropIn(_ unit: String) async throws {
+        let example = directory.file("usr/share/doc/martlet/examples/credentials.conf")
+        let installed = try await ChildProcess.run([
+            "install", "-D", "-m", "644", "-t", "\(folder)/\(unit).d", example,
+        ])
+        #expect(installed.exit.status == .exited(0))
+        let result = try await analyze(["verify", "--man=no"], try instance(of: unit))
+        #expect(result.exit.status == .exited(0) && result.output + result.errors == [])
+        let credential = try #require(try value("LoadCredential", in: example))
+        let watched = try #require(try value("PathChanged", in: "\(folder)/martlet-credentials.path"))
+        #expect(credential.split(separator: ":").last?.hasPrefix(watched + "/") == true)
+    }
+
     /// systemd kills what takes longer, and the broker delivers again what was held.
     @Test func aDrainMayTakeItsTime() throws {
-        let seconds = try #require(number("TimeoutStopSec"))
+        let seconds = try #require(try number("TimeoutStopSec"))
         #expect(seconds > Configuration.Limits().drainDeadlineSeconds + WorkerProcess.closeGraceSeconds)
     }
 
     @Test func onlyWhatMayPassIsTriedAgain() throws {
-        #expect(number("RestartPreventExitStatus") == Int(ExitCode.usage.rawValue))
-        #expect(try #require(number("WatchdogSec")) > StallDetector.turnSecondsMax)
+        #expect(try number("RestartPreventExitStatus") == Int(ExitCode.usage.rawValue))
+        #expect(try #require(try number("WatchdogSec")) > StallDetector.turnSecondsMax)
     }
 
-    private func number(_ key: String) -> Int? {
-        worker.first { $0.hasPrefix(key + "=") }.flatMap { Int($0.dropFirst(key.count + 1)) }
+    private func number(_ key: String) throws -> Int? {
+        try value(key, in: "\(folder)/martlet.service").flatMap { Int($0) }
     }
 
-    /// The unit with the command where it is here; its path.
-    private func write(_ unit: String) throws -> String {
-        let command = try #require(Self.units[unit])
-        let here = "=\(try Products.executable(command)) "
-        let lines = try Files.lines(of: Products.file("\(Self.folder)/\(unit)")).map { line in
-            line.replacing("=/usr/bin/\(command) ", with: here)
+    private func value(_ key: String, in path: String) throws -> String? {
+        try Files.lines(of: path).first { $0.hasPrefix(key + "=") }.map { String($0.dropFirst(key.count + 1)) }
+    }
+
+    /// With commands where they are here, which is all that is changed. Of a template, an instance.
+    private func instance(of unit: String) throws -> String {
+        for name in try Files.names(in: folder) where name.hasSuffix(".service") {
+            let lines = try Files.lines(of: "\(folder)/\(name)").map { line in
+                guard let command = line.prefixMatch(of: #/ExecStart=([^ ]+)/#)?.output.1 else { return line }
+                let here =
+                    command.hasPrefix("/usr/bin/")
+                    ? try Products.executable(String(command.dropFirst("/usr/bin/".count)))
+                    : directory.path + command
+                return line.replacing(command, with: here, maxReplacements: 1)
+            }
+            try directory.write("usr/lib/systemd/system/\(name)", lines.joined(separator: "\n") + "\n")
         }
-        return try directory.write(unit, lines.joined(separator: "\n") + "\n")
+        return unit.replacing("@.", with: "@1.")
+    }
+
+    /// As systemd finds a unit by its name, in the packages' folder before all others.
+    private func analyze(
+        _ arguments: [String], _ unit: String
+    ) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
+        try await ChildProcess.run(
+            ["env", "SYSTEMD_UNIT_PATH=\(folder):", "systemd-analyze"] + arguments + [unit])
     }
 }
