@@ -43,9 +43,11 @@ extension SystemTests {
         @Test(.enabled(if: PartedNetwork.isThere)) func aPartitionThatHeals() async throws {
             let network = try await PartedNetwork(Self.nodes.value)
             try await Self.underLoad("parted") { stage, cluster, _ in
-                for node in cluster.nodes.indices.suffix(Self.rounds) {
+                // Of whom all results wait for, first.
+                let first = try await stage.leaderOfResults(cluster)
+                for node in (0..<Self.rounds).map({ (first + $0) % cluster.nodes.count }) {
                     try await network.part(node)
-                    try await cluster.nodes[0].untilSeeing(cluster.nodes.count - 1)
+                    try await cluster.nodes[(node + 1) % cluster.nodes.count].untilSeeing(cluster.nodes.count - 1)
                     await stage.desk.pass(.seconds(Self.partedSeconds))
                     let goesOn = await stage.areMoreTold(100)
                     #expect(goesOn, "stood still while \(cluster.nodes[node].nodeName) was cut off")
@@ -155,6 +157,13 @@ extension Stage {
         let lines = try await cluster.nodes[0].rabbitmqctl("list_queues", "name", "leader")
         let leaders = lines.filter { $0.hasPrefix(queue("requests.")) }.compactMap { $0.split(separator: "\t").last }
         #expect(leaders.count == shards && Set(leaders).count > 1, "\(lines)")
+    }
+
+    /// The node that leads the queue of results.
+    fileprivate func leaderOfResults(_ cluster: PrivateCluster) async throws -> Int {
+        let lines = try await cluster.nodes[0].rabbitmqctl("list_queues", "name", "leader")
+        let line = try #require(lines.first { $0.hasPrefix("\(queue("results"))\t") })
+        return try #require(cluster.nodes.firstIndex { line.hasSuffix("\t\($0.nodeName)") })
     }
 
     /// Publishes until the task is cancelled, each until the broker has confirmed it.

@@ -13,8 +13,8 @@ public struct PublisherConfiguration: Sendable {
     public var messageBytesMax = 16 << 20
     /// How long a message may wait before it is sent.
     public var publishTimeoutSeconds = 30
-    /// How long a confirm may take. The channel is replaced after twice that, or at once where nothing else was confirmed
-    /// meanwhile: RabbitMQ 3.10 was seen to confirm no more on channels while a queue's leader was cut off from the others.
+    /// How long a confirm may take. The channel is replaced after twice that, or when it has confirmed nothing at all for so
+    /// long: RabbitMQ 3.10 was seen to confirm no more on channels while a queue's leader was cut off from the others.
     public var confirmTimeoutSeconds = 30
     /// A channel on which the broker refuses everything for so long is opened anew, and after twice as long each time, up to
     /// 32 times as long: a queue may be full. RabbitMQ 3.10 was seen to do so on channels that were opened just after the
@@ -45,8 +45,11 @@ public final class Publisher: BrokerChannel {
     /// For exchanges that are missing.
     private var waitingAlone = FIFO<Waiting>()
     private var timer: (token: TimerToken, at: MonotonicTime)?
-    /// When the broker last confirmed or refused something on this channel.
-    private var answeredAt: MonotonicTime?
+    /// When the broker last confirmed or refused something, or began to take messages: while it takes none, as in an alarm,
+    /// there is nothing to wait for.
+    private var answeredAt: MonotonicTime
+    /// Since when the broker takes messages.
+    private var readyAt: MonotonicTime
     /// Since when the broker has refused all that was published.
     private var refusedSince: MonotonicTime?
     /// Channels that were opened for it since the broker took something.
@@ -63,6 +66,7 @@ public final class Publisher: BrokerChannel {
         window = ConfirmWindow(
             countMax: configuration.unconfirmedMax, bytesMax: configuration.unconfirmedBytesMax)
         assembler = ContentAssembler(bodyBytesMax: configuration.messageBytesMax)
+        (readyAt, answeredAt) = (connection.loop.now.monotonic, connection.loop.now.monotonic)
         super.init(on: connection, ownsConnection: ownsConnection)
     }
 
@@ -178,8 +182,8 @@ public final class Publisher: BrokerChannel {
         let late = AMQPError(.timedOut, "no confirm after \(configuration.confirmTimeoutSeconds) seconds")
         window.giveUpWaiting(sentUntil: now - confirmTimeout) { $0.resume(returning: .unknown(late)) }
         if let oldest = window.oldestSentAt, state == .ready {
-            let isSilent = answeredAt.map { $0 <= oldest } ?? true
-            if oldest + confirmTimeout * (isSilent ? 1 : 2) <= now { abandon(late) }
+            let end = min(max(oldest, answeredAt) + confirmTimeout, max(oldest, readyAt) + confirmTimeout * 2)
+            if end <= now { abandon(late) } else { setTimer(end) }
         }
         if let first = waiting.first { setTimer(first.deadline) }
         if let first = waitingAlone.first { setTimer(first.deadline) }
@@ -207,13 +211,14 @@ public final class Publisher: BrokerChannel {
     override func channelLost(_ error: AMQPError) {
         assembler.reset()
         missing.channelLost(error)
-        (answeredAt, refusedSince) = (nil, nil)
+        refusedSince = nil
         window.reset { $0.resume(returning: .unknown(error)) }
     }
 
     override func stateChanged() {
         switch state {
         case .ready:
+            (readyAt, answeredAt) = (loop.now.monotonic, loop.now.monotonic)
             sendWaiting()
         case .closed:
             if let timer { loop.cancel(timer.token) }

@@ -4,7 +4,7 @@ extension CommandSyntax {
         summary: "Show the exchanges, queues and bindings, without connecting.",
         discussion: """
             As a table, or as what declares them without martlet: a definitions file, a script of rabbitmqctl, or objects of
-            the messaging topology operator. The last two say what each user may do; no password is read or written. --broker
+            the messaging topology operator. The last two say what each user may do; no password is read, but one in amqp.url, or written. --broker
             adds the policies that a version needs: from 4.0 on a broker takes a message out of a queue that was returned 20
             times.
             """,
