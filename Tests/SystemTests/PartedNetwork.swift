@@ -17,8 +17,7 @@ struct PartedNetwork {
         for node in cluster.nodes.indices {
             try await Self.change(
                 "-A", "OUTPUT", "-m", "owner", "--gid-owner", "\(Self.firstGroup + node)", "-j", "CONNMARK",
-                "--or-mark",
-                "\(1 << node)")
+                "--or-mark", "\(1 << node)")
         }
     }
 

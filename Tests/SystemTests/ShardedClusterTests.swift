@@ -154,16 +154,15 @@ extension Stage {
 
     /// Checks that the leaders of shards are on more nodes than one.
     fileprivate func expectSpread(_ shards: Int, _ cluster: PrivateCluster) async throws {
-        let lines = try await cluster.nodes[0].rabbitmqctl("list_queues", "name", "leader")
-        let leaders = lines.filter { $0.hasPrefix(queue("requests.")) }.compactMap { $0.split(separator: "\t").last }
-        #expect(leaders.count == shards && Set(leaders).count > 1, "\(lines)")
+        let all = try await cluster.leaders()
+        let leaders = all.filter { $0.key.hasPrefix(queue("requests.")) }.values
+        #expect(leaders.count == shards && Set(leaders).count > 1, "\(all)")
     }
 
     /// The node that leads the queue of results.
     fileprivate func leaderOfResults(_ cluster: PrivateCluster) async throws -> Int {
-        let lines = try await cluster.nodes[0].rabbitmqctl("list_queues", "name", "leader")
-        let line = try #require(lines.first { $0.hasPrefix("\(queue("results"))\t") })
-        return try #require(cluster.nodes.firstIndex { line.hasSuffix("\t\($0.nodeName)") })
+        let leader = try #require(try await cluster.leaders()[queue("results")])
+        return try #require(cluster.nodes.firstIndex { $0.nodeName == leader })
     }
 
     /// Publishes until the task is cancelled, each until the broker has confirmed it.
@@ -195,6 +194,15 @@ extension Stage {
 }
 
 extension PrivateCluster {
+    /// The node that leads each queue.
+    fileprivate func leaders() async throws -> [String: String] {
+        let lines = try await nodes[0].rabbitmqctl("list_queues", "name", "leader")
+        return lines.reduce(into: [:]) { leaders, line in
+            let words = line.split(separator: "\t").map(String.init)
+            if words.count == 2 { leaders[words[0]] = words[1] }
+        }
+    }
+
     /// Waits until all nodes run, and see each other.
     fileprivate func untilWhole() async throws {
         for node in nodes { try await node.untilSeeing(nodes.count) }

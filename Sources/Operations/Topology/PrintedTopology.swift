@@ -15,8 +15,6 @@ extension Invocation.Broker {
     /// By the configuration file; without one in the virtual host that RabbitMQ begins with.
     func printedTopology() throws(ConfigurationError) -> PrintedTopology {
         if let configPath { return try ConfigurationFile(configPath).printedTopology() }
-        return PrintedTopology(
-            topology: Topology(names: TopologyNames(prefix: prefix)), virtualHost: "/",
-            user: PrintedTopology.defaultUser)
+        return PrintedTopology(topology: try topology(), virtualHost: "/", user: PrintedTopology.defaultUser)
     }
 }
