@@ -157,6 +157,7 @@ final class LaneRig {
     func finish(deadlineSeconds: Int) {
         loop.enter { [loop, state, lane = lanes[0]] in
             _ = Task(executorPreference: loop) {
+                await lane.stopTaking()
                 await lane.finish(deadlineSeconds: deadlineSeconds)
                 state.hasFinished = true
             }
@@ -178,6 +179,7 @@ final class LaneRig {
     func leave(_ lane: Int = 0) {
         loop.enter { [loop, state, lane = lanes[lane]] in
             _ = Task(executorPreference: loop) {
+                await lane.stopTaking()
                 await lane.finish(deadlineSeconds: 60)
                 state.unfinished.append(await lane.drain(deadlineSeconds: Lane.closeDeadlineSeconds).unfinished)
             }

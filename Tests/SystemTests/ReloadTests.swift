@@ -84,7 +84,7 @@ extension ChangingWorkerTests {
             let results = try await stage.told(of: samples + misshapen)
             results.expectAcceptedAtOnce(samples)
             #expect(results.odd(misshapen) { $0.map(\.error) == ["schema.maximum"] }.isEmpty)
-            #expect(try worker.count(of: "not ready") == 0)
+            #expect(try worker.errors(of: "not ready") == [])
             let last = try await worker.stop().root
             #expect(last["message.requeued"]?.int == 0)
             #expect(last["message.duplicates"]?.int == 0)

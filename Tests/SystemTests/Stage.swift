@@ -150,6 +150,11 @@ extension ChildProcess {
     /// How often a worker has logged a message by now.
     func count(of message: String) throws -> Int { try logged.count { $0.root["message"]?.string == message } }
 
+    /// The errors that a worker has logged with a message by now.
+    func errors(of message: String) throws -> [String] {
+        try logged.filter { $0.root["message"]?.string == message }.map { $0.root["error"]?.string ?? "-" }
+    }
+
     /// Tells a worker to stop and waits for its end, which must be in order; its last log line.
     func stop(_ sourceLocation: SourceLocation = #_sourceLocation) async throws -> JSONDocument {
         #expect(try await terminate(within: .seconds(60)).status == .exited(0), sourceLocation: sourceLocation)

@@ -8,19 +8,21 @@ extension Lane {
     /// After that, how long it may take to answer the close of each of the two connections.
     public static let closeDeadlineSeconds = 1
 
-    /// Before the wait for the end of what is on its way, how long the broker may take to stop each of the consumers.
+    /// How long the broker may take to stop each of the consumers of a lane that only finishes.
     private static let cancelDeadlineSeconds = 10
 
     private static let finishLookMilliseconds: Int64 = 50
 
-    /// Takes no more messages, and waits for the end of those on their way: to be followed by `drain`.
-    public func finish(deadlineSeconds: Int) async {
+    /// Takes no more messages, and returns when the broker sends none.
+    public func stopTaking() async {
         _ = pause(.everything)
+        for consumer in consumers { await consumer.stopConsuming(deadlineSeconds: Self.cancelDeadlineSeconds) }
+    }
+
+    /// After `stopTaking`, waits for the end of those on their way: to be followed by `drain`. What the broker sends until
+    /// it knows would be given back by the drain, and count as a failed delivery.
+    public func finish(deadlineSeconds: Int) async {
         let deadline = loop.now.monotonic + .seconds(deadlineSeconds)
-        // What it sends until it knows would be given back by the drain, and count as a failed delivery.
-        for consumer in consumers {
-            await consumer.stopConsuming(deadlineSeconds: min(deadlineSeconds, Self.cancelDeadlineSeconds))
-        }
         while holdsMessages, !state.isDraining, loop.now.monotonic < deadline {
             await loop.sleep(for: .milliseconds(Self.finishLookMilliseconds))
         }

@@ -21,6 +21,8 @@ extension WorkerProcess {
     /// So many generations may do so at once; further changes wait.
     private static let leavingMax = 4
     private static let lookMilliseconds: Int64 = 50
+    /// How long those before may take until they take no more messages, and the change is said to be in force.
+    private static let stoppedSecondsMax: Int64 = 15
 
     /// Why a change is not put in force.
     private struct Refusal: Error {
@@ -98,8 +100,10 @@ extension WorkerProcess {
         try tokens.replace(keysInUse + new.plan.keys, loop.now, random: loop.nextRandom)
     }
 
-    /// Those of lanes that leave go on, too; where two have the same ID, that in force comes last.
-    private var keysInUse: [ProviderKey] { (leaving + [group]).flatMap(\.plan.keys) }
+    /// Those of lanes that leave go on, too; where two have the same ID, the newer comes last.
+    private var keysInUse: [ProviderKey] {
+        (leaving + [group] + (coming.map { [$0] } ?? [])).flatMap(\.plan.keys)
+    }
 
     private func restoreTokens() {
         // They could sign before.
@@ -121,7 +125,8 @@ extension WorkerProcess {
     private func startInsteadOfTheOld(_ new: LaneGroup) async throws {
         try signTokens(for: new)
         let wait = topologyWait
-        putInForce(new)
+        group = new
+        sayInForce()
         // Nothing is signed for the keys of the one before, which never started.
         restoreTokens()
         Task(executorPreference: loop) { await self.begin() }
@@ -153,8 +158,11 @@ extension WorkerProcess {
             throw Refusal(reason: "the new lanes are not ready: \(reasons)", mayPass: true)
         }
         let old = group
-        putInForce(new)
+        group = new
         leave(old)
+        await untilTakesNoMore(old)
+        sayInForce()
+        guard life.isRunning else { return }
         await queueDepths?.close()
         Task(executorPreference: loop) { await self.watchQueues() }
     }
@@ -176,12 +184,18 @@ extension WorkerProcess {
         if let refusal { throw refusal }
     }
 
-    private func putInForce(_ new: LaneGroup) {
-        group = new
-        let configuration = new.plan.configuration
+    /// Until then it may judge a message that comes by the configuration before.
+    private func untilTakesNoMore(_ old: LaneGroup) async {
+        let timer = loop.schedule(after: .seconds(Self.stoppedSecondsMax)) { old.stopWaiting() }
+        await old.untilTakesNoMore()
+        loop.cancel(timer)
+    }
+
+    private func sayInForce() {
+        let configuration = group.plan.configuration
         log.info(
             .configurationTaken,
-            [.lanes: .integer(new.lanes.count), .apps: .integer(configuration.apps.count)])
+            [.lanes: .integer(group.lanes.count), .apps: .integer(configuration.apps.count)])
         certificateReport.write(to: log, unixSeconds: loop.now.unixSeconds)
         let unchangeable = startedWith.restartNeeded(for: configuration)
         if !unchangeable.isEmpty {
@@ -193,9 +207,12 @@ extension WorkerProcess {
         leaving.append(old)
         closeChannels(of: old, deadlineSeconds: Self.finishSecondsMax)
         for index in old.undrained {
-            old.lanes[index].finish(deadlineSeconds: Self.finishSecondsMax) { [self] unfinished in
-                loop.post { self.laneDrained(index, of: old, unfinished: unfinished) }
-            }
+            old.lanes[index].finish(
+                deadlineSeconds: Self.finishSecondsMax,
+                stopped: { [self] in loop.post { old.laneStopped(index) } },
+                report: { [self] unfinished in
+                    loop.post { self.laneDrained(index, of: old, unfinished: unfinished) }
+                })
         }
         // None may have got a thread.
         partEnded(of: old)
@@ -205,7 +222,7 @@ extension WorkerProcess {
     func left(_ group: LaneGroup) {
         leaving.removeAll { $0 === group }
         log.info(.lanesLeft, [.lanes: .integer(group.lanes.count)])
-        if !isChanging { restoreTokens() }
+        restoreTokens()
         takeNextChange()
     }
 }

@@ -16,6 +16,9 @@ final class LaneGroup: @unchecked Sendable {
     private(set) var isStarted = false
     private(set) var readiness: Readiness
     private var watchdog: LaneWatchdog
+    /// Numbers of those that were told to take no more messages, and take none.
+    private var stopped: Set<Int> = []
+    private var whenStopped: UnsafeContinuation<Void, Never>?
     /// Numbers of those that have settled what they held.
     private var drained: Set<Int> = []
     /// Numbers of those whose threads have ended.
@@ -37,7 +40,6 @@ final class LaneGroup: @unchecked Sendable {
     var stalled: [Int] { watchdog.stalled }
     /// Those that answer.
     var turning: [Int] { isStarted ? lanes.indices.filter { !ended.contains($0) && !stalled.contains($0) } : [] }
-
     /// By number: the lane, or nil where it would not answer.
     var asked: [LaneThread?] {
         let turning = turning
@@ -76,6 +78,22 @@ final class LaneGroup: @unchecked Sendable {
 
     /// Whether that changes the whole.
     func laneChanged(_ index: Int, _ state: LaneState) -> Bool { readiness.lane(index, state) }
+
+    func laneStopped(_ index: Int) {
+        stopped.insert(index)
+        if !isTaking { stopWaiting() }
+    }
+
+    /// Whether one may take a message yet that comes now.
+    private var isTaking: Bool { turning.contains { !stopped.contains($0) } }
+
+    /// Returns when none does, or at `stopWaiting`.
+    func untilTakesNoMore() async {
+        guard isTaking else { return }
+        await withUnsafeContinuation { whenStopped = $0 }
+    }
+
+    func stopWaiting() { whenStopped.take()?.resume() }
 
     func laneDrained(_ index: Int) { drained.insert(index) }
 

@@ -75,10 +75,18 @@ final class LaneThread: @unchecked Sendable {
 
     /// Has the lane take no more messages and finish those that it holds, then ends the thread; for a process that goes
     /// on. A drain that is asked for meanwhile takes its place.
-    func finish(deadlineSeconds: Int, report: @escaping @Sendable (Int) -> Void) {
+    ///
+    /// - Parameters:
+    ///   - stopped: called on the lane's thread when it takes no more.
+    ///   - report: as of `drain`.
+    func finish(
+        deadlineSeconds: Int, stopped: @escaping @Sendable () -> Void, report: @escaping @Sendable (Int) -> Void
+    ) {
         loop.post { [self] in
             guard let lane else { return }
             Task(executorPreference: loop) {
+                await lane.stopTaking()
+                stopped()
                 await lane.finish(deadlineSeconds: deadlineSeconds)
                 self.drain(deadlineSeconds: Lane.closeDeadlineSeconds, report: report)
             }
