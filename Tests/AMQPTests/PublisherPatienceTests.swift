@@ -137,6 +137,26 @@ import Testing
         }
     }
 
+    /// As that of RabbitMQ 3.10 does which calls a node that was cut off for each message, and waits 7 s for it each time.
+    @Test func aChannelThatRefusesOneAfterTheOtherIsLeftWithItsConnection() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            scene.broker.behaviour.opensRefusingChannels = true
+            scene.broker.behaviour.refusalSeconds = 7
+            let publisher = scene.makePublisher()
+            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            scene.broker.behaviour.opensRefusingChannels = false
+            for number in 0..<40 { scene.publish(Scene.message("\(number)"), publisher) }
+            // Refused after 7, 14 and 21 s, which is for more than 10; the close is answered after none of the others.
+            await scene.wait("all outcomes", limit: .seconds(22)) { scene.outcomes.count == 40 }
+            #expect(scene.outcomes.values.count { $0 == .nacked } == 3)
+            await scene.wait("another connection", limit: .seconds(5)) { scene.broker.logins == 2 }
+            #expect(await publisher.publish(Scene.message("b")) == .confirmed)
+            await publisher.close()
+        }
+    }
+
     @Test func eachConfirmHasItsOwnTime() {
         Scene.play { scene in
             try scene.broker.start()

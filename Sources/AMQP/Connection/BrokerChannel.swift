@@ -140,7 +140,7 @@ public class BrokerChannel {
     /// Gives the channel up unless `becomeReady` or `answered` is called in time.
     final func expectAnswer() {
         guard deadlineTimer == nil else { return }
-        let seconds = connection.configuration.openingDeadlineSeconds
+        let seconds = if case .closing = phase { closeSecondsMax } else { connection.configuration.openingDeadlineSeconds }
         deadlineTimer = loop.schedule(after: .seconds(seconds)) { [self] in
             deadlineTimer = nil
             guard let wire else { return }
@@ -365,6 +365,9 @@ public class BrokerChannel {
 
     /// `close` was called; the channel may still be there.
     func willClose() {}
+
+    /// How long the broker may take to answer the close of a channel that is to be opened again.
+    var closeSecondsMax: Int { connection.configuration.openingDeadlineSeconds }
 
     /// Whether a channel that the broker closed is opened again without a delay.
     var reopensAtOnce: Bool { false }

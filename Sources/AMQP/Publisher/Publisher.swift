@@ -20,6 +20,9 @@ public struct PublisherConfiguration: Sendable {
     /// 32 times as long: a queue may be full. RabbitMQ 3.10 was seen to do so on channels that were opened just after the
     /// node of a queue's leader died, for as long as that was away.
     public var refusedSecondsMax = 10
+    /// How long the close of a channel that is left may take; then its connection is given up, too. RabbitMQ 3.10 was seen
+    /// to have a channel wait 7 s with each message for a node that was cut off, and its close for all of them.
+    public var closeSecondsMax = 3
 
     public init() {}
 }
@@ -208,6 +211,8 @@ public final class Publisher: BrokerChannel {
         send(amqp_confirm_select_t(nowait: 0))
     }
 
+    override var closeSecondsMax: Int { configuration.closeSecondsMax }
+
     override func channelLost(_ error: AMQPError) {
         assembler.reset()
         missing.channelLost(error)
@@ -260,13 +265,13 @@ public final class Publisher: BrokerChannel {
         return isOpen
     }
 
-    /// Only while nothing is on its way, whose outcome would be unknown.
+    /// While something is on its way, its outcome would be unknown: then only where that takes as long.
     private func refused() {
         let now = loop.now.monotonic
         let since = refusedSince ?? now
         refusedSince = since
         let seconds = configuration.refusedSecondsMax << min(renewals, 5)
-        guard window.isEmpty, since + .seconds(seconds) <= now else { return }
+        guard max(since, window.oldestSentAt ?? since) + .seconds(seconds) <= now else { return }
         renewals += 1
         renew(AMQPError(.timedOut, "the broker refused everything for \(seconds) seconds"))
     }

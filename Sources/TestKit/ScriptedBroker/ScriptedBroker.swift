@@ -8,6 +8,8 @@ public struct ScriptedBrokerBehaviour: Sendable {
     /// Channels that are opened meanwhile refuse for good what is published on them, as RabbitMQ 3.10's do that take a node
     /// that is gone for a queue's leader.
     public var opensRefusingChannels = false
+    /// How long each of their refusals takes, one after the other; the answer to their close comes after all.
+    public var refusalSeconds: Int64 = 0
     /// Publishes that are returned although they could be routed.
     public var returnPercent = 0
     /// How long a confirm takes, and at most how long a settlement takes to be applied.

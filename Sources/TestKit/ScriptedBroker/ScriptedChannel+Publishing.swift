@@ -30,9 +30,11 @@ extension ScriptedChannel {
             return close(404, "NOT_FOUND - no exchange '\(publish.exchange)' in vhost '/'")
         }
         let behaviour = broker.behaviour
-        if confirms != nil, refusesAll || broker.random.chance(percent: behaviour.nackPercent) {
-            return confirm(positive: false)
+        if confirms != nil, refusesAll {
+            takeTime(seconds: behaviour.refusalSeconds)
+            return whenThrough { [self] in confirm(positive: false) }
         }
+        if confirms != nil, broker.random.chance(percent: behaviour.nackPercent) { return confirm(positive: false) }
         let propertyList = Array(content.propertyList)
         let isReturned =
             publish.isMandatory

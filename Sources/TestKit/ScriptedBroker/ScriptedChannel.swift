@@ -32,12 +32,15 @@ final class ScriptedChannel {
     var content = ContentAssembler(bodyBytesMax: 128 << 20)
     var confirms: ScriptedConfirms?
     let refusesAll: Bool
+    /// It does one thing after the other, and is through with the last then.
+    private var busyUntil: MonotonicTime
 
     init(number: UInt16, connection: ScriptedConnection) {
         self.number = number
         self.connection = connection
         broker = connection.broker
         refusesAll = broker.behaviour.opensRefusingChannels
+        busyUntil = broker.loop.now.monotonic
     }
 
     func send(_ method: AMQPMethod, _ arguments: (inout WireWriter) -> Void = { _ in }) {
@@ -116,9 +119,11 @@ final class ScriptedChannel {
     private func receive(_ method: AMQPMethod, _ reader: inout WireReader) throws(ArgumentsCutShort) {
         switch method {
         case .channelClose:
-            send(.channelCloseOK)
-            end()
-            connection.remove(self)
+            whenThrough { [self] in
+                send(.channelCloseOK)
+                end()
+                connection.remove(self)
+            }
         case .exchangeDeclare: try declareExchange(&reader)
         case .queueDeclare: try declareQueue(&reader)
         case .queueBind: try bindQueue(&reader)
@@ -134,6 +139,19 @@ final class ScriptedChannel {
         case .basicNack: try nack(&reader)
         case .confirmSelect: selectConfirms()
         default: connection.close(503, "COMMAND_INVALID - \(method)")
+        }
+    }
+
+    /// Has the channel be busy for so long with what comes next.
+    func takeTime(seconds: Int64) { busyUntil = max(busyUntil, broker.loop.now.monotonic) + .seconds(seconds) }
+
+    /// Once the channel is through with what came before; at once when it is.
+    func whenThrough(_ act: @escaping () -> Void) {
+        guard busyUntil > broker.loop.now.monotonic else { return act() }
+        broker.loop.schedule(at: busyUntil) { [self] in
+            guard case .open = state else { return }
+            act()
+            connection.flushAtEndOfTurn()
         }
     }
 
