@@ -28,11 +28,8 @@ extension SystemTests {
                 for round in 0..<Self.rounds {
                     for node in cluster.nodes {
                         try await node.kill()
-                        let clock = ContinuousClock()
-                        let start = clock.now
                         let goesOn = await stage.areMoreTold(round == 0 ? 100 : 500)
                         #expect(goesOn, "stood still while \(node.nodeName) was away")
-                        print("nodes: \(clock.now - start) until more were told")
                         try await node.start()
                     }
                 }
@@ -147,8 +144,11 @@ extension Stage {
     /// Waits until so many more have been told than by now; whether they have within what it takes to notice that all is
     /// refused on a channel, and to open another.
     fileprivate func areMoreTold(_ count: Int) async -> Bool {
+        let clock = ContinuousClock()
+        let start = clock.now
         let told = await desk.collected(queue("results")).count
         let all = try? await desk.collected(queue("results"), atLeast: told + count, within: .seconds(45))
+        print("\(prefix): \(clock.now - start) until more were told")
         return all != nil
     }
 
