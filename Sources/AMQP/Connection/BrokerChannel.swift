@@ -140,7 +140,8 @@ public class BrokerChannel {
     /// Gives the channel up unless `becomeReady` or `answered` is called in time.
     final func expectAnswer() {
         guard deadlineTimer == nil else { return }
-        let seconds = if case .closing = phase { closeSecondsMax } else { connection.configuration.openingDeadlineSeconds }
+        let openingSeconds = connection.configuration.openingDeadlineSeconds
+        let seconds = if case .closing = phase { closeSecondsMax } else { openingSeconds }
         deadlineTimer = loop.schedule(after: .seconds(seconds)) { [self] in
             deadlineTimer = nil
             guard let wire else { return }
