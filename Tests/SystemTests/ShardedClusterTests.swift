@@ -36,14 +36,17 @@ extension SystemTests {
             }
         }
 
-        /// Those who are connected to the node do not see at once that it is on its own.
-        @Test(.enabled(if: PartedNetwork.isThere)) func aPartitionThatHeals() async throws {
+        /// Those who are connected to the node do not see at once that it is on its own: neither workers that have told
+        /// results through the node that leads them, nor such as tell their first when it is cut off.
+        @Test(.enabled(if: PartedNetwork.isThere), arguments: [("parted", nil), ("parted-first", 4)])
+        func aPartitionThatHeals(_ prefix: String, firstAnswersSeconds: Int?) async throws {
             let network = try await PartedNetwork(Self.nodes.value)
-            try await Self.underLoad("parted") { stage, cluster, _ in
+            try await Self.underLoad(prefix, firstAnswersSeconds: firstAnswersSeconds) { stage, cluster, _ in
                 // Of whom all results wait for, first.
                 let first = try await stage.leaderOfResults(cluster)
                 for node in (0..<Self.rounds).map({ (first + $0) % cluster.nodes.count }) {
                     try await network.part(node)
+                    if firstAnswersSeconds != nil { try await stage.apns.ask("DELETE", "/v1/faults/first") }
                     try await cluster.nodes[(node + 1) % cluster.nodes.count].untilSeeing(cluster.nodes.count - 1)
                     await stage.desk.pass(.seconds(Self.partedSeconds))
                     let goesOn = await stage.areMoreTold(100)
@@ -82,8 +85,9 @@ extension SystemTests {
             }
         }
 
+        /// - Parameter firstAnswersSeconds: how long answers take until the trouble ends that.
         private static func underLoad(
-            _ prefix: String,
+            _ prefix: String, firstAnswersSeconds: Int? = nil,
             _ makeTrouble: (Stage, PrivateCluster, _ workers: inout [ChildProcess]) async throws -> Void
         ) async throws {
             let cluster = try await nodes.value
@@ -95,6 +99,11 @@ extension SystemTests {
             await stage.desk.collect(stage.queue("results"))
             let waiting = Sample.make(requests)
             try await stage.publish(waiting)
+            if let firstAnswersSeconds {
+                try await stage.apns.ask(
+                    "POST", "/v1/faults",
+                    #"{"id":"first","action":{"latency":{"constant_ms":\#(firstAnswersSeconds * 1000)}}}"#)
+            }
             var running: [ChildProcess] = []
             for _ in 0..<workers { running.append(try await stage.worker()) }
             let publishing = Task { [waiting] in
