@@ -41,6 +41,31 @@ import Testing
         #expect(group.undrained == [] && group.hasEnded)
     }
 
+    @Test func itTakesNoMoreWhenAllHaveStoppedThatHaveNotEnded() throws {
+        try group.start { _ throws(TransportError) in }
+        var said = 0
+        group.whenTakesNoMore { said += 1 }
+        group.laneStopped(0)
+        group.laneEnded(1)
+        #expect(said == 0)
+        group.laneStopped(2)
+        #expect(said == 1)
+        group.stopWaiting()
+        #expect(said == 1)
+        group.whenTakesNoMore { said += 1 }
+        #expect(said == 2)
+    }
+
+    @Test func whoWaitsForThatMayStop() throws {
+        try group.start { _ throws(TransportError) in }
+        var said = 0
+        group.whenTakesNoMore { said += 1 }
+        group.stopWaiting()
+        #expect(said == 1)
+        for lane in 0..<3 { group.laneStopped(lane) }
+        #expect(said == 1)
+    }
+
     @Test func payloadSchemasThatItsConfigurationDoesNotNameAreNotTaken() throws {
         var files = group.plan.configuration.payloadSchemas
         group.replace(PayloadSchemaFiles())

@@ -92,6 +92,19 @@ import Testing
         worker.left(groups[1])
         #expect(worker.tokens.newest.map(\.0) == [Credential.key(keys[0]).name])
     }
+
+    @Test func soDoThoseOfLanesThatCome() throws {
+        let worker = try worker()
+        let groups = try Self.ids.map { id in
+            let version = try configuration(id).version
+            return try LaneGroup(version, WorkerPlan(version.configuration), log: .silent)
+        }
+        (worker.leaving, worker.coming) = ([groups[0]], groups[1])
+        let keys = groups.flatMap(\.plan.keys)
+        try worker.tokens.replace(keys, Self.before(worker.loop.now, minutes: 10), random: { 0 })
+        worker.left(groups[0])
+        #expect(worker.tokens.newest.map(\.0).contains(Credential.key(keys[1]).name))
+    }
 }
 
 extension TokenNews {

@@ -271,7 +271,7 @@ public final class Publisher: BrokerChannel {
         let since = refusedSince ?? now
         refusedSince = since
         let seconds = configuration.refusedSecondsMax << min(renewals, 5)
-        guard max(since, window.oldestSentAt ?? since) + .seconds(seconds) <= now else { return }
+        guard state == .ready, max(since, window.oldestSentAt ?? since) + .seconds(seconds) <= now else { return }
         renewals += 1
         renew(AMQPError(.timedOut, "the broker refused everything for \(seconds) seconds"))
     }

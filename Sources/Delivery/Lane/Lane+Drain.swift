@@ -13,7 +13,7 @@ extension Lane {
 
     private static let finishLookMilliseconds: Int64 = 50
 
-    /// Takes no more messages, and returns when the broker sends none.
+    /// Takes no more messages, and returns when the broker sends none, or does not answer.
     public func stopTaking() async {
         _ = pause(.everything)
         for consumer in consumers { await consumer.stopConsuming(deadlineSeconds: Self.cancelDeadlineSeconds) }

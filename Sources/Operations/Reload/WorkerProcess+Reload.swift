@@ -100,7 +100,8 @@ extension WorkerProcess {
         try tokens.replace(keysInUse + new.plan.keys, loop.now, random: loop.nextRandom)
     }
 
-    /// Those of lanes that leave go on, too; where two have the same ID, the newer comes last.
+    /// Those of lanes that leave go on, too; where two have the same ID, that which is to be in force
+    /// comes last.
     private var keysInUse: [ProviderKey] {
         (leaving + [group] + (coming.map { [$0] } ?? [])).flatMap(\.plan.keys)
     }
@@ -159,10 +160,8 @@ extension WorkerProcess {
         }
         let old = group
         group = new
+        sayInForce(new, after: old)
         leave(old)
-        await untilTakesNoMore(old)
-        sayInForce()
-        guard life.isRunning else { return }
         await queueDepths?.close()
         Task(executorPreference: loop) { await self.watchQueues() }
     }
@@ -184,11 +183,13 @@ extension WorkerProcess {
         if let refusal { throw refusal }
     }
 
-    /// Until then it may judge a message that comes by the configuration before.
-    private func untilTakesNoMore(_ old: LaneGroup) async {
+    /// Not while the lanes before may judge a message that comes by their own.
+    private func sayInForce(_ new: LaneGroup, after old: LaneGroup) {
         let timer = loop.schedule(after: .seconds(Self.stoppedSecondsMax)) { old.stopWaiting() }
-        await old.untilTakesNoMore()
-        loop.cancel(timer)
+        old.whenTakesNoMore { [self] in
+            loop.cancel(timer)
+            if group === new, life.isRunning { sayInForce() }
+        }
     }
 
     private func sayInForce() {

@@ -18,7 +18,7 @@ final class LaneGroup: @unchecked Sendable {
     private var watchdog: LaneWatchdog
     /// Numbers of those that were told to take no more messages, and take none.
     private var stopped: Set<Int> = []
-    private var whenStopped: UnsafeContinuation<Void, Never>?
+    private var whenStopped: (() -> Void)?
     /// Numbers of those that have settled what they held.
     private var drained: Set<Int> = []
     /// Numbers of those whose threads have ended.
@@ -87,13 +87,13 @@ final class LaneGroup: @unchecked Sendable {
     /// Whether one may take a message yet that comes now.
     private var isTaking: Bool { turning.contains { !stopped.contains($0) } }
 
-    /// Returns when none does, or at `stopWaiting`.
-    func untilTakesNoMore() async {
-        guard isTaking else { return }
-        await withUnsafeContinuation { whenStopped = $0 }
+    /// Calls `act` once none does, or at `stopWaiting`.
+    func whenTakesNoMore(_ act: @escaping () -> Void) {
+        whenStopped = act
+        if !isTaking { stopWaiting() }
     }
 
-    func stopWaiting() { whenStopped.take()?.resume() }
+    func stopWaiting() { whenStopped.take()?() }
 
     func laneDrained(_ index: Int) { drained.insert(index) }
 
