@@ -76,13 +76,18 @@ import Testing
         #expect(first >= 1200 && second < 60, "\(ages)")
     }
 
-    /// They leave for hours where nothing can be published; a push of theirs may still have to be sent again.
-    @Test func keysOfLanesThatLeaveGoOn() throws {
-        let worker = try worker()
-        let groups = try Self.ids.map { id in
+    /// One for each key.
+    private func groups() throws -> [LaneGroup] {
+        try Self.ids.map { id in
             let version = try configuration(id).version
             return try LaneGroup(version, WorkerPlan(version.configuration), log: .silent)
         }
+    }
+
+    /// They leave for hours where nothing can be published; a push of theirs may still have to be sent again.
+    @Test func keysOfLanesThatLeaveGoOn() throws {
+        let worker = try worker()
+        let groups = try groups()
         worker.leaving = groups
         let keys = groups.flatMap(\.plan.keys)
         try worker.tokens.replace(keys, Self.before(worker.loop.now, minutes: 10), random: { 0 })
@@ -95,10 +100,7 @@ import Testing
 
     @Test func soDoThoseOfLanesThatCome() throws {
         let worker = try worker()
-        let groups = try Self.ids.map { id in
-            let version = try configuration(id).version
-            return try LaneGroup(version, WorkerPlan(version.configuration), log: .silent)
-        }
+        let groups = try groups()
         (worker.leaving, worker.coming) = ([groups[0]], groups[1])
         let keys = groups.flatMap(\.plan.keys)
         try worker.tokens.replace(keys, Self.before(worker.loop.now, minutes: 10), random: { 0 })

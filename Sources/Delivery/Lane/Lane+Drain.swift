@@ -13,14 +13,14 @@ extension Lane {
 
     private static let finishLookMilliseconds: Int64 = 50
 
-    /// Takes no more messages, and returns when the broker sends none, or does not answer.
+    /// Takes no more messages, and returns when the broker sends none, or does not answer. What it sends until it knows
+    /// would be given back by the drain, and count as a failed delivery.
     public func stopTaking() async {
         _ = pause(.everything)
         for consumer in consumers { await consumer.stopConsuming(deadlineSeconds: Self.cancelDeadlineSeconds) }
     }
 
-    /// After `stopTaking`, waits for the end of those on their way: to be followed by `drain`. What the broker sends until
-    /// it knows would be given back by the drain, and count as a failed delivery.
+    /// After `stopTaking`, waits for the end of those on their way: to be followed by `drain`.
     public func finish(deadlineSeconds: Int) async {
         let deadline = loop.now.monotonic + .seconds(deadlineSeconds)
         while holdsMessages, !state.isDraining, loop.now.monotonic < deadline {

@@ -100,11 +100,8 @@ extension WorkerProcess {
         try tokens.replace(keysInUse + new.plan.keys, loop.now, random: loop.nextRandom)
     }
 
-    /// Those of lanes that leave go on, too; where two have the same ID, that which is to be in force
-    /// comes last.
-    private var keysInUse: [ProviderKey] {
-        (leaving + [group] + (coming.map { [$0] } ?? [])).flatMap(\.plan.keys)
-    }
+    /// Those of lanes that leave go on, too; where two have the same ID, that which is to be in force comes last.
+    private var keysInUse: [ProviderKey] { groups.flatMap(\.plan.keys) }
 
     private func restoreTokens() {
         // They could sign before.

@@ -40,6 +40,7 @@ final class LaneGroup: @unchecked Sendable {
     var stalled: [Int] { watchdog.stalled }
     /// Those that answer.
     var turning: [Int] { isStarted ? lanes.indices.filter { !ended.contains($0) && !stalled.contains($0) } : [] }
+
     /// By number: the lane, or nil where it would not answer.
     var asked: [LaneThread?] {
         let turning = turning

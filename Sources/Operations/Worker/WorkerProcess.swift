@@ -231,8 +231,8 @@ final class WorkerProcess: @unchecked Sendable {
         if groups.allSatisfy({ $0.hasEnded || !$0.isStarted }) { loop.stop() }
     }
 
-    /// All that there are.
-    var groups: [LaneGroup] { [group] + leaving + (coming.map { [$0] } ?? []) }
+    /// All that there are, the oldest first.
+    var groups: [LaneGroup] { leaving + [group] + (coming.map { [$0] } ?? []) }
 
     private func signalled(_ signal: Int32) {
         guard signal != SIGHUP else { return watcher.readAgain() }
