@@ -56,7 +56,7 @@ import Testing
 
         /// Fetches until there is something: what was put back is ready a little later.
         func get(from consumer: Consumer) async -> IncomingMessage? {
-            let end = loop.now.monotonic + .seconds(30)
+            let end = loop.now.monotonic + Patience.duration
             while loop.now.monotonic < end {
                 if let message = await consumer.get() { return message }
                 await loop.sleep(for: .milliseconds(5))
@@ -96,7 +96,7 @@ import Testing
             return admin
         }
 
-        func wait(_ what: Comment, seconds: Int = 30, until condition: () -> Bool) async {
+        func wait(_ what: Comment, seconds: Int = Patience.seconds, until condition: () -> Bool) async {
             let end = loop.now.monotonic + .seconds(seconds)
             while !condition() {
                 guard loop.now.monotonic < end else {
@@ -109,7 +109,7 @@ import Testing
 
         /// Waits until the queue counts so many messages: the broker counts after it has answered.
         func wait(_ what: Comment, for count: Int, in queue: String, by admin: BrokerAdmin) async throws {
-            let end = loop.now.monotonic + .seconds(30)
+            let end = loop.now.monotonic + Patience.duration
             while try await admin.status(ofQueue: queue).messages != count {
                 guard loop.now.monotonic < end else {
                     Issue.record(what)
@@ -245,7 +245,7 @@ import Testing
                 }
                 await bench.loop.sleep(for: .milliseconds(random.below(3)))
             }
-            await consumer.untilSettled(by: bench.loop.now.monotonic + .seconds(30))
+            await consumer.untilSettled(by: bench.loop.now.monotonic + Patience.duration)
             await consumer.close()
             #expect(
                 states.filter { if case .connecting = $0 { false } else { true } } == [.ready, .closed])
@@ -271,7 +271,7 @@ import Testing
             for (number, delivery) in bench.deliveries.enumerated() where !number.isMultiple(of: 4) {
                 consumer.acknowledge(delivery.tag)
             }
-            await consumer.untilSettled(by: bench.loop.now.monotonic + .seconds(30))
+            await consumer.untilSettled(by: bench.loop.now.monotonic + Patience.duration)
             await consumer.close()
             try await bench.wait("the others, and no more", for: count / 4, in: "amqp.last", by: admin)
             await publisher.close()
@@ -351,10 +351,10 @@ import Testing
             try await broker.kill()
             await bench.wait("loss") { if case .ready = consumer.state { false } else { true } }
             try await broker.start()
-            await bench.wait("redelivery", seconds: 90) { bench.deliveries.last?.tag.generation ?? 0 > 1 }
+            await bench.wait("redelivery") { bench.deliveries.last?.tag.generation ?? 0 > 1 }
             #expect(bench.deliveries.last?.body == large)
             if let tag = bench.deliveries.last?.tag { consumer.acknowledge(tag) }
-            try await publisher.waitUntilReady(deadlineSeconds: 90)
+            try await publisher.waitUntilReady(deadlineSeconds: Patience.seconds)
             let second = OutgoingMessage(exchange: "", routingKey: "q", body: [1], messageID: "2")
             #expect(await publisher.publish(second) == .confirmed)
             await bench.wait("the second message") { bench.deliveries.last?.body == [1] }

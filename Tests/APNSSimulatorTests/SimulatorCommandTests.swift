@@ -19,7 +19,7 @@ import Testing
             directory.file("demo"),
             "--ready-file", directory.file("ready"), "--record", directory.file("record"),
         ])
-        let ready = try await simulator.output.line(within: .seconds(30)) { $0.contains(#""event":"ready""#) }
+        let ready = try await simulator.output.line { $0.contains(#""event":"ready""#) }
         #expect(try text(directory.file("ready")) == ready + "\n")
         let announced = try JSONDocument(ready).root
         #expect(announced["production_port"] == nil)
@@ -35,7 +35,7 @@ import Testing
             pushed == ["200 ", #"410 {"reason":"Unregistered","timestamp":T}"#, #"400 {"reason":"BadDeviceToken"}"#])
 
         simulator.send(signal: SIGUSR1)
-        let counters = try await simulator.output.line(within: .seconds(30)) { $0.contains(#""event":"counters""#) }
+        let counters = try await simulator.output.line { $0.contains(#""event":"counters""#) }
         #expect(try JSONDocument(counters).root["requests"]?.int == 3)
         let exit = try await simulator.terminate()
         #expect(exit.status == .exited(0))
@@ -53,7 +53,7 @@ import Testing
         let command = [try Products.executable("apns-simulator"), "--listen", "127.0.0.1:0"]
         let demo = directory.file("demo")
         let first = try await ChildProcess(command + ["--write-demo", demo])
-        _ = try await first.output.line(within: .seconds(30)) { $0.contains(#""event":"ready""#) }
+        _ = try await first.output.line { $0.contains(#""event":"ready""#) }
         #expect(try await first.terminate().status == .exited(0))
 
         let second = try await ChildProcess(
@@ -62,7 +62,7 @@ import Testing
                 "\(demo)/server-key.pem",
             ])
         let ready = try JSONDocument(
-            try await second.output.line(within: .seconds(30)) { $0.contains(#""event":"ready""#) }
+            try await second.output.line { $0.contains(#""event":"ready""#) }
         ).root
         #expect(ready["team_id"] == nil)
         let pushed = try await push(
@@ -92,7 +92,7 @@ import Testing
             if !isFirst { try TextFile.write(try text(state) + "# mine\n", to: state) }
             let simulator = try await ChildProcess(command + (isFirst ? [] : ["--state", state]))
             let ready = try JSONDocument(
-                try await simulator.output.line(within: .seconds(30)) { $0.contains(#""event":"ready""#) }
+                try await simulator.output.line { $0.contains(#""event":"ready""#) }
             ).root
             #expect((ready["key_file"] != nil) == isFirst && (ready["client_key_file"] != nil) == isFirst)
             #expect(try text(state).hasSuffix("# mine\n") != isFirst)
@@ -137,7 +137,7 @@ import Testing
         let demo = directory.file("demo")
         let command = [try Products.executable("apns-simulator"), "--listen", "127.0.0.1:0"]
         let first = try await ChildProcess(command + ["--write-demo", demo])
-        _ = try await first.output.line(within: .seconds(30)) { $0.contains(#""event":"ready""#) }
+        _ = try await first.output.line { $0.contains(#""event":"ready""#) }
         #expect(try await first.terminate().status == .exited(0))
         let state = try directory.write(
             "demo/faulty.yaml",
@@ -147,7 +147,7 @@ import Testing
                 "--state", state, "--certificate", "\(demo)/server.pem", "--private-key", "\(demo)/server-key.pem",
             ])
         let ready = try JSONDocument(
-            try await second.output.line(within: .seconds(30)) { $0.contains(#""event":"ready""#) }
+            try await second.output.line { $0.contains(#""event":"ready""#) }
         ).root
         let pushed = try await push(
             port: try #require(ready["port"]?.int.flatMap(UInt16.init(exactly:))),
@@ -168,7 +168,7 @@ import Testing
         ] as [([String], Int32)] {
             let listen = arguments.contains("--listen") ? [] : ["--listen", "127.0.0.1:0"]
             let ended = try await ChildProcess.run(
-                [try Products.executable("apns-simulator")] + arguments + listen, within: .seconds(30))
+                [try Products.executable("apns-simulator")] + arguments + listen, within: Patience.duration)
             #expect(ended.exit.status == .exited(code), "\(arguments)")
             #expect(ended.output.isEmpty)
             #expect(ended.errors.count == 1 && ended.errors[0].hasPrefix("apns-simulator: "), "\(ended.errors)")

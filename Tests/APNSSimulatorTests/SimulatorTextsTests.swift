@@ -5,7 +5,7 @@ import Testing
 @testable import APNSSimulator
 
 /// `deploy/simulator-texts`: what the package has of the command's options is all of them.
-@Suite(.timeLimit(.minutes(1))) struct SimulatorTextsTests {
+@Suite(.timeLimit(.minutes(10))) struct SimulatorTextsTests {
     private func text(_ kind: String) async throws -> String {
         let result = try await ChildProcess.run([
             Products.file("deploy/simulator-texts"), kind, try Products.executable("apns-simulator"),

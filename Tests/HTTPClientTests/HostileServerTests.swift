@@ -3,7 +3,7 @@ import TestKit
 import Testing
 
 /// Whatever a server answers, a request ends, in time and in little memory.
-@Suite(.timeLimit(.minutes(1))) struct HostileServerTests {
+@Suite(.timeLimit(.minutes(10))) struct HostileServerTests {
     private let limits: HTTPLimits = {
         var limits = HTTPLimits(wholeMillisecondsMax: 10_000, bodyBytesMax: 100_000)
         limits.headerBytesMax = 10_000

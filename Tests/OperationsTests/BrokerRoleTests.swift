@@ -7,7 +7,7 @@ import Testing
 @testable import Operations
 
 /// Each user at the broker may do its work, and not another's.
-@Suite(.timeLimit(.minutes(3))) struct BrokerRoleTests {
+@Suite(.timeLimit(.minutes(10))) struct BrokerRoleTests {
     @Test func theScriptHasEveryRole() {
         let topology = Topology(names: TopologyNames(prefix: "a.b"), takesChannelCommands: false)
         let script = RabbitmqctlScript.text(topology, virtualHost: "it's", user: "me", policies: [])

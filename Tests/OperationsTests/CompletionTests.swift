@@ -5,7 +5,7 @@ import Testing
 @testable import Operations
 
 /// Completion as a shell does it.
-@Suite(.timeLimit(.minutes(1))) struct CompletionTests {
+@Suite(.timeLimit(.minutes(10))) struct CompletionTests {
     /// The words behind `martlet`, the last of which is to be completed, and what of it bash offers.
     @Test(arguments: [
         ("w", ["worker", "watch"]), ("config ", ["check", "example"]), ("topology ap", ["apply"]),

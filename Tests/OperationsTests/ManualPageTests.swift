@@ -4,7 +4,7 @@ import Testing
 @testable import Operations
 
 /// The pages that `martlet man` prints, as man shows them.
-@Suite(.timeLimit(.minutes(1))) struct ManualPageTests {
+@Suite(.timeLimit(.minutes(10))) struct ManualPageTests {
     private let pages = ManualPage(commands: Invocation.commands)
 
     @Test(arguments: [nil] + Invocation.commands.map(\.name))

@@ -6,7 +6,7 @@ import Testing
 @testable import Operations
 
 /// `martlet topology` at brokers that there is none of here.
-@Suite(.timeLimit(.minutes(1))) struct TopologyCommandTests {
+@Suite(.timeLimit(.minutes(10))) struct TopologyCommandTests {
     private func apply(
         at version: String, _ options: String...
     ) async throws -> (exit: ChildExit, output: [String], errors: [String]) {

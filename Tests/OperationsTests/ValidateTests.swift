@@ -7,7 +7,7 @@ import Testing
 @testable import Operations
 
 /// `martlet validate` and `martlet config check`, as processes.
-@Suite(.timeLimit(.minutes(2))) struct ValidateTests {
+@Suite(.timeLimit(.minutes(10))) struct ValidateTests {
     private let folder: TemporaryDirectory
 
     init() throws { folder = try TemporaryDirectory("validate") }

@@ -6,7 +6,7 @@ import Testing
 @testable import Operations
 
 /// What a real broker does with messages that wait.
-@Suite(.timeLimit(.minutes(2))) struct WaitQueueTests {
+@Suite(.timeLimit(.minutes(10))) struct WaitQueueTests {
     @Test func whatSharesAWaitQueueComesBackEachToItsOwn() async throws {
         let broker = try await PrivateBroker.shared
         let delay = WaitDelay(seconds: 1)

@@ -56,7 +56,7 @@ extension TroubledBrokerTests {
         @Test func anAPNsOfOldTLS() async throws {
             try await Operator.with("oldtls") { look in
                 look.stage.simulator.send(signal: 9)
-                _ = try await look.stage.simulator.exit(within: .seconds(10))
+                _ = try await look.stage.simulator.exit()
                 let old = try await ChildProcess([
                     "openssl", "s_server", "-accept", "127.0.0.1:\(look.stage.port)", "-www", "-tls1_1",
                     "-cipher", "ALL:@SECLEVEL=0", "-cert", look.stage.directory.file("server.pem"),

@@ -31,7 +31,7 @@ extension SystemTests {
                     "GET", "/v1/requests?device=\(poison.device)&after=\(newest)&wait_seconds=18")
                 newest = seen.root["newest"]?.int ?? newest
                 worker.send(signal: SIGKILL)
-                _ = try await worker.exit(within: .seconds(10))
+                _ = try await worker.exit()
             }
             let worker = try await stage.worker()
             let results = try await stage.told(of: samples + [poison])

@@ -157,7 +157,7 @@ extension ChildProcess {
 
     /// Tells a worker to stop and waits for its end, which must be in order; its last log line.
     func stop(_ sourceLocation: SourceLocation = #_sourceLocation) async throws -> JSONDocument {
-        #expect(try await terminate(within: .seconds(60)).status == .exited(0), sourceLocation: sourceLocation)
+        #expect(try await terminate().status == .exited(0), sourceLocation: sourceLocation)
         let last = try JSONDocument(#require(await errors.allLines().last))
         #expect(last.root["message"]?.string == "stopped", sourceLocation: sourceLocation)
         return last

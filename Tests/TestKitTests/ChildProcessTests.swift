@@ -21,7 +21,7 @@ import Testing
         try child.write(line: "third")
         #expect(try await child.output.line { $0.hasPrefix("th") } == "third")
         child.closeInput()
-        #expect(try await child.exit(within: .seconds(10)).status == .exited(0))
+        #expect(try await child.exit().status == .exited(0))
         #expect(throws: ProcessError.self) { try child.write(line: "too late") }
     }
 
@@ -36,7 +36,7 @@ import Testing
         let child = try await ChildProcess(["sh", "-c", "trap '' TERM; echo up; while true; do sleep 1; done"])
         _ = try await child.output.line()
         await #expect(throws: ProcessError.self) { try await child.terminate(within: .milliseconds(50)) }
-        #expect(try await child.exit(within: .seconds(10)).status == .signalled(SIGKILL))
+        #expect(try await child.exit().status == .signalled(SIGKILL))
     }
 
     @Test func `says when a line does not come`() async throws {
@@ -58,7 +58,7 @@ import Testing
         #expect(child.processorTime > .zero)
         #expect((100_000..<20_000_000).contains(child.peakResidentBytes))
         child.closeInput()
-        let exit = try await child.exit(within: .seconds(10))
+        let exit = try await child.exit()
         #expect(child.processorTime == exit.usage.userTime + exit.usage.systemTime)
     }
 }

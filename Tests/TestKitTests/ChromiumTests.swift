@@ -3,7 +3,7 @@ import Testing
 @testable import TestKit
 
 /// What the tests of the page rely on, asked of a real Chromium.
-@Suite(.timeLimit(.minutes(2))) struct ChromiumTests {
+@Suite(.timeLimit(.minutes(10))) struct ChromiumTests {
     @Test func `tells what a page says, does and complains of`() async throws {
         let directory = try TemporaryDirectory("page")
         try directory.write(

@@ -4,7 +4,7 @@ import Testing
 @testable import TestKit
 
 /// What becomes of child processes when the runner of the tests crashes.
-@Suite(.timeLimit(.minutes(5))) struct OrphanTests {
+@Suite(.timeLimit(.minutes(10))) struct OrphanTests {
     @Test func `no child outlives the process that started it`() async throws {
         let result = await #expect(processExitsWith: .signal(SIGKILL), observing: [\.standardOutputContent]) {
             let child = try await ChildProcess(["sleep", "1000"])

@@ -164,7 +164,7 @@ public actor Browser {
     /// Waits until a JavaScript expression is true of the page, looked at again whenever the page has changed.
     ///
     /// - Throws: `ProcessError` with the page's text when it is not in time.
-    public func wait(until condition: String, within: Duration = .seconds(30)) async throws(ProcessError) {
+    public func wait(until condition: String, within: Duration = Patience.duration) async throws(ProcessError) {
         let promise = """
             new Promise((resolve) => {
               const observer = new MutationObserver(look);
@@ -214,7 +214,7 @@ public actor Browser {
     /// Ends the browser, which deletes all that it wrote.
     public func close() async throws(ProcessError) {
         _ = try await pipe.call("Browser.close")
-        _ = try await pipe.process.exit(within: .seconds(30))
+        _ = try await pipe.process.exit()
     }
 
     private func call(

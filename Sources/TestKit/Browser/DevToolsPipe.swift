@@ -2,8 +2,6 @@ import JSON
 
 /// A headless Chromium and its DevTools protocol over a pipe: JSON texts, each ended by a zero byte.
 final class DevToolsPipe {
-    /// For one answer of the browser, which may be busy with more than this test.
-    private static let answerDeadline = Duration.seconds(60)
     /// A picture of a page is the largest.
     private static let limits = JSONLimits(bytesMax: 64 << 20)
 
@@ -73,7 +71,7 @@ final class DevToolsPipe {
     }
 
     private func next() async throws(ProcessError) -> JSONDocument {
-        let line = try await process.output.line(within: Self.answerDeadline)
+        let line = try await process.output.line()
         guard let message = try? JSONDocument(line, limits: Self.limits) else {
             throw ProcessError("chromium wrote what is no JSON: \(line.prefix(200))")
         }

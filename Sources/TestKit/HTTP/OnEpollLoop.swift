@@ -13,9 +13,9 @@ public func onEpollLoop<Result: Sendable>(
 }
 
 extension EpollLoop {
-    /// Has the loop turn until `condition` holds, which has 20 seconds for it.
+    /// Has the loop turn until `condition` holds.
     public func wait(until condition: () -> Bool) async throws {
-        let deadline = now.monotonic + .seconds(20)
+        let deadline = now.monotonic + Patience.duration
         while !condition() {
             guard now.monotonic < deadline else { throw NeverHeld() }
             await sleep(for: .milliseconds(1))

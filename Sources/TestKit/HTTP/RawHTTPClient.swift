@@ -3,9 +3,6 @@ public import EventLoop
 /// A client of HTTP/1.1 that sends what it is told to, byte for byte, and reads whole responses. On one loop with the
 /// server or apart from it; used on its loop only.
 public final class RawHTTPClient: ByteStreamHandler {
-    /// A wait that takes so long has failed.
-    private static let waitSecondsMax = 20
-
     public struct Failure: Error, CustomStringConvertible {
         public let description: String
     }
@@ -84,10 +81,10 @@ public final class RawHTTPClient: ByteStreamHandler {
     /// Waits for what is received to meet a condition.
     public func wait(_ what: String, until condition: @escaping () -> Bool) async throws {
         guard !condition() else { return }
-        let timer = loop.schedule(after: .seconds(Self.waitSecondsMax)) { [self] in resume(false) }
+        let timer = loop.schedule(after: .seconds(Patience.seconds)) { [self] in resume(false) }
         let isMet = await withUnsafeContinuation { waiting = (condition, $0) }
         loop.cancel(timer)
-        if !isMet { throw Failure(description: "there is no \(what) after \(Self.waitSecondsMax) seconds") }
+        if !isMet { throw Failure(description: "there is no \(what) after \(Patience.seconds) seconds") }
     }
 
     private func resume(_ isMet: Bool) {

@@ -108,7 +108,7 @@ public actor PrivateBroker {
     /// Ends it for good and removes its files; the end of this process does so as well.
     public func end() async throws(ProcessError) {
         script.closeInput()
-        _ = try await script.exit(within: .seconds(60))
+        _ = try await script.exit()
     }
 
     private static func ready(_ script: ChildProcess) async throws(ProcessError) -> [String: String] {

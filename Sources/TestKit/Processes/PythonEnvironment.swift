@@ -22,7 +22,8 @@ public struct PythonEnvironment: Sendable {
     ///
     /// - Throws: `ProcessError` with what it said when it fails or takes too long.
     public func run(
-        _ program: String, _ arguments: [String], environment: [String: String] = [:], within: Duration = .seconds(60)
+        _ program: String, _ arguments: [String], environment: [String: String] = [:],
+        within: Duration = Patience.duration
     ) async throws(ProcessError) -> [String] {
         let settings = environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         return try await Self.run(["env"] + settings + [interpreter, program] + arguments, within: within)

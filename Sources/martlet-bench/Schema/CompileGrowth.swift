@@ -1,5 +1,6 @@
 import JSON
 import JSONSchema
+import TestKit
 
 /// What compiling costs for a part of a schema, in a small schema and in a large one.
 struct CompileGrowth {

@@ -1,5 +1,6 @@
 import JSON
 import JSONSchema
+import TestKit
 
 /// A schema and a text near the limit of a message that are made to cost much.
 struct HostileCase {

@@ -1,5 +1,6 @@
 import JSON
 import JSONSchema
+import TestKit
 
 /// What a message costs when the schema names more properties than the message has members, and when both grow.
 struct SchemaGrowth {

@@ -10,7 +10,7 @@ import Testing
             try Products.executable("apns-simulator"), "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
             "--admin-host", "simulator.test",
         ])
-        let line = try await simulator.output.line(within: .seconds(30)) { $0.contains(#""event":"ready""#) }
+        let line = try await simulator.output.line { $0.contains(#""event":"ready""#) }
         let port = try #require(try JSONDocument(line).root["admin_port"]?.int.flatMap(UInt16.init(exactly:)))
         try await onEpollLoop { loop in
             let client = try await RawHTTPClient.connect(to: Endpoint(host: "127.0.0.1", port: port), on: loop)

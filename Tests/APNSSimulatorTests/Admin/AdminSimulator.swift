@@ -88,7 +88,7 @@ final class AdminSimulator {
         clients.append(client)
         client.session = HTTP2Client(loop: loop, delegate: client)
         _ = loop.connect(to: push, handler: client.session)
-        try await wait { !client.streamsMax.isEmpty }
+        try await loop.wait { !client.streamsMax.isEmpty }
         return client
     }
 
@@ -98,18 +98,8 @@ final class AdminSimulator {
         body: String = #"{"aps":{"alert":"Hi"}}"#
     ) async throws -> ProviderClient.Answer {
         let stream = try #require(client.push(to: deviceToken, id: id, body: body))
-        try await wait { client.answers[stream.id]?.end != nil }
+        try await loop.wait { client.answers[stream.id]?.end != nil }
         return try #require(client.answers[stream.id])
     }
 
-    struct NeverHeld: Error {}
-
-    /// Has the loop turn until `condition` holds.
-    func wait(until condition: () -> Bool) async throws {
-        let deadline = loop.now.monotonic + .seconds(20)
-        while !condition() {
-            guard loop.now.monotonic < deadline else { throw NeverHeld() }
-            await loop.sleep(for: .milliseconds(1))
-        }
-    }
 }

@@ -31,7 +31,7 @@ import Testing
             #expect((0..<60_000).contains(simulator.server.now.unixMilliseconds - since))
 
             second.session.abort()
-            try await simulator.wait { simulator.server.counters.connectionsOpen == 1 }
+            try await simulator.loop.wait { simulator.server.counters.connectionsOpen == 1 }
             let left = try await simulator.json("/v1/connections").root["connections"]
             #expect(left?.elements.map { $0["number"]?.int } == [1])
         }

@@ -89,7 +89,7 @@ import Testing
                 "POST", "/v1/actions",
                 #"{"action": {"goaway": {"code": "INTERNAL_ERROR", "debug": "bye"}}, "connection": 2}"#,
                 is: #"{"connections":1}"#)
-            try await simulator.wait { clients[1].isClosed }
+            try await simulator.loop.wait { clients[1].isClosed }
             #expect(clients.map(\.isClosed) == [false, true, false])
             try await simulator.expect(
                 "POST", "/v1/actions", #"{"action": "reset_connection", "connection": 2}"#,
@@ -97,10 +97,10 @@ import Testing
             try await simulator.expect(
                 "POST", "/v1/actions", #"{"action": {"settings": {"max_concurrent_streams": 3}}}"#,
                 is: #"{"connections":2}"#)
-            try await simulator.wait { clients[0].streamsMax.last == 3 && clients[2].streamsMax.last == 3 }
+            try await simulator.loop.wait { clients[0].streamsMax.last == 3 && clients[2].streamsMax.last == 3 }
             try await simulator.expect(
                 "POST", "/v1/actions", #"{"action": "reset_connection"}"#, is: #"{"connections":2}"#)
-            try await simulator.wait { clients.allSatisfy(\.isClosed) }
+            try await simulator.loop.wait { clients.allSatisfy(\.isClosed) }
             try await simulator.expect(
                 "POST", "/v1/actions", #"{"action": "reset_connection"}"#, is: #"{"connections":0}"#)
         }
@@ -116,7 +116,7 @@ import Testing
             #expect(client.answers[stream.id]?.end == nil)
             try await simulator.expect(
                 "POST", "/v1/actions", #"{"action": "resume_reading"}"#, is: #"{"connections":1}"#)
-            try await simulator.wait { client.answers[stream.id]?.status == 200 }
+            try await simulator.loop.wait { client.answers[stream.id]?.status == 200 }
         }
     }
 

@@ -61,9 +61,10 @@ import Testing
     /// What a peer writes cannot have it searched again and again.
     @Test func aValueThatLooksLikeTheWordsOfTheLibraryTakesNoTime() throws {
         let value = "\n" + String(repeating: ", name: [", count: 1500) + "\n"
-        let start = ContinuousClock.now
-        for _ in 0..<3 { #expect(wire.push(["X-A": value]).frames == ["RST_STREAM"]) }
-        #expect(ContinuousClock.now - start < .seconds(2))
+        let nanoseconds = ProcessorClock.nanoseconds {
+            for _ in 0..<3 { #expect(wire.push(["X-A": value]).frames == ["RST_STREAM"]) }
+        }
+        #expect(nanoseconds < 2_000_000_000)
         #expect(logged.map(\.malformedField) == ["X-A", "X-A", "X-A"])
     }
 

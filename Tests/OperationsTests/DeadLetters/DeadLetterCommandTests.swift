@@ -302,7 +302,7 @@ import Testing
         for line in lines.prefix(4) { try cut.write(line: line) }
         for _ in 0..<500 where try await dead.count() < 4 { try await Task.sleep(for: .milliseconds(20)) }
         cut.send(signal: SIGINT)
-        #expect(try await cut.exit(within: .seconds(20)).status == .exited(130))
+        #expect(try await cut.exit().status == .exited(130))
         #expect(
             await cut.errors.allLines().withoutWaits == [
                 "martlet: standard input: done up to line 4: go on with --from-line 5"
@@ -397,7 +397,7 @@ import Testing
         let command = try await ChildProcess(dead.command(words + ids), output: .file(fifo))
         try await Self.untilFull(reader)
         command.send(signal: SIGINT)
-        #expect(try await command.exit(within: .seconds(20)).status == .exited(130))
+        #expect(try await command.exit().status == .exited(130))
         let errors = await command.errors.allLines().withoutWaits
         #expect(errors.allSatisfy { $0.hasSuffix("lines were read by nobody") }, "\(errors)")
         DeadLetterQueue.expect(try await dead.take(300), are: letters)

@@ -6,7 +6,7 @@ import Testing
 @testable import Operations
 
 /// The commands on dead letters with a person at a terminal, who is asked, edits and breaks off.
-@Suite(.timeLimit(.minutes(3))) struct DeadLetterTerminalTests {
+@Suite(.timeLimit(.minutes(10))) struct DeadLetterTerminalTests {
     private static let controlC = "\u{3}"
 
     /// What the terminal shows is read up to the end of a question, `[y/N]`.
@@ -31,7 +31,7 @@ import Testing
             // To the command alone, which is the only child.
             try await MartletChild.send(SIGTERM, to: drop)
         }
-        let exit = try await drop.exit(within: .seconds(30))
+        let exit = try await drop.exit()
         #expect(exit.status == .exited(signal == SIGINT ? 130 : 143))
         DeadLetterQueue.expect(try await dead.take(12), are: letters)
     }
@@ -44,7 +44,7 @@ import Testing
             let drop = try await atTerminal(dead, ["drop", "--export", directory.file("dropped\(answer)")])
             _ = try await drop.output.line { $0.hasSuffix("[y/N") }
             try drop.write(line: "\(answer)\r")
-            #expect(try await drop.exit(within: .seconds(30)).status == .exited(Int32(status)))
+            #expect(try await drop.exit().status == .exited(Int32(status)))
             #expect(try await dead.count() == left)
         }
     }
@@ -59,7 +59,7 @@ import Testing
         letter.type = "x\u{9B}2Jy"
         try await dead.publish([letter])
         let shown = try await atTerminal(dead, words)
-        #expect(try await shown.exit(within: .seconds(30)).status == .exited(0))
+        #expect(try await shown.exit().status == .exited(0))
         let text = await shown.output.allLines().joined(separator: "]")
         #expect(text.contains("\u{FFFD}2J"), "\(text)")
         #expect(!text.unicodeScalars.contains("\u{9B}"))
@@ -70,7 +70,7 @@ import Testing
         let dead = try await DeadLetterQueue("barred")
         try await dead.publish((0..<3).map { dead.letter($0) } + [dead.letter(3, pushType: "alrt")])
         let redrive = try await atTerminal(dead, ["redrive", "--rate", "2/s"])
-        #expect(try await redrive.exit(within: .seconds(30)).status == .exited(1))
+        #expect(try await redrive.exit().status == .exited(1))
         let text = await redrive.output.allLines().joined(separator: "]")
         #expect(text.contains("─") && text.contains("\r\u{1B}[Kmartlet: \(DeadLetterQueue.id(3)): "), "\(text)")
     }
@@ -80,7 +80,7 @@ import Testing
         let dead = try await DeadLetterQueue("unbarred")
         try await dead.publish((0..<2).map { dead.letter($0) })
         let redrive = try await atTerminal(dead, ["redrive", "--rate", "2/s", "--json"])
-        #expect(try await redrive.exit(within: .seconds(30)).status == .exited(0))
+        #expect(try await redrive.exit().status == .exited(0))
         let text = await redrive.output.allLines().joined(separator: "]")
         #expect(text.contains(#""redriven":2"#) && !text.contains("─") && !text.contains("\u{1B}"), "\(text)")
     }
@@ -110,7 +110,7 @@ import Testing
             #expect(edit.isRunning)
             try editors.end()
         }
-        let exit = try await edit.exit(within: .seconds(30))
+        let exit = try await edit.exit()
         // The shell in the shell may have outlived the one that was ended.
         defer { close(open(editors.file("end"), O_RDWR | O_CLOEXEC)) }
         #expect(exit.status == .exited(signals[0] == SIGINT ? (isWritten ? 1 : 0) : 143))

@@ -50,7 +50,7 @@ extension TroubledBrokerTests {
                 } else {
                     redrive.send(signal: round % 2 == 0 ? SIGINT : SIGKILL)
                 }
-                let exit = try await redrive.exit(within: .seconds(60))
+                let exit = try await redrive.exit()
                 ends.append("\(isRestart ? "restart " : "")\(exit.status)")
                 if exit.status == .exited(130) {
                     let summary = try #require(await redrive.output.allLines().last)
@@ -97,7 +97,7 @@ extension TroubledBrokerTests {
 
         private func redrive(_ stage: Stage, _ words: String...) async throws -> Int {
             let child = try await stage.deadLetters(["redrive", "--delivery-limit", "none", "--json"] + words)
-            let exit = try await child.exit(within: .seconds(60))
+            let exit = try await child.exit()
             let (lines, errors) = (await child.output.allLines(), await child.errors.allLines())
             try #require(exit.status == .exited(0), "\(errors)")
             return try JSONDocument(#require(lines.last)).root["redriven"]?.int ?? 0

@@ -12,7 +12,7 @@ extension Stage {
     /// Runs it to its end: what it printed, which is JSON with `--json`.
     func deadLetters(_ words: String...) async throws -> (exit: ChildExit, lines: [JSONValue], errors: [String]) {
         let child = try await deadLetters(words + ["--json"])
-        let exit = try await child.exit(within: .seconds(60))
+        let exit = try await child.exit()
         return (
             exit, try await child.output.allLines().map { try JSONDocument($0).root }, await child.errors.allLines()
         )

@@ -34,7 +34,7 @@ extension ToolTests.Page {
         try await stage.browser.wait(until: "!document.querySelector('#connection-list li')")
         try await stage.browser.wait(
             until: "document.querySelector('#connection-outcome').textContent === 'Now connection 1 is cut.'")
-        _ = try await client.exit(within: .seconds(30))
+        _ = try await client.exit()
         try await stage.end()
     }
 }

@@ -94,7 +94,7 @@ extension ToolTests.Page {
     @Test func `counts what broke the rules of HTTP`() async throws {
         let stage = try await PageStage()
         let client = try await stage.startPush(#"{"aps":{"alert":"Hello"}}"#, ["connection: close"])
-        _ = try await client.exit(within: .seconds(30))
+        _ = try await client.exit()
         try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 1")
         try await stage.browser.wait(until: "document.querySelector('#figure-refused').textContent === '1'")
         #expect(try await stage.browser.text("document.querySelector('#figure-requests').textContent") == "1")
