@@ -112,6 +112,27 @@ import Testing
         rig.onLoop { publishing.cut() }
         #expect(rig.run { rig.deadLetters.count == 2 })
         #expect(rig.deadLetters.map { $0.properties.header("push-possible-duplicate") } == [false, false])
+        #expect(rig.deadLetters[0].body == rig.deadLetters[1].body)
+        #expect(rig.deadLetters[0].properties.headers == rig.deadLetters[1].properties.headers)
+    }
+
+    /// Its times are those of the first, though it is made anew.
+    @Test func aResultThatComesTwiceIsTheSame() throws {
+        let scene = try LaneScene()
+        let rig = scene.rig
+        rig.onLoop { rig.broker.behaviour.confirmDelayMilliseconds = 20_000...20_000 }
+        var results: [[UInt8]] = []
+        rig.broker.onAppend = { queue, message in
+            if queue.name == rig.names.resultsQueue { results.append(message.body) }
+        }
+        let before = rig.connections.map(\.deliveredToServer)
+        scene.request(1)
+        try #require(rig.run { results.count == 1 })
+        let publishing = try #require(zip(rig.connections, before).first { $0.deliveredToServer > $1 }).0
+        rig.onLoop { publishing.cut() }
+        #expect(rig.run { results.count == 2 })
+        rig.broker.onAppend = { _, _ in }
+        #expect(results[0] == results[1])
     }
 
     /// Two workers may get one of the two each, and both push it.
@@ -123,8 +144,11 @@ import Testing
             rig.broker.behaviour.confirmDelayMilliseconds = 20_000...20_000
         }
         var waiting: [FieldTable] = []
+        var queues: Set<String> = []
         rig.broker.onAppend = { queue, message in
-            if queue.name.hasPrefix("push.wait."), let headers = message.properties.headers { waiting.append(headers) }
+            guard queue.name.hasPrefix("push.wait."), let headers = message.properties.headers else { return }
+            waiting.append(headers)
+            queues.insert(queue.name)
         }
         let before = rig.connections.map(\.deliveredToServer)
         scene.request(1)
@@ -136,6 +160,7 @@ import Testing
         let name = "push-possible-duplicate"
         #expect(waiting.map { $0[name] } == [false, true])
         #expect(waiting[0].entries.filter { $0.name != name } == waiting[1].entries.filter { $0.name != name })
+        #expect(queues.count == 1)
     }
 
     /// The producer's headers and the worker's together are more than a frame holds.

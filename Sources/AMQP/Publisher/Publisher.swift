@@ -31,7 +31,7 @@ public struct PublisherConfiguration: Sendable {
 ///
 /// Its channel is opened again whenever it or the connection is lost. What is published meanwhile waits.
 public final class Publisher: BrokerChannel {
-    private typealias Continuation = UnsafeContinuation<PublishOutcome, Never>
+    public typealias Continuation = UnsafeContinuation<PublishOutcome, Never>
 
     private struct Waiting {
         var message: OutgoingMessage
@@ -93,15 +93,20 @@ public final class Publisher: BrokerChannel {
     /// Only `confirmed` means that the message is safe. After `unknown` it may arrive twice when it is published again.
     /// The configuration's time-outs end the wait; cancelling the task does not.
     public func publish(_ message: OutgoingMessage) async -> PublishOutcome {
+        await withUnsafeContinuation { publish(message, $0) }
+    }
+
+    /// The same for whoever waits already, and need not hold the message meanwhile.
+    public func publish(_ message: OutgoingMessage, _ continuation: Continuation) {
         loop.assertOnLoop()
-        guard message.body.count <= configuration.messageBytesMax else { return .refused(.bodyTooLarge) }
-        return await withUnsafeContinuation { continuation in
-            if waiting.isEmpty, missing.isEmpty, canSend(message) {
-                send(message, continuation)
-            } else {
-                wait(message, continuation)
-                if !missing.isEmpty { sendWaiting() }
-            }
+        guard message.body.count <= configuration.messageBytesMax else {
+            return continuation.resume(returning: .refused(.bodyTooLarge))
+        }
+        if waiting.isEmpty, missing.isEmpty, canSend(message) {
+            send(message, continuation)
+        } else {
+            wait(message, continuation)
+            if !missing.isEmpty { sendWaiting() }
         }
     }
 

@@ -79,14 +79,22 @@ public final class APNSPool {
     public func send(
         _ request: APNSRequest, priority: Int = 0, onFreshConnection: Bool = false, timing: PushTiming? = nil
     ) async -> PushOutcome {
+        await withUnsafeContinuation {
+            send(request, priority: priority, onFreshConnection: onFreshConnection, timing: timing, $0)
+        }
+    }
+
+    /// The same for whoever waits already.
+    public func send(
+        _ request: APNSRequest, priority: Int = 0, onFreshConnection: Bool = false, timing: PushTiming? = nil,
+        _ continuation: UnsafeContinuation<PushOutcome, Never>
+    ) {
         loop.assertOnLoop()
         let priority = UInt8(min(max(0, priority), Self.prioritiesMax - 1))
-        return await withUnsafeContinuation {
-            submit(
-                Push(
-                    request, priority: priority, wantsFreshConnection: onFreshConnection, givenAt: loop.now.monotonic,
-                    timing: timing, $0))
-        }
+        submit(
+            Push(
+                request, priority: priority, wantsFreshConnection: onFreshConnection, givenAt: loop.now.monotonic,
+                timing: timing, continuation))
     }
 
     /// Takes no more pushes and gives back those that wait; answers to those that were sent are still awaited.

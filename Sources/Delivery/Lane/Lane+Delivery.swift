@@ -5,7 +5,7 @@ import Telemetry
 
 extension Lane {
     /// The way of one message: read it, send it, publish what became of it, acknowledge it.
-    @inline(never) func deliver(_ record: DeliveryRecord) async {
+    @inline(__always) func deliver(_ record: DeliveryRecord) async {
         if backlog.count > 0 { await waitToBegin(record) }
         guard begin(record) else { return }
         if isPoison(record) {
@@ -64,13 +64,16 @@ extension Lane {
     }
 
     /// A message that was delivered before is not sent again without need.
-    private func deliver(_ notification: PushNotification, _ record: DeliveryRecord) async {
+    @inline(__always) private func deliver(_ notification: PushNotification, _ record: DeliveryRecord) async {
         let key = copies.key(id: notification.push.id, body: record.delivery.body)
-        let arrival = arrival(record)
-        switch copies.begin(key, arrival) {
+        switch admit(key, record) {
         case .first: await deliverFirst(notification, key, record)
-        case let other: await deliverCopy(notification, key, arrival, other, record)
+        case let other: await deliverCopy(notification, key, other, record)
         }
+    }
+
+    @inline(never) private func admit(_ key: CopyKey, _ record: DeliveryRecord) -> CopyMemory.Admission {
+        copies.begin(key, arrival(record))
     }
 
     private func arrival(_ record: DeliveryRecord) -> CopyArrival {
@@ -80,9 +83,9 @@ extension Lane {
 
     /// Apart, so that a message's first arrival holds no memory for it.
     @inline(never) private func deliverCopy(
-        _ notification: PushNotification, _ key: CopyKey, _ arrival: CopyArrival, _ first: CopyMemory.Admission,
-        _ record: DeliveryRecord
+        _ notification: PushNotification, _ key: CopyKey, _ first: CopyMemory.Admission, _ record: DeliveryRecord
     ) async {
+        let arrival = arrival(record)
         var admission = first
         while true {
             switch admission {
@@ -109,12 +112,17 @@ extension Lane {
         _ notification: PushNotification, _ key: CopyKey, _ record: DeliveryRecord
     ) async {
         let verdict = named(await send(notification, record))
+        willSettle(key, verdict)
+        let isSettled = await settle(verdict, record)
+        remember(key, verdict, isSettled: isSettled)
+    }
+
+    @inline(never) private func willSettle(_ key: CopyKey, _ verdict: Verdict) {
         if case .wait(let wait) = verdict { copies.sendToWait(key, waitID: wait.attempts.waitID) }
-        if await settle(verdict, record) {
-            copies.settle(key, verdict, now: loop.now.monotonic)
-        } else {
-            copies.forget(key)
-        }
+    }
+
+    @inline(never) private func remember(_ key: CopyKey, _ verdict: Verdict, isSettled: Bool) {
+        if isSettled { copies.settle(key, verdict, now: loop.now.monotonic) } else { copies.forget(key) }
     }
 
     /// Shares the verdict on the first of its kind, and says so.

@@ -25,21 +25,29 @@ extension Lane {
     /// When that takes long, because a queue is missing or full or the broker is away, the lane takes no more messages:
     /// it could not publish what becomes of them.
     ///
-    /// - Parameter message: nil where there is nothing to publish. It stays in the memory of this step alone.
-    @inline(never) func publish(_ message: @autoclosure () -> OutgoingMessage?) async -> PublishEnd {
+    /// - Parameter message: nil where there is nothing to publish. It is made anew, the same to the byte, if it has to be
+    ///   repeated, so that no task holds it while it waits.
+    @inline(__always) func publish(_ message: @autoclosure () -> OutgoingMessage?) async -> PublishEnd {
         // Whatever is left at the drain's deadline comes back by the broker: what is published now might not be confirmed
         // in time, and come twice.
         guard !isEnding else { return .ended }
-        guard let original = message() else { return .confirmed }
         let begunAt = loop.now.monotonic
-        let outcome = await publisher.publish(original)
+        let outcome = await withUnsafeContinuation { publish(message, $0) }
         note(outcome, begunAt: begunAt)
         if case .confirmed = outcome { return .confirmed }
-        return await publishAgain(original, after: outcome)
+        return await publishAgain(message, after: outcome)
     }
 
-    private func publishAgain(_ original: OutgoingMessage, after first: PublishOutcome) async -> PublishEnd {
-        var (message, outcome) = (original, first)
+    @inline(never) private func publish(_ message: () -> OutgoingMessage?, _ waiter: Publisher.Continuation) {
+        guard let message = message() else { return waiter.resume(returning: .confirmed) }
+        publisher.publish(message, waiter)
+    }
+
+    @inline(never) private func publishAgain(
+        _ original: () -> OutgoingMessage?, after first: PublishOutcome
+    ) async -> PublishEnd {
+        guard var message = original() else { return .confirmed }
+        var outcome = first
         var delay = Self.repeatDelayMilliseconds
         var repeats = 0
         defer { if repeats > Self.repeatsMax { publishingEnded() } }

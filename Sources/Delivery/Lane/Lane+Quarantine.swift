@@ -21,7 +21,7 @@ extension Lane {
     func isQuarantine(_ source: Int) -> Bool { source == configuration.requestQueues.count }
 
     /// Nothing of the body is looked at: that may be what does the harm.
-    func isolate(_ record: DeliveryRecord) async {
+    @inline(never) func isolate(_ record: DeliveryRecord) async {
         let properties = record.delivery.properties
         record.id = RequestID.of(messageID: properties.messageID) ?? CloudEvent(properties)?.requestID
         if isQuarantine(record.source) { await endInQuarantine(record) } else { await moveToQuarantine(record) }

@@ -7,7 +7,7 @@ extension Lane {
     /// Sends a push where nothing stands in its way, and says what follows for its message.
     ///
     /// - Parameter isItsTurn: whether it has been waited for what limits of its app allow.
-    func send(
+    @inline(never) func send(
         _ notification: PushNotification, _ record: DeliveryRecord, isItsTurn: Bool = false
     ) async -> Verdict {
         if !isItsTurn, limits.apply(to: notification.app) { return await sendInTurn(notification, record) }
@@ -28,21 +28,28 @@ extension Lane {
         }
     }
 
-    private func send(
+    @inline(__always) private func send(
         _ notification: PushNotification, _ first: Breakers.Pass, _ record: DeliveryRecord
     ) async -> Verdict {
         var pass = first
         while true {
             admitted(pass)
             let sentAt = loop.now.unixMilliseconds
-            let outcome = await pools[pass.route.pool].send(
-                notification.push, priority: priorities[record.source], onFreshConnection: pass.needsFreshConnection,
-                timing: record.trace?.push)
+            let outcome = await withUnsafeContinuation { push(notification, pass, record, $0) }
             switch next(after: outcome, notification, pass, sentAt, record) {
             case .send(let again): pass = again
             case .end(let verdict): return verdict
             }
         }
+    }
+
+    @inline(never) private func push(
+        _ notification: PushNotification, _ pass: Breakers.Pass, _ record: DeliveryRecord,
+        _ waiter: UnsafeContinuation<PushOutcome, Never>
+    ) {
+        pools[pass.route.pool].send(
+            notification.push, priority: priorities[record.source], onFreshConnection: pass.needsFreshConnection,
+            timing: record.trace?.push, waiter)
     }
 
     private enum Next {

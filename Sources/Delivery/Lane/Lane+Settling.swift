@@ -3,14 +3,43 @@ import EventLoop
 import Telemetry
 
 extension Lane {
-    /// Publishes what the verdict says, then acknowledges the delivery. Returns whether the verdict was published: once
-    /// it is, the message is never sent for it again, whatever becomes of the acknowledgement.
-    func settle(_ verdict: Verdict, _ record: DeliveryRecord) async -> Bool {
+    /// Publishes what the verdict says, then acknowledges the delivery: the dead letter, where somebody may have to act, and
+    /// the result; or the request itself, which comes back. Returns whether the verdict was published: once it is, the
+    /// message is never sent for it again, whatever becomes of the acknowledgement.
+    @inline(never) func settle(_ verdict: Verdict, _ record: DeliveryRecord) async -> Bool {
+        if case .requeue = verdict { return acknowledge(record, .ended) }
+        record.endsNow(loop.now)
+        let deadLetter = hasDeadLetter(verdict, record) ? await publishDeadLetter(verdict, record) : .confirmed
+        guard deadLetter != .ended else { return acknowledge(record, .ended) }
+        let end = await publish(message(of: verdict, record))
+        return conclude(verdict, record, end, deadLetter)
+    }
+
+    @inline(never) private func publishDeadLetter(_ verdict: Verdict, _ record: DeliveryRecord) async -> PublishEnd {
+        await publish(deadLetter(verdict, record))
+    }
+
+    @inline(never) private func conclude(
+        _ verdict: Verdict, _ record: DeliveryRecord, _ end: PublishEnd, _ deadLetter: PublishEnd
+    ) -> Bool {
+        guard end != .ended else { return acknowledge(record, .ended) }
         switch verdict {
-        case .conclude: acknowledge(record, await publishConclusion(verdict, record))
-        case .wait: acknowledge(record, await publishWait(verdict, record))
-        case .requeue: acknowledge(record, .ended)
+        case .conclude(let conclusion):
+            note(conclusion, record)
+            return acknowledge(record, deadLetter)
+        case .wait(let wait):
+            if end == .confirmed { labels.retry(wait) }
+            return acknowledge(record, end)
+        case .requeue:
+            return acknowledge(record, .ended)
         }
+    }
+
+    private func note(_ conclusion: Conclusion, _ record: DeliveryRecord) {
+        if let reason = deadLetterReason(conclusion, record) { labels.deadLetter(reason) }
+        labels.ended(record, conclusion.outcome)
+        record.trace?.ended(conclusion)
+        log(conclusion, of: record)
     }
 
     /// Once what it led to was published. Returns whether it was; else the broker delivers it again.
@@ -32,56 +61,40 @@ extension Lane {
         return true
     }
 
-    /// The dead letter, where somebody may have to act, and the result.
-    @inline(__always) private func publishConclusion(_ verdict: Verdict, _ record: DeliveryRecord) async -> PublishEnd {
-        let end = await publish(deadLetter(verdict, record))
-        guard end != .ended, await publish(result(verdict, record)) != .ended else { return .ended }
-        concluded(verdict, record)
-        return end
-    }
-
-    /// The request itself, which comes back.
-    @inline(__always) private func publishWait(_ verdict: Verdict, _ record: DeliveryRecord) async -> PublishEnd {
-        let end = await publish(waitMessage(verdict, record))
-        if end == .confirmed, case .wait(let wait) = verdict { labels.retry(wait) }
-        return end
-    }
 }
 
-/// Not inlined: what it takes to make a message would be a part of each task's memory.
+/// Not inlined: what it takes to make a message would be a part of each task's memory (decision 24).
 extension Lane {
+    @inline(never) private func hasDeadLetter(_ verdict: Verdict, _ record: DeliveryRecord) -> Bool {
+        guard case .conclude(let conclusion) = verdict else { return false }
+        return deadLetterReason(conclusion, record) != nil
+    }
+
     @inline(never) private func deadLetter(_ verdict: Verdict, _ record: DeliveryRecord) -> OutgoingMessage? {
         guard case .conclude(let conclusion) = verdict, let reason = deadLetterReason(conclusion, record) else {
             return nil
         }
         return DeadLetterMessage.make(
             for: record, conclusion, because: reason, configuration.apps,
-            failedAtMilliseconds: loop.now.unixMilliseconds, exchange: configuration.names.deadExchange,
+            failedAtMilliseconds: record.endedAtMilliseconds, exchange: configuration.names.deadExchange,
             worker: configuration.worker)
     }
 
-    @inline(never) private func result(_ verdict: Verdict, _ record: DeliveryRecord) -> OutgoingMessage? {
-        guard case .conclude(let conclusion) = verdict else { return nil }
-        return ResultMessage.make(
-            for: record, conclusion, configuration.apps, finishedAtMilliseconds: loop.now.unixMilliseconds,
-            exchange: configuration.names.resultsExchange)
-    }
-
-    @inline(never) private func waitMessage(_ verdict: Verdict, _ record: DeliveryRecord) -> OutgoingMessage? {
-        guard case .wait(let wait) = verdict else { return nil }
-        // One of several queues whose delays differ a little, so that a burst does not come back as a burst.
-        let sibling = Int(loop.nextRandom() % UInt64(WaitDelay.siblings))
-        return WaitMessage.make(
-            for: record, wait, sibling: sibling, failedAtMilliseconds: loop.now.unixMilliseconds,
-            names: configuration.names, worker: configuration.worker)
-    }
-
-    @inline(never) private func concluded(_ verdict: Verdict, _ record: DeliveryRecord) {
-        guard case .conclude(let conclusion) = verdict else { return }
-        if let reason = deadLetterReason(conclusion, record) { labels.deadLetter(reason) }
-        labels.ended(record, conclusion.outcome)
-        record.trace?.ended(conclusion)
-        log(conclusion, of: record)
+    @inline(never) private func message(of verdict: Verdict, _ record: DeliveryRecord) -> OutgoingMessage? {
+        switch verdict {
+        case .conclude(let conclusion):
+            return ResultMessage.make(
+                for: record, conclusion, configuration.apps, finishedAtMilliseconds: record.endedAtMilliseconds,
+                exchange: configuration.names.resultsExchange)
+        case .wait(let wait):
+            // One of several queues whose delays differ a little, so that a burst does not come back as a burst.
+            let sibling = Int(wait.attempts.waitID % UInt32(WaitDelay.siblings))
+            return WaitMessage.make(
+                for: record, wait, sibling: sibling, failedAtMilliseconds: record.endedAtMilliseconds,
+                names: configuration.names, worker: configuration.worker)
+        case .requeue:
+            return nil
+        }
     }
 
     /// nil also for a body that was not kept: the broker moves it itself.

@@ -27,6 +27,8 @@ final class DeliveryRecord {
     /// A copy of another delivery, whose outcome it shares.
     var isDuplicate = false
     private(set) var sentAtMilliseconds: Int64?
+    /// When what follows for it was decided; before, when it came.
+    private(set) var endedAtMilliseconds: Int64
     /// The id of what is published about this delivery, the same however often it is published: consumers drop copies
     /// by it.
     private(set) lazy var messageID = makeMessageID()
@@ -50,11 +52,16 @@ final class DeliveryRecord {
         attemptsMade = attempts.before + 1
     }
 
+    func endsNow(_ now: Now) {
+        endedAtMilliseconds = now.unixMilliseconds
+    }
+
     init(of delivery: IncomingMessage, from source: Int, _ now: Now) {
         self.delivery = delivery
         self.source = source
         receivedAt = now.monotonic
         receivedAtMilliseconds = now.unixMilliseconds
+        endedAtMilliseconds = receivedAtMilliseconds
         attempts = Attempts(of: delivery, nowMilliseconds: receivedAtMilliseconds)
         attemptsMade = attempts.before
     }
