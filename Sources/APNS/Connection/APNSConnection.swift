@@ -17,6 +17,12 @@ final class APNSConnection: HTTP2ClientDelegate {
         var status = 0
         /// Whether `apns-id` came, with which APNs answers.
         var hasID = false
+        /// nil for nearly all, which say no more than 200.
+        var details: Details?
+    }
+
+    /// What an answer says beside its status.
+    private final class Details {
         var body: [UInt8] = []
         var uniqueID: String?
         var requestID: String?
@@ -37,6 +43,8 @@ final class APNSConnection: HTTP2ClientDelegate {
     /// Answers that are 5xx or not of APNs since the last other one.
     private var serverErrors = 0
     private let configuration: PoolConfiguration
+    /// What nearly every push ends with, made once.
+    private let accepted: PushOutcome
     private var pool: APNSPool?
     private var client: HTTP2Client!
     private var headers: RequestHeaders
@@ -65,6 +73,7 @@ final class APNSConnection: HTTP2ClientDelegate {
         self.pool = pool
         self.loop = loop
         self.configuration = configuration
+        accepted = .answered(PushAnswer(status: 200, connection: number))
         headers = RequestHeaders(authority: Array(configuration.authority.utf8))
         tokenUse = TokenUse(configuration.token)
         lastActivity = loop.now.monotonic
@@ -253,20 +262,25 @@ final class APNSConnection: HTTP2ClientDelegate {
         if name.equals(HeaderName.apnsID) {
             flights[stream.slot]?.hasID = true
         } else if name.equals(HeaderName.apnsUniqueID) {
-            flights[stream.slot]?.uniqueID = String(decoding: value.prefix(Self.idBytesMax), as: UTF8.self)
+            details(of: stream)?.uniqueID = String(decoding: value.prefix(Self.idBytesMax), as: UTF8.self)
         } else if name.equals(HeaderName.apnsRequestID) {
-            flights[stream.slot]?.requestID = String(decoding: value.prefix(Self.idBytesMax), as: UTF8.self)
+            details(of: stream)?.requestID = String(decoding: value.prefix(Self.idBytesMax), as: UTF8.self)
         } else if name.equals(HeaderName.retryAfter) {
-            flights[stream.slot]?.retryAfterSeconds = AnswerParser.decimal(value)
+            details(of: stream)?.retryAfterSeconds = AnswerParser.decimal(value)
         } else if name.equals(HeaderName.apnsChannelID) {
             // What is cut would be another channel.
             guard value.count <= Self.channelIDBytesMax else { return }
-            flights[stream.slot]?.channelID = String(decoding: value, as: UTF8.self)
+            details(of: stream)?.channelID = String(decoding: value, as: UTF8.self)
         }
     }
 
     override func responseBody(_ stream: HTTP2Stream, _ bytes: UnsafeRawBufferPointer) {
-        flights[stream.slot]?.body.append(contentsOf: bytes)
+        details(of: stream)?.body.append(contentsOf: bytes)
+    }
+
+    private func details(of stream: HTTP2Stream) -> Details? {
+        if flights[stream.slot]?.details == nil { flights[stream.slot]?.details = Details() }
+        return flights[stream.slot]?.details
     }
 
     override func streamEnded(_ stream: HTTP2Stream, _ end: StreamEnd) {
@@ -300,6 +314,10 @@ final class APNSConnection: HTTP2ClientDelegate {
             return pool.refusedUnprocessed(push, by: self)
         }
         guard !hasStatus else {
+            if flight.status == 200, flight.details == nil, !push.request.isAboutChannels {
+                serverErrors = 0
+                return pool.accepted(push, accepted, sentAt: flight.sentAt, by: self)
+            }
             let answer = answer(to: push.request, flight, pool)
             pool.answered(
                 push, answer, tokenGeneration: flight.tokenGeneration, sentAt: flight.sentAt, by: self)
@@ -314,17 +332,19 @@ final class APNSConnection: HTTP2ClientDelegate {
     }
 
     private func answer(to request: APNSRequest, _ flight: Flight, _ pool: APNSPool) -> PushAnswer {
+        let details = flight.details
         var answer = PushAnswer(
-            status: flight.status, isFromAPNS: flight.status == 200, connection: number, apnsUniqueID: flight.uniqueID,
-            apnsRequestID: flight.requestID, retryAfterSeconds: flight.retryAfterSeconds)
-        if case .channels = request.target, 200..<300 ~= flight.status {
+            status: flight.status, isFromAPNS: flight.status == 200, connection: number,
+            apnsUniqueID: details?.uniqueID, apnsRequestID: details?.requestID,
+            retryAfterSeconds: details?.retryAfterSeconds)
+        if request.isAboutChannels, 200..<300 ~= flight.status {
             answer.isFromAPNS = true
-            answer.channel = ChannelAnswer(channelID: flight.channelID, body: flight.body)
+            answer.channel = ChannelAnswer(channelID: details?.channelID, body: details?.body ?? [])
             return answer
         }
         answer.isFromAPNS = answer.isFromAPNS || Self.isOfAPNSWithoutReason(flight)
-        guard !flight.body.isEmpty else { return answer }
-        let contents = flight.body.withUnsafeBytes { pool.answers.read($0) }
+        guard let body = details?.body, !body.isEmpty else { return answer }
+        let contents = body.withUnsafeBytes { pool.answers.read($0) }
         answer.reason = contents.reason
         answer.timestampMilliseconds = contents.timestampMilliseconds
         answer.isFromAPNS = answer.isFromAPNS || contents.isOfAPNS
@@ -335,8 +355,8 @@ final class APNSConnection: HTTP2ClientDelegate {
     /// JSON may be a proxy's.
     private static func isOfAPNSWithoutReason(_ flight: Flight) -> Bool {
         guard flight.hasID else { return false }
-        return flight.status == 410 && flight.body.isEmpty
-            || flight.status == 400 && flight.body.first == UInt8(ascii: "{")
+        let first = flight.details?.body.first
+        return flight.status == 410 && first == nil || flight.status == 400 && first == UInt8(ascii: "{")
     }
 
     private func after(_ seconds: Int64, _ action: @escaping (APNSConnection) -> Void) -> TimerToken {

@@ -376,12 +376,22 @@ public final class APNSPool {
         sendWaiting()
     }
 
+    /// It was answered 200 and no more, as `outcome` says.
+    func accepted(_ push: Push, _ outcome: PushOutcome, sentAt: MonotonicTime, by connection: APNSConnection) {
+        answerCame(push, sentAt: sentAt, isAccepted: true, by: connection)
+        push.finish(outcome)
+    }
+
+    private func answerCame(_ push: Push, sentAt: MonotonicTime, isAccepted: Bool, by connection: APNSConnection) {
+        metrics.answer.observe(sentAt, loop.now.monotonic)
+        push.timing?.answeredAt = loop.now.unixNanoseconds
+        if push.wantsFreshConnection { freshEnded(on: connection, isAccepted: isAccepted) }
+    }
+
     func answered(
         _ push: Push, _ answer: PushAnswer, tokenGeneration: Int, sentAt: MonotonicTime, by connection: APNSConnection
     ) {
-        metrics.answer.observe(sentAt, loop.now.monotonic)
-        push.timing?.answeredAt = loop.now.unixNanoseconds
-        if push.wantsFreshConnection { freshEnded(on: connection, isAccepted: answer.status == 200) }
+        answerCame(push, sentAt: sentAt, isAccepted: answer.status == 200, by: connection)
         guard answer.status != 200, answer.channel == nil else { return push.finish(.answered(answer)) }
         let verdict = AnswerVerdict(status: answer.status, reason: answer.reason, isFromAPNS: answer.isFromAPNS)
         if verdict.replacesConnection { connection.drain() }

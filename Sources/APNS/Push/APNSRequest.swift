@@ -50,6 +50,9 @@ public final class APNSRequest: Sendable {
         self.payloadRange = payloadRange
     }
 
+    /// Whether it asks for something about channels, and pushes nothing.
+    var isAboutChannels: Bool { if case .channels = target { true } else { false } }
+
     /// Whether it is too late to send it. An expiration of 0 is never late: it asks for one attempt now.
     public func isExpired(unixSeconds: @autoclosure () -> Int64) -> Bool {
         guard let expiration, expiration > 0 else { return false }

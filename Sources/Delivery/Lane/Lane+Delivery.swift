@@ -101,7 +101,8 @@ extension Lane {
                 case .none: admission = copies.begin(key, arrival)
                 }
             case .accepted:
-                return await settleCopy(.conclude(.acceptedBefore), record)
+                // As far as APNs' answer to the first is remembered.
+                return await settleCopy(.accepted, record)
             case .done:
                 return acknowledgeCopy(record)
             }
@@ -146,12 +147,6 @@ extension Lane {
         counters.acknowledged.add()
         consumers[record.source].acknowledge(record.delivery.tag)
     }
-}
-
-extension Conclusion {
-    /// APNs' answer to the first, as far as it is remembered.
-    fileprivate static let acceptedBefore = Conclusion(
-        outcome: .accepted, answer: Answer(status: 200), tokenState: .valid)
 }
 
 extension Verdict {

@@ -68,10 +68,9 @@ public struct OutcomePolicy: Sendable {
     }
 
     private func verdict(on answer: PushAnswer, of subject: Subject) -> Verdict {
-        let told = Conclusion.Answer(answer)
         switch AnswerVerdict(answer).action {
         case .ok:
-            return .conclude(Conclusion(outcome: .accepted, answer: told, tokenState: subject.tokenState(.valid)))
+            return accepted(answer, of: subject)
         case .deadLetter, .configuration:
             return .conclude(rejected(answer, nil))
         case .prune:
@@ -81,6 +80,12 @@ public struct OutcomePolicy: Sendable {
         case .refresh, .reconnect, .backOff:
             return later(answer, of: subject)
         }
+    }
+
+    private func accepted(_ answer: PushAnswer, of subject: Subject) -> Verdict {
+        let state = subject.tokenState(.valid)
+        if state != nil, answer.isBare { return .accepted }
+        return .conclude(Conclusion(outcome: .accepted, answer: Conclusion.Answer(answer), tokenState: state))
     }
 
     private func rejected(_ answer: PushAnswer, _ state: TokenState?) -> Conclusion {
@@ -174,6 +179,13 @@ public struct OutcomePolicy: Sendable {
 extension PushAnswer {
     /// Of APNs itself, not of something between.
     fileprivate var isServerError: Bool { status >= 500 && isFromAPNS }
+}
+
+extension PushAnswer {
+    /// Whether it says nothing that a result would repeat but its status.
+    fileprivate var isBare: Bool {
+        reason == nil && timestampMilliseconds == nil && apnsUniqueID == nil && apnsRequestID == nil
+    }
 }
 
 extension Conclusion.Answer {

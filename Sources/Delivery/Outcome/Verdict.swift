@@ -8,6 +8,10 @@ indirect enum Verdict: Sendable, Hashable {
     /// It goes back to its queue at once, since this lane ends: no try is counted.
     case requeue
 
+    /// Of nearly every push, made once: APNs has it, and has said no more.
+    static let accepted = conclude(
+        Conclusion(outcome: .accepted, answer: Conclusion.Answer(status: 200), tokenState: .valid))
+
     /// APNs has it.
     var isAccepted: Bool {
         if case .conclude(let conclusion) = self { conclusion.outcome == .accepted } else { false }
