@@ -18,6 +18,9 @@ public struct JSONValue {
         return memory
     }
 
+    /// Another of the same text.
+    @usableFromInline func value(at index: Int) -> JSONValue { JSONValue(tape: tape, index: index) }
+
     var node: JSONNode { tape.nodes[index] }
 
     /// A number for this value among the values and keys of its text, in the order of their first bytes.

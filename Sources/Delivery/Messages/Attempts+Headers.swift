@@ -8,12 +8,14 @@ extension Attempts {
     ///
     /// - Parameter now: UNIX milliseconds; what a header says of later times is not true.
     init(of delivery: IncomingMessage, nowMilliseconds now: Int64) {
+        possibleDuplicate = delivery.isRedelivered
         let properties = delivery.properties
+        guard properties.hasHeaders else { return }
         func count(_ name: String) -> Int {
             Int(min(max(properties.header(name)?.integerValue ?? 0, 0), Int64(Self.countedMax)))
         }
         possibleDuplicate =
-            properties.header(MessageHeaderName.possibleDuplicate)?.booleanValue ?? false || delivery.isRedelivered
+            possibleDuplicate || properties.header(MessageHeaderName.possibleDuplicate)?.booleanValue ?? false
         // A dead letter that somebody moved back begins anew.
         guard properties.header(MessageHeaderName.outcome) == nil else { return }
         before = count(MessageHeaderName.attempt)

@@ -29,19 +29,23 @@ final class NotificationReader {
         do throws(Refusal) {
             return .success(try notification(record))
         } catch {
+            record.id = record.id ?? RequestID.of(messageID: record.delivery.properties.messageID)
             return .failure(record.event == nil ? error : error.inEvent)
         }
     }
 
     private func notification(_ record: DeliveryRecord) throws(Refusal) -> PushNotification {
         let delivery = record.delivery
-        if let id = RequestID.of(messageID: delivery.properties.messageID) { record.id = id }
         guard !delivery.isOversized else { throw Refusal.oversized }
         try Refusal.check(encoding: delivery.properties.contentEncoding)
         let root = try parse(delivery.body)
         var members = NotificationMembers(of: root, names)
         record.describe(members, apps)
-        if record.id == nil { record.id = CloudEvent(delivery.properties)?.requestID }
+        if record.id == nil {
+            record.id =
+                RequestID.of(messageID: delivery.properties.messageID)
+                ?? CloudEvent(delivery.properties)?.requestID
+        }
         if let violation = validator.firstViolation(in: root) {
             members = try request(in: root, orRefuse: violation, record)
         }
