@@ -7,7 +7,7 @@ struct FieldArray: ~Copyable {
 
     deinit { storage.deallocate() }
 
-    /// Hands `block` to `body`, behind `:status` where one is given; nghttp2 copies what it keeps.
+    /// Hands `block` to `body`, behind `:status` where one is given; nghttp2 copies what it keeps, but for constants.
     mutating func with<Result>(
         _ block: HeaderBlock, status: [UInt8] = [], _ body: (UnsafePointer<nghttp2_nv>?, Int) -> Result
     ) -> Result {
@@ -16,34 +16,35 @@ struct FieldArray: ~Copyable {
         return block.bytes.withUnsafeBufferPointer { bytes in
             status.withUnsafeBufferPointer { status in
                 if !status.isEmpty {
-                    let name: StaticString = ":status"
-                    let nameBytes = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-                    append(name: nameBytes[...], value: status[...], .indexed)
+                    let value = HeaderBlock.Part.stored(start: 0, count: status.count)
+                    append(HeaderBlock.Field(name: .constant(":status"), value: value, indexing: .indexed), status)
                 }
-                for field in block.fields {
-                    let valueStart = field.start + field.nameCount
-                    append(
-                        name: bytes[field.start..<valueStart],
-                        value: bytes[valueStart..<(valueStart + field.valueCount)],
-                        field.indexing)
-                }
+                for field in block.fields { append(field, bytes) }
                 return body(UnsafePointer(storage.baseAddress), count)
             }
         }
     }
 
-    private mutating func append(
-        name: Slice<UnsafeBufferPointer<UInt8>>, value: Slice<UnsafeBufferPointer<UInt8>>,
-        _ indexing: HeaderBlock.Indexing
-    ) {
-        let flag = indexing == .never ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE
+    private mutating func append(_ field: HeaderBlock.Field, _ stored: UnsafeBufferPointer<UInt8>) {
+        let (name, value) = (Self.place(of: field.name, stored), Self.place(of: field.value, stored))
+        var flags = field.indexing == .never ? NGHTTP2_NV_FLAG_NO_INDEX.rawValue : NGHTTP2_NV_FLAG_NONE.rawValue
+        if name.isConstant { flags |= NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue }
+        if value.isConstant { flags |= NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue }
         storage.initializeElement(
             at: count,
             to: nghttp2_nv(
-                name: UnsafeMutablePointer(mutating: UnsafeBufferPointer(rebasing: name).baseAddress),
-                value: UnsafeMutablePointer(mutating: UnsafeBufferPointer(rebasing: value).baseAddress),
-                namelen: name.count, valuelen: value.count, flags: UInt8(flag.rawValue)))
+                name: UnsafeMutablePointer(mutating: name.start), value: UnsafeMutablePointer(mutating: value.start),
+                namelen: name.count, valuelen: value.count, flags: UInt8(flags)))
         count += 1
+    }
+
+    private static func place(
+        of part: HeaderBlock.Part, _ stored: UnsafeBufferPointer<UInt8>
+    ) -> (start: UnsafePointer<UInt8>?, count: Int, isConstant: Bool) {
+        switch part {
+        case .constant(let text): (text.utf8Start, text.utf8CodeUnitCount, true)
+        case .stored(let start, let count): (stored.baseAddress.map { $0 + start }, count, false)
+        }
     }
 
     private mutating func reserve(_ needed: Int) {

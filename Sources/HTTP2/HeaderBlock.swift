@@ -1,5 +1,5 @@
-/// Header fields in the order in which they are sent, in storage that is meant to be used again: the bytes are laid out
-/// one after another, so that a request costs no allocation once the storage has grown.
+/// Header fields in the order in which they are sent, in storage that is meant to be used again: the bytes of what is no
+/// constant are laid out one after another, so that a request costs no allocation once the storage has grown.
 public struct HeaderBlock: Sendable {
     /// How a field is written by HPACK (RFC 7541, 6.2).
     public enum Indexing: Sendable {
@@ -10,11 +10,16 @@ public struct HeaderBlock: Sendable {
         case never
     }
 
-    /// One field: its name and, right behind, its value.
+    /// A name or a value.
+    enum Part {
+        /// There as long as the process: nobody has to copy it.
+        case constant(StaticString)
+        case stored(start: Int, count: Int)
+    }
+
     struct Field {
-        var start: Int
-        var nameCount: Int
-        var valueCount: Int
+        var name: Part
+        var value: Part
         var indexing: Indexing
     }
 
@@ -35,22 +40,23 @@ public struct HeaderBlock: Sendable {
     public mutating func append(
         _ name: StaticString, _ value: UnsafeRawBufferPointer, indexing: Indexing = .indexed
     ) {
-        append(UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), value, indexing)
+        append(.constant(name), value, indexing)
     }
 
     public mutating func append(_ name: StaticString, _ value: [UInt8], indexing: Indexing = .indexed) {
-        value.withUnsafeBytes { append(name, $0, indexing: indexing) }
+        value.withUnsafeBytes { append(.constant(name), $0, indexing) }
     }
 
     public mutating func append(_ name: StaticString, _ value: StaticString, indexing: Indexing = .indexed) {
-        append(
-            name, UnsafeRawBufferPointer(start: value.utf8Start, count: value.utf8CodeUnitCount), indexing: indexing)
+        fields.append(Field(name: .constant(name), value: .constant(value), indexing: indexing))
     }
 
     /// Adds a field whose name is known at run time only, off the hot path.
     public mutating func append(name: String, value: String, indexing: Indexing = .indexed) {
-        let (name, value) = (Array(name.utf8), Array(value.utf8))
-        name.withUnsafeBytes { name in value.withUnsafeBytes { append(name, $0, indexing) } }
+        let start = bytes.count
+        bytes.append(contentsOf: name.utf8)
+        let name = Part.stored(start: start, count: bytes.count - start)
+        Array(value.utf8).withUnsafeBytes { append(name, $0, indexing) }
     }
 
     /// Adds a field whose value is the decimal number.
@@ -79,36 +85,28 @@ public struct HeaderBlock: Sendable {
         _ name: StaticString, valueBytesMax: Int, indexing: Indexing = .indexed,
         _ write: (UnsafeMutableRawBufferPointer) -> Int
     ) {
-        let name = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-        append(name, valueBytesMax: valueBytesMax, indexing, write)
+        let value = store(valueBytesMax, write)
+        fields.append(Field(name: .constant(name), value: value, indexing: indexing))
     }
 
-    private mutating func append(
-        _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ indexing: Indexing
-    ) {
-        append(name, valueBytesMax: value.count, indexing) { space in
+    private mutating func append(_ name: Part, _ value: UnsafeRawBufferPointer, _ indexing: Indexing) {
+        let value = store(value.count) { space in
             space.copyMemory(from: value)
             return value.count
         }
+        fields.append(Field(name: name, value: value, indexing: indexing))
     }
 
-    private mutating func append(
-        _ name: UnsafeRawBufferPointer, valueBytesMax: Int, _ indexing: Indexing,
-        _ write: (UnsafeMutableRawBufferPointer) -> Int
-    ) {
+    private mutating func store(_ countMax: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int) -> Part {
         let start = bytes.count
-        var valueCount = 0
-        bytes.append(addingCapacity: name.count + valueBytesMax) { span in
+        bytes.append(addingCapacity: countMax) { span in
             span.withUnsafeMutableBufferPointer { room, initialized in
-                let room = UnsafeMutableRawBufferPointer(room)
-                room.copyMemory(from: name)
-                valueCount = write(
-                    UnsafeMutableRawBufferPointer(rebasing: room[name.count..<name.count + valueBytesMax]))
-                precondition(valueCount >= 0 && valueCount <= valueBytesMax, "more bytes than there was room for")
-                initialized = name.count + valueCount
+                let room = UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: room[..<countMax]))
+                initialized = write(room)
+                precondition(initialized >= 0 && initialized <= countMax, "more bytes than there was room for")
             }
         }
-        fields.append(Field(start: start, nameCount: name.count, valueCount: valueCount, indexing: indexing))
+        return .stored(start: start, count: bytes.count - start)
     }
 
     /// Whether a peer takes these bytes as a field's value: no control characters other than tab, no white space at the

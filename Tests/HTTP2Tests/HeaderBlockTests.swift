@@ -4,11 +4,13 @@ import Testing
 
 @Suite struct HeaderBlockTests {
     private func fields(_ block: HeaderBlock) -> [String] {
-        block.fields.map { field in
-            let value = field.start + field.nameCount
-            return String(decoding: block.bytes[field.start..<value], as: UTF8.self) + "="
-                + String(decoding: block.bytes[value..<(value + field.valueCount)], as: UTF8.self)
+        func text(_ part: HeaderBlock.Part) -> String {
+            switch part {
+            case .constant(let text): "\(text)"
+            case .stored(let start, let count): String(decoding: block.bytes[start..<start + count], as: UTF8.self)
+            }
         }
+        return block.fields.map { "\(text($0.name))=\(text($0.value))" }
     }
 
     @Test func fieldsKeepTheirOrder() {
