@@ -28,7 +28,11 @@ struct FieldArray: ~Copyable {
     private mutating func append(_ field: HeaderBlock.Field, _ stored: UnsafeBufferPointer<UInt8>) {
         let (name, value) = (Self.place(of: field.name, stored), Self.place(of: field.value, stored))
         var flags = field.indexing == .never ? NGHTTP2_NV_FLAG_NO_INDEX.rawValue : NGHTTP2_NV_FLAG_NONE.rawValue
-        if name.isConstant { flags |= NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue }
+        if name.isConstant {
+            // nghttp2 makes only what it copies lower-case, and a peer resets the stream for a capital.
+            assert(UnsafeBufferPointer(start: name.start, count: name.count).allSatisfy { !(0x41...0x5A ~= $0) })
+            flags |= NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue
+        }
         if value.isConstant { flags |= NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue }
         storage.initializeElement(
             at: count,

@@ -96,8 +96,8 @@ import Testing
             return admin
         }
 
-        func wait(_ what: Comment, seconds: Int = Patience.seconds, until condition: () -> Bool) async {
-            let end = loop.now.monotonic + .seconds(seconds)
+        func wait(_ what: Comment, until condition: () -> Bool) async {
+            let end = loop.now.monotonic + Patience.duration
             while !condition() {
                 guard loop.now.monotonic < end else {
                     Issue.record(what)
@@ -384,7 +384,7 @@ import Testing
             #expect(await publisher.publish(message) == .confirmed)
             await bench.wait("delivery") { bench.deliveries.count == 1 }
             try await admin.declareQueue("amqp.late", arguments: ["x-queue-type": "quorum"])
-            await bench.wait("ready", seconds: 60) { missing.state == .ready }
+            await bench.wait("ready") { missing.state == .ready }
             #expect(present.holds(bench.deliveries[0].tag), "its channel and connection were left alone")
             present.acknowledge(bench.deliveries[0].tag)
             await missing.close()

@@ -168,7 +168,7 @@ import Testing
         ] as [([String], Int32)] {
             let listen = arguments.contains("--listen") ? [] : ["--listen", "127.0.0.1:0"]
             let ended = try await ChildProcess.run(
-                [try Products.executable("apns-simulator")] + arguments + listen, within: Patience.duration)
+                [try Products.executable("apns-simulator")] + arguments + listen)
             #expect(ended.exit.status == .exited(code), "\(arguments)")
             #expect(ended.output.isEmpty)
             #expect(ended.errors.count == 1 && ended.errors[0].hasPrefix("apns-simulator: "), "\(ended.errors)")

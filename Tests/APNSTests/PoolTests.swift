@@ -396,6 +396,24 @@ import Testing
         #expect(first.hasClosed)
     }
 
+    @Test func aConnectionThatFailsNowAndThenIsKept() throws {
+        let rig = try PoolRig {
+            $0.connectionsMax = 1
+            $0.serverErrorsMax = 5
+        }
+        var count = 0
+        rig.apns.onRequest = { connection, stream in
+            count += 1
+            if count % 5 == 0 { connection.accept(stream) } else { connection.answer(stream, 500) }
+        }
+        for count in 1...15 {
+            rig.send()
+            #expect(rig.runUntilEnded(count))
+        }
+        rig.pass(.seconds(1))
+        #expect(rig.apns.connections.count == 1 && !rig.apns.connections[0].hasClosed)
+    }
+
     /// Nothing was processed, and which refusal it was is not known.
     @Test func aRefusalThatWasCutOffIsAskedForAgain() throws {
         let rig = try PoolRig()

@@ -2,6 +2,7 @@ import AMQP
 import APNSProtocol
 import APNSSimulator
 import EventLoop
+import JSON
 import Telemetry
 import TestKit
 import Testing
@@ -121,9 +122,9 @@ import Testing
         let scene = try LaneScene()
         let rig = scene.rig
         rig.onLoop { rig.broker.behaviour.confirmDelayMilliseconds = 20_000...20_000 }
-        var results: [[UInt8]] = []
+        var results: [ScriptedMessage] = []
         rig.broker.onAppend = { queue, message in
-            if queue.name == rig.names.resultsQueue { results.append(message.body) }
+            if queue.name == rig.names.resultsQueue { results.append(message) }
         }
         let before = rig.connections.map(\.deliveredToServer)
         scene.request(1)
@@ -132,7 +133,22 @@ import Testing
         rig.onLoop { publishing.cut() }
         #expect(rig.run { results.count == 2 })
         rig.broker.onAppend = { _, _ in }
-        #expect(results[0] == results[1])
+        #expect(results[0].body == results[1].body)
+        #expect(results[0].properties.messageID == results[1].properties.messageID)
+        #expect(results[0].properties.headers == results[1].properties.headers)
+    }
+
+    /// Not when its dead letter was confirmed.
+    @Test func itFinishedWhenItsOutcomeWasKnown() throws {
+        let rig = try LaneRig()
+        try #require(rig.run { rig.isReady })
+        rig.onLoop { rig.broker.behaviour.confirmDelayMilliseconds = 5000...5000 }
+        rig.request("not JSON")
+        try #require(rig.run { rig.broker.queue(rig.names.resultsQueue)?.ready.count == 1 })
+        let result = try #require(rig.broker.queue(rig.names.resultsQueue)?.ready.first)
+        let finished = try JSONDocument(result.body).root["finished_at"]?.int64
+        #expect(finished != nil)
+        #expect(rig.deadLetters.first?.properties.header("push-failed-at")?.integerValue == finished)
     }
 
     /// Two workers may get one of the two each, and both push it.

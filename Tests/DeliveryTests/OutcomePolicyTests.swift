@@ -50,6 +50,15 @@ import Testing
         #expect(told?.deadLetter == nil)
     }
 
+    /// The development environment says them.
+    @Test(arguments: [("unique", nil), (nil, "request")] as [(String?, String?)])
+    func idsOfAnAcceptedPushAreTold(unique: String?, request: String?) {
+        let answer = PushAnswer(status: 200, apnsUniqueID: unique, apnsRequestID: request)
+        let told = conclusion(policy.verdict(on: .answered(answer), of: subject()))
+        #expect(told?.outcome == .accepted && told?.tokenState == .valid)
+        #expect(told?.answer == Conclusion.Answer(status: 200, apnsUniqueID: unique, apnsRequestID: request))
+    }
+
     /// It goes to no device, whatever APNs says.
     @Test(arguments: [(200, Reason?.none), (410, .unregistered), (400, .badDeviceToken)])
     func aBroadcastTellsOfNoDevice(status: Int, reason: Reason?) {

@@ -73,7 +73,7 @@ extension SystemTests {
             await stage.desk.collect(stage.queue("results"))
             let worker = try await stage.worker()
             let results = try await stage.desk.collected(
-                stage.queue("results"), atLeast: 1, within: .seconds(20))
+                stage.queue("results"), atLeast: 1, within: Patience.duration)
             #expect(try results[0].json.root["outcome"]?.string == "accepted")
             #expect(try results[0].json.root["possible_duplicate"]?.bool == true)
             _ = try await worker.stop()

@@ -17,7 +17,7 @@ final class APNSConnection: HTTP2ClientDelegate {
         var status = 0
         /// Whether `apns-id` came, with which APNs answers.
         var hasID = false
-        /// nil for nearly all, which say no more than 200.
+        /// nil where none came: of a push to a device that production accepted.
         var details: Details?
     }
 

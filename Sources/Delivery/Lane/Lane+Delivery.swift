@@ -101,7 +101,7 @@ extension Lane {
                 case .none: admission = copies.begin(key, arrival)
                 }
             case .accepted:
-                // As far as APNs' answer to the first is remembered.
+                // Of APNs' answer to the first no more is remembered.
                 return await settleCopy(.accepted, record)
             case .done:
                 return acknowledgeCopy(record)

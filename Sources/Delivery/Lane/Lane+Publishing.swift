@@ -25,8 +25,8 @@ extension Lane {
     /// When that takes long, because a queue is missing or full or the broker is away, the lane takes no more messages:
     /// it could not publish what becomes of them.
     ///
-    /// - Parameter message: nil where there is nothing to publish. It is made anew, the same to the byte, if it has to be
-    ///   repeated, so that no task holds it while it waits.
+    /// - Parameter message: nil where there is nothing to publish. No task holds it while it waits for the first confirm: a
+    ///   repeat makes it anew, the same but for what that has to say or to leave out.
     @inline(__always) func publish(_ message: @autoclosure () -> OutgoingMessage?) async -> PublishEnd {
         // Whatever is left at the drain's deadline comes back by the broker: what is published now might not be confirmed
         // in time, and come twice.

@@ -3,30 +3,30 @@ import EventLoop
 import Telemetry
 
 extension Lane {
-    /// Publishes what the verdict says, then acknowledges the delivery: the dead letter, where somebody may have to act, and
-    /// the result; or the request itself, which comes back. Returns whether the verdict was published: once it is, the
+    /// Publishes what the verdict says: the dead letter, where somebody may have to act, and the result; or the request
+    /// itself, which comes back. Then acknowledges the delivery. Returns whether the verdict was published: once it is, the
     /// message is never sent for it again, whatever becomes of the acknowledgement.
     @inline(never) func settle(_ verdict: Verdict, _ record: DeliveryRecord) async -> Bool {
         if case .requeue = verdict { return acknowledge(record, .ended) }
         record.endsNow(loop.now)
-        let deadLetter = hasDeadLetter(verdict, record) ? await publishDeadLetter(verdict, record) : .confirmed
-        guard deadLetter != .ended else { return acknowledge(record, .ended) }
+        let deadLetterEnd = hasDeadLetter(verdict, record) ? await publishDeadLetter(verdict, record) : .confirmed
+        guard deadLetterEnd != .ended else { return acknowledge(record, .ended) }
         let end = await publish(message(of: verdict, record))
-        return conclude(verdict, record, end, deadLetter)
+        return finish(verdict, record, end, deadLetterEnd)
     }
 
     @inline(never) private func publishDeadLetter(_ verdict: Verdict, _ record: DeliveryRecord) async -> PublishEnd {
         await publish(deadLetter(verdict, record))
     }
 
-    @inline(never) private func conclude(
-        _ verdict: Verdict, _ record: DeliveryRecord, _ end: PublishEnd, _ deadLetter: PublishEnd
+    @inline(never) private func finish(
+        _ verdict: Verdict, _ record: DeliveryRecord, _ end: PublishEnd, _ deadLetterEnd: PublishEnd
     ) -> Bool {
         guard end != .ended else { return acknowledge(record, .ended) }
         switch verdict {
         case .conclude(let conclusion):
             note(conclusion, record)
-            return acknowledge(record, deadLetter)
+            return acknowledge(record, deadLetterEnd)
         case .wait(let wait):
             if end == .confirmed { labels.retry(wait) }
             return acknowledge(record, end)
@@ -60,7 +60,6 @@ extension Lane {
         }
         return true
     }
-
 }
 
 /// Not inlined: what it takes to make a message would be a part of each task's memory (decision 24).

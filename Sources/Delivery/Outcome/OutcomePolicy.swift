@@ -179,12 +179,10 @@ public struct OutcomePolicy: Sendable {
 extension PushAnswer {
     /// Of APNs itself, not of something between.
     fileprivate var isServerError: Bool { status >= 500 && isFromAPNS }
-}
 
-extension PushAnswer {
-    /// Whether it says nothing that a result would repeat but its status.
+    /// Whether it says 200, and nothing else that a result would repeat.
     fileprivate var isBare: Bool {
-        reason == nil && timestampMilliseconds == nil && apnsUniqueID == nil && apnsRequestID == nil
+        status == 200 && reason == nil && timestampMilliseconds == nil && apnsUniqueID == nil && apnsRequestID == nil
     }
 }
 

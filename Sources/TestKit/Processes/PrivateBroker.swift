@@ -113,7 +113,7 @@ public actor PrivateBroker {
 
     private static func ready(_ script: ChildProcess) async throws(ProcessError) -> [String: String] {
         do {
-            let line = try await script.output.line(within: .seconds(150), where: { $0.hasPrefix("ready ") })
+            let line = try await script.output.line(where: { $0.hasPrefix("ready ") })
             return line.split(separator: " ").dropFirst().reduce(into: [:]) { found, word in
                 let pair = word.split(separator: "=", maxSplits: 1)
                 if pair.count == 2 { found[String(pair[0])] = String(pair[1]) }

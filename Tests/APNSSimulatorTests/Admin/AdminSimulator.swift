@@ -101,5 +101,4 @@ final class AdminSimulator {
         try await loop.wait { client.answers[stream.id]?.end != nil }
         return try #require(client.answers[stream.id])
     }
-
 }

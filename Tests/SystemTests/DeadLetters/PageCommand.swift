@@ -19,7 +19,7 @@ struct PageCommand {
     func run(in directory: TemporaryDirectory) async throws -> [String] {
         let folder = try Products.executable("martlet").split(separator: "/").dropLast().joined(separator: "/")
         let script = "cd '\(directory.path)' && PATH=\"/\(folder):$PATH\" && { \(text); } 2>&1"
-        let (exit, output, _) = try await ChildProcess.run(["sh", "-c", script], within: .seconds(60))
+        let (exit, output, _) = try await ChildProcess.run(["sh", "-c", script])
         guard exit.status == .exited(0) else { throw ProcessError("\(text): \(output)") }
         return output
     }
