@@ -101,16 +101,21 @@ import Testing
         #expect(rig.run { rig.isReady && scene.results == 2 && scene.pushes.count == 1 })
     }
 
+    /// Loses the connection that what the request leads to was published on, before it is confirmed.
+    private func cutPublishing(of rig: LaneRig, after request: () -> Void, once isThere: () -> Bool) throws {
+        let before = rig.connections.map(\.deliveredToServer)
+        request()
+        try #require(rig.run { isThere() })
+        let publishing = try #require(zip(rig.connections, before).first { $0.deliveredToServer > $1 }).0
+        rig.onLoop { publishing.cut() }
+    }
+
     /// What was not pushed is not said to have been, however often its dead letter comes.
     @Test func aDeadLetterThatComesTwiceIsTheSame() throws {
         let rig = try LaneRig()
         try #require(rig.run { rig.isReady })
         rig.onLoop { rig.broker.behaviour.confirmDelayMilliseconds = 20_000...20_000 }
-        let before = rig.connections.map(\.deliveredToServer)
-        rig.request("not JSON")
-        try #require(rig.run { rig.deadLetters.count == 1 })
-        let publishing = try #require(zip(rig.connections, before).first { $0.deliveredToServer > $1 }).0
-        rig.onLoop { publishing.cut() }
+        try cutPublishing(of: rig, after: { rig.request("not JSON") }, once: { rig.deadLetters.count == 1 })
         #expect(rig.run { rig.deadLetters.count == 2 })
         #expect(rig.deadLetters.map { $0.properties.header("push-possible-duplicate") } == [false, false])
         #expect(rig.deadLetters[0].body == rig.deadLetters[1].body)
@@ -126,11 +131,7 @@ import Testing
         rig.broker.onAppend = { queue, message in
             if queue.name == rig.names.resultsQueue { results.append(message) }
         }
-        let before = rig.connections.map(\.deliveredToServer)
-        scene.request(1)
-        try #require(rig.run { results.count == 1 })
-        let publishing = try #require(zip(rig.connections, before).first { $0.deliveredToServer > $1 }).0
-        rig.onLoop { publishing.cut() }
+        try cutPublishing(of: rig, after: { scene.request(1) }, once: { results.count == 1 })
         #expect(rig.run { results.count == 2 })
         rig.broker.onAppend = { _, _ in }
         #expect(results[0].body == results[1].body)
@@ -166,11 +167,7 @@ import Testing
             waiting.append(headers)
             queues.insert(queue.name)
         }
-        let before = rig.connections.map(\.deliveredToServer)
-        scene.request(1)
-        try #require(rig.run { waiting.count == 1 })
-        let publishing = try #require(zip(rig.connections, before).first { $0.deliveredToServer > $1 }).0
-        rig.onLoop { publishing.cut() }
+        try cutPublishing(of: rig, after: { scene.request(1) }, once: { waiting.count == 1 })
         try #require(rig.run { waiting.count == 2 })
         rig.broker.onAppend = { _, _ in }
         let name = "push-possible-duplicate"

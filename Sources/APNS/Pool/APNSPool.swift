@@ -86,7 +86,7 @@ public final class APNSPool {
 
     /// The same for whoever waits already.
     public func send(
-        _ request: APNSRequest, priority: Int = 0, onFreshConnection: Bool = false, timing: PushTiming? = nil,
+        _ request: APNSRequest, priority: Int, onFreshConnection: Bool, timing: PushTiming?,
         _ continuation: UnsafeContinuation<PushOutcome, Never>
     ) {
         loop.assertOnLoop()
