@@ -4,7 +4,7 @@ import EventLoop
 /// Tasks that deliver one message after the other: what one has grown to, it keeps for the next message.
 extension Lane {
     /// Tasks that wait for a message; further ones end with theirs. Each holds about 1.3 KB.
-    private static let idleTasksMax = 256
+    private static let idleTasksMax = 1024
 
     func take(_ delivery: IncomingMessage, from source: Int) {
         let record = DeliveryRecord(of: delivery, from: source, loop.now)
