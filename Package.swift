@@ -66,21 +66,22 @@ let package = Package(
         clibrary("CCURL", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
         clibrary("CValgrind"),
 
+        library("Hashing", []),
         .target(name: "CSwiftJobs"),
-        library("EventLoop", ["CLinux", "CSwiftJobs"]),
+        library("EventLoop", ["CLinux", "CSwiftJobs", "Hashing"]),
         library("Telemetry", ["CLinux"]),
         .target(name: "COpenSSLAtExit", dependencies: ["COpenSSL"]),
         library("Crypto", ["COpenSSL", "COpenSSLAtExit"]),
         library("TLS", ["EventLoop", "Crypto", "COpenSSL"]),
 
-        library("AMQP", ["EventLoop", "CRabbitMQ"]),
+        library("AMQP", ["EventLoop", "Hashing", "CRabbitMQ"]),
         library("HTTP2", ["EventLoop", "CNGHTTP2"]),
         library("AdminHTTP", ["EventLoop", "CMicroHTTPD"]),
         library("HTTPClient", ["CCURL"]),
         library("HTTPProxy", ["EventLoop"]),
 
-        library("JSON", []),
-        library("JSONSchema", ["JSON", "CPCRE2"], resources: metaSchemas),
+        library("JSON", ["Hashing"]),
+        library("JSONSchema", ["JSON", "Hashing", "CPCRE2"], resources: metaSchemas),
         library("YAML", ["JSON", "CYAML"]),
 
         library("FuzzTargets", ["JSON", "JSONSchema"]),
@@ -90,7 +91,10 @@ let package = Package(
 
         library(
             "Delivery",
-            ["EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "TLS", "Crypto", "Telemetry"],
+            [
+                "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "TLS", "Crypto", "Telemetry",
+                "Hashing",
+            ],
             resources: ["notification.schema.json", "channel-command.schema.json"].map { .embedInCode("Schemas/\($0)") }
         ),
         library(
@@ -107,7 +111,10 @@ let package = Package(
 
         library(
             "APNSSimulator",
-            ["APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "YAML", "Telemetry", "AdminHTTP"],
+            [
+                "APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "YAML", "Telemetry", "AdminHTTP",
+                "Hashing",
+            ],
             resources: [
                 "api.js", "clock.js", "connections.js", "copy.js", "curl.js", "detail.css", "detail.js", "dom.js",
                 "explain.js", "faults.js", "feed.js", "frame.css", "guide.js", "icon.svg", "index.html",

@@ -1,4 +1,5 @@
 import Glibc
+import Hashing
 
 /// Finds a key that stands twice in an object: pairs of fingerprints for a small one, a hash table for a large one, so
 /// that the time grows with the object and not with its square.

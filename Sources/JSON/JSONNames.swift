@@ -35,7 +35,7 @@ public struct JSONNames: Sendable {
 }
 
 /// What `JSONNames` found in an object; as long of use as the object.
-public struct JSONFoundMembers {
+public struct JSONFoundMembers: ~Copyable {
     @usableFromInline let object: JSONValue
     /// The node of each name's value; 0 where there is none, since the first node is no member's.
     @usableFromInline let places: [16 of UInt32]

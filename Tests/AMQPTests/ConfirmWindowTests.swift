@@ -16,11 +16,11 @@ import Testing
             send(name, .init(exchange: "x", routingKey: key, messageID: id ?? name), size: size)
         }
 
-        mutating func send(_ name: String, _ message: ConfirmWindow<String>.Message, size: Int = 10) -> UInt64 {
+        mutating func send(_ name: String, _ message: MessageFingerprint, size: Int = 10) -> UInt64 {
             window.sent(name, message, size: size, now: now)
         }
 
-        mutating func returns(_ message: ConfirmWindow<String>.Message) -> Bool {
+        mutating func returns(_ message: MessageFingerprint) -> Bool {
             window.returned(message, code: 312, text: "NO_ROUTE")
         }
 
@@ -61,6 +61,30 @@ import Testing
         #expect(transcript.told.count == 4)
     }
 
+    /// Its memory grows while there are some on their way, wherever in it they stand.
+    @Test func asManyAreKeptApartAsMayBeOnTheirWay() {
+        var transcript = Transcript(countMax: 1000, bytesMax: .max)
+        var open: [UInt64: String] = [:]
+        func send(_ count: Int) {
+            for _ in 0..<count {
+                let name = "\(open.keys.max() ?? 0)"
+                open[transcript.send(name)] = name
+            }
+        }
+        send(50)
+        for number in UInt64(1)...40 { expect(transcript.confirm(number)) }
+        send(990)
+        #expect(transcript.window.count == 1000)
+        #expect(!transcript.window.hasRoom(for: 1))
+        for number in open.keys.filter({ $0 > 40 }).sorted().reversed() {
+            expect(transcript.confirm(number, positive: !number.isMultiple(of: 3)))
+        }
+        for (number, name) in open where number > 40 {
+            #expect(transcript.told[name] == (number.isMultiple(of: 3) ? .nacked : .confirmed))
+        }
+        #expect(transcript.window.isEmpty)
+    }
+
     @Test func aReturnChangesWhatTheConfirmMeans() {
         var transcript = Transcript()
         _ = transcript.send("a")
@@ -75,7 +99,7 @@ import Testing
         _ = transcript.send("result", id: "1", key: "result")
         _ = transcript.send("dead", id: "1", key: "dead")
         _ = transcript.send("dead again", id: "1", key: "dead")
-        let dead = ConfirmWindow<String>.Message(exchange: "x", routingKey: "dead", messageID: "1")
+        let dead = MessageFingerprint(exchange: "x", routingKey: "dead", messageID: "1")
         expect(transcript.returns(dead))
         expect(transcript.returns(dead))
         expect(!transcript.returns(dead))
@@ -86,17 +110,18 @@ import Testing
     }
 
     /// The copies of a message have results of the same id, and wait under the same id.
-    @Test func returnsOfTheSameMessageIdAndRouteAreToldApartByWhatTheyHold() {
+    @Test(arguments: [true, false])
+    func returnsOfTheSameMessageIdAndRouteAreToldApartByWhatTheyHold(inHeaders: Bool) {
         var transcript = Transcript()
-        let messages = ["a", "b", "c"].map { name in
-            ConfirmWindow<String>.Message(
-                exchange: "x", routingKey: "k", messageID: "1", headers: ["name": .string(name)], body: [1])
+        func message(_ name: String) -> MessageFingerprint {
+            // Of more than sixteen bytes, and different in the first of them.
+            MessageFingerprint(
+                exchange: "x", routingKey: "k", messageID: "1", headers: inHeaders ? ["name": .string(name)] : [:],
+                body: Array((inHeaders ? "" : name).utf8) + Array(repeating: 1, count: 40))
         }
-        for (name, message) in zip(["a", "b", "c"], messages) { _ = transcript.send(name, message) }
-        expect(transcript.returns(messages[1]))
-        var changed = messages[2]
-        changed.headers = ["name": "changed on its way"]
-        expect(transcript.returns(changed), "the oldest, then")
+        for name in ["a", "b", "c"] { _ = transcript.send(name, message(name)) }
+        expect(transcript.returns(message("b")))
+        expect(transcript.returns(message("changed on its way")), "the oldest, then")
         expect(transcript.confirm(3, multiple: true))
         let returned = PublishOutcome.returned(code: 312, text: "NO_ROUTE")
         #expect(transcript.told == ["a": returned, "b": returned, "c": .confirmed])
@@ -106,7 +131,7 @@ import Testing
     /// second, neither is in a queue.
     @Test func aReturnIsOfTheRepeatedPublishWhenNobodyWaitsForTheFirst() {
         var transcript = Transcript()
-        let message = ConfirmWindow<String>.Message(exchange: "x", routingKey: "k", messageID: "1", body: [1])
+        let message = MessageFingerprint(exchange: "x", routingKey: "k", messageID: "1", body: [1])
         _ = transcript.send("first", message)
         transcript.window.giveUpWaiting(sentUntil: transcript.now) { #expect($0 == "first") }
         _ = transcript.send("repeated", message)

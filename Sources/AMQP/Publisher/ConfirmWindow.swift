@@ -12,36 +12,16 @@ package struct ConfirmWindow<Waiter> {
         var waiter: Waiter?
         var bytes: Int
         var sentAt: MonotonicTime
-        var message: Message
+        var message: MessageFingerprint
         var returned: Return?
-    }
-
-    /// What a returned message is known by.
-    package struct Message: Equatable {
-        package var exchange: String
-        package var routingKey: String
-        package var messageID: String
-        package var headers: FieldTable
-        package var body: [UInt8]
-
-        package init(
-            exchange: String, routingKey: String, messageID: String, headers: FieldTable = FieldTable(),
-            body: [UInt8] = []
-        ) {
-            (self.exchange, self.routingKey, self.messageID) = (exchange, routingKey, messageID)
-            (self.headers, self.body) = (headers, body)
-        }
-
-        /// All that the broker returns for certain as it was sent.
-        fileprivate func isLike(_ other: Message) -> Bool {
-            messageID == other.messageID && exchange == other.exchange && routingKey == other.routingKey
-        }
     }
 
     private struct Return {
         var code: UInt16
         var text: String
     }
+
+    private static var entriesMin: Int { 64 }
 
     package let countMax: Int
     package let bytesMax: Int
@@ -50,9 +30,9 @@ package struct ConfirmWindow<Waiter> {
     package private(set) var bytes = 0
     package private(set) var count = 0
 
-    /// Entries of the numbers from `head` to before `next`, at `number & mask`.
+    /// Entries of the numbers from `head` to before `next`, at `number & mask`. As long as it had to be so far: a ring
+    /// that is much longer than what is under way comes back to each of its entries when that is cold.
     private var entries: [Entry?]
-    private let mask: UInt64
     private var head: UInt64 = 1
     private var next: UInt64 = 1
     /// No number before this one has a waiter that could be late.
@@ -61,10 +41,7 @@ package struct ConfirmWindow<Waiter> {
     package init(countMax: Int, bytesMax: Int) {
         self.countMax = max(1, countMax)
         self.bytesMax = bytesMax
-        var capacity = 1
-        while capacity < self.countMax { capacity *= 2 }
-        entries = Array(repeating: nil, count: capacity)
-        mask = UInt64(capacity - 1)
+        entries = Array(repeating: nil, count: Self.entriesMin)
     }
 
     package var isEmpty: Bool { count == 0 }
@@ -75,8 +52,11 @@ package struct ConfirmWindow<Waiter> {
     }
 
     /// Notes a message that is being sent and returns its number. Ask `hasRoom` first.
-    package mutating func sent(_ waiter: Waiter, _ message: Message, size: Int, now: MonotonicTime) -> UInt64 {
-        precondition(next - head <= mask, "more publishes than the window holds")
+    package mutating func sent(
+        _ waiter: Waiter, _ message: MessageFingerprint, size: Int, now: MonotonicTime
+    ) -> UInt64 {
+        precondition(next - head < UInt64(countMax), "more publishes than the window holds")
+        if next - head > mask { grow() }
         let number = next
         self[number] = Entry(waiter: waiter, bytes: size, sentAt: now, message: message)
         next += 1
@@ -89,13 +69,13 @@ package struct ConfirmWindow<Waiter> {
     ///
     /// Of a message that was published again since nobody waits for the first any more, it is the repeated one: the first
     /// may be refused, and then neither is in a queue.
-    package mutating func returned(_ message: Message, code: UInt16, text: String) -> Bool {
-        guard let number = unreturned({ $0 == message }) ?? unreturned(message.isLike) else { return false }
+    package mutating func returned(_ message: MessageFingerprint, code: UInt16, text: String) -> Bool {
+        guard let number = unreturned({ $0 == message }) ?? unreturned(message.isAlike) else { return false }
         self[number]?.returned = Return(code: code, text: text)
         return true
     }
 
-    private func unreturned(_ isIt: (Message) -> Bool) -> UInt64? {
+    private func unreturned(_ isIt: (MessageFingerprint) -> Bool) -> UInt64? {
         var abandoned: UInt64?
         for number in head..<next {
             guard let entry = self[number], entry.returned == nil, isIt(entry.message) else { continue }
@@ -172,6 +152,14 @@ package struct ConfirmWindow<Waiter> {
         (head, next, lateHead) = (1, 1, 1)
         (count, bytes) = (0, 0)
     }
+
+    private mutating func grow() {
+        let old = self
+        entries = Array(repeating: nil, count: 2 * old.entries.count)
+        for number in head..<next { self[number] = old[number] }
+    }
+
+    private var mask: UInt64 { UInt64(entries.count - 1) }
 
     private subscript(number: UInt64) -> Entry? {
         get { entries[Int(truncatingIfNeeded: number & mask)] }

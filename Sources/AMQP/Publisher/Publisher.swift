@@ -120,7 +120,7 @@ public final class Publisher: BrokerChannel {
         do throws(PublishRefusal) {
             let size = try wire.publish(message, channel: number)
             let now = loop.now.monotonic
-            let sent = ConfirmWindow<Continuation>.Message(
+            let sent = MessageFingerprint(
                 exchange: message.exchange, routingKey: message.routingKey, messageID: message.messageID,
                 headers: message.headers, body: message.body)
             _ = window.sent(continuation, sent, size: size, now: now)
@@ -298,7 +298,7 @@ public final class Publisher: BrokerChannel {
         }
         let content = assembler.take()
         guard let messageID = content.properties.messageID else { return false }
-        let message = ConfirmWindow<Continuation>.Message(
+        let message = MessageFingerprint(
             exchange: content.exchange, routingKey: content.routingKey, messageID: messageID,
             headers: content.properties.headers ?? FieldTable(), body: content.body)
         return window.returned(message, code: returning.code, text: returning.text)

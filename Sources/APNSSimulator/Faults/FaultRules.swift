@@ -1,5 +1,6 @@
 public import APNSProtocol
 import EventLoop
+import Hashing
 
 /// The faults in force, and which of them strikes what. Pure but for its memory: the same faults, seed and requests give
 /// the same effects, and each fault draws its own lots, so that one more does not change what the others strike.

@@ -1,5 +1,5 @@
 import APNSProtocol
-import EventLoop
+import Hashing
 
 /// The registered devices, found by their token's bytes in either case without making a key.
 struct DeviceTable: Sendable {

@@ -1,6 +1,6 @@
 import AMQP
 import Crypto
-import JSON
+import Hashing
 
 /// What makes two deliveries the same message: the id and every byte of the body, which names the app. A body that was
 /// corrected is another message.

@@ -31,7 +31,8 @@ final class DeliveryRecord {
     private(set) var endedAtMilliseconds: Int64
     /// The id of what is published about this delivery, the same however often it is published: consumers drop copies
     /// by it.
-    private(set) lazy var messageID = makeMessageID()
+    var messageID: String { id.flatMap { delivery.isOversized ? nil : $0.description } ?? otherMessageID }
+    private lazy var otherMessageID = makeMessageID()
 
     /// Which app the message was for.
     enum App {

@@ -1,4 +1,5 @@
 public import APNSProtocol
+import Hashing
 import JSON
 
 /// The configured apps by bundle ID.

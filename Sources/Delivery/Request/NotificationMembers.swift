@@ -1,7 +1,7 @@
 import JSON
 
 /// The members of a request that a worker reads, found in one pass.
-struct NotificationMembers {
+struct NotificationMembers: ~Copyable {
     enum Name: Int, CaseIterable {
         case id, app, environment, deviceToken, channelID, pushType, priority, expiration, collapseID, registeredAt
         case payload

@@ -93,7 +93,7 @@ final class NotificationReader {
     }
 
     private func push(
-        _ id: UUIDValue, _ app: AppDirectory.Index, _ members: NotificationMembers, _ body: [UInt8]
+        _ id: UUIDValue, _ app: AppDirectory.Index, _ members: borrowing NotificationMembers, _ body: [UInt8]
     ) throws(Refusal) -> (push: APNSRequest, kind: AppDirectory.Kind) {
         // The schema has made sure of them; a message that came so far without them is refused all the same.
         guard let pushType = members[.pushType]?.withUTF8({ PushType($0) }) ?? nil, let payload = members[.payload]
@@ -131,7 +131,7 @@ extension DeliveryRecord {
     private static let repeatedBytesMax = 512
 
     /// Notes what a result should name, from a message that may yet be refused.
-    fileprivate func describe(_ members: NotificationMembers, _ apps: AppDirectory) {
+    fileprivate func describe(_ members: borrowing NotificationMembers, _ apps: AppDirectory) {
         app =
             members[.app]?.withUTF8 { bundleID in
                 if let index = apps.find(bundleID) { return .configured(index) }

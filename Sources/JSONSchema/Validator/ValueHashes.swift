@@ -1,3 +1,4 @@
+import Hashing
 import JSON
 
 /// A hash for each value of a part of a text, such that equal values have equal ones.

@@ -54,7 +54,7 @@ import Testing
 
     @Test(arguments: [
         ("$s8Delivery4LaneC5startyyF", "Delivery"),
-        // A method of a type of JSON in an extension of Delivery.
+        // A method of a type of another module in an extension of Delivery.
         (
             "$s4JSON11SecretMixerV8DeliveryE7copyKey2id3app4bodyAD04CopyF0V6Crypto9UUIDValueV_SiSays5UInt8VGtF",
             "Delivery"
