@@ -141,6 +141,7 @@ let package = Package(
         .executableTarget(name: "floor-worker", dependencies: ["CRabbitMQ", "CNGHTTP2", "COpenSSL"]),
         .executableTarget(name: "floor-sink", dependencies: ["CNGHTTP2", "COpenSSL"]),
 
+        tests("HashingTests", ["Hashing"]),
         tests("EventLoopTests", ["EventLoop", "TestKit", "CLinux"]),
         tests("TelemetryTests", ["Telemetry", "CLinux"]),
         tests("CryptoTests", ["Crypto"]),

@@ -46,7 +46,7 @@ public struct HTTP2Limits: Sendable, Hashable {
 
     public init(
         streamsMax: Int = 4096, headerBytesMax: Int = 16_384, responseBodyBytesMax: Int = 65_536,
-        outputBytesMax: Int = 262_144, connectionWindowBytes: Int32 = 1_048_576,
+        outputBytesMax: Int = 65_536, connectionWindowBytes: Int32 = 1_048_576,
         idleFramesMax: Int = 20_000, idleFramesPerSecondMax: Int = 1000, outputStallSecondsMax: Int = 60
     ) {
         self.streamsMax = streamsMax

@@ -41,8 +41,9 @@ struct StreamTable {
     /// Takes the stream out; nil when it has gone already.
     mutating func remove(_ stream: HTTP2Stream) -> Entry? {
         guard contains(stream) else { return nil }
-        let entry = entries[stream.slot]
-        entries[stream.slot] = Entry()
+        // Swapped, so that no reference is counted.
+        var entry = Entry()
+        swap(&entry, &entries[stream.slot])
         free.append(stream.slot)
         return entry
     }

@@ -1,5 +1,5 @@
-/// Mixes words for hash tables: equal ones to equal ones. Nobody can send values that collide, because nobody knows the
-/// secrets, which are others in each process and for each table.
+/// Mixes words for hash tables and fingerprints: equal ones to equal ones. Nobody can send values that collide, because
+/// nobody knows the secrets, which are others for each mixer. Who compares hashes alone relies on their 64 bits.
 @frozen public struct SecretMixer: Sendable {
     @usableFromInline let first: UInt64
     @usableFromInline let second: UInt64

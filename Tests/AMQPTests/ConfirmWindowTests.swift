@@ -120,11 +120,11 @@ import Testing
                 body: Array((inHeaders ? "" : name).utf8) + Array(repeating: 1, count: 40))
         }
         for name in ["a", "b", "c"] { _ = transcript.send(name, message(name)) }
-        expect(transcript.returns(message("b")))
+        expect(transcript.returns(message("c")))
         expect(transcript.returns(message("changed on its way")), "the oldest, then")
         expect(transcript.confirm(3, multiple: true))
         let returned = PublishOutcome.returned(code: 312, text: "NO_ROUTE")
-        #expect(transcript.told == ["a": returned, "b": returned, "c": .confirmed])
+        #expect(transcript.told == ["a": returned, "b": .confirmed, "c": returned])
     }
 
     /// A message whose confirm took too long is published again as it was. If the broker refuses the first and returns the
@@ -164,7 +164,7 @@ import Testing
         _ = transcript.send("c", size: 20)
         #expect(!transcript.window.hasRoom(for: 0))
         expect(transcript.confirm(2))
-        #expect(!transcript.window.hasRoom(for: 0), "the ring has no slot before the oldest is over")
+        #expect(!transcript.window.hasRoom(for: 0), "numbers are counted from the oldest that is open")
         expect(transcript.confirm(1))
         #expect(transcript.window.hasRoom(for: 80))
     }
@@ -218,7 +218,8 @@ import Testing
     @Test(arguments: 0..<20)
     func whateverTheOrderEachIsToldOnce(seed: UInt64) {
         var random = SeededRandom(seed: seed)
-        var transcript = Transcript(countMax: 50, bytesMax: .max / 2)
+        let isLong = seed.isMultiple(of: 2)
+        var transcript = Transcript(countMax: isLong ? 400 : 50, bytesMax: .max / 2)
         var open: [UInt64] = []
         var sent = 0
         for _ in 0..<5000 {
@@ -227,7 +228,7 @@ import Testing
                 open.append(transcript.send("\(sent)"))
             } else if !open.isEmpty {
                 let number = open[random.below(open.count)]
-                let multiple = random.chance(percent: 20)
+                let multiple = random.chance(percent: isLong ? 1 : 20)
                 expect(transcript.confirm(number, multiple: multiple))
                 open.removeAll { multiple ? $0 <= number : $0 == number }
                 #expect(transcript.window.count == open.count)

@@ -17,6 +17,8 @@ final class WireConnection: ByteStreamHandler {
 
     /// Frames before the login has agreed on a length.
     private static let openingFrameBytesMax = 16 * 1024
+    /// So much of a turn's output is written at once, while it is in the processor's caches; the rest at the turn's end.
+    private static let burstBytesMax = 64 * 1024
     /// Arguments of a method without strings and tables of ours.
     private static let argumentBytesMax = 64
 
@@ -96,7 +98,15 @@ final class WireConnection: ByteStreamHandler {
     func publish(_ message: OutgoingMessage, channel: UInt16) throws(PublishRefusal) -> Int {
         loop.assertOnLoop()
         flushAtEndOfTurn()
-        return try writer.publish(message, channel: channel)
+        let size = try writer.publish(message, channel: channel)
+        writeBurst()
+        return size
+    }
+
+    /// What the transport does not take waits for the turn's end, which judges a broker that reads too little.
+    private func writeBurst() {
+        guard writer.output.count >= Self.burstBytesMax, let transport, isOpen else { return }
+        _ = writer.output.write(to: transport)
     }
 
     /// Has the channels' `willFlush` called at the end of this turn.

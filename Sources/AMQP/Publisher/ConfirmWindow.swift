@@ -55,7 +55,7 @@ package struct ConfirmWindow<Waiter> {
     package mutating func sent(
         _ waiter: Waiter, _ message: MessageFingerprint, size: Int, now: MonotonicTime
     ) -> UInt64 {
-        precondition(next - head < UInt64(countMax), "more publishes than the window holds")
+        precondition(next - head < UInt64(countMax), "more numbers than the window holds")
         if next - head > mask { grow() }
         let number = next
         self[number] = Entry(waiter: waiter, bytes: size, sentAt: now, message: message)

@@ -15,11 +15,27 @@ package struct MessageFingerprint: Equatable {
     ) {
         let mixer = Self.mixer
         identity = mixer.hash(messageID, after: mixer.hash(routingKey, after: mixer.hash(exchange, after: 0)))
-        let start = headers.isEmpty ? 0 : UInt64(bitPattern: Int64(headers.hashValue))
+        let start = headers.isEmpty ? 0 : UInt64(bitPattern: Int64(headers.asWritten.hashValue))
         content = body.withUnsafeBytes { mixer.hash($0, after: start) }
     }
 
     func isAlike(_ other: MessageFingerprint) -> Bool { identity == other.identity }
+}
+
+extension FieldTable {
+    /// As a peer reads it again.
+    fileprivate var asWritten: FieldTable { FieldTable(entries.map { Entry($0.name, $0.value.asWritten) }) }
+}
+
+extension FieldValue {
+    fileprivate var asWritten: FieldValue {
+        switch self {
+        case .unreadable: .void
+        case .table(let table): .table(table.asWritten)
+        case .array(let values): .array(values.map(\.asWritten))
+        case .boolean, .integer, .string, .bytes, .timestamp, .double, .void: self
+        }
+    }
 }
 
 extension SecretMixer {

@@ -3,7 +3,7 @@ public import EventLoop
 
 /// The limits of a publisher.
 public struct PublisherConfiguration: Sendable {
-    /// Messages that are sent and not confirmed.
+    /// Messages that are sent and not confirmed, and confirmed ones behind the oldest of them.
     public var unconfirmedMax = 4096
     /// Their bytes; a larger message goes alone.
     public var unconfirmedBytesMax = 16 << 20

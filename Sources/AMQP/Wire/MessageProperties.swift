@@ -27,7 +27,13 @@ public struct MessageProperties: Sendable {
     public var userID: String? { text(.userID) }
     public var appID: String? { text(.appID) }
 
-    public var hasHeaders: Bool { read(.headers) { _ in true } ?? false }
+    /// Whether there should be some; they may be unreadable.
+    public var hasHeaders: Bool {
+        storage.withUnsafeBytes { bytes in
+            var reader = WireReader(bytes)
+            return (flags(&reader) ?? 0) & Property.headers.flag != 0
+        }
+    }
 
     /// One header, without reading the others; nested tables in front of it are passed over.
     public func header(_ name: String) -> FieldValue? {
@@ -44,7 +50,7 @@ public struct MessageProperties: Sendable {
     package func publishersSum(_ hash: (UnsafeRawBufferPointer) -> UInt64) -> UInt64 {
         storage.withUnsafeBytes { bytes in
             var reader = WireReader(bytes)
-            guard reader.bytes(start) != nil, let flags = reader.propertyFlags() else { return 0 }
+            guard let flags = flags(&reader) else { return 0 }
             if flags & Property.contentType.flag != 0, reader.shortString() == nil { return 0 }
             if flags & Property.contentEncoding.flag != 0, reader.shortString() == nil { return 0 }
             guard flags & Property.headers.flag != 0 else { return hash(reader.rest) }
@@ -60,9 +66,7 @@ public struct MessageProperties: Sendable {
     private func read<Value>(_ property: Property, _ body: (inout WireReader) -> Value?) -> Value? {
         storage.withUnsafeBytes { bytes in
             var reader = WireReader(bytes)
-            guard reader.bytes(start) != nil, let flags = reader.propertyFlags(), flags & property.flag != 0 else {
-                return nil
-            }
+            guard let flags = flags(&reader), flags & property.flag != 0 else { return nil }
             var current: Property? = .contentType
             while let earlier = current, earlier != property {
                 if flags & earlier.flag != 0, !earlier.skip(&reader) { return nil }
@@ -70,6 +74,11 @@ public struct MessageProperties: Sendable {
             }
             return body(&reader)
         }
+    }
+
+    /// Which properties follow; nil when that cannot be read.
+    private func flags(_ reader: inout WireReader) -> UInt16? {
+        reader.bytes(start) == nil ? nil : reader.propertyFlags()
     }
 }
 

@@ -3,7 +3,8 @@ import EventLoop
 
 /// Tasks that deliver one message after the other: what one has grown to, it keeps for the next message.
 extension Lane {
-    /// Tasks that wait for a message; further ones end with theirs. Each holds about 1.3 KB.
+    /// Tasks that wait for a message, as many as a lane has under way that is full by default; further ones end with theirs.
+    /// Each holds about 1.3 KB.
     private static let idleTasksMax = 1024
 
     func take(_ delivery: IncomingMessage, from source: Int) {

@@ -14,8 +14,8 @@ extension DeliveryRecord {
         }
     }
 
-    /// For a message that has none, or none that is its own.
-    func makeMessageID() -> String {
+    /// For a message whose own is not known, or whose body, and with it its id, is not here.
+    func makeOtherMessageID() -> String {
         if let id = delivery.properties.messageID, !id.isEmpty { return id.cut(to: MessageHeaderName.copyBytesMax) }
         // Nothing of a body that was too large is left to know it by.
         if delivery.isOversized, let random = try? UUIDValue.random() { return random.description }

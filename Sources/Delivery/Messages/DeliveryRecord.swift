@@ -12,7 +12,7 @@ final class DeliveryRecord {
     let source: Int
     let receivedAt: MonotonicTime
     let receivedAtMilliseconds: Int64
-    /// `nil` while, and when, it cannot be read.
+    /// `nil` while, and when, it cannot be read; stays as it is once something was published by it.
     var id: UUIDValue?
     var app: App?
     var environment: APNSEnvironment?
@@ -32,7 +32,7 @@ final class DeliveryRecord {
     /// The id of what is published about this delivery, the same however often it is published: consumers drop copies
     /// by it.
     var messageID: String { id.flatMap { delivery.isOversized ? nil : $0.description } ?? otherMessageID }
-    private lazy var otherMessageID = makeMessageID()
+    private lazy var otherMessageID = makeOtherMessageID()
 
     /// Which app the message was for.
     enum App {

@@ -17,9 +17,10 @@ enum ResultMessage {
             }
         var headers = FieldTable()
         record.copyTraceContext(to: &headers)
+        let id = record.messageID
         return OutgoingMessage(
             exchange: exchange, routingKey: routingKey, body: body(record, conclusion, apps, finishedAtMilliseconds),
-            messageID: record.messageID, correlationID: record.messageID, type: "push.result.v1", headers: headers)
+            messageID: id, correlationID: id, type: "push.result.v1", headers: headers)
     }
 
     static func body(

@@ -6,7 +6,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     /// Events taken from the kernel in one turn.
     private static let eventsPerTurnMax = 256
     /// Bytes read from one socket in one go; all sockets share the one buffer.
-    static let readBytesMax = 128 * 1024
+    static let readBytesMax = 32 * 1024
 
     private let epoll: Int32
     private let wakeUp: Int32

@@ -54,11 +54,8 @@ import Testing
 
     @Test(arguments: [
         ("$s8Delivery4LaneC5startyyF", "Delivery"),
-        // A method of a type of another module in an extension of Delivery.
-        (
-            "$s4JSON11SecretMixerV8DeliveryE7copyKey2id3app4bodyAD04CopyF0V6Crypto9UUIDValueV_SiSays5UInt8VGtF",
-            "Delivery"
-        ),
+        // A method of a type of Hashing in an extension of Delivery.
+        ("$s7Hashing11SecretMixerV8DeliveryE7copyKey2id4bodyAD04CopyF0V6Crypto9UUIDValueV_Says5UInt8VGtF", "Delivery"),
         ("$s4JSON9JSONValueV6member33_0652071F8562AFB291C2F1A962D0EABBLLyACSgSPys5UInt8VG_SitF", "JSON"),
         ("$s7HTTP2sd", "HTTP2sd"),
         ("$sSa6append10contentsOfyqd__n_t7ElementQyd__RszSTRd__lFs5UInt8V_SWTg5", "Swift, specialized"),

@@ -1,0 +1,38 @@
+import AMQP
+import Testing
+
+struct MessageFingerprintTests {
+    private static func of(
+        exchange: String = "x", routingKey: String = "k", messageID: String = "1", headers: FieldTable = FieldTable(),
+        body: [UInt8] = []
+    ) -> MessageFingerprint {
+        MessageFingerprint(
+            exchange: exchange, routingKey: routingKey, messageID: messageID, headers: headers, body: body)
+    }
+
+    @Test func everyPartCounts() {
+        let one = Self.of(headers: ["a": 1], body: [1])
+        #expect(one == Self.of(headers: ["a": 1], body: [1]))
+        for other in [
+            Self.of(exchange: "y", headers: ["a": 1], body: [1]),
+            Self.of(routingKey: "l", headers: ["a": 1], body: [1]),
+            Self.of(messageID: "2", headers: ["a": 1], body: [1]),
+            Self.of(headers: ["a": 2], body: [1]), Self.of(headers: ["a": 1], body: [2]),
+            Self.of(headers: ["a": 1]), Self.of(body: [1]),
+        ] {
+            #expect(one != other)
+        }
+    }
+
+    /// Bytes move from one part to the next.
+    @Test func partsAreNotOneText() {
+        #expect(Self.of(exchange: "ab", routingKey: "c") != Self.of(exchange: "a", routingKey: "bc"))
+    }
+
+    /// A kind that is not known is written as nothing, wherever it stands.
+    @Test func headersCountAsTheyComeBack() {
+        let sent: FieldTable = ["list": .array([.unreadable, .table(["in": .unreadable])]), "a": .unreadable]
+        let back: FieldTable = ["list": .array([.void, .table(["in": .void])]), "a": .void]
+        #expect(Self.of(headers: sent) == Self.of(headers: back))
+    }
+}
