@@ -491,43 +491,6 @@ import Testing
         }
     }
 
-    /// More than is written at once, before the turn ends, to a broker that takes it all, or nothing for a while.
-    @Test(arguments: [false, true])
-    func aBurstArrivesWholeAndInOrder(isHeldUp: Bool) {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.declareQueue("out")
-            let publisher = scene.makePublisher()
-            try await publisher.waitUntilReady(deadlineSeconds: 10)
-            scene.broker.setSilent(isHeldUp)
-            let burst = Scene.burst
-            for message in burst { scene.publish(message, publisher) }
-            if isHeldUp { await scene.pass(.seconds(1)) }
-            scene.broker.setSilent(false)
-            await scene.wait("confirms") { scene.outcomes.count == burst.count }
-            #expect(scene.texts(in: "out") == burst.map { String(decoding: $0.body, as: UTF8.self) })
-            #expect(scene.outcomes.values.allSatisfy { $0 == .confirmed })
-            await publisher.close()
-        }
-    }
-
-    /// Of what was written and of what was not yet, each is told once.
-    @Test func aBurstThatTheConnectionDoesNotOutliveIsUnknown() {
-        Scene.play { scene in
-            try scene.broker.start()
-            let publisher = scene.makePublisher()
-            try await publisher.waitUntilReady(deadlineSeconds: 10)
-            scene.broker.setSilent(true)
-            let burst = Scene.burst
-            for message in burst { scene.publish(message, publisher) }
-            await scene.pass(.seconds(1))
-            scene.broker.crash()
-            await scene.wait("outcomes") { scene.outcomes.count == burst.count }
-            #expect(scene.outcomes.values.allSatisfy { if case .unknown = $0 { true } else { false } })
-            await publisher.close()
-        }
-    }
-
     @Test func aBrokerThatTakesNothingIsNotKeptBytesForWithoutEnd() {
         Scene.play { scene in
             scene.connection.outputBytesMax = 200_000
@@ -584,14 +547,5 @@ import Testing
             #expect(error.code == .closed)
             #expect(scene.loop.now.monotonic == closedAt, "at once")
         }
-    }
-}
-
-extension Scene {
-    /// Several times as much as is written at once.
-    fileprivate static let burst = (0..<400).map { number in
-        OutgoingMessage(
-            exchange: "", routingKey: "out", body: Array("\(number) ".utf8) + Array(repeating: 0x78, count: 1000),
-            messageID: "\(number)")
     }
 }
