@@ -11,6 +11,9 @@ open class HTTP2ClientDelegate {
     /// The peer has announced or changed its settings.
     open func settingsReceived(_ settings: HTTP2Settings) {}
 
+    /// The first frame of a response is here; what it says comes next.
+    open func responseBegan(_ stream: HTTP2Stream) {}
+
     /// The status of the response. Statuses below 200 are followed by another.
     open func responseStatus(_ stream: HTTP2Stream, _ status: Int) {}
 

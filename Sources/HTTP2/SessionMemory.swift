@@ -1,4 +1,5 @@
 internal import CNGHTTP2
+import EventLoop
 import Glibc
 
 /// The memory of one nghttp2 session. nghttp2 asks for half a dozen small pieces a request and gives them back with its
@@ -48,7 +49,9 @@ final class SessionMemory {
         guard bytes >= 0, bytes <= Int.max - 2 * Self.granuleBytes else { return nil }
         let list = (max(bytes, 1) - 1) / Self.granuleBytes
         if list < lists.count, let piece = lists[list] {
-            lists[list] = piece.load(as: UnsafeMutableRawPointer?.self)
+            let next = piece.load(as: UnsafeMutableRawPointer?.self)
+            if let next { Prefetch.memory(at: next) }
+            lists[list] = next
             return piece
         }
         guard let block = Glibc.malloc(Self.headerBytes + (list + 1) * Self.granuleBytes) else { return nil }

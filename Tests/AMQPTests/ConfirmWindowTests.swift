@@ -215,6 +215,37 @@ import Testing
     }
 
     /// Against a broker that confirms in any order, at times many at once.
+    @Test func aReturnEndsWithItsChannel() {
+        var transcript = Transcript()
+        _ = transcript.send("before")
+        expect(transcript.returns(.init(exchange: "x", routingKey: "k", messageID: "before")))
+        transcript.window.reset { _ in }
+        #expect(transcript.send("after") == 1)
+        expect(transcript.confirm(1))
+        #expect(transcript.told == ["after": .confirmed])
+    }
+
+    /// Whoever is next is told ahead, and not those who wait no more.
+    @Test func whoseConfirmsComeNextAreAnnounced() {
+        var transcript = Transcript()
+        for name in ["a", "b", "c", "d", "e", "f", "g"] { _ = transcript.send(name) }
+        expect(transcript.confirm(5))
+        var announced: [String] = []
+        func confirm(_ number: UInt64, multiple: Bool) -> [String] {
+            announced = []
+            _ = transcript.window.confirmed(number, multiple: multiple, positive: true) {
+                announced.append("\($0) \($1)")
+            } _: { announced.append("\($0) is \($1)") }
+            return announced
+        }
+        #expect(confirm(1, multiple: false) == ["c sooner", "a is confirmed"])
+        #expect(
+            confirm(4, multiple: true) == [
+                "f soon", "d sooner", "b is confirmed", "g soon", "c is confirmed", "f sooner", "d is confirmed",
+            ])
+        #expect(confirm(7, multiple: true) == ["f is confirmed", "g is confirmed"])
+    }
+
     @Test(arguments: 0..<20)
     func whateverTheOrderEachIsToldOnce(seed: UInt64) {
         var random = SeededRandom(seed: seed)

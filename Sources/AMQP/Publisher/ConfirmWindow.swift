@@ -7,13 +7,13 @@ package import EventLoop
 /// is published again.
 /// `Waiter` is whoever waits for the outcome: a continuation, or a name in tests.
 package struct ConfirmWindow<Waiter> {
+    /// Without a reference that would be counted for each look at one.
     private struct Entry {
         /// `nil` once it was resumed for the confirm taking too long.
         var waiter: Waiter?
         var bytes: Int
         var sentAt: MonotonicTime
         var message: MessageFingerprint
-        var returned: Return?
     }
 
     private struct Return {
@@ -35,6 +35,8 @@ package struct ConfirmWindow<Waiter> {
     private var entries: [Entry?]
     private var head: UInt64 = 1
     private var next: UInt64 = 1
+    /// What was returned and is not confirmed, by number: few, as a rule none.
+    private var returns: [UInt64: Return] = [:]
     /// No number before this one has a waiter that could be late.
     private var lateHead: UInt64 = 1
 
@@ -71,48 +73,65 @@ package struct ConfirmWindow<Waiter> {
     /// may be refused, and then neither is in a queue.
     package mutating func returned(_ message: MessageFingerprint, code: UInt16, text: String) -> Bool {
         guard let number = unreturned({ $0 == message }) ?? unreturned(message.isAlike) else { return false }
-        self[number]?.returned = Return(code: code, text: text)
+        returns[number] = Return(code: code, text: text)
         return true
     }
 
     private func unreturned(_ isIt: (MessageFingerprint) -> Bool) -> UInt64? {
         var abandoned: UInt64?
         for number in head..<next {
-            guard let entry = self[number], entry.returned == nil, isIt(entry.message) else { continue }
+            guard let entry = self[number], isIt(entry.message), returns[number] == nil else { continue }
             if entry.waiter != nil { return number }
             abandoned = abandoned ?? number
         }
         return abandoned
     }
 
-    /// The broker's `basic.ack` (`positive`) or `basic.nack`. Calls `resume` for every waiter whose publish is over.
+    /// How soon the publish of a waiter is over, if confirms come in order.
+    package enum Upcoming: UInt64, CaseIterable {
+        case soon = 4
+        case sooner = 2
+    }
+
+    /// The broker's `basic.ack` (`positive`) or `basic.nack`. Calls `resume` for every waiter whose publish is over, and
+    /// before that `prepare` for some whose publishes are over next.
     /// `false` when the number is not open, which no broker does.
     package mutating func confirmed(
-        _ number: UInt64, multiple: Bool, positive: Bool, _ resume: (Waiter, PublishOutcome) -> Void
+        _ number: UInt64, multiple: Bool, positive: Bool, prepare: (Waiter, Upcoming) -> Void = { _, _ in },
+        _ resume: (Waiter, PublishOutcome) -> Void
     ) -> Bool {
         // 0 with `multiple` means all.
         let last = number == 0 && multiple ? next - 1 : number
         guard last < next, last >= head, multiple || self[last] != nil else { return number == 0 && multiple }
         if multiple {
             while head <= last {
+                announce(after: head, prepare)
                 end(head, positive: positive, resume)
                 head += 1
             }
         } else {
+            announce(after: last, prepare)
             end(last, positive: positive, resume)
         }
         while head < next, self[head] == nil { head += 1 }
         return true
     }
 
+    private func announce(after number: UInt64, _ prepare: (Waiter, Upcoming) -> Void) {
+        for upcoming in Upcoming.allCases where number + upcoming.rawValue < next {
+            if let waiter = self[number + upcoming.rawValue]?.waiter { prepare(waiter, upcoming) }
+        }
+    }
+
     private mutating func end(_ number: UInt64, positive: Bool, _ resume: (Waiter, PublishOutcome) -> Void) {
         guard let entry = self[number].take() else { return }
         count -= 1
         bytes -= entry.bytes
+        let returned = returns.isEmpty ? nil : returns.removeValue(forKey: number)
         guard let waiter = entry.waiter else { return }
         if !positive {
             resume(waiter, .nacked)
-        } else if let returned = entry.returned {
+        } else if let returned {
             resume(waiter, .returned(code: returned.code, text: returned.text))
         } else {
             resume(waiter, .confirmed)
@@ -149,6 +168,7 @@ package struct ConfirmWindow<Waiter> {
             if let waiter = self[number]?.waiter { resume(waiter) }
             self[number] = nil
         }
+        returns = [:]
         (head, next, lateHead) = (1, 1, 1)
         (count, bytes) = (0, 0)
     }
@@ -162,7 +182,7 @@ package struct ConfirmWindow<Waiter> {
     private var mask: UInt64 { UInt64(entries.count - 1) }
 
     private subscript(number: UInt64) -> Entry? {
-        get { entries[Int(truncatingIfNeeded: number & mask)] }
+        _read { yield entries[Int(truncatingIfNeeded: number & mask)] }
         _modify { yield &entries[Int(truncatingIfNeeded: number & mask)] }
     }
 }

@@ -262,7 +262,14 @@ public final class Publisher: BrokerChannel {
     }
 
     private func confirmed(_ number: UInt64, multiple: Bool, positive: Bool) -> Bool {
-        let isOpen = window.confirmed(number, multiple: multiple, positive: positive) { $0.resume(returning: $1) }
+        let isOpen = window.confirmed(number, multiple: multiple, positive: positive) {
+            switch $1 {
+            case .soon: $0.prefetchTask()
+            case .sooner: $0.prefetchContext()
+            }
+        } _: {
+            $0.resume(returning: $1)
+        }
         answeredAt = loop.now.monotonic
         if positive { (refusedSince, renewals) = (nil, 0) } else { refused() }
         if missing.isTrying { endTry() }

@@ -254,7 +254,13 @@ final class APNSConnection: HTTP2ClientDelegate {
         pool.goAwayCame(self)
     }
 
+    /// While nghttp2 reads the header block, what its end needs is fetched.
+    override func responseBegan(_ stream: HTTP2Stream) {
+        flights[stream.slot]?.push?.prefetch()
+    }
+
     override func responseStatus(_ stream: HTTP2Stream, _ status: Int) {
+        flights[stream.slot]?.push?.prefetchContext()
         flights[stream.slot]?.status = status
     }
 

@@ -27,6 +27,17 @@ struct Push {
         self.continuation = continuation
     }
 
+    /// It has its outcome soon. Mutating as a copy would count all references of the push.
+    mutating func prefetch() {
+        continuation.prefetchTask()
+        Prefetch.object(request)
+    }
+
+    /// After `prefetch`.
+    mutating func prefetchContext() {
+        continuation.prefetchContext()
+    }
+
     /// Called exactly once; whoever holds the push gives it away with this.
     func finish(_ outcome: PushOutcome) {
         continuation.resume(returning: outcome)

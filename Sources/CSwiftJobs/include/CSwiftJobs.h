@@ -11,6 +11,9 @@ void martlet_take_unbound_jobs(martlet_take_job take);
 /* NULL: to none. */
 void martlet_thread_belongs_to(void *_Nullable loop);
 
+/* Asks the processor for the memory there, which is used soon. No address does harm. */
+static inline void martlet_prefetch(const void *address) { __builtin_prefetch(address); }
+
 #pragma clang assume_nonnull end
 
 #endif

@@ -195,7 +195,16 @@ struct CopyTable {
         if entries[forgotten].place == UInt16(place) { remove(forgotten) }
         order[place] = index
         oldest = (oldest + 1) % settledMax
+        prefetchOldest()
         return UInt16(place)
+    }
+
+    /// The entry that is forgotten after the next, and the slot of the next: their memory is older than any other.
+    private func prefetchOldest() {
+        let next = entries[Int(order[oldest])]
+        let afterNext = Int(order[(oldest + 1) % settledMax])
+        entries.withUnsafeBufferPointer { Prefetch.memory(at: $0.baseAddress! + afterNext) }
+        slots.withUnsafeBufferPointer { Prefetch.memory(at: $0.baseAddress! + home(next.key)) }
     }
 
     private func index(of key: CopyKey) -> Int? {

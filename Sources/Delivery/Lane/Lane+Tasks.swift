@@ -9,7 +9,11 @@ extension Lane {
 
     func take(_ delivery: IncomingMessage, from source: Int) {
         let record = DeliveryRecord(of: delivery, from: source, loop.now)
-        if let idle = idleTasks.popLast() { return idle.resume(returning: record) }
+        if let idle = idleTasks.popLast() {
+            idleTasks.suffix(2).first?.prefetchTask()
+            idleTasks.last?.prefetchContext()
+            return idle.resume(returning: record)
+        }
         guard !configuration.defects.leavesTheExecutor else {
             Task(executorPreference: globalConcurrentExecutor) { await self.deliverOneByOne(record) }
             return
