@@ -36,18 +36,25 @@ public struct JSONNames: Sendable {
 
 /// What `JSONNames` found in an object; as long of use as the object.
 public struct JSONFoundMembers: ~Copyable {
-    @usableFromInline let object: JSONValue
+    private let object: JSONValue
+    @usableFromInline let tape: JSONTapeView
     /// The node of each name's value; 0 where there is none, since the first node is no member's.
     @usableFromInline let places: [16 of UInt32]
 
     fileprivate init(object: JSONValue, places: [16 of UInt32]) {
         self.object = object
+        tape = object.tape.view
         self.places = places
     }
 
-    /// The value of the name that stands at `position` in `JSONNames`. Inlined, since all that was found would be copied
-    /// for a call.
-    @inlinable public subscript(_ position: Int) -> JSONValue? {
+    /// The value of the name that stands at `position` in `JSONNames`, valid no longer than this. Inlined, since all that
+    /// was found would be copied for a call.
+    @inlinable public subscript(_ position: Int) -> JSONNodeView? {
+        places[position] == 0 ? nil : JSONNodeView(tape, Int(places[position]))
+    }
+
+    /// The same as a value to keep.
+    public func value(_ position: Int) -> JSONValue? {
         places[position] == 0 ? nil : object.value(at: Int(places[position]))
     }
 }

@@ -19,7 +19,10 @@ public struct JSONValue {
     }
 
     /// Another of the same text.
-    @usableFromInline func value(at index: Int) -> JSONValue { JSONValue(tape: tape, index: index) }
+    func value(at index: Int) -> JSONValue { JSONValue(tape: tape, index: index) }
+
+    /// To be looked at while this value is kept.
+    var view: JSONNodeView { JSONNodeView(tape.view, index) }
 
     var node: JSONNode { tape.nodes[index] }
 
@@ -29,10 +32,7 @@ public struct JSONValue {
     public var kind: JSONKind { node.kind }
 
     /// Where the value stands in the bytes that were parsed.
-    public var sourceRange: Range<Int> {
-        let node = node
-        return node.start..<Int(node.end)
-    }
+    public var sourceRange: Range<Int> { view.sourceRange }
 
     /// The value exactly as it was written.
     public var sourceBytes: [UInt8] { Array(tape.source[sourceRange]) }
@@ -47,16 +47,14 @@ public struct JSONValue {
 
 extension JSONValue {
     /// The text of a string, its escapes decoded.
-    public var string: String? {
-        node.kind == .string ? String(decoding: tape.text(of: index), as: UTF8.self) : nil
-    }
+    public var string: String? { view.string }
 
     /// The text of a string in UTF-8, its escapes decoded, without a copy; the pointer is valid during the call only.
     public func withUTF8<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
-        guard node.kind == .string else { return nil }
-        return try body(tape.text(of: index))
+        guard let text = view.text else { return nil }
+        return try body(text)
     }
 
     /// Whether this is a string with just this text.
@@ -71,10 +69,7 @@ extension JSONValue {
     package var number: JSONNumber? { node.kind == .number ? tape.number(at: index) : nil }
 
     /// A number that is a whole one of 64 bits, also when written as `1.0` or `1e3`.
-    public var int64: Int64? {
-        guard node.kind == .number else { return nil }
-        return tape.view.plainInteger(at: index) ?? number?.int64
-    }
+    public var int64: Int64? { view.int64 }
 
     public var int: Int? { int64.flatMap(Int.init(exactly:)) }
 

@@ -10,11 +10,12 @@ struct JSONNamesTests {
              "a-name-of-more-than-sixteen-bytes-16":7,"\u0069dentity":8}
             """#
         let found = Self.names.find(in: try JSONDocument(Array(text.utf8)).root)
-        #expect(found[0]?.elements.first { _ in true }?.int == 3)
-        #expect(found[1]?.int == 8, "an escape in the name")
-        #expect(found[2]?.int == 5)
-        #expect(found[3] == nil)
-        #expect(found[4]?.int == 1)
+        #expect(found.value(0)?.elements.first { _ in true }?.int == 3)
+        #expect(found[0]?.kind == .array)
+        #expect(found[1]?.int64 == 8, "an escape in the name")
+        #expect(found[2]?.int64 == 5)
+        #expect(found[3] == nil && found.value(3) == nil)
+        #expect(found[4]?.int64 == 1)
     }
 
     @Test(arguments: ["{}", "[]", #"["id",1]"#, "1", #""id""#])

@@ -29,5 +29,8 @@ struct NotificationMembers: ~Copyable {
 
     init(of root: JSONValue, _ names: JSONNames) { found = names.find(in: root) }
 
-    subscript(_ name: Name) -> JSONValue? { found[name.rawValue] }
+    /// Valid as long as the members.
+    subscript(_ name: Name) -> JSONNodeView? { found[name.rawValue] }
+
+    var payload: JSONValue? { found.value(Name.payload.rawValue) }
 }

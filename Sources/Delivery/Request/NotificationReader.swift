@@ -35,16 +35,15 @@ final class NotificationReader {
     }
 
     private func notification(_ record: DeliveryRecord) throws(Refusal) -> PushNotification {
-        let delivery = record.delivery
-        guard !delivery.isOversized else { throw Refusal.oversized }
-        try Refusal.check(encoding: delivery.properties.contentEncoding)
-        let root = try parse(delivery.body)
+        guard !record.delivery.isOversized else { throw Refusal.oversized }
+        try Refusal.check(encoding: record.delivery.properties.contentEncoding)
+        let root = try parse(record.delivery.body)
         var members = NotificationMembers(of: root, names)
         record.describe(members, apps)
         if record.id == nil {
             record.id =
-                RequestID.of(messageID: delivery.properties.messageID)
-                ?? CloudEvent(delivery.properties)?.requestID
+                RequestID.of(messageID: record.delivery.properties.messageID)
+                ?? CloudEvent(record.delivery.properties)?.requestID
         }
         if let violation = validator.firstViolation(in: root) {
             members = try request(in: root, orRefuse: violation, record)
@@ -54,13 +53,15 @@ final class NotificationReader {
         let named = members[.environment]?.string.flatMap(APNSEnvironment.init(rawValue:))
         let environment = named ?? apps[app].defaultEnvironment
         record.environment = environment
-        let (push, kind) = try push(id, app, members, delivery.body)
+        let (push, kind) = try push(id, app, members, record.delivery.body)
         let topic = apps.topicIndex(of: app, kind)
         guard let route = apps.route(topic: topic, environment) else {
             throw Refusal.unserved(topic: String(decoding: apps.topic(topic), as: UTF8.self), environment)
         }
         try MessageLimits(push).check()
-        if let payload = members[.payload], let violation = payloadValidators[app]?.firstViolation(in: payload) {
+        if let validator = payloadValidators[app], let payload = members.payload,
+            let violation = validator.firstViolation(in: payload)
+        {
             throw Refusal(violation)
         }
         return PushNotification(
@@ -96,7 +97,7 @@ final class NotificationReader {
         _ id: UUIDValue, _ app: AppDirectory.Index, _ members: borrowing NotificationMembers, _ body: [UInt8]
     ) throws(Refusal) -> (push: APNSRequest, kind: AppDirectory.Kind) {
         // The schema has made sure of them; a message that came so far without them is refused all the same.
-        guard let pushType = members[.pushType]?.withUTF8({ PushType($0) }) ?? nil, let payload = members[.payload]
+        guard let pushType = members[.pushType]?.text.flatMap({ PushType($0) }), let payload = members[.payload]
         else {
             throw Refusal(.schema, "required", "push_type or payload is missing.")
         }
@@ -133,12 +134,12 @@ extension DeliveryRecord {
     /// Notes what a result should name, from a message that may yet be refused.
     fileprivate func describe(_ members: borrowing NotificationMembers, _ apps: AppDirectory) {
         app =
-            members[.app]?.withUTF8 { bundleID in
+            members[.app]?.text.flatMap { bundleID in
                 if let index = apps.find(bundleID) { return .configured(index) }
                 return bundleID.count <= Self.repeatedBytesMax
                     ? .unknown(String(decoding: bundleID, as: UTF8.self)) : nil
-            } ?? nil
-        if let own = RequestID.of(id: members[.id]) { id = own }
+            }
+        if let own = members[.id]?.text.flatMap({ UUIDValue($0) }) { id = own }
         if let token = members[.deviceToken], token.kind == .string, token.sourceRange.count <= Self.repeatedBytesMax {
             target = .device(token.text(in: delivery.body))
         } else if let channel = members[.channelID], channel.kind == .string,
@@ -149,12 +150,11 @@ extension DeliveryRecord {
     }
 }
 
-extension JSONValue {
+extension JSONNodeView {
     /// A string's text: the bytes of the message itself unless it has escapes.
     fileprivate func text(in body: [UInt8]) -> ArraySlice<UInt8> {
-        withUTF8 { text in
-            let inside = (sourceRange.lowerBound + 1)..<(sourceRange.upperBound - 1)
-            return inside.count == text.count ? body[inside] : ArraySlice(text)
-        } ?? []
+        guard let text else { return [] }
+        let inside = (sourceRange.lowerBound + 1)..<(sourceRange.upperBound - 1)
+        return inside.count == text.count ? body[inside] : ArraySlice(text)
     }
 }

@@ -13,10 +13,8 @@ public enum RequestID {
     }
 
     static func of(body root: JSONValue) -> UUIDValue? {
-        of(id: root["id"])
+        root["id"]?.withUTF8 { UUIDValue($0) } ?? nil
     }
-
-    static func of(id: JSONValue?) -> UUIDValue? { id?.withUTF8 { UUIDValue($0) } ?? nil }
 
     static func of(messageID: String?) -> UUIDValue? {
         guard let messageID, !messageID.isEmpty else { return nil }
