@@ -40,7 +40,7 @@ public final class Consumer: BrokerChannel {
     private static let consumerTag = "martlet"
 
     /// Called on the loop for each delivery but those that `get` fetched. Set it before the connection is started.
-    public var onDelivery: (IncomingMessage) -> Void = { _ in }
+    public var onDelivery: (consuming IncomingMessage) -> Void = { _ in }
     /// Called on the loop, once, when a channel is lost on which something was delivered: `holds` is false now for all of
     /// it, and what was not settled is delivered again, later.
     public var onChannelLost: () -> Void = {}

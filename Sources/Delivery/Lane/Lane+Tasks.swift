@@ -7,7 +7,7 @@ extension Lane {
     /// Each holds about 1.3 KB.
     private static let idleTasksMax = 1024
 
-    func take(_ delivery: IncomingMessage, from source: Int) {
+    func take(_ delivery: consuming IncomingMessage, from source: Int) {
         let record = DeliveryRecord(of: delivery, from: source, loop.now)
         if let idle = idleTasks.popLast() {
             idleTasks.suffix(2).first?.prefetchTask()
