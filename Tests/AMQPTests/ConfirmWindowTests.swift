@@ -235,7 +235,9 @@ import Testing
             announced = []
             _ = transcript.window.confirmed(number, multiple: multiple, positive: true) {
                 announced.append("\($0) \($1)")
-            } _: { announced.append("\($0) is \($1)") }
+            } _: {
+                announced.append("\($0) is \($1)")
+            }
             return announced
         }
         #expect(confirm(1, multiple: false) == ["c sooner", "a is confirmed"])

@@ -1,22 +1,26 @@
 /// A message to publish. It is always persistent and mandatory.
+///
+/// Optionals are written out: `String?` would be nil by itself before the initializer sets it, and for that the compiler makes
+/// a message somewhere else, copies it and lets go of it, 700 instructions.
+// swift-format-ignore: UseShorthandTypeNames
 public struct OutgoingMessage: Sendable, Hashable {
     /// At most 255 bytes, as are the routing key and all properties that are strings.
     public var exchange: String
     public var routingKey: String
     public var body: [UInt8]
     public var messageID: String
-    public var correlationID: String?
-    public var contentType: String?
-    public var contentEncoding: String?
-    public var type: String?
-    public var replyTo: String?
-    public var appID: String?
+    public var correlationID: Optional<String>
+    public var contentType: Optional<String>
+    public var contentEncoding: Optional<String>
+    public var type: Optional<String>
+    public var replyTo: Optional<String>
+    public var appID: Optional<String>
     /// Seconds since 1970-01-01 UTC.
-    public var timestampSeconds: UInt64?
+    public var timestampSeconds: Optional<UInt64>
     /// For queues that have priorities; nil is that of none.
-    public var priority: UInt8?
+    public var priority: Optional<UInt8>
     /// After so long it leaves its queue, or sooner where that says so; nil: as the queue says.
-    public var expirationMilliseconds: Int64?
+    public var expirationMilliseconds: Optional<Int64>
     /// Must fit one frame together with the other properties. Names that begin with `x-` belong to the broker.
     public var headers: FieldTable
 
@@ -32,7 +36,13 @@ public struct OutgoingMessage: Sendable, Hashable {
         self.messageID = messageID
         self.correlationID = correlationID
         self.contentType = contentType
+        contentEncoding = nil
         self.type = type
+        replyTo = nil
+        appID = nil
+        timestampSeconds = nil
+        priority = nil
+        expirationMilliseconds = nil
         self.headers = headers
     }
 }

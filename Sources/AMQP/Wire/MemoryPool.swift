@@ -26,8 +26,9 @@ final class MemoryPool {
     }
 
     func bytes(_ string: String) -> amqp_bytes_t {
-        var string = string
-        return string.withUTF8 { bytes(UnsafeRawBufferPointer($0)) }
+        // `withUTF8` would ask for a copy, whose reference is counted.
+        string.utf8.withContiguousStorageIfAvailable { bytes(UnsafeRawBufferPointer($0)) }
+            ?? Array(string.utf8).withUnsafeBytes { bytes($0) }
     }
 
     /// An absent string is an empty one; the property's flag says which.
