@@ -76,7 +76,7 @@ public final class HTTP2Client: HTTP2Session {
 
     override func headersBegan(streamID: Int32, slot: Int) {
         headerStream = streams.stream(slot: slot)
-        if let headerStream { delegate?.responseBegan(headerStream) }
+        if let headerStream { delegate?.headersBegan(headerStream) }
     }
 
     override func headerReceived(

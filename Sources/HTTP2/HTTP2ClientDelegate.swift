@@ -11,8 +11,8 @@ open class HTTP2ClientDelegate {
     /// The peer has announced or changed its settings.
     open func settingsReceived(_ settings: HTTP2Settings) {}
 
-    /// The first frame of a response is here; what it says comes next.
-    open func responseBegan(_ stream: HTTP2Stream) {}
+    /// A header block of a response begins to come: of an interim one, of the response itself, or its trailers.
+    open func headersBegan(_ stream: HTTP2Stream) {}
 
     /// The status of the response. Statuses below 200 are followed by another.
     open func responseStatus(_ stream: HTTP2Stream, _ status: Int) {}

@@ -49,6 +49,7 @@ final class SessionMemory {
         guard bytes >= 0, bytes <= Int.max - 2 * Self.granuleBytes else { return nil }
         let list = (max(bytes, 1) - 1) / Self.granuleBytes
         if list < lists.count, let piece = lists[list] {
+            // The next piece says where the one after it is, when its own turn comes.
             let next = piece.load(as: UnsafeMutableRawPointer?.self)
             if let next { Prefetch.memory(at: next) }
             lists[list] = next

@@ -47,8 +47,8 @@ public struct JSONFoundMembers: ~Copyable {
         self.places = places
     }
 
-    /// The value of the name that stands at `position` in `JSONNames`, valid no longer than this. Inlined, since all that
-    /// was found would be copied for a call.
+    /// The value of the name that stands at `position` in `JSONNames`: valid while this is kept and until the parser reads
+    /// the next text, which nobody checks. Inlined, since all that was found would be copied for a call.
     @inlinable public subscript(_ position: Int) -> JSONNodeView? {
         places[position] == 0 ? nil : JSONNodeView(tape, Int(places[position]))
     }

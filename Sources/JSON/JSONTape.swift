@@ -106,16 +106,13 @@ package final class JSONTape {
     /// The node behind this one and everything inside it.
     @inline(__always) func next(after index: Int) -> Int { view.next(after: index) }
 
-    /// The text of a string or key; valid as the pointers are.
-    @inline(__always) func text(of index: Int) -> UnsafeRawBufferPointer { view.text(of: index) }
-
     /// The number at `index`; valid as the pointers are.
     @inline(__always) func number(at index: Int) -> JSONNumber { view.number(at: index) }
 
     package var view: JSONTapeView { JSONTapeView(nodes: nodes, bytes: bytes) }
 }
 
-/// A tape's pointers alone, for `JSONSchema`, which walks nodes by index without paying a reference count for each.
+/// A tape's pointers alone, for `JSONNodeView` and for `JSONSchema`, which looks at nodes without a reference count for each.
 /// Public because only what is public is inlined there; but nobody outside of this package can get one.
 /// Valid until the tape's next `prepare` and as long as the tape lives.
 @frozen public struct JSONTapeView {

@@ -214,7 +214,6 @@ import Testing
         #expect(transcript.window.oldestSentAt == nil)
     }
 
-    /// Against a broker that confirms in any order, at times many at once.
     @Test func aReturnEndsWithItsChannel() {
         var transcript = Transcript()
         _ = transcript.send("before")
@@ -225,7 +224,22 @@ import Testing
         #expect(transcript.told == ["after": .confirmed])
     }
 
-    /// Whoever is next is told ahead, and not those who wait no more.
+    /// Of whoever waits no more the task may be gone.
+    @Test func whoWasGivenUpIsNotAnnounced() {
+        var transcript = Transcript()
+        for name in ["a", "b", "c"] { _ = transcript.send(name) }
+        transcript.now = MonotonicTime(nanoseconds: 1)
+        for name in ["d", "e"] { _ = transcript.send(name) }
+        transcript.window.giveUpWaiting(sentUntil: MonotonicTime(nanoseconds: 0)) { _ in }
+        var announced: [String] = []
+        _ = transcript.window.confirmed(1, multiple: false, positive: true) {
+            announced.append("\($0) \($1)")
+        } _: {
+            announced.append("\($0) is \($1)")
+        }
+        #expect(announced == ["e soon"])
+    }
+
     @Test func whoseConfirmsComeNextAreAnnounced() {
         var transcript = Transcript()
         for name in ["a", "b", "c", "d", "e", "f", "g"] { _ = transcript.send(name) }
@@ -248,6 +262,7 @@ import Testing
         #expect(confirm(7, multiple: true) == ["f is confirmed", "g is confirmed"])
     }
 
+    /// Against a broker that confirms in any order, at times many at once.
     @Test(arguments: 0..<20)
     func whateverTheOrderEachIsToldOnce(seed: UInt64) {
         var random = SeededRandom(seed: seed)

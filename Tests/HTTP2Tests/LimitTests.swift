@@ -77,7 +77,8 @@ import Testing
         #expect(rig.run(until: { rig.client.ended == 1 }) == .done)
         #expect(
             rig.client.responses[stream.id]
-                == RecordingClient.Response(status: 500, body: [UInt8](repeating: 9, count: limit), end: .complete))
+                == RecordingClient.Response(
+                    headerBlocks: 1, status: 500, body: [UInt8](repeating: 9, count: limit), end: .complete))
     }
 
     @Test func aResponsesHeadersAreKeptUpToTheirLimit() throws {

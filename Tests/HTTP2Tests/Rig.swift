@@ -67,6 +67,7 @@ final class Rig {
 /// Notes all that it is told.
 final class RecordingClient: HTTP2ClientDelegate {
     struct Response: Equatable {
+        var headerBlocks = 0
         var status = 0
         var headers: [String] = []
         var body: [UInt8] = []
@@ -95,6 +96,7 @@ final class RecordingClient: HTTP2ClientDelegate {
 
     override func connected() { connections += 1 }
     override func settingsReceived(_ settings: HTTP2Settings) { self.settings.append(settings) }
+    override func headersBegan(_ stream: HTTP2Stream) { responses[stream.id, default: Response()].headerBlocks += 1 }
     override func responseStatus(_ stream: HTTP2Stream, _ status: Int) {
         responses[stream.id, default: Response()].status = status
     }

@@ -17,7 +17,8 @@ import Testing
         #expect(
             rig.client.responses[stream.id]
                 == RecordingClient.Response(
-                    status: 400, headers: ["apns-id: abc"], body: Array("{\"reason\":\"x\"}".utf8), end: .complete))
+                    headerBlocks: 1, status: 400, headers: ["apns-id: abc"], body: Array("{\"reason\":\"x\"}".utf8),
+                    end: .complete))
         let request = try #require(rig.server.requests[stream.id])
         #expect(
             request.headers == [
@@ -34,7 +35,8 @@ import Testing
         let stream = try #require(rig.request(body: [1, 2, 3], range: 1..<1))
         #expect(rig.run(until: { rig.client.ended == 1 }) == .done)
         #expect(rig.server.requests[stream.id]?.body == [])
-        #expect(rig.client.responses[stream.id] == RecordingClient.Response(status: 200, end: .complete))
+        #expect(
+            rig.client.responses[stream.id] == RecordingClient.Response(headerBlocks: 1, status: 200, end: .complete))
     }
 
     /// Each answer carries the request's body, so that a mix-up shows. Slots are used again.
@@ -406,7 +408,8 @@ import Testing
         }
         #expect(rig.run(until: { rig.client.ended == 2 }) == .done)
         #expect(
-            rig.client.responses[second.id] == RecordingClient.Response(status: 200, body: [2], end: .complete))
+            rig.client.responses[second.id]
+                == RecordingClient.Response(headerBlocks: 1, status: 200, body: [2], end: .complete))
     }
 
     @Test func aRequestBrokenOffBeforeItWasWrittenIsUnprocessed() throws {

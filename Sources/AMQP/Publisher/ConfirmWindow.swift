@@ -1,5 +1,11 @@
 package import EventLoop
 
+/// So many confirms later a publish is over, if they come in order.
+package enum ConfirmsAhead: UInt64 {
+    case soon = 4
+    case sooner = 2
+}
+
 /// The publishes of one channel that the broker has not confirmed, by sequence number.
 ///
 /// Numbers run from 1 without a gap (RabbitMQ's publisher confirms). `returned` is called for a returned message before
@@ -87,17 +93,11 @@ package struct ConfirmWindow<Waiter> {
         return abandoned
     }
 
-    /// How soon the publish of a waiter is over, if confirms come in order.
-    package enum Upcoming: UInt64, CaseIterable {
-        case soon = 4
-        case sooner = 2
-    }
-
     /// The broker's `basic.ack` (`positive`) or `basic.nack`. Calls `resume` for every waiter whose publish is over, and
     /// before that `prepare` for some whose publishes are over next.
     /// `false` when the number is not open, which no broker does.
     package mutating func confirmed(
-        _ number: UInt64, multiple: Bool, positive: Bool, prepare: (Waiter, Upcoming) -> Void = { _, _ in },
+        _ number: UInt64, multiple: Bool, positive: Bool, prepare: (Waiter, ConfirmsAhead) -> Void = { _, _ in },
         _ resume: (Waiter, PublishOutcome) -> Void
     ) -> Bool {
         // 0 with `multiple` means all.
@@ -117,10 +117,16 @@ package struct ConfirmWindow<Waiter> {
         return true
     }
 
-    private func announce(after number: UInt64, _ prepare: (Waiter, Upcoming) -> Void) {
-        for upcoming in Upcoming.allCases where number + upcoming.rawValue < next {
-            if let waiter = self[number + upcoming.rawValue]?.waiter { prepare(waiter, upcoming) }
-        }
+    private func announce(after number: UInt64, _ prepare: (Waiter, ConfirmsAhead) -> Void) {
+        announce(number, .soon, prepare)
+        announce(number, .sooner, prepare)
+    }
+
+    @inline(__always) private func announce(
+        _ number: UInt64, _ ahead: ConfirmsAhead, _ prepare: (Waiter, ConfirmsAhead) -> Void
+    ) {
+        guard number + ahead.rawValue < next, let waiter = self[number + ahead.rawValue]?.waiter else { return }
+        prepare(waiter, ahead)
     }
 
     private mutating func end(_ number: UInt64, positive: Bool, _ resume: (Waiter, PublishOutcome) -> Void) {

@@ -1,8 +1,7 @@
-/// A message to publish. It is always persistent and mandatory.
-///
-/// Optionals are written out: `String?` would be nil by itself before the initializer sets it, and for that the compiler makes
-/// a message somewhere else, copies it and lets go of it, 700 instructions.
+// Optionals are written out: `String?` would be nil by itself before the initializer sets it, and so the compiler would make
+// a message somewhere else, copy it and let go of it.
 // swift-format-ignore: UseShorthandTypeNames
+/// A message to publish. It is always persistent and mandatory.
 public struct OutgoingMessage: Sendable, Hashable {
     /// At most 255 bytes, as are the routing key and all properties that are strings.
     public var exchange: String

@@ -26,7 +26,7 @@ final class MemoryPool {
     }
 
     func bytes(_ string: String) -> amqp_bytes_t {
-        // `withUTF8` would ask for a copy, whose reference is counted.
+        // In place: `withUTF8` needs a copy, whose reference is counted.
         string.utf8.withContiguousStorageIfAvailable { bytes(UnsafeRawBufferPointer($0)) }
             ?? Array(string.utf8).withUnsafeBytes { bytes($0) }
     }

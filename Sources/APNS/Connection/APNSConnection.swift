@@ -255,7 +255,7 @@ final class APNSConnection: HTTP2ClientDelegate {
     }
 
     /// While nghttp2 reads the header block, what its end needs is fetched.
-    override func responseBegan(_ stream: HTTP2Stream) {
+    override func headersBegan(_ stream: HTTP2Stream) {
         flights[stream.slot]?.push?.prefetch()
     }
 

@@ -201,10 +201,10 @@ struct CopyTable {
 
     /// The entry that is forgotten after the next, and the slot of the next: their memory is older than any other.
     private func prefetchOldest() {
-        let next = entries[Int(order[oldest])]
+        let next = entries[Int(order[oldest])].key
         let afterNext = Int(order[(oldest + 1) % settledMax])
         entries.withUnsafeBufferPointer { Prefetch.memory(at: $0.baseAddress! + afterNext) }
-        slots.withUnsafeBufferPointer { Prefetch.memory(at: $0.baseAddress! + home(next.key)) }
+        slots.withUnsafeBufferPointer { Prefetch.memory(at: $0.baseAddress! + home(next)) }
     }
 
     private func index(of key: CopyKey) -> Int? {

@@ -6,7 +6,9 @@ public import JSONSchema
 /// The event of CloudEvents 1.0 that a request may come as: with the attributes around it in the body, and the request as
 /// its `data` (structured mode; JSON format, section 3), or with them in the headers (binary mode; AMQP binding, section
 /// 3.1, with either prefix).
-public struct CloudEvent: Sendable, Hashable {
+///
+/// A class: few messages have one, and the record of each has room for it.
+public final class CloudEvent: Sendable {
     /// Before the name of an attribute.
     private static let headerPrefixes = ["cloudEvents_", "cloudEvents:"]
     private static let versionHeaders = headerPrefixes.map { $0 + "specversion" }
@@ -22,12 +24,12 @@ public struct CloudEvent: Sendable, Hashable {
     let traceState: String?
 
     /// Structured mode; nil for a body that is no event.
-    init?(_ root: JSONValue) {
+    convenience init?(_ root: JSONValue) {
         self.init { name in root[key: name]?.string }
     }
 
     /// Binary mode; nil for a message that is no event, or one of another version, whose request stands for itself.
-    init?(_ properties: MessageProperties) {
+    convenience init?(_ properties: MessageProperties) {
         guard let mode = Self.versionHeaders.firstIndex(where: { properties.header($0) != nil }) else { return nil }
         self.init { properties.header(Self.headerPrefixes[mode] + $0)?.stringValue }
         guard isRead else { return nil }

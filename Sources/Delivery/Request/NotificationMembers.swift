@@ -29,7 +29,7 @@ struct NotificationMembers: ~Copyable {
 
     init(of root: JSONValue, _ names: JSONNames) { found = names.find(in: root) }
 
-    /// Valid as long as the members.
+    /// Valid while the members are kept and until their parser reads the next text.
     subscript(_ name: Name) -> JSONNodeView? { found[name.rawValue] }
 
     var payload: JSONValue? { found.value(Name.payload.rawValue) }

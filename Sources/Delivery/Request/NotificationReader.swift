@@ -59,8 +59,8 @@ final class NotificationReader {
             throw Refusal.unserved(topic: String(decoding: apps.topic(topic), as: UTF8.self), environment)
         }
         try MessageLimits(push).check()
-        if let validator = payloadValidators[app], let payload = members.payload,
-            let violation = validator.firstViolation(in: payload)
+        if let appValidator = payloadValidators[app], let payload = members.payload,
+            let violation = appValidator.firstViolation(in: payload)
         {
             throw Refusal(violation)
         }

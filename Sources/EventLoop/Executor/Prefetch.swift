@@ -1,7 +1,7 @@
 import CSwiftJobs
 
 /// Asks the processor for memory that is used soon and has not been for a thousand messages, so that its way here and the
-/// work until then go on together (decision 26).
+/// work until then go on together (decision 26). Asking does no harm with any address.
 public enum Prefetch {
     private static let lineBytes = 64
 
@@ -25,17 +25,17 @@ public enum Prefetch {
 extension UnsafeContinuation {
     /// Where the two are in the runtime's records of 64-bit platforms, as in the code that is compiled for `resume`. Were they
     /// elsewhere, what is fetched would be of no use, and no more than that.
-    private static var contextOffset: Int { 0x40 }
-    private static var resultOffset: Int { 0x28 }
+    static var contextOffset: Int { 0x40 }
+    static var resultOffset: Int { 0x28 }
 
     private var task: UnsafeRawPointer { unsafeBitCast(self, to: UnsafeRawPointer.self) }
 
-    /// Of a task that is not resumed yet. First.
+    /// First.
     public func prefetchTask() {
         Prefetch.twoLines(at: task)
     }
 
-    /// Of a task that is not resumed yet. Second.
+    /// Second. Reads the task's record: only of a task that is certain to wait still, whose memory may be gone otherwise.
     public func prefetchContext() {
         guard let context = task.load(fromByteOffset: Self.contextOffset, as: UnsafeRawPointer?.self) else { return }
         Prefetch.twoLines(at: context + Self.resultOffset)
