@@ -188,7 +188,7 @@ package struct ConfirmWindow<Waiter> {
     private var mask: UInt64 { UInt64(entries.count - 1) }
 
     private subscript(number: UInt64) -> Entry? {
-        _read { yield entries[Int(truncatingIfNeeded: number & mask)] }
+        get { entries[Int(truncatingIfNeeded: number & mask)] }
         _modify { yield &entries[Int(truncatingIfNeeded: number & mask)] }
     }
 }

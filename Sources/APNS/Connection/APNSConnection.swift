@@ -19,6 +19,11 @@ final class APNSConnection: HTTP2ClientDelegate {
         var hasID = false
         /// nil where none came: of a push to a device that production accepted.
         var details: Details?
+
+        mutating func answered(_ status: Int) {
+            push?.prefetchContext()
+            self.status = status
+        }
     }
 
     /// What an answer says beside its status.
@@ -260,8 +265,7 @@ final class APNSConnection: HTTP2ClientDelegate {
     }
 
     override func responseStatus(_ stream: HTTP2Stream, _ status: Int) {
-        flights[stream.slot]?.push?.prefetchContext()
-        flights[stream.slot]?.status = status
+        flights[stream.slot]?.answered(status)
     }
 
     override func responseHeader(_ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {

@@ -25,10 +25,15 @@ public enum Prefetch {
 extension UnsafeContinuation {
     /// Where the two are in the runtime's records of 64-bit platforms, as in the code that is compiled for `resume`. Were they
     /// elsewhere, what is fetched would be of no use, and no more than that.
-    static var contextOffset: Int { 0x40 }
-    static var resultOffset: Int { 0x28 }
+    private static var contextOffset: Int { 0x40 }
+    private static var resultOffset: Int { 0x28 }
 
     private var task: UnsafeRawPointer { unsafeBitCast(self, to: UnsafeRawPointer.self) }
+
+    /// Of a task that waits: the place that says where its result goes.
+    var resultPlace: UnsafeRawPointer? {
+        task.load(fromByteOffset: Self.contextOffset, as: UnsafeRawPointer?.self).map { $0 + Self.resultOffset }
+    }
 
     /// First.
     public func prefetchTask() {
@@ -37,7 +42,6 @@ extension UnsafeContinuation {
 
     /// Second. Reads the task's record: only of a task that is certain to wait still, whose memory may be gone otherwise.
     public func prefetchContext() {
-        guard let context = task.load(fromByteOffset: Self.contextOffset, as: UnsafeRawPointer?.self) else { return }
-        Prefetch.twoLines(at: context + Self.resultOffset)
+        if let resultPlace { Prefetch.twoLines(at: resultPlace) }
     }
 }
