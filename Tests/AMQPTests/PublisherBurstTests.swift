@@ -17,8 +17,7 @@ struct PublisherBurstTests {
         Scene.play { scene in
             try scene.broker.start()
             scene.broker.declareQueue("out")
-            let publisher = scene.makePublisher()
-            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            let publisher = try await scene.readyPublisher()
             scene.broker.setSilent(isHeldUp)
             let burst = Self.burst
             for message in burst { scene.publish(message, publisher) }
@@ -35,8 +34,7 @@ struct PublisherBurstTests {
     @Test func aBurstThatTheConnectionDoesNotOutliveIsUnknown() {
         Scene.play { scene in
             try scene.broker.start()
-            let publisher = scene.makePublisher()
-            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            let publisher = try await scene.readyPublisher()
             scene.broker.setSilent(true)
             let burst = Self.burst
             for message in burst { scene.publish(message, publisher) }

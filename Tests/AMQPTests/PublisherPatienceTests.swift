@@ -53,8 +53,7 @@ import Testing
         Scene.play { scene in
             try scene.broker.start()
             scene.broker.declareQueue("out")
-            let publisher = scene.makePublisher()
-            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            let publisher = try await scene.readyPublisher()
             scene.broker.raiseAlarm("low on memory")
             // Blocked by its first publish, which also costs it the channel.
             _ = await publisher.publish(Scene.message("a", exchange: "missing"))
@@ -144,8 +143,7 @@ import Testing
             scene.broker.declareQueue("out")
             scene.broker.behaviour.opensRefusingChannels = true
             scene.broker.behaviour.refusalSeconds = 7
-            let publisher = scene.makePublisher()
-            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            let publisher = try await scene.readyPublisher()
             scene.broker.behaviour.opensRefusingChannels = false
             for number in 0..<40 { scene.publish(Scene.message("\(number)"), publisher) }
             // Refused after 7, 14 and 21 s, which is for more than 10; the close is answered after none of the others.

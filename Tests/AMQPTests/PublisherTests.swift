@@ -165,8 +165,7 @@ import Testing
             try scene.broker.start()
             scene.broker.declareQueue("out")
             scene.broker.behaviour.opensRefusingChannels = true
-            let publisher = scene.makePublisher()
-            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            let publisher = try await scene.readyPublisher()
             scene.broker.behaviour.opensRefusingChannels = false
             var outcomes: [PublishOutcome] = []
             for _ in 0..<13 {
@@ -231,8 +230,7 @@ import Testing
     @Test func whatIsRefusedIsNoSignOfLifeToTheBroker() {
         Scene.play { scene in
             try scene.broker.start()
-            let publisher = scene.makePublisher()
-            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            let publisher = try await scene.readyPublisher()
             for _ in 0..<60 {
                 let message = Scene.message("a", key: String(repeating: "x", count: 256))
                 #expect(await publisher.publish(message) == .refused(.shortStringTooLong))
@@ -282,8 +280,7 @@ import Testing
             scene.loop.network.wholePiecesPercent = 100
             try scene.broker.start()
             scene.broker.declareQueue("out")
-            let publisher = scene.makePublisher()
-            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            let publisher = try await scene.readyPublisher()
             let heartbeats = Scene.Notes()
             scene.loop.network.connections[0].onDelivery = { direction, bytes in
                 if direction == .toServer, bytes == Frame.overheadBytes { heartbeats.count += 1 }
@@ -321,8 +318,7 @@ import Testing
         Scene.play { scene in
             try scene.broker.start()
             scene.broker.declareQueue("out")
-            let publisher = scene.makePublisher()
-            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            let publisher = try await scene.readyPublisher()
             scene.publish(Scene.message("a", exchange: "missing"), publisher)
             scene.publish(Scene.message("b"), publisher)
             await scene.wait("outcomes") { scene.outcomes.count == 2 }
@@ -341,8 +337,7 @@ import Testing
             try scene.broker.start()
             scene.broker.declareQueue("out")
             scene.broker.behaviour.confirmDelayMilliseconds = 0...300
-            let publisher = scene.makePublisher()
-            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            let publisher = try await scene.readyPublisher()
             let known = await publisher.publish(Scene.message("known", exchange: "gone"))
             guard case .unknown = known else { return fail("\(known)") }
 
@@ -372,8 +367,7 @@ import Testing
     @Test func anExchangeThatIsThereAgainIsPublishedToAsAnyOther() {
         Scene.play { scene in
             try scene.broker.start()
-            let publisher = scene.makePublisher()
-            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            let publisher = try await scene.readyPublisher()
             let known = await publisher.publish(Scene.message("known", exchange: "gone"))
             guard case .unknown = known else { return fail("\(known)") }
             scene.broker.declareExchange("gone", .direct)
@@ -426,8 +420,7 @@ import Testing
             try scene.broker.start()
             scene.broker.declareQueue("out")
             scene.broker.behaviour.confirmDelayMilliseconds = 500...500
-            let publisher = scene.makePublisher()
-            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            let publisher = try await scene.readyPublisher()
             scene.publish(Scene.message("a"), publisher)
             await scene.pass(.milliseconds(100))
             #expect(publisher.unconfirmedCount == 1)
@@ -513,8 +506,7 @@ import Testing
     @Test func whatComesDuringTheCloseIsNotSent() {
         Scene.play { scene in
             try scene.broker.start()
-            let publisher = scene.makePublisher()
-            try await publisher.waitUntilReady(deadlineSeconds: 10)
+            let publisher = try await scene.readyPublisher()
             scene.broker.setSilent(true)
             scene.closeWithoutWaiting(publisher)
             await scene.pass(.seconds(1))

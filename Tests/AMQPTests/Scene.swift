@@ -59,6 +59,12 @@ actor Scene {
         hosts.map { ByteConnector(loop: loop, endpoint: Endpoint(host: $0, port: 5672)) }
     }
 
+    func readyPublisher() async throws -> Publisher {
+        let publisher = makePublisher()
+        try await publisher.waitUntilReady(deadlineSeconds: 10)
+        return publisher
+    }
+
     func makeConsumer(
         _ queue: String = "in", prefetch: Int = 10, _ change: (inout ConsumerConfiguration) -> Void = { _ in }
     ) -> Consumer {
