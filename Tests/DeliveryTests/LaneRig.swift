@@ -126,6 +126,11 @@ final class LaneRig {
         }
     }
 
+    /// Has the first lane take what no broker has sent: it gives it back, which nobody hears.
+    func take(_ delivery: IncomingMessage) {
+        loop.enter { [lane = lanes[0]] in lane.assumeIsolated { $0.take(delivery, from: 0) } }
+    }
+
     /// How the first lane stands.
     func status() -> LaneStatus? {
         state.status = nil

@@ -5,7 +5,7 @@ import Telemetry
 
 extension Lane {
     /// The way of one message: read it, send it, publish what became of it, acknowledge it.
-    @inline(__always) func deliver(_ record: DeliveryRecord) async {
+    @inline(__always) func deliver(_ record: consuming DeliveryRecord) async {
         if backlog.count > 0 { await waitToBegin(record) }
         guard begin(record) else { return }
         if isPoison(record) {

@@ -14,17 +14,19 @@ extension Lane {
             idleTasks.last?.prefetchContext()
             return idle.resume(returning: record)
         }
+        // The closure of a task lives as long as the task: it must not own the first message.
+        let first = Unmanaged.passRetained(record)
         guard !configuration.defects.leavesTheExecutor else {
-            Task(executorPreference: globalConcurrentExecutor) { await self.deliverOneByOne(record) }
+            Task(executorPreference: globalConcurrentExecutor) { await self.deliverOneByOne(first.takeRetainedValue()) }
             return
         }
-        Task { await deliverOneByOne(record) }
+        Task { await deliverOneByOne(first.takeRetainedValue()) }
     }
 
-    @inline(never) private func deliverOneByOne(_ first: DeliveryRecord) async {
-        var next: DeliveryRecord? = first
-        while let record = next {
-            await deliver(record)
+    @inline(never) private func deliverOneByOne(_ first: consuming DeliveryRecord) async {
+        var next: DeliveryRecord? = consume first
+        while let record = next.take() {
+            await deliver(consume record)
             guard idleTasks.count < Self.idleTasksMax, !state.isDraining else { return }
             next = await withUnsafeContinuation { idleTasks.append($0) }
         }
