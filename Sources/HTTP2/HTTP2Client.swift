@@ -7,6 +7,8 @@ public import EventLoop
 ///     client.connect(through: connector)
 public final class HTTP2Client: HTTP2Session {
     private var delegate: HTTP2ClientDelegate?
+    private var encoder = HeaderEncoder()
+    private var unsent = UnsentHeaders()
     /// What the peer has announced; nil before its first SETTINGS.
     public private(set) var peerSettings: HTTP2Settings?
 
@@ -31,10 +33,11 @@ public final class HTTP2Client: HTTP2Session {
     /// Sends a request at the end of this turn.
     ///
     /// - Parameters:
-    ///   - headers: all fields, with the pseudo-header fields first. Copied here.
+    ///   - headers: all fields, with the pseudo-header fields first. Taken: what is left is storage to be used again. A
+    ///     request whose fields are more than a frame holds, 16 KiB, ends unsent.
     ///   - body: kept, not copied, until the stream has ended; `range` of it is sent.
     /// - Returns: the stream, whose end the delegate is told exactly once; nil when none is free (``streamsFree``).
-    public func request(_ headers: HeaderBlock, body: [UInt8] = [], range: Range<Int>? = nil) -> HTTP2Stream? {
+    public func request(_ headers: inout HeaderBlock, body: [UInt8] = [], range: Range<Int>? = nil) -> HTTP2Stream? {
         loop.assertOnLoop()
         guard streamsFree > 0 else { return nil }
         let range = range ?? body.indices
@@ -42,19 +45,33 @@ public final class HTTP2Client: HTTP2Session {
         let id = nghttp2_session_get_next_stream_id(session)
         guard let id = Int32(exactly: id) else { return nil }
         let stream = streams.add(id: id, body: body, range: range)
-        let submitted = fields.with(headers) { fields, count in
-            withUnsafePointer(to: SessionFactory.body(slot: stream.slot)) { source in
-                nghttp2_submit_request(
-                    session, nil, fields, count, range.isEmpty ? nil : source,
-                    UnsafeMutableRawPointer(bitPattern: stream.slot + 1))
-            }
+        // nghttp2 opens the stream and makes its frames; the header block is written here, when it leaves.
+        let submitted = withUnsafePointer(to: SessionFactory.body(slot: stream.slot)) { source in
+            nghttp2_submit_request(
+                session, nil, nil, 0, range.isEmpty ? nil : source,
+                UnsafeMutableRawPointer(bitPattern: stream.slot + 1))
         }
         guard submitted == id else {
             _ = streams.remove(stream)
             return nil
         }
+        if HeaderEncoder.bytesMax(of: headers) <= HeadersFrame.blockBytesMax {
+            unsent.add(&headers, streamID: id)
+        } else {
+            // Given up before it leaves.
+            reset(stream, .internalError)
+        }
         requestFlush()
         return stream
+    }
+
+    override func append(_ bytes: UnsafeRawBufferPointer, to output: inout OutputBuffer) {
+        guard let streamID = HeadersFrame.streamID(of: bytes) else { return output.append(bytes) }
+        unsent.take(streamID: streamID) { block in
+            HeadersFrame.append(bytes, to: &output, bytesMax: HeaderEncoder.bytesMax(of: block)) {
+                encoder.write(block, to: $0)
+            }
+        }
     }
 
     override func sessionOpened() {
@@ -71,6 +88,7 @@ public final class HTTP2Client: HTTP2Session {
             headerTableBytes: value(NGHTTP2_SETTINGS_HEADER_TABLE_SIZE),
             maxHeaderListBytes: limit(value(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE)))
         peerSettings = settings
+        if let bytes = settings.headerTableBytes { encoder.limitTable(to: bytes) }
         delegate?.settingsReceived(settings)
     }
 

@@ -109,7 +109,15 @@ public final class HTTP2Server: HTTP2Session {
         settingsLeave = true
     }
 
-    override func frameMade(_ bytes: UnsafeMutableRawBufferPointer) {
+    override func append(_ bytes: UnsafeRawBufferPointer, to output: inout OutputBuffer) {
+        output.append(upTo: bytes.count) { space in
+            space.copyMemory(from: bytes)
+            frameMade(space)
+            return bytes.count
+        }
+    }
+
+    private func frameMade(_ bytes: UnsafeMutableRawBufferPointer) {
         guard settingsLeave else { return }
         settingsLeave = false
         guard !limitsUnsent.isEmpty else { return }

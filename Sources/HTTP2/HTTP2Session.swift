@@ -274,12 +274,9 @@ public class HTTP2Session: ByteStreamHandler {
                 peerBroke(String(cString: nghttp2_strerror(Int32(clamping: count))))
                 return true
             }
-            output.append(upTo: count) { space in
-                space.copyMemory(from: UnsafeRawBufferPointer(start: frame, count: count))
-                frameMade(space)
-                return count
-            }
-            outputPosition += UInt64(count)
+            let before = output.count
+            append(UnsafeRawBufferPointer(start: frame, count: count), to: &output)
+            outputPosition += UInt64(output.count - before)
         }
         return false
     }
@@ -299,8 +296,8 @@ public class HTTP2Session: ByteStreamHandler {
 
     func sessionClosed(_ error: TransportError?) {}
 
-    /// Bytes of a frame as they leave; may be changed in place.
-    func frameMade(_ bytes: UnsafeMutableRawBufferPointer) {}
+    /// Bytes of frames leave as nghttp2 has made them, or as the session would have them.
+    func append(_ bytes: UnsafeRawBufferPointer, to output: inout OutputBuffer) { output.append(bytes) }
 
     /// A frame's header has come, of whatever type.
     func frameBegan() {}

@@ -15,6 +15,21 @@ public struct HeaderBlock: Sendable {
         /// There as long as the process: nobody has to copy it.
         case constant(StaticString)
         case stored(start: Int, count: Int)
+
+        var count: Int {
+            switch self {
+            case .constant(let text): text.utf8CodeUnitCount
+            case .stored(_, let count): count
+            }
+        }
+
+        /// - Parameter stored: the block's bytes.
+        func bytes(in stored: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+            switch self {
+            case .constant(let text): UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+            case .stored(let start, let count): UnsafeRawBufferPointer(rebasing: stored[start..<start + count])
+            }
+        }
     }
 
     struct Field {

@@ -88,11 +88,11 @@ class ProviderClient: HTTP2ClientDelegate {
         headers.append(":scheme", "https")
         headers.append(name: ":path", value: "/3/device/\(deviceToken)", indexing: .never)
         headers.append(":authority", "api.sandbox.push.apple.com")
-        headers.append(name: "authorization", value: "bearer \(token)")
+        headers.append(name: "authorization", value: "bearer \(token)", indexing: .never)
         headers.append("apns-topic", "com.example.app")
         headers.append("apns-push-type", "alert")
         if let id { headers.append(name: "apns-id", value: id, indexing: .never) }
-        return session.request(headers, body: Array(body.utf8))
+        return session.request(&headers, body: Array(body.utf8))
     }
 
     override func settingsReceived(_ settings: HTTP2Settings) { streamsMax.append(settings.maxConcurrentStreams) }

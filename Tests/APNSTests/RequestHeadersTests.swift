@@ -13,7 +13,6 @@ import Testing
         }
     }
 
-    /// Whatever this asks for, nghttp2 writes `authorization` as it should; another library would not.
     @Test func secretsAndWhatDiffersAreNotIndexed() throws {
         var headers = RequestHeaders(authority: Array("api.test".utf8))
         var block = HeaderBlock()

@@ -117,11 +117,10 @@ import Testing
         #expect(asked == [3])
     }
 
-    /// nghttp2 makes no header block above 64 KiB: the request fails without having been sent.
-    @Test func aHugeHeaderIsNotSent() throws {
+    @Test func aHeaderBlockThatIsLargerThanAFrameIsNotSent() throws {
         let rig = try Rig()
         #expect(rig.open())
-        rig.request("/" + String(repeating: "a", count: 100_000))
+        rig.request("/" + String(repeating: "a", count: 16_384))
         rig.request("/ok")
         #expect(rig.run(until: { rig.client.ended == 2 }) == .done)
         #expect(rig.client.responses[1]?.end == .refusedUnprocessed)

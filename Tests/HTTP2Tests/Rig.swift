@@ -91,7 +91,7 @@ final class RecordingClient: HTTP2ClientDelegate {
         headers.append(":path", Array(path.utf8), indexing: .never)
         headers.append(":authority", "server")
         headers.append("number", 42)
-        return client.request(headers, body: body, range: range)
+        return client.request(&headers, body: body, range: range)
     }
 
     override func connected() { connections += 1 }

@@ -111,7 +111,7 @@ final class APNSConnection: HTTP2ClientDelegate {
             return false
         }
         headers.write(push.request, token: token, to: &block)
-        let stream = client.request(block, body: push.request.payload, range: push.request.payloadRange)
+        let stream = client.request(&block, body: push.request.payload, range: push.request.payloadRange)
         guard let stream else {
             drain()
             return false
