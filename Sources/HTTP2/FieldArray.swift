@@ -7,18 +7,16 @@ struct FieldArray: ~Copyable {
 
     deinit { storage.deallocate() }
 
-    /// Hands `block` to `body`, behind `:status` where one is given; nghttp2 copies what it keeps, but for constants.
+    /// Hands `block` to `body`, behind `:status`; nghttp2 copies what it keeps, but for constants.
     mutating func with<Result>(
-        _ block: HeaderBlock, status: [UInt8] = [], _ body: (UnsafePointer<nghttp2_nv>?, Int) -> Result
+        _ block: HeaderBlock, status: [UInt8], _ body: (UnsafePointer<nghttp2_nv>?, Int) -> Result
     ) -> Result {
         reserve(block.fields.count + 1)
         count = 0
         return block.bytes.withUnsafeBufferPointer { bytes in
             status.withUnsafeBufferPointer { status in
-                if !status.isEmpty {
-                    let value = HeaderBlock.Part.stored(start: 0, count: status.count)
-                    append(HeaderBlock.Field(name: .constant(":status"), value: value, indexing: .indexed), status)
-                }
+                let value = HeaderBlock.Part.stored(start: 0, count: status.count)
+                append(HeaderBlock.Field(name: .constant(":status"), value: value, indexing: .indexed), status)
                 for field in block.fields { append(field, bytes) }
                 return body(UnsafePointer(storage.baseAddress), count)
             }

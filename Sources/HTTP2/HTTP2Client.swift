@@ -33,8 +33,9 @@ public final class HTTP2Client: HTTP2Session {
     /// Sends a request at the end of this turn.
     ///
     /// - Parameters:
-    ///   - headers: all fields, with the pseudo-header fields first. Taken: what is left is storage to be used again. A
-    ///     request whose fields are more than a frame holds, 16 KiB, ends unsent.
+    ///   - headers: all fields, with the pseudo-header fields first; the method is neither HEAD nor CONNECT, whose answers
+    ///     are read in another way. Taken, and left empty, when a stream is returned. A request whose fields may be more than
+    ///     a frame holds, 16 KiB, ends unsent.
     ///   - body: kept, not copied, until the stream has ended; `range` of it is sent.
     /// - Returns: the stream, whose end the delegate is told exactly once; nil when none is free (``streamsFree``).
     public func request(_ headers: inout HeaderBlock, body: [UInt8] = [], range: Range<Int>? = nil) -> HTTP2Stream? {
@@ -60,23 +61,29 @@ public final class HTTP2Client: HTTP2Session {
         } else {
             // Given up before it leaves.
             reset(stream, .internalError)
+            headers.removeAll()
         }
         requestFlush()
         return stream
     }
 
     override func append(_ bytes: UnsafeRawBufferPointer, to output: inout OutputBuffer) {
-        guard let streamID = HeadersFrame.streamID(of: bytes) else { return output.append(bytes) }
+        guard let streamID = HeadersFrame.streamID(of: bytes) else { return super.append(bytes, to: &output) }
+        let before = output.count
         unsent.take(streamID: streamID) { block in
             HeadersFrame.append(bytes, to: &output, bytesMax: HeaderEncoder.bytesMax(of: block)) {
                 encoder.write(block, to: $0)
             }
         }
+        guard let stream = streams.stream(slot: slot(streamID: streamID)) else { return }
+        streams[stream].headersEnd = outputPosition + UInt64(output.count - before)
     }
 
     override func sessionOpened() {
         delegate?.connected()
     }
+
+    override func headerTableLimited(to bytes: UInt32) { encoder.limitTable(to: bytes) }
 
     override func settingsReceived(isAcknowledgement: Bool) {
         guard !isAcknowledgement else { return }
@@ -88,7 +95,6 @@ public final class HTTP2Client: HTTP2Session {
             headerTableBytes: value(NGHTTP2_SETTINGS_HEADER_TABLE_SIZE),
             maxHeaderListBytes: limit(value(NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE)))
         peerSettings = settings
-        if let bytes = settings.headerTableBytes { encoder.limitTable(to: bytes) }
         delegate?.settingsReceived(settings)
     }
 
@@ -127,13 +133,9 @@ public final class HTTP2Client: HTTP2Session {
         streams[stream].hasEnded = true
     }
 
-    override func headersSent(slot: Int) {
-        guard let stream = streams.stream(slot: slot) else { return }
-        streams[stream].headersEnd = outputPosition
-    }
-
     override func streamClosed(slot: Int, _ code: HTTP2ErrorCode) {
         guard let stream = streams.stream(slot: slot), let entry = streams.remove(stream) else { return }
+        if streams.count == 0 { unsent.removeAll() }
         let end: StreamEnd
         if entry.hasEnded && code == .noError {
             end = .complete
@@ -154,6 +156,7 @@ public final class HTTP2Client: HTTP2Session {
     }
 
     override func sessionClosed(_ error: TransportError?) {
+        unsent = UnsentHeaders()
         for slot in streams.entries.indices {
             guard let stream = streams.stream(slot: slot), let entry = streams.remove(stream) else { continue }
             let mayHaveArrived = entry.headersEnd.map { wasWritten($0) } ?? false

@@ -15,6 +15,7 @@ public final class HTTP2Server: HTTP2Session {
     /// The stream limit that the client has acknowledged; nil when it has acknowledged none.
     public private(set) var acknowledgedStreamsMax: Int?
     private var settingsLeave = false
+    private var fields = FieldArray()
     private var hasClientBegun = false
     private var budget: InputBudget
     private var stall: OutputStall?
@@ -110,16 +111,17 @@ public final class HTTP2Server: HTTP2Session {
     }
 
     override func append(_ bytes: UnsafeRawBufferPointer, to output: inout OutputBuffer) {
+        guard settingsLeave else { return super.append(bytes, to: &output) }
+        settingsLeave = false
         output.append(upTo: bytes.count) { space in
             space.copyMemory(from: bytes)
-            frameMade(space)
+            announce(space)
             return bytes.count
         }
     }
 
-    private func frameMade(_ bytes: UnsafeMutableRawBufferPointer) {
-        guard settingsLeave else { return }
-        settingsLeave = false
+    /// - Parameter bytes: the SETTINGS frame, changed in place.
+    private func announce(_ bytes: UnsafeMutableRawBufferPointer) {
         guard !limitsUnsent.isEmpty else { return }
         let limit = limitsUnsent.removeFirst()
         limitsUnacknowledged.append(limit)

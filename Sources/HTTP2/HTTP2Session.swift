@@ -45,7 +45,6 @@ public class HTTP2Session: ByteStreamHandler {
     final private(set) var goAwayReceived = false
     /// The stream whose header block is being read.
     final var headerStream: HTTP2Stream?
-    final var fields = FieldArray()
     /// What the first SETTINGS frame says; nil once that was made.
     final var openingSettings: HTTP2Settings?
 
@@ -327,6 +326,9 @@ public class HTTP2Session: ByteStreamHandler {
     /// The peer has sent the last frame of its request or response.
     func messageEnded(slot: Int) {}
 
+    /// Of a SETTINGS frame the smallest first, then what holds.
+    func headerTableLimited(to bytes: UInt32) {}
+
     func settingsReceived(isAcknowledgement: Bool) {}
 
     func pingAcknowledged(_ number: UInt64) {}
@@ -334,8 +336,6 @@ public class HTTP2Session: ByteStreamHandler {
     func goAwayReceived(lastStreamID: Int32, _ code: HTTP2ErrorCode, debug: UnsafeRawBufferPointer) {}
 
     func settingsAboutToLeave() {}
-
-    func headersSent(slot: Int) {}
 
     func streamClosed(slot: Int, _ code: HTTP2ErrorCode) {}
 
@@ -346,6 +346,10 @@ public class HTTP2Session: ByteStreamHandler {
             guard header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return }
             messageEnded(slot: slot(streamID: header.stream_id))
         case NGHTTP2_SETTINGS:
+            let settings = UnsafeBufferPointer(start: frame.pointee.settings.iv, count: frame.pointee.settings.niv)
+            for entry in settings where entry.settings_id == Int32(NGHTTP2_SETTINGS_HEADER_TABLE_SIZE.rawValue) {
+                headerTableLimited(to: entry.value)
+            }
             settingsReceived(isAcknowledgement: header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0)
         case NGHTTP2_PING where header.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) != 0:
             let data = frame.pointee.ping.opaque_data
@@ -368,7 +372,6 @@ public class HTTP2Session: ByteStreamHandler {
         switch nghttp2_frame_type(UInt32(header.type)) {
         case NGHTTP2_HEADERS, NGHTTP2_DATA:
             let slot = slot(streamID: header.stream_id)
-            if header.type == UInt8(NGHTTP2_HEADERS.rawValue) { headersSent(slot: slot) }
             if header.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 { endSent(slot: slot) }
         case NGHTTP2_GOAWAY where goAwaysWaiting > 0:
             goAwaysWaiting -= 1

@@ -5,8 +5,8 @@ public struct HeaderBlock: Sendable {
     public enum Indexing: Sendable {
         /// May enter the peer's table, after which it takes one byte: for values that stay the same.
         case indexed
-        /// Literal and never indexed: for values that differ with each request, which would only push others out of
-        /// the table.
+        /// Literal and never indexed: for secrets (RFC 7541, 7.1.3), and for values that differ with each request, which
+        /// would only push others out of the table.
         case never
     }
 

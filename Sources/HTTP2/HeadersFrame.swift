@@ -9,9 +9,13 @@ enum HeadersFrame {
     private static let headerBytes = 9
     private static let typePlace = 3
     private static let streamPlace = 5
+    private static let flagsPlace = 4
     private static let headersType: UInt8 = 1
+    /// PADDED and PRIORITY: more than the block.
+    private static let flagsOfMore: UInt8 = 0x28
 
-    /// The stream that a frame opens; nil when it is another than HEADERS.
+    /// The stream that a frame opens; nil when it is another than HEADERS, or the client's preface, whose fourth byte is a
+    /// space.
     static func streamID(of frame: UnsafeRawBufferPointer) -> Int32? {
         guard frame.count >= headerBytes, frame[typePlace] == headersType else { return nil }
         return Int32(bigEndian: frame.loadUnaligned(fromByteOffset: streamPlace, as: Int32.self))
@@ -22,6 +26,7 @@ enum HeadersFrame {
         _ frame: UnsafeRawBufferPointer, to output: inout OutputBuffer, bytesMax: Int,
         block write: (UnsafeMutableRawBufferPointer) -> Int
     ) {
+        assert(frame[flagsPlace] & flagsOfMore == 0)
         output.append(upTo: headerBytes + bytesMax) { space in
             let count = write(UnsafeMutableRawBufferPointer(rebasing: space[headerBytes...]))
             // The length has three bytes, and the type follows.

@@ -6,7 +6,7 @@ enum StaticHeaderField {
     static func index(of name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) -> Int? {
         guard name.first == UInt8(ascii: ":") else { return nil }
         if name.isSame(as: ":method") { return value.isSame(as: "POST") ? 3 : value.isSame(as: "GET") ? 2 : nil }
-        if name.isSame(as: ":scheme") { return value.isSame(as: "https") ? 7 : value.isSame(as: "http") ? 6 : nil }
+        if name.isSame(as: ":scheme") { return value.isSame(as: "https") ? 7 : nil }
         return nil
     }
 

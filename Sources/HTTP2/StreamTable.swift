@@ -9,7 +9,7 @@ struct StreamTable {
         /// The body to send, shared with whoever gave it, and what of it is still to be sent.
         var body: [UInt8] = []
         var bodyRest = 0..<0
-        /// Output position behind the request's header block, once it was made.
+        /// Output position behind the request's header block, once that was made.
         var headersEnd: UInt64?
         /// Bytes that came, against the limits.
         var headerBytes = 0

@@ -126,9 +126,18 @@ final class LaneRig {
         }
     }
 
-    /// Has the first lane take what no broker has sent: it gives it back, which nobody hears.
-    func take(_ delivery: IncomingMessage) {
-        loop.enter { [lane = lanes[0]] in lane.assumeIsolated { $0.take(delivery, from: 0) } }
+    /// Shows what the first lane is delivered before it takes it.
+    func watchDeliveries(_ see: @escaping @Sendable (IncomingMessage) -> Void) {
+        loop.enter { [lane = lanes[0]] in
+            lane.assumeIsolated { lane in
+                for (source, consumer) in lane.consumers.enumerated() {
+                    consumer.onDelivery = { delivery in
+                        see(delivery)
+                        lane.assumeIsolated { $0.take(delivery, from: source) }
+                    }
+                }
+            }
+        }
     }
 
     /// How the first lane stands.

@@ -1,4 +1,5 @@
 import AMQP
+import Telemetry
 import TestKit
 import Testing
 
@@ -6,23 +7,24 @@ import Testing
 
 /// A lane's tasks deliver one message after the other.
 @Suite struct LaneTasksTests {
+    /// `@unchecked Sendable`: touched on the one thread that runs the loop.
+    private final class Seen: @unchecked Sendable {
+        var body: [UInt8] = []
+    }
+
     @Test func aTaskThatWaitsForAMessageHoldsNothingOfTheLast() throws {
         let rig = try LaneRig()
         try #require(rig.run { rig.isReady })
-        // A task begins with the first and goes on with the second.
-        for text in ["first", "second"] {
-            var body = Array(text.utf8)
-            rig.take(delivery(body))
+        let seen = Seen()
+        rig.watchDeliveries { seen.body = $0.body }
+        // A task begins with the first and goes on with the second; each waits for the confirms of what it publishes.
+        for (count, text) in [(1, "not JSON"), (2, "nor this")] {
+            rig.request(text)
+            try #require(rig.run { rig.counters.acknowledged.value == count })
             rig.pass(seconds: 1)
-            #expect(!isHeldElsewhere(&body), "\(text)")
+            #expect(seen.body == Array(text.utf8))
+            #expect(!isHeldElsewhere(&seen.body), "\(text)")
         }
-    }
-
-    private func delivery(_ body: [UInt8]) -> IncomingMessage {
-        IncomingMessage(
-            tag: DeliveryTag(number: 1, generation: .max, bytes: 0), queue: "push.requests", isRedelivered: false,
-            body: body, bodySize: UInt64(body.count), isOversized: false, envelope: [], exchangeEnd: 0, routingKeyEnd: 0
-        )
     }
 
     /// An array that has another owner moves when it is changed.

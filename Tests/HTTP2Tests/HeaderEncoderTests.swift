@@ -1,4 +1,5 @@
 import EventLoop
+import TestKit
 import Testing
 
 @testable import HTTP2
@@ -51,7 +52,22 @@ import Testing
         #expect(write(method, &encoder) == [0x83])
     }
 
-    /// Against nghttp2's decoder: fields that push each other out of the table, tables of several sizes, requests that
+    /// RFC 7541, 4.4: the name of an entry that makes room for the field is known all the same.
+    @Test func aFieldMayTakeThePlaceOfTheOneThatItsNameIsOf() {
+        var encoder = HeaderEncoder()
+        encoder.limitTable(to: 100)
+        let value = String(repeating: "v", count: 30)
+        _ = write(block(("name", value + "1", .indexed)), &encoder)
+        let second = write(block(("name", value + "2", .indexed)), &encoder)
+        #expect(second.prefix(2) == [0x40 | 62, 31])
+        #expect(write(block(("name", value + "2", .indexed)), &encoder) == [0x80 | 62])
+        #expect(write(block(("name", value + "1", .indexed)), &encoder).count > 30, "it is there no more")
+        encoder.limitTable(to: 1)
+        encoder.limitTable(to: 100)
+        #expect(write(block(("name", value + "1", .indexed)), &encoder).prefix(5) == [0x21, 0x3F, 69, 0x40, 4])
+    }
+
+    /// Against nghttp2's decoder: fields that push each other out of the table, whose size changes again and again, requests that
     /// are given up before they leave, and a connection that takes no more for a while.
     @Test(arguments: 1...24 as ClosedRange<UInt64>) func aPeerReadsWhatWasWritten(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
@@ -70,7 +86,7 @@ import Testing
                 headers.append(name: parts[0], value: parts[1], indexing: parts[0] == ":path" ? .never : .indexed)
             }
             for _ in 0..<random.below(10) {
-                let (name, length) = ("name-\(random.below(20))", [3, 30, 300][random.below(3)])
+                let (name, length) = ("name-\(random.below(20))", [0, 3, 30, 300][random.below(4)])
                 let value = String(repeating: "v", count: length) + "\(random.below(4))"
                 fields.append(name + ": " + value)
                 headers.append(name: name, value: value, indexing: random.chance(percent: 30) ? .never : .indexed)
@@ -83,10 +99,63 @@ import Testing
                 }
                 sent[stream.id] = fields
             }
+            if random.chance(percent: 10) {
+                let size = [0, 1, 100, 1000, 4096, .max][random.below(6)] as UInt32
+                rig.loop.enter { rig.server.server.update(HTTP2Settings(headerTableBytes: size)) }
+            }
             if random.chance(percent: 20) { _ = rig.loop.run(limit: .milliseconds(5), until: { false }) }
         }
         rig.settle()
         #expect(given > 5 && sent.count > 150)
         #expect(rig.server.requests.mapValues(\.headers) == sent)
+    }
+
+    /// RFC 7541, 4.2, and RFC 9113, 6.5.3: a SETTINGS frame that says it twice has emptied the peer's table.
+    @Test func aTableThatAPeerHasEmptiedInPassingIsEmptyHereToo() throws {
+        let loop = VirtualLoop(seed: 1)
+        let peer = RawPeer(HTTP2Frame.settings().bytes)
+        let client = RecordingClient()
+        let listener = try loop.enter {
+            try loop.listen(on: Rig.endpoint) { transport in
+                transport.handler = peer
+                peer.connected(transport)
+            }
+        }
+        loop.enter {
+            client.client = HTTP2Client(loop: loop, delegate: client)
+            _ = loop.connect(to: Rig.endpoint, handler: client.client)
+        }
+        func settle() { _ = loop.run(limit: .seconds(10), until: { false }) }
+        settle()
+        for _ in 0..<2 { loop.enter { _ = client.request("/") } }
+        settle()
+        let headerTableSize: UInt16 = 1
+        let twice = HTTP2Frame.settings((headerTableSize, 0), (headerTableSize, 4096))
+        loop.enter { twice.bytes.withUnsafeBytes { _ = peer.transport?.write($0) } }
+        settle()
+        loop.enter { _ = client.request("/") }
+        settle()
+        let blocks = headerBlocks(in: peer.received.dropFirst(HTTP2Frame.preface.count))
+        try #require(blocks.count == 3)
+        #expect(blocks[1].contains(0x80 | 62), "the last of an added field")
+        #expect(blocks[2].prefix(5) == [0x20, 0x3F, 0xE1, 0x1F, 0x83])
+        #expect(!blocks[2].contains(0x80 | 62))
+        loop.enter {
+            listener.close()
+            client.client.abort()
+        }
+        settle()
+    }
+
+    private func headerBlocks(in frames: ArraySlice<UInt8>) -> [[UInt8]] {
+        var blocks: [[UInt8]] = []
+        var rest = frames
+        while rest.count >= 9 {
+            let length = rest.prefix(3).reduce(0) { $0 << 8 | Int($1) }
+            let frame = rest.prefix(9 + length)
+            if frame.dropFirst(3).first == 1 { blocks.append(Array(frame.dropFirst(9))) }
+            rest = rest.dropFirst(frame.count)
+        }
+        return blocks
     }
 }

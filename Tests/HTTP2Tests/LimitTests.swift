@@ -1,6 +1,7 @@
 import EventLoop
-import HTTP2
 import Testing
+
+@testable import HTTP2
 
 /// Windows, limits, and peers that keep to neither.
 @Suite struct LimitTests {
@@ -118,10 +119,16 @@ import Testing
     }
 
     @Test func aHeaderBlockThatIsLargerThanAFrameIsNotSent() throws {
-        let rig = try Rig()
+        let rig = try Rig(serverLimits: HTTP2Limits(headerBytesMax: 20_000))
         #expect(rig.open())
-        rig.request("/" + String(repeating: "a", count: 16_384))
-        rig.request("/ok")
+        var shortest = HeaderBlock()
+        for (name, value) in [(":method", "POST"), (":scheme", "https"), (":path", ""), (":authority", "server")] {
+            shortest.append(name: name, value: value)
+        }
+        shortest.append("number", 42)
+        let longest = HeadersFrame.blockBytesMax - HeaderEncoder.bytesMax(of: shortest)
+        rig.request(String(repeating: "/", count: longest + 1))
+        rig.request(String(repeating: "/", count: longest))
         #expect(rig.run(until: { rig.client.ended == 2 }) == .done)
         #expect(rig.client.responses[1]?.end == .refusedUnprocessed)
         #expect(rig.client.responses[3]?.end == .complete)
