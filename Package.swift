@@ -1,6 +1,16 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// How often a worker takes which way, by which release builds are laid out (decision 28); `deploy/profile` counts it. Only
+/// the compiler that has written the file is sure to read it.
+#if compiler(>=6.3) && compiler(<6.4)
+    let profile = Context.packageDirectory + "/Sources/martlet/martlet.profdata"
+    let isCounting = Context.environment["MARTLET_PROFILE"] != nil
+    let profileFlags = ["-Xfrontend", isCounting ? "-ir-profile-generate" : "-ir-profile-use=" + profile]
+#else
+    let profileFlags: [String] = []
+#endif
+
 /// Every Swift target is built with these; a warning fails the build.
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -10,7 +20,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     // Tests run in debug builds, which keep the runtime's checks (decision 7).
-    .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
+    .unsafeFlags(["-enforce-exclusivity=unchecked"] + profileFlags, .when(configuration: .release)),
 ]
 
 /// A library of the distribution, reached through its module map; the only importers are named in the architecture page.
@@ -107,7 +117,8 @@ let package = Package(
                 "config.schema.json", "result.schema.json", "dead-letter.schema.json", "channel-reply.schema.json",
                 "asyncapi.yaml", "martlet.yaml",
             ].map { .embedInCode("Schemas/\($0)") }),
-        command("martlet", ["Operations"]),
+        .executableTarget(
+            name: "martlet", dependencies: ["Operations"], exclude: ["martlet.profdata"], swiftSettings: settings),
 
         library(
             "APNSSimulator",
