@@ -32,11 +32,11 @@ func library(_ name: String, _ dependencies: [Target.Dependency], resources: [Re
     .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
 }
 
-func command(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .executableTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+/// `data` are files that are read from where they are, here and by tests.
+func command(_ name: String, _ dependencies: [Target.Dependency], data: [String] = []) -> Target {
+    .executableTarget(name: name, dependencies: dependencies, exclude: data, swiftSettings: settings)
 }
 
-/// `data` are files that the tests read from where they are.
 func tests(_ name: String, _ dependencies: [Target.Dependency], data: [String] = []) -> Target {
     .testTarget(name: name, dependencies: dependencies, exclude: data, swiftSettings: settings)
 }
@@ -117,8 +117,7 @@ let package = Package(
                 "config.schema.json", "result.schema.json", "dead-letter.schema.json", "channel-reply.schema.json",
                 "asyncapi.yaml", "martlet.yaml",
             ].map { .embedInCode("Schemas/\($0)") }),
-        .executableTarget(
-            name: "martlet", dependencies: ["Operations"], exclude: ["martlet.profdata"], swiftSettings: settings),
+        command("martlet", ["Operations"], data: ["martlet.profdata"]),
 
         library(
             "APNSSimulator",

@@ -13,8 +13,8 @@ struct FieldArray: ~Copyable {
     ) -> Result {
         reserve(block.fields.count + 1)
         count = 0
-        return block.bytes.withUnsafeBufferPointer { bytes in
-            status.withUnsafeBufferPointer { status in
+        return block.bytes.withUnsafeBytes { bytes in
+            status.withUnsafeBytes { status in
                 let value = HeaderBlock.Part.stored(start: 0, count: status.count)
                 append(HeaderBlock.Field(name: .constant(":status"), value: value, indexing: .indexed), status)
                 for field in block.fields { append(field, bytes) }
@@ -23,30 +23,26 @@ struct FieldArray: ~Copyable {
         }
     }
 
-    private mutating func append(_ field: HeaderBlock.Field, _ stored: UnsafeBufferPointer<UInt8>) {
-        let (name, value) = (Self.place(of: field.name, stored), Self.place(of: field.value, stored))
+    private mutating func append(_ field: HeaderBlock.Field, _ stored: UnsafeRawBufferPointer) {
+        let (name, value) = (field.name.bytes(in: stored), field.value.bytes(in: stored))
         var flags = field.indexing == .never ? NGHTTP2_NV_FLAG_NO_INDEX.rawValue : NGHTTP2_NV_FLAG_NONE.rawValue
-        if name.isConstant {
+        if field.name.isConstant {
             // nghttp2 makes only what it copies lower-case, and a peer resets the stream for a capital.
-            assert(UnsafeBufferPointer(start: name.start, count: name.count).allSatisfy { !(0x41...0x5A ~= $0) })
+            assert(name.allSatisfy { !(0x41...0x5A ~= $0) })
             flags |= NGHTTP2_NV_FLAG_NO_COPY_NAME.rawValue
         }
-        if value.isConstant { flags |= NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue }
+        if field.value.isConstant { flags |= NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue }
         storage.initializeElement(
             at: count,
             to: nghttp2_nv(
-                name: UnsafeMutablePointer(mutating: name.start), value: UnsafeMutablePointer(mutating: value.start),
+                name: Self.place(of: name), value: Self.place(of: value),
                 namelen: name.count, valuelen: value.count, flags: UInt8(flags)))
         count += 1
     }
 
-    private static func place(
-        of part: HeaderBlock.Part, _ stored: UnsafeBufferPointer<UInt8>
-    ) -> (start: UnsafePointer<UInt8>?, count: Int, isConstant: Bool) {
-        switch part {
-        case .constant(let text): (text.utf8Start, text.utf8CodeUnitCount, true)
-        case .stored(let start, let count): (stored.baseAddress.map { $0 + start }, count, false)
-        }
+    /// nghttp2 asks for memory that may be changed, and does not change it.
+    private static func place(of text: UnsafeRawBufferPointer) -> UnsafeMutablePointer<UInt8>? {
+        UnsafeMutablePointer(mutating: text.baseAddress?.assumingMemoryBound(to: UInt8.self))
     }
 
     private mutating func reserve(_ needed: Int) {

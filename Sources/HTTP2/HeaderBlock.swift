@@ -23,6 +23,10 @@ public struct HeaderBlock: Sendable {
             }
         }
 
+        var isConstant: Bool {
+            if case .constant = self { true } else { false }
+        }
+
         /// - Parameter stored: the block's bytes.
         func bytes(in stored: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
             switch self {

@@ -67,8 +67,8 @@ import Testing
         #expect(write(block(("name", value + "1", .indexed)), &encoder).prefix(5) == [0x21, 0x3F, 69, 0x40, 4])
     }
 
-    /// Against nghttp2's decoder: fields that push each other out of the table, whose size changes again and again, requests that
-    /// are given up before they leave, and a connection that takes no more for a while.
+    /// Against nghttp2's decoder: fields that push each other out of the table, whose size changes again and again,
+    /// requests that are given up before they leave, and a connection that takes no more for a while.
     @Test(arguments: 1...24 as ClosedRange<UInt64>) func aPeerReadsWhatWasWritten(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let table = [nil, 0, 100, 1000, 65_536][Int(seed % 5)] as UInt32?
