@@ -6,7 +6,11 @@ import PackageDescription
 #if compiler(>=6.3) && compiler(<6.4)
     let profile = Context.packageDirectory + "/Sources/martlet/martlet.profdata"
     let isCounting = Context.environment["MARTLET_PROFILE"] != nil
-    let profileFlags = ["-Xfrontend", isCounting ? "-ir-profile-generate" : "-ir-profile-use=" + profile]
+    let profileFlags = [
+        "-Xfrontend", isCounting ? "-ir-profile-generate" : "-ir-profile-use=" + profile,
+        // What is private to a file is known by the file's name, wherever it was built.
+        "-Xllvm", "-static-func-strip-dirname-prefix=99",
+    ]
 #else
     let profileFlags: [String] = []
 #endif

@@ -7,7 +7,8 @@ import TestKit
         Usage: martlet-bench end-to-end|growth|latency|amqp|apns|simulator|schema|soak|instructions [OPTIONS]
 
         Measures beside a floor: a C program that does the least that the work could cost. Both in turns; the median of all
-        samples counts. Figures of other runs say little. Build first: swift build -c release
+        samples counts. Figures of other runs say little. Build first: deploy/build, as it is shipped;
+        for instructions: deploy/simulate 100
 
         end-to-end: fills a queue of a private RabbitMQ and has workers send it to apns-simulator over TLS. Of the floors,
         floor-relay consumes, publishes with confirm and acknowledges; floor-worker pushes too, and validates nothing.

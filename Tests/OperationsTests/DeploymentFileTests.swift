@@ -264,12 +264,13 @@ import YAML
         let needed = try await ChildProcess.run(["readelf", "-d", martlet]).output
             .compactMap { $0.firstMatch(of: /\(NEEDED\).*\[(.*)\]/).map { String($0.output.1) } }
         let loaded = try await ChildProcess.run(["ldd", martlet]).output
-        var packages: Set = ["ca-certificates", "libgcc-s1", "libstdc++6"]
-        for name in needed {
+        var packages: Set = ["ca-certificates"]
+        // `deploy/build` links the runtimes of Swift and C++ in.
+        for name in needed where !name.hasPrefix("libgcc_s.") && !name.hasPrefix("libstdc++.") {
             guard let line = loaded.first(where: { $0.contains("\(name) => /") }),
                 let path = line.firstMatch(of: /=> (\/[^ ]*)/).map({ String($0.output.1) })
             else { continue }
-            // Packages name files by /lib where that is /usr/lib; those of the toolchain have none, and are linked in.
+            // Packages name files by /lib where that is /usr/lib; those of the toolchain have none.
             for path in [path, "/usr\(path)"] {
                 let owner = try await ChildProcess.run(["dpkg-query", "-S", path])
                 if let package = owner.output.first?.split(separator: ":").first { packages.insert(String(package)) }
