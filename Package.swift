@@ -8,7 +8,7 @@ import PackageDescription
     let isCounting = Context.environment["MARTLET_PROFILE"] != nil
     let profileFlags = [
         "-Xfrontend", isCounting ? "-ir-profile-generate" : "-ir-profile-use=" + profile,
-        // What is private to a file is known by the file's name, wherever it was built.
+        // Private functions are known by the name of an object file: wherever it is built.
         "-Xllvm", "-static-func-strip-dirname-prefix=99",
     ]
 #else

@@ -84,7 +84,8 @@ extension ChangingWorkerTests {
             let results = try await stage.told(of: samples + misshapen)
             results.expectAcceptedAtOnce(samples)
             #expect(results.odd(misshapen) { $0.map(\.error) == ["schema.maximum"] }.isEmpty)
-            #expect(try worker.errors(of: "not ready") == [])
+            let interruptions = try worker.errors(of: "not ready")
+            #expect(interruptions == [])
             let last = try await worker.stop().root
             #expect(last["message.requeued"]?.int == 0)
             #expect(last["message.duplicates"]?.int == 0)
