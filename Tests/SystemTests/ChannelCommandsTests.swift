@@ -264,12 +264,19 @@ extension SystemTests {
         /// The broker delivers it again while it is still carried out.
         @Test func aCommandWhoseConnectionIsLostMeanwhileIsRepliedToOnce() async throws {
             let stage = try await Self.stage("lost", simulator: ["--delay-ms", "3000"])
+            // Whose connections are closed, and no other test's.
+            let broker = try await PrivateBroker.shared
+            try await broker.rabbitmqctl("add_user", "lost", "word")
+            try await broker.rabbitmqctl("set_permissions", "lost", ".*", ".*", ".*")
+            var options = Self.options
+            options.url = broker.url.replacing("guest:guest", with: "lost:word")
+            try stage.write(options)
             try await stage.desk.bind("shop.lost", to: stage.queue("results"), "never")
             await stage.desk.collect("shop.lost")
             let worker = try await stage.worker()
             _ = await stage.desk.publish(message(stage, 1, Self.create("none"), replyTo: "shop.lost"))
             try await stage.untilAsked(1)
-            try await PrivateBroker.shared.rabbitmqctl("close_all_connections", "the test says so")
+            try await broker.rabbitmqctl("close_all_user_connections", "lost", "the test says so")
             try await worker.said("ready")
             _ = await stage.desk.publish(message(stage, 2, Self.command("list"), replyTo: "shop.lost"))
             let replies = try await stage.desk.collected("shop.lost", atLeast: 2).map { try $0.json.root }
