@@ -15,8 +15,8 @@ import Testing
         return gate
     }
 
-    private func choose(_ gates: [StreamGate], isUrgent: Bool = true) -> Int? {
-        var choice = ConnectionChoice(isUrgent: isUrgent)
+    private func choose(_ gates: [StreamGate], isUrgent: Bool = true, latest: Int? = nil) -> Int? {
+        var choice = ConnectionChoice(isUrgent: isUrgent, latest: latest)
         for (index, gate) in gates.enumerated() { choice.consider(index: index, gate) }
         return choice.index
     }
@@ -31,5 +31,19 @@ import Testing
         #expect(choose([draining, gate(open: 9, of: 10)]) == 1)
         #expect(choose([gate(open: 9, of: 10)], isUrgent: false) == nil)
         #expect(choose([gate(open: 9, of: 10), gate(open: 10, of: 20)], isUrgent: false) == 1)
+    }
+
+    @Test func theOneThatHadTheLastPushGoesOnUntilAnotherHasFarFewer() {
+        #expect(choose([gate(open: 63, of: 1000), gate(open: 0, of: 1000)], latest: 0) == 0)
+        #expect(choose([gate(open: 64, of: 1000), gate(open: 0, of: 1000)], latest: 0) == 0)
+        #expect(choose([gate(open: 0, of: 1000), gate(open: 64, of: 1000)], latest: 1) == 0)
+        #expect(choose([gate(open: 0, of: 1000), gate(open: 63, of: 1000)], latest: 1) == 1)
+        #expect(choose([gate(open: 65, of: 1000), gate(open: 0, of: 1000)], latest: 0) == 1)
+        // An eighth of few streams.
+        #expect(choose([gate(open: 13, of: 100), gate(open: 0, of: 100)], latest: 0) == 1)
+        #expect(choose([gate(open: 1, of: 7), gate(open: 0, of: 7)], latest: 0) == 1)
+        // Full, or gone.
+        #expect(choose([gate(open: 1000, of: 1000), gate(open: 990, of: 1000)], latest: 0) == 1)
+        #expect(choose([gate(open: 5, of: 10)], latest: 1) == 0)
     }
 }

@@ -62,6 +62,13 @@ public struct StreamGate: Sendable {
     /// One in so many.
     private static let urgentShare = 10
 
+    /// Requests that it may have open more than another connection that takes them as well: two turns' worth under load,
+    /// and an eighth at most of what it may have.
+    var lead: Int { min(Self.leadMax, limit / Self.leadShare) }
+
+    private static let leadMax = 64
+    private static let leadShare = 8
+
     /// Light up to a quarter, heavy above three quarters, or with the last stream where there are few: two connections that
     /// are light make one that is not heavy, so that they do not come and go.
     public var use: Use {

@@ -49,6 +49,8 @@ struct PoolMachine: Sendable {
     private let limits: Limits
     private var reconnect: ReconnectPolicy
     private var members: [PoolMember?] = []
+    /// The slot of the connection that had the last push.
+    private var latest: Int?
     /// Connections begun; the number of the last.
     private(set) var begun = 0
     private var isAccepting = true
@@ -73,18 +75,19 @@ struct PoolMachine: Sendable {
 
     subscript(slot: Int) -> PoolMember? { members[slot] }
 
-    /// The connection with the fewest requests open among those that have a stream free for a push of this priority.
+    /// The connection for a push of this priority; nil when none has a stream free for it.
     func choose(priority: UInt8 = 0) -> Int? {
-        var choice = ConnectionChoice(isUrgent: priority == 0)
+        var choice = ConnectionChoice(isUrgent: priority == 0, latest: latest)
         for slot in members.indices {
             if let member = members[slot], !member.isReserved { choice.consider(index: slot, member.gate) }
         }
         return choice.index
     }
 
-    /// Returns whether to ask for another connection: pushes go to the one with the fewest streams, so that where it has
-    /// many, all have.
+    /// Returns whether to ask for another connection: pushes go to those with the fewest streams, so that where one has
+    /// many, all have nearly as many.
     @discardableResult mutating func streamBegan(_ slot: Int, _ now: MonotonicTime) -> Bool {
+        latest = slot
         members[slot]?.streamBegan(now)
         guard let use = members[slot]?.gate.use, use != .light else { return false }
         lastNeeded = now
