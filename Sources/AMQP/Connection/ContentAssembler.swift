@@ -15,13 +15,13 @@ package struct ContentAssembler {
 
     package struct Content {
         /// Exchange, routing key and property list, one after the other.
-        package var envelope: [UInt8]
-        package var exchangeEnd: Int
-        package var routingKeyEnd: Int
+        package var envelope: [UInt8] = []
+        package var exchangeEnd = 0
+        package var routingKeyEnd = 0
         /// Empty when it exceeds the limit.
-        package var body: [UInt8]
-        package var bodySize: UInt64
-        package var isOversized: Bool
+        package var body: [UInt8] = []
+        package var bodySize: UInt64 = 0
+        package var isOversized = false
 
         package var exchange: String { String(decoding: envelope[..<exchangeEnd], as: UTF8.self) }
         package var routingKey: String { String(decoding: envelope[exchangeEnd..<routingKeyEnd], as: UTF8.self) }
@@ -41,8 +41,7 @@ package struct ContentAssembler {
     private var state = State.idle
     /// Exchange and routing key until the header comes and all fits one array of the right size.
     private var route: [UInt8] = []
-    private var content = Content(
-        envelope: [], exchangeEnd: 0, routingKeyEnd: 0, body: [], bodySize: 0, isOversized: false)
+    private var content = Content()
 
     package init(bodyBytesMax: Int) {
         self.bodyBytesMax = bodyBytesMax
@@ -72,12 +71,9 @@ package struct ContentAssembler {
         var reader = WireReader(payload)
         guard reader.short() == 60, reader.short() != nil, let size = reader.longLong() else { return .violation }
         let properties = reader.rest
-        content.envelope = [UInt8](unsafeUninitializedCapacity: route.count + properties.count) { space, count in
-            let space = UnsafeMutableRawBufferPointer(space)
-            space.copyBytes(from: route)
-            UnsafeMutableRawBufferPointer(rebasing: space[route.count...]).copyMemory(from: properties)
-            count = space.count
-        }
+        content.envelope.reserveCapacity(route.count + properties.count)
+        content.envelope.append(contentsOf: route)
+        content.envelope.append(contentsOf: properties)
         content.bodySize = size
         content.isOversized = size > UInt64(bodyBytesMax)
         if size == 0 {
@@ -115,16 +111,15 @@ package struct ContentAssembler {
     /// The content that is complete; the next may begin.
     package mutating func take() -> Content {
         state = .idle
-        let taken = content
-        content.envelope = []
-        content.body = []
+        // Swapped, so that no reference is counted.
+        var taken = Content()
+        swap(&taken, &content)
         return taken
     }
 
     /// The channel is gone.
     package mutating func reset() {
         state = .idle
-        content.envelope = []
-        content.body = []
+        content = Content()
     }
 }

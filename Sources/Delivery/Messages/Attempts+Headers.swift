@@ -7,7 +7,7 @@ extension Attempts {
     /// A message that the broker delivers again may have been sent by a worker that died.
     ///
     /// - Parameter now: UNIX milliseconds; what a header says of later times is not true.
-    init(of delivery: IncomingMessage, nowMilliseconds now: Int64) {
+    init(of delivery: borrowing IncomingMessage, nowMilliseconds now: Int64) {
         possibleDuplicate = delivery.isRedelivered
         let properties = delivery.properties
         guard properties.hasHeaders else { return }

@@ -57,13 +57,14 @@ final class DeliveryRecord {
         endedAtMilliseconds = now.unixMilliseconds
     }
 
-    init(of delivery: IncomingMessage, from source: Int, _ now: Now) {
-        self.delivery = delivery
+    init(of delivery: consuming IncomingMessage, from source: Int, _ now: Now) {
         self.source = source
         receivedAt = now.monotonic
         receivedAtMilliseconds = now.unixMilliseconds
         endedAtMilliseconds = receivedAtMilliseconds
         attempts = Attempts(of: delivery, nowMilliseconds: receivedAtMilliseconds)
         attemptsMade = attempts.before
+        // Last, so that it is handed on and not copied.
+        self.delivery = delivery
     }
 }
