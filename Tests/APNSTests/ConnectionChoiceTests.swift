@@ -33,17 +33,19 @@ import Testing
         #expect(choose([gate(open: 9, of: 10), gate(open: 10, of: 20)], isUrgent: false) == 1)
     }
 
-    @Test func theOneThatHadTheLastPushGoesOnUntilAnotherHasFarFewer() {
-        #expect(choose([gate(open: 63, of: 1000), gate(open: 0, of: 1000)], latest: 0) == 0)
-        #expect(choose([gate(open: 64, of: 1000), gate(open: 0, of: 1000)], latest: 0) == 0)
-        #expect(choose([gate(open: 0, of: 1000), gate(open: 64, of: 1000)], latest: 1) == 0)
+    @Test func theOneThatHadTheLastPushOfTheTurnGoesOnUntilAnotherHasFarFewer() {
         #expect(choose([gate(open: 0, of: 1000), gate(open: 63, of: 1000)], latest: 1) == 1)
-        #expect(choose([gate(open: 65, of: 1000), gate(open: 0, of: 1000)], latest: 0) == 1)
+        #expect(choose([gate(open: 0, of: 1000), gate(open: 64, of: 1000)], latest: 1) == 0)
         // An eighth of few streams.
-        #expect(choose([gate(open: 13, of: 100), gate(open: 0, of: 100)], latest: 0) == 1)
-        #expect(choose([gate(open: 1, of: 7), gate(open: 0, of: 7)], latest: 0) == 1)
-        // Full, or gone.
-        #expect(choose([gate(open: 1000, of: 1000), gate(open: 990, of: 1000)], latest: 0) == 1)
-        #expect(choose([gate(open: 5, of: 10)], latest: 1) == 0)
+        #expect(choose([gate(open: 0, of: 100), gate(open: 11, of: 100)], latest: 1) == 1)
+        #expect(choose([gate(open: 0, of: 100), gate(open: 12, of: 100)], latest: 1) == 0)
+        #expect(choose([gate(open: 0, of: 7), gate(open: 1, of: 7)], latest: 1) == 0)
+        // Full, but for those that go first, or left.
+        let nearlyFull = [gate(open: 895, of: 1000), gate(open: 900, of: 1000)]
+        #expect(choose(nearlyFull, isUrgent: false, latest: 1) == 0)
+        #expect(choose(nearlyFull, latest: 1) == 1)
+        var draining = gate(open: 0, of: 10)
+        draining.drain()
+        #expect(choose([draining, gate(open: 5, of: 10)], latest: 0) == 1)
     }
 }

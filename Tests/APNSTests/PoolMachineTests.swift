@@ -46,6 +46,20 @@ import Testing
         #expect(machine.nextOpening(.init(isHigh: true), at(3)) == .none, "no more than may be")
     }
 
+    @Test func whatLeavesTogetherGoesByOneConnection() {
+        var machine = opened(connectionsMax: 2, streamsMax: 100)
+        for _ in 0..<76 { machine.streamBegan(0, at(1)) }
+        #expect(machine.nextOpening(.init(isHigh: true), at(1)) == .open(slot: 1))
+        _ = machine.settingsCame(1, streamsMax: nil)
+        #expect(machine.choose(at(1)) == 1, "which has far fewer")
+        machine.streamBegan(1, at(2))
+        machine.streamEnded(1, .authenticated, at(2))
+        for _ in 0..<76 { machine.streamEnded(0, .authenticated, at(3)) }
+        machine.streamBegan(1, at(4))
+        #expect(machine.choose(at(4)) == 1, "of the same turn")
+        #expect(machine.choose(at(5)) == 0, "which has fewer")
+    }
+
     @Test(arguments: [(0, 300.0), (300_000, 600), (300_001, 300)] as [(UInt64, Double)])
     func whatIsNotNeededIsLeftAfterAWhile(random: UInt64, wait: Double) {
         var machine = opened(connectionsMax: 2, streamsMax: 100)
@@ -111,26 +125,26 @@ import Testing
     @Test func nothingIsOpenedForNobody() {
         var machine = machine()
         #expect(machine.nextOpening(nothing, at(0)) == .none)
-        #expect(machine.choose() == nil)
+        #expect(machine.choose(at(30)) == nil)
     }
 
     @Test func theNextIsOpenedOnceTheFirstIsBusy() {
         var machine = machine(connectionsMax: 2)
         #expect(machine.nextOpening(shared, at(0)) == .open(slot: 0))
         #expect(machine.nextOpening(shared, at(0)) == .none, "one is coming")
-        #expect(machine.choose() == nil)
+        #expect(machine.choose(at(30)) == nil)
         #expect(machine.settingsCame(0, streamsMax: nil) == true)
         #expect(machine.settingsCame(0, streamsMax: 10) == false, "it stands already")
-        #expect(machine.choose() == 0)
+        #expect(machine.choose(at(30)) == 0)
         machine.streamBegan(0, at(1))
-        #expect(machine.choose() == nil)
+        #expect(machine.choose(at(30)) == nil)
         #expect(machine.nextOpening(shared, at(2)) == .later(at(6)), "its answer may open the gate")
         machine.streamEnded(0, .authenticated, at(2))
         machine.streamBegan(0, at(2))
         #expect(machine.nextOpening(shared, at(2)) == .open(slot: 1))
         #expect(machine.nextOpening(shared, at(2)) == .none)
         #expect(machine.settingsCame(1, streamsMax: nil) == true)
-        #expect(machine.choose() == 1)
+        #expect(machine.choose(at(30)) == 1)
         machine.streamBegan(1, at(2))
         machine.streamEnded(1, .authenticated, at(2))
         machine.streamBegan(1, at(2))
@@ -150,7 +164,7 @@ import Testing
         machine.streamBegan(1, at(7))
         #expect(machine.nextOpening(shared, at(20)) == .none, "one more is all")
         machine.streamEnded(1, .authenticated, at(20))
-        #expect(machine.choose() == 1)
+        #expect(machine.choose(at(30)) == 1)
     }
 
     @Test func aRefusedStreamOpensTheGateForAnotherConnectionToo() {
@@ -158,7 +172,7 @@ import Testing
         machine.streamBegan(0, at(1))
         machine.streamBegan(0, at(1))
         machine.streamEnded(0, .refused, at(2))
-        #expect(machine.choose() == nil)
+        #expect(machine.choose(at(30)) == nil)
         #expect(machine.nextOpening(shared, at(3)) == .later(at(7)))
         #expect(machine.nextOpening(shared, at(7)) == .open(slot: 1))
     }
@@ -169,12 +183,12 @@ import Testing
         #expect(machine.nextOpening(fresh, at(1)) == .none, "one at a time")
         #expect(machine.settingsCame(1, streamsMax: nil) == true)
         #expect(machine[1]?.isReserved == true)
-        #expect(machine.choose() == 0, "others stay off it")
+        #expect(machine.choose(at(30)) == 0, "others stay off it")
         machine.streamBegan(1, at(1))
         machine.streamEnded(1, .authenticated, at(1))
         #expect(machine.freshEnded(1, isAccepted: true) == [0])
         machine.leave(0)
-        #expect(machine.choose() == 1)
+        #expect(machine.choose(at(30)) == 1)
     }
 
     @Test func aRefusedFreshPushLeavesItsConnectionOnly() {
@@ -183,10 +197,10 @@ import Testing
         #expect(machine.settingsCame(1, streamsMax: nil) == true)
         machine.streamBegan(1, at(1))
         machine.streamEnded(1, .authenticated, at(1))
-        #expect(machine.choose() == 0)
+        #expect(machine.choose(at(30)) == 0)
         #expect(machine.freshEnded(1, isAccepted: false) == [1])
         machine.leave(1)
-        #expect(machine.choose() == 0)
+        #expect(machine.choose(at(30)) == 0)
         #expect(machine.nextOpening(fresh, at(2)) == .open(slot: 2), "for the next one")
     }
 
@@ -204,9 +218,9 @@ import Testing
         var machine = machine()
         #expect(machine.nextOpening(fresh, at(0)) == .open(slot: 0))
         #expect(machine.settingsCame(0, streamsMax: nil) == true)
-        #expect(machine.choose() == nil)
+        #expect(machine.choose(at(30)) == nil)
         machine.release(0)
-        #expect(machine.choose() == 0)
+        #expect(machine.choose(at(30)) == 0)
     }
 
     /// Else no push of its own could be sent as long as both stand.

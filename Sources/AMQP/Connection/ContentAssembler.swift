@@ -71,9 +71,11 @@ package struct ContentAssembler {
         var reader = WireReader(payload)
         guard reader.short() == 60, reader.short() != nil, let size = reader.longLong() else { return .violation }
         let properties = reader.rest
-        content.envelope.reserveCapacity(route.count + properties.count)
-        content.envelope.append(contentsOf: route)
-        content.envelope.append(contentsOf: properties)
+        var envelope: [UInt8] = []
+        envelope.reserveCapacity(route.count + properties.count)
+        envelope.append(contentsOf: route)
+        envelope.append(contentsOf: properties)
+        content.envelope = envelope
         content.bodySize = size
         content.isOversized = size > UInt64(bodyBytesMax)
         if size == 0 {

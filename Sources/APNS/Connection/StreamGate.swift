@@ -62,8 +62,8 @@ public struct StreamGate: Sendable {
     /// One in so many.
     private static let urgentShare = 10
 
-    /// Requests that it may have open more than another connection that takes them as well: two turns' worth under load,
-    /// and an eighth at most of what it may have.
+    /// So many requests more than another connection it may have open before the other gets the next of the same turn; an
+    /// eighth at most of what it may have.
     var lead: Int { min(Self.leadMax, limit / Self.leadShare) }
 
     private static let leadMax = 64

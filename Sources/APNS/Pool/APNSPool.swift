@@ -178,7 +178,7 @@ public final class APNSPool {
 
     /// Gives the push to a connection; false when none has a stream free.
     private func start(_ push: Push) -> Bool {
-        while let slot = machine.choose(priority: push.priority) {
+        while let slot = machine.choose(priority: push.priority, loop.now.monotonic) {
             if start(push, on: slot) { return true }
         }
         return false
@@ -245,7 +245,7 @@ public final class APNSPool {
     /// Gives what waits to the connections as far as they take it.
     private func sendWaiting() {
         guard !waiting.isEmpty else { return }
-        while let priority = waiting.priority, machine.choose(priority: priority) != nil,
+        while let priority = waiting.priority, machine.choose(priority: priority, loop.now.monotonic) != nil,
             let push = waiting.popShared()
         {
             if !start(push) { wait(push) }

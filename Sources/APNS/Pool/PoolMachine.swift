@@ -49,8 +49,8 @@ struct PoolMachine: Sendable {
     private let limits: Limits
     private var reconnect: ReconnectPolicy
     private var members: [PoolMember?] = []
-    /// The slot of the connection that had the last push.
-    private var latest: Int?
+    /// The slot of the connection that had the last push, and when; all that leaves in a turn has one time.
+    private var latest: (slot: Int, at: MonotonicTime)?
     /// Connections begun; the number of the last.
     private(set) var begun = 0
     private var isAccepting = true
@@ -76,18 +76,18 @@ struct PoolMachine: Sendable {
     subscript(slot: Int) -> PoolMember? { members[slot] }
 
     /// The connection for a push of this priority; nil when none has a stream free for it.
-    func choose(priority: UInt8 = 0) -> Int? {
-        var choice = ConnectionChoice(isUrgent: priority == 0, latest: latest)
+    func choose(priority: UInt8 = 0, _ now: MonotonicTime) -> Int? {
+        var choice = ConnectionChoice(isUrgent: priority == 0, latest: latest?.at == now ? latest?.slot : nil)
         for slot in members.indices {
             if let member = members[slot], !member.isReserved { choice.consider(index: slot, member.gate) }
         }
         return choice.index
     }
 
-    /// Returns whether to ask for another connection: pushes go to those with the fewest streams, so that where one has
+    /// Returns whether to ask for another connection: pushes go to the one with the fewest streams, so that where it has
     /// many, all have nearly as many.
     @discardableResult mutating func streamBegan(_ slot: Int, _ now: MonotonicTime) -> Bool {
-        latest = slot
+        latest = (slot, now)
         members[slot]?.streamBegan(now)
         guard let use = members[slot]?.gate.use, use != .light else { return false }
         lastNeeded = now
