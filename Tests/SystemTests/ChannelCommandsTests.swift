@@ -135,15 +135,14 @@ extension SystemTests {
             let name = "reply-denied"
             let stage = try await Self.stage(name)
             let broker = try await PrivateBroker.shared
-            try await broker.rabbitmqctl("add_user", name, "word")
+            var options = Self.options
+            options.url = try await broker.addUser(name, password: "word")
             func permit(write: String) async throws {
                 try await broker.rabbitmqctl(
                     "set_permissions", name, "^$", write, #"^\#(name)\.(requests|quarantine|channels)$"#)
             }
             let write = #"^\#(name)\.(results|dead|quarantine|wait\..*)$"#
             try await permit(write: write)
-            var options = Self.options
-            options.url = broker.url.replacing("guest:guest", with: "\(name):word")
             try stage.write(options)
             func permissions() async throws -> [String] {
                 try await ChildProcess.run([
@@ -266,10 +265,9 @@ extension SystemTests {
             let stage = try await Self.stage("lost", simulator: ["--delay-ms", "3000"])
             // Whose connections are closed, and no other test's.
             let broker = try await PrivateBroker.shared
-            try await broker.rabbitmqctl("add_user", "lost", "word")
-            try await broker.rabbitmqctl("set_permissions", "lost", ".*", ".*", ".*")
             var options = Self.options
-            options.url = broker.url.replacing("guest:guest", with: "lost:word")
+            options.url = try await broker.addUser("lost", password: "word")
+            try await broker.rabbitmqctl("set_permissions", "lost", ".*", ".*", ".*")
             try stage.write(options)
             try await stage.desk.bind("shop.lost", to: stage.queue("results"), "never")
             await stage.desk.collect("shop.lost")

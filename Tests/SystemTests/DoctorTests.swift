@@ -104,11 +104,10 @@ extension ToolTests {
             try await Self.seen("a policy of dead letters") {
                 try await Self.martlet("doctor", "--config", config).output.contains { $0.contains("(policy limit)") }
             }
-            try await broker.rabbitmqctl("add_user", "worker", "hunter2")
+            let url = try await broker.addUser("worker", password: "hunter2")
             try await broker.rabbitmqctl("set_permissions", "worker", "^$", #"^doc\.results$"#, #"^doc\.requests$"#)
             try await apns.ask("PUT", "/v1/teams/DEMOTEAM01/keys/DEMOKEY001", #"{"revoked":true}"#)
-            let limited = try configure(
-                "limited.yaml", url: broker.url.replacing("guest:guest", with: "worker:hunter2"))
+            let limited = try configure("limited.yaml", url: url)
             let ill = try await Self.martlet("doctor", "--config", limited, "--json")
             #expect(ill.code == 1)
             let lines = try ill.output.map { try JSONDocument($0) }

@@ -238,10 +238,9 @@ extension ChangingWorkerTests {
                     #expect(try await look.martlet(word, "--socket", look.socket, "--topic", app) == 0)
                 }
                 // Who may not read sees all that is there, and has no lane ready.
-                try await look.broker.rabbitmqctl("add_user", "blind", "blind")
+                options.url = try await look.broker.addUser("blind", password: "blind")
                 try await look.broker.rabbitmqctl("set_permissions", "blind", "^$", ".*", "^$")
                 try await set("pause", "com.example.resumed")
-                options.url = look.broker.url.replacing("guest:guest", with: "blind:blind")
                 options.admin = Operator.admin
                 try look.stage.write(options)
                 look.worker.send(signal: SIGHUP)

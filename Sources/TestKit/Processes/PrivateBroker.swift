@@ -95,6 +95,12 @@ public actor PrivateBroker {
         return output
     }
 
+    /// Makes a user, who has no permissions yet; the URL by which it logs in.
+    public func addUser(_ name: String, password: String) async throws(ProcessError) -> String {
+        try await rabbitmqctl("add_user", name, password)
+        return url.replacing("guest:guest", with: "\(name):\(password)")
+    }
+
     /// Stops the server's process where it is, so that it answers nothing, until `resume()`.
     public func pause() { Glibc.kill(serverPID, SIGSTOP) }
 
