@@ -8,8 +8,8 @@ import Testing
         properties.short(headers == nil ? 0 : 1 << 13)
         if let headers { properties.table(headers) }
         return IncomingMessage(
-            tag: DeliveryTag(number: 1, generation: 1, bytes: 0), queue: "q", isRedelivered: isRedelivered, body: [],
-            bodySize: 0, isOversized: false, envelope: properties.bytes, exchangeEnd: 0, routingKeyEnd: 0
+            tag: DeliveryTag(number: 1, generation: 1, bytes: 0), queue: "q", isRedelivered: isRedelivered,
+            content: MessageContent(body: [], envelope: properties.bytes)
         ).deliveryCount
     }
 

@@ -29,12 +29,12 @@ import Testing
         for text in ["correlation", "answers", Self.id] { envelope.shortString(text) }
         envelope.longLong(seconds)
         for text in ["push", "shop"] { envelope.shortString(text) }
-        let body = Array("{}".utf8)
         let record = DeliveryRecord(
             of: IncomingMessage(
                 tag: DeliveryTag(number: 1, generation: 1, bytes: 0), queue: "push.requests.urgent",
-                isRedelivered: isRedelivered, body: body, bodySize: UInt64(body.count), isOversized: false,
-                envelope: envelope.bytes, exchangeEnd: 13, routingKeyEnd: 19),
+                isRedelivered: isRedelivered,
+                content: MessageContent(
+                    body: Array("{}".utf8), envelope: envelope.bytes, exchangeBytes: 13, routingKeyBytes: 6)),
             from: 0,
             Now(monotonic: MonotonicTime(nanoseconds: 0), unixNanoseconds: 1_800_000_000_000_000_000))
         record.id = UUIDValue(Self.id)

@@ -351,15 +351,10 @@ public final class BrokerAdmin: BrokerChannel {
         case .violation: return false
         case .complete: break
         }
-        let content = assembler.take()
-        answer(
-            .message(
-                IncomingMessage(
-                    tag: DeliveryTag(number: arriving.tag, generation: 0, bytes: 0),
-                    queue: pending.first?.queue ?? "",
-                    isRedelivered: arriving.isRedelivered, body: content.body, bodySize: content.bodySize,
-                    isOversized: content.isOversized, envelope: content.envelope, exchangeEnd: content.exchangeEnd,
-                    routingKeyEnd: content.routingKeyEnd)))
+        let message = IncomingMessage(
+            tag: DeliveryTag(number: arriving.tag, generation: 0, bytes: 0), queue: pending.first?.queue ?? "",
+            isRedelivered: arriving.isRedelivered, content: assembler.take())
+        answer(.message(message))
         return true
     }
 }

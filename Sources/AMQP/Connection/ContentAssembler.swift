@@ -13,22 +13,6 @@ package struct ContentAssembler {
         case violation
     }
 
-    package struct Content {
-        /// Exchange, routing key and property list, one after the other.
-        package var envelope: [UInt8] = []
-        package var exchangeEnd = 0
-        package var routingKeyEnd = 0
-        /// Empty when it exceeds the limit.
-        package var body: [UInt8] = []
-        package var bodySize: UInt64 = 0
-        package var isOversized = false
-
-        package var exchange: String { String(decoding: envelope[..<exchangeEnd], as: UTF8.self) }
-        package var routingKey: String { String(decoding: envelope[exchangeEnd..<routingKeyEnd], as: UTF8.self) }
-        package var propertyList: ArraySlice<UInt8> { envelope[routingKeyEnd...] }
-        package var properties: MessageProperties { MessageProperties(storage: envelope, start: routingKeyEnd) }
-    }
-
     private enum State {
         case idle
         case awaitingHeader
@@ -39,9 +23,11 @@ package struct ContentAssembler {
 
     package let bodyBytesMax: Int
     private var state = State.idle
-    /// Exchange and routing key until the header comes and all fits one array of the right size.
-    private var route: [UInt8] = []
-    private var content = Content()
+    /// Exchange, routing key and property list, until the body is complete.
+    private var envelope: [UInt8] = []
+    private var exchangeBytes = 0
+    private var routingKeyBytes = 0
+    private var content = MessageContent()
 
     package init(bodyBytesMax: Int) {
         self.bodyBytesMax = bodyBytesMax
@@ -57,11 +43,11 @@ package struct ContentAssembler {
 
     /// A method has announced content.
     package mutating func begin(exchange: UnsafeRawBufferPointer, routingKey: UnsafeRawBufferPointer) {
-        route.removeAll(keepingCapacity: true)
-        route.append(contentsOf: exchange)
-        route.append(contentsOf: routingKey)
-        content.exchangeEnd = exchange.count
-        content.routingKeyEnd = route.count
+        envelope.removeAll(keepingCapacity: true)
+        envelope.append(contentsOf: exchange)
+        envelope.append(contentsOf: routingKey)
+        exchangeBytes = exchange.count
+        routingKeyBytes = routingKey.count
         state = .awaitingHeader
     }
 
@@ -70,18 +56,10 @@ package struct ContentAssembler {
         guard case .awaitingHeader = state else { return .violation }
         var reader = WireReader(payload)
         guard reader.short() == 60, reader.short() != nil, let size = reader.longLong() else { return .violation }
-        let properties = reader.rest
-        var envelope: [UInt8] = []
-        envelope.reserveCapacity(route.count + properties.count)
-        envelope.append(contentsOf: route)
-        envelope.append(contentsOf: properties)
-        content.envelope = envelope
+        envelope.append(contentsOf: reader.rest)
         content.bodySize = size
         content.isOversized = size > UInt64(bodyBytesMax)
-        if size == 0 {
-            state = .complete
-            return .complete
-        }
+        if size == 0 { return complete() }
         state = content.isOversized ? .dropping(bytesLeft: size) : .collecting
         return .incomplete
     }
@@ -97,24 +75,24 @@ package struct ContentAssembler {
             guard payload.count == bytesLeft else { return .incomplete }
         case .collecting:
             let size = Int(content.bodySize)
-            guard content.body.count + payload.count <= size else { return .violation }
-            if payload.count == size {
-                content.body = [UInt8](payload)
-            } else {
-                if content.body.isEmpty { content.body.reserveCapacity(size) }
-                content.body.append(contentsOf: payload)
-            }
-            guard content.body.count == size else { return .incomplete }
+            guard content.bytes.count + payload.count <= size else { return .violation }
+            content.append(body: payload, envelopeBytes: envelope.count)
+            guard content.bytes.count == size else { return .incomplete }
         }
+        return complete()
+    }
+
+    private mutating func complete() -> Step {
+        content.append(envelope: envelope, exchangeBytes: exchangeBytes, routingKeyBytes: routingKeyBytes)
         state = .complete
         return .complete
     }
 
     /// The content that is complete; the next may begin.
-    package mutating func take() -> Content {
+    package mutating func take() -> MessageContent {
         state = .idle
         // Swapped, so that no reference is counted.
-        var taken = Content()
+        var taken = MessageContent()
         swap(&taken, &content)
         return taken
     }
@@ -122,6 +100,6 @@ package struct ContentAssembler {
     /// The channel is gone.
     package mutating func reset() {
         state = .idle
-        content = Content()
+        content = MessageContent()
     }
 }

@@ -423,7 +423,7 @@ public final class Consumer: BrokerChannel {
         case .complete: break
         }
         let content = assembler.take()
-        let bytes = content.body.count + content.envelope.count
+        let bytes = content.bytes.count
         bodyBytesInFlight += bytes
         if !isHeldUp, bodyBytesInFlight >= configuration.bodyBytesInFlightMax {
             isHeldUp = true
@@ -431,9 +431,7 @@ public final class Consumer: BrokerChannel {
         }
         let message = IncomingMessage(
             tag: DeliveryTag(number: arriving.tag, generation: generation, bytes: UInt32(clamping: bytes)),
-            queue: configuration.queue, isRedelivered: arriving.isRedelivered, body: content.body,
-            bodySize: content.bodySize, isOversized: content.isOversized, envelope: content.envelope,
-            exchangeEnd: content.exchangeEnd, routingKeyEnd: content.routingKeyEnd)
+            queue: configuration.queue, isRedelivered: arriving.isRedelivered, content: content)
         if arriving.isFetched { fetched(message) } else { onDelivery(message) }
         return true
     }

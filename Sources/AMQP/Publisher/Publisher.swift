@@ -307,7 +307,7 @@ public final class Publisher: BrokerChannel {
         guard let messageID = content.properties.messageID else { return false }
         let message = MessageFingerprint(
             exchange: content.exchange, routingKey: content.routingKey, messageID: messageID,
-            headers: content.properties.headers ?? FieldTable(), body: content.body)
+            headers: content.properties.headers ?? FieldTable(), body: Array(content.body))
         return window.returned(message, code: returning.code, text: returning.text)
     }
 }

@@ -11,8 +11,8 @@ public struct CopyKey: Sendable, Hashable {
 
 extension SecretMixer {
     /// 128 bits, so that no two messages of a process' life are ever taken for one; nobody can make a pair that is.
-    func copyKey(id: UUIDValue, body: [UInt8]) -> CopyKey {
-        let content = body.withUnsafeBytes { hash($0) }
+    func copyKey(id: UUIDValue, body: UnsafeRawBufferPointer) -> CopyKey {
+        let content = hash(body)
         // Ids may differ in one half alone, and each half of the key leads to a place of its own.
         let low = mix(id.low, mix(id.high, content))
         return CopyKey(high: mix(id.high ^ low, content &+ 1), low: low)

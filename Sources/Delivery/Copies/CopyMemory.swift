@@ -66,7 +66,9 @@ public final class CopyMemory: @unchecked Sendable {
     /// What it takes.
     var bytes: Int { stripes.reduce(0) { sum, stripe in sum + stripe.withLock { $0.table.bytes } } }
 
-    func key(id: UUIDValue, body: [UInt8]) -> CopyKey { mixer.copyKey(id: id, body: body) }
+    func key(id: UUIDValue, of content: MessageContent) -> CopyKey {
+        content.withBody { mixer.copyKey(id: id, body: $0) }
+    }
 
     func fingerprint(of properties: MessageProperties) -> UInt32 { mixer.fingerprint(of: properties) }
 

@@ -54,12 +54,15 @@ struct CopyTable {
         var seconds: Int32 = 0
     }
 
-    /// An index into `entries`, with a part of its key, so that hardly an entry is looked at in vain: they are spread over
-    /// more memory than a processor keeps at hand.
+    /// An index into `entries`, with a part of its key and how far it is from home, so that hardly an entry is looked at in
+    /// vain: they are spread over more memory than a processor keeps at hand.
     private struct Slot: Equatable {
         static let free = Slot(word: .max)
-        /// For four million messages under way in a share; the rest is the key's.
+        /// For four million messages under way in a share.
         private static let indexBits: UInt32 = 22
+        private static let markShift: UInt32 = 26
+        /// Stands for itself and all that are larger.
+        private static let distanceMax: UInt32 = 15
 
         private let word: UInt32
 
@@ -67,19 +70,26 @@ struct CopyTable {
 
         init(_ index: Int32, _ key: CopyKey) {
             precondition(index < 1 << Self.indexBits - 1, "more messages under way than any prefetch allows")
-            word = Self.mark(of: key) | UInt32(bitPattern: index)
+            word = Self.mark(of: key) << Self.markShift | UInt32(bitPattern: index)
+        }
+
+        func at(distance: Int) -> Slot {
+            let distance = min(UInt32(distance), Self.distanceMax)
+            return Slot(word: word & ~(Self.distanceMax << Self.indexBits) | distance << Self.indexBits)
         }
 
         var index: Int { Int(word & (1 << Self.indexBits - 1)) }
 
-        func mayBe(_ key: CopyKey) -> Bool {
-            (word ^ Self.mark(of: key)) >> Self.indexBits == 0
+        /// nil: the key tells.
+        var distance: Int? {
+            let distance = word >> Self.indexBits & Self.distanceMax
+            return distance < Self.distanceMax ? Int(distance) : nil
         }
 
+        func mayBe(_ key: CopyKey) -> Bool { word >> Self.markShift == Self.mark(of: key) }
+
         /// Of bits that do not decide where it is looked for.
-        private static func mark(of key: CopyKey) -> UInt32 {
-            UInt32(truncatingIfNeeded: key.low >> 32) << indexBits
-        }
+        private static func mark(of key: CopyKey) -> UInt32 { UInt32(truncatingIfNeeded: key.low >> 58) }
     }
 
     /// Entries that are not settled, for which there is room at once.
@@ -212,12 +222,20 @@ struct CopyTable {
         while slots[slot] != .free {
             let index = slots[slot].index
             if slots[slot].mayBe(key), entries[index].key == key { return index }
-            slot = (slot + 1) & (slots.count - 1)
+            slot = next(slot)
         }
         return nil
     }
 
     private func home(_ key: CopyKey) -> Int { Int(truncatingIfNeeded: key.low) & (slots.count - 1) }
+
+    private func next(_ slot: Int) -> Int { (slot + 1) & (slots.count - 1) }
+
+    private func distance(from first: Int, to second: Int) -> Int { (second - first) & (slots.count - 1) }
+
+    private func distanceFromHome(at slot: Int) -> Int {
+        slots[slot].distance ?? distance(from: home(entries[slots[slot].index].key), to: slot)
+    }
 
     private mutating func insert(_ index: Int32, _ key: CopyKey) {
         if (entries.count - free.count) * 2 > slots.count { grow() }
@@ -225,9 +243,10 @@ struct CopyTable {
     }
 
     private mutating func put(_ index: Int32, _ key: CopyKey) {
-        var slot = home(key)
-        while slots[slot] != .free { slot = (slot + 1) & (slots.count - 1) }
-        slots[slot] = Slot(index, key)
+        let home = home(key)
+        var slot = home
+        while slots[slot] != .free { slot = next(slot) }
+        slots[slot] = Slot(index, key).at(distance: distance(from: home, to: slot))
     }
 
     private mutating func grow() {
@@ -239,17 +258,16 @@ struct CopyTable {
     /// Takes it out and closes the gap that it leaves in the probing.
     private mutating func remove(_ index: Int) {
         var gap = home(entries[index].key)
-        let own = Slot(Int32(index), entries[index].key)
-        while slots[gap] != own { gap = (gap + 1) & (slots.count - 1) }
-        var slot = gap
-        while true {
-            slot = (slot + 1) & (slots.count - 1)
-            guard slots[slot] != .free else { break }
-            let wanted = home(entries[slots[slot].index].key)
-            if (slot - wanted) & (slots.count - 1) >= (slot - gap) & (slots.count - 1) {
-                slots[gap] = slots[slot]
+        while slots[gap].index != index { gap = next(gap) }
+        var slot = next(gap)
+        while slots[slot] != .free {
+            let way = distance(from: gap, to: slot)
+            let distance = distanceFromHome(at: slot)
+            if distance >= way {
+                slots[gap] = slots[slot].at(distance: distance - way)
                 gap = slot
             }
+            slot = next(slot)
         }
         slots[gap] = .free
         entries[index].place = Self.noPlace

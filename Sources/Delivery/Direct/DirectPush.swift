@@ -115,7 +115,7 @@ extension IncomingMessage {
     /// One that no broker has delivered, without properties.
     fileprivate init(unpublished body: [UInt8]) {
         self.init(
-            tag: DeliveryTag(number: 0, generation: 0, bytes: 0), queue: "", isRedelivered: false, body: body,
-            bodySize: UInt64(body.count), isOversized: false, envelope: [0, 0], exchangeEnd: 0, routingKeyEnd: 0)
+            tag: DeliveryTag(number: 0, generation: 0, bytes: 0), queue: "", isRedelivered: false,
+            content: MessageContent(body: body))
     }
 }

@@ -65,7 +65,7 @@ extension Lane {
 
     /// A message that was delivered before is not sent again without need.
     @inline(__always) private func deliver(_ notification: PushNotification, _ record: DeliveryRecord) async {
-        let key = copies.key(id: notification.push.id, body: record.delivery.body)
+        let key = copies.key(id: notification.push.id, of: record.delivery.content)
         switch admit(key, record) {
         case .first: await deliverFirst(notification, key, record)
         case let other: await deliverCopy(notification, key, other, record)

@@ -19,7 +19,7 @@ extension DeliveryRecord {
         if let id = delivery.properties.messageID, !id.isEmpty { return id.cut(to: MessageHeaderName.copyBytesMax) }
         // Nothing of a body that was too large is left to know it by.
         if delivery.isOversized, let random = try? UUIDValue.random() { return random.description }
-        return delivery.body.withUnsafeBytes { UUIDValue(name: $0, namespace: Self.namespace) }.description
+        return delivery.content.withBody { UUIDValue(name: $0, namespace: Self.namespace) }.description
     }
 
     /// Where the message came from, for operators; a message that came back keeps what the first worker wrote.

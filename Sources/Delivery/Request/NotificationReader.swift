@@ -37,7 +37,7 @@ final class NotificationReader {
     private func notification(_ record: DeliveryRecord) throws(Refusal) -> PushNotification {
         guard !record.delivery.isOversized else { throw Refusal.oversized }
         try Refusal.check(encoding: record.delivery.properties.contentEncoding)
-        let root = try parse(record.delivery.body)
+        let root = try parse(record.delivery.content)
         var members = NotificationMembers(of: root, names)
         record.describe(members, apps)
         if record.id == nil {
@@ -53,7 +53,7 @@ final class NotificationReader {
         let named = members[.environment]?.string.flatMap(APNSEnvironment.init(rawValue:))
         let environment = named ?? apps[app].defaultEnvironment
         record.environment = environment
-        let (push, kind) = try push(id, app, members, record.delivery.body)
+        let (push, kind) = try push(id, app, members, record.delivery.content.bytes)
         let topic = apps.topicIndex(of: app, kind)
         guard let route = apps.route(topic: topic, environment) else {
             throw Refusal.unserved(topic: String(decoding: apps.topic(topic), as: UTF8.self), environment)
@@ -85,16 +85,16 @@ final class NotificationReader {
         return members
     }
 
-    private func parse(_ body: [UInt8]) throws(Refusal) -> JSONValue {
+    private func parse(_ content: MessageContent) throws(Refusal) -> JSONValue {
         do throws(JSONError) {
-            return try parser.parse(body)
+            return try content.withBody { body throws(JSONError) in try parser.parse(body) }
         } catch {
             throw Refusal(error)
         }
     }
 
     private func push(
-        _ id: UUIDValue, _ app: AppDirectory.Index, _ members: borrowing NotificationMembers, _ body: [UInt8]
+        _ id: UUIDValue, _ app: AppDirectory.Index, _ members: borrowing NotificationMembers, _ bytes: [UInt8]
     ) throws(Refusal) -> (push: APNSRequest, kind: AppDirectory.Kind) {
         // The schema has made sure of them; a message that came so far without them is refused all the same.
         guard let pushType = members[.pushType]?.text.flatMap({ PushType($0) }), let payload = members[.payload]
@@ -106,9 +106,9 @@ final class NotificationReader {
         if let token = members[.deviceToken] {
             let kind = AppDirectory.Kind.device(pushType)
             let push = APNSRequest.device(
-                token: token.text(in: body), topic: apps.topic(apps.topicIndex(of: app, kind)), pushType: pushType,
+                token: token.text(in: bytes), topic: apps.topic(apps.topicIndex(of: app, kind)), pushType: pushType,
                 priority: priority ?? pushType.defaultPriority, expiration: expiration,
-                collapseID: members[.collapseID]?.text(in: body), id: id, payload: body,
+                collapseID: members[.collapseID]?.text(in: bytes), id: id, payload: bytes,
                 payloadRange: payload.sourceRange)
             return (push, kind)
         }
@@ -116,8 +116,8 @@ final class NotificationReader {
             throw Refusal(.schema, "required", "device_token or channel_id is missing.")
         }
         let push = APNSRequest.broadcast(
-            channel: channel.text(in: body), bundleID: apps.topic(apps.topicIndex(of: app, .broadcast)),
-            priority: priority, expiration: expiration, id: id, payload: body, payloadRange: payload.sourceRange)
+            channel: channel.text(in: bytes), bundleID: apps.topic(apps.topicIndex(of: app, .broadcast)),
+            priority: priority, expiration: expiration, id: id, payload: bytes, payloadRange: payload.sourceRange)
         return (push, .broadcast)
     }
 }
@@ -141,20 +141,20 @@ extension DeliveryRecord {
             }
         if let own = members[.id]?.text.flatMap({ UUIDValue($0) }) { id = own }
         if let token = members[.deviceToken], token.kind == .string, token.sourceRange.count <= Self.repeatedBytesMax {
-            target = .device(token.text(in: delivery.body))
+            target = .device(token.text(in: delivery.content.bytes))
         } else if let channel = members[.channelID], channel.kind == .string,
             channel.sourceRange.count <= Self.repeatedBytesMax
         {
-            target = .channel(channel.text(in: delivery.body))
+            target = .channel(channel.text(in: delivery.content.bytes))
         }
     }
 }
 
 extension JSONNodeView {
     /// A string's text: the bytes of the message itself unless it has escapes.
-    fileprivate func text(in body: [UInt8]) -> ArraySlice<UInt8> {
+    fileprivate func text(in bytes: [UInt8]) -> ArraySlice<UInt8> {
         guard let text else { return [] }
         let inside = (sourceRange.lowerBound + 1)..<(sourceRange.upperBound - 1)
-        return inside.count == text.count ? body[inside] : ArraySlice(text)
+        return inside.count == text.count ? bytes[inside] : ArraySlice(text)
     }
 }

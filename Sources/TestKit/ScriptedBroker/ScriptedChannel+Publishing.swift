@@ -23,7 +23,7 @@ extension ScriptedChannel {
             exchange: String(wire: exchange), routingKey: String(wire: key), isMandatory: flags & 1 != 0)
     }
 
-    func takePublish(_ content: ContentAssembler.Content) {
+    func takePublish(_ content: MessageContent) {
         guard let publish else { return }
         connection.clientPublishes()
         guard publish.exchange.isEmpty || broker.exchange(publish.exchange) != nil else {
@@ -36,17 +36,18 @@ extension ScriptedChannel {
         }
         if confirms != nil, broker.random.chance(percent: behaviour.nackPercent) { return confirm(positive: false) }
         let propertyList = Array(content.propertyList)
+        let body = Array(content.body)
         let isReturned =
             publish.isMandatory
             && (broker.random.chance(percent: behaviour.returnPercent)
                 || broker.route(publish.exchange, publish.routingKey).isEmpty)
         if isReturned {
             broker.returned += 1
-            sendReturn(publish, propertyList, content.body)
+            sendReturn(publish, propertyList, body)
         } else {
             _ = broker.publish(
                 exchange: publish.exchange, routingKey: publish.routingKey, propertyList: propertyList,
-                body: content.body)
+                body: body)
         }
         if confirms != nil { confirm(positive: true) }
     }

@@ -447,3 +447,7 @@ import Testing
         #expect(remembered.prefix(5000).allSatisfy { !$0 })
     }
 }
+
+extension CopyMemory {
+    fileprivate func key(id: UUIDValue, body: [UInt8]) -> CopyKey { key(id: id, of: MessageContent(body: body)) }
+}

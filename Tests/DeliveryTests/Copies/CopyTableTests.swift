@@ -12,7 +12,7 @@ import Testing
         var order: [CopyKey] = []
         let arrival = CopyArrival(channel: CopyMemory.Channel(number: 0))
         // Few homes, so that they collide.
-        let keys = (0..<60).map { CopyKey(high: UInt64($0), low: UInt64($0 % 7) | UInt64($0 % 3) << 32) }
+        let keys = (0..<60).map { CopyKey(high: UInt64($0), low: UInt64($0 % 7) | UInt64($0 % 3) << 58) }
         for _ in 0..<3000 {
             let key = keys[random.below(keys.count)]
             switch (model[key], random.below(4)) {

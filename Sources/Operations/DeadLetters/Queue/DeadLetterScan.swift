@@ -192,7 +192,7 @@ final class DeadLetterScan {
         }
         guard end == nil else { return }
         buffer.append(message)
-        bufferBytes += message.body.count
+        bufferBytes += message.content.bytes.count
         if bufferBytes >= Self.bufferBytesMax, !isPaused {
             isPaused = true
             consumed.pauseReading()
@@ -206,7 +206,7 @@ final class DeadLetterScan {
         let message = buffer[bufferStart]
         bufferStart += 1
         seen += 1
-        bufferBytes -= message.body.count
+        bufferBytes -= message.content.bytes.count
         if bufferStart == buffer.count || bufferStart >= 1024 {
             buffer.removeFirst(bufferStart)
             bufferStart = 0
