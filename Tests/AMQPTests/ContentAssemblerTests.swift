@@ -70,7 +70,7 @@ import Testing
         #expect(transcript.body([4, 5, 6]) == .complete)
         let content = transcript.assembler.take()
         #expect(content.isOversized)
-        #expect(content.body == [])
+        #expect(content.body == [] && content.withBody { $0.count } == 0)
         #expect(content.bodySize == 6)
         #expect(content.properties.messageID == "A")
     }
@@ -94,5 +94,38 @@ import Testing
         transcript.assembler.reset()
         transcript.begin()
         #expect(transcript.header(size: 1, classID: 61) == .violation)
+    }
+
+    @Test func theEnvelopeIsThereHoweverTheBodyComes() {
+        var transcript = Transcript()
+        for parts in [[], [[1, 2, 3]], [[], [1], [2, 3]], [[1, 2], [], [3]]] as [[[UInt8]]] {
+            let body = parts.flatMap { $0 }
+            transcript.begin("exchange", "key")
+            var step = transcript.header(size: UInt64(body.count), properties: [0, 0x80, 2, 65, 66])
+            for part in parts {
+                #expect(step == .incomplete)
+                step = transcript.body(part)
+            }
+            #expect(step == .complete)
+            let content = transcript.assembler.take()
+            #expect(Array(content.body) == body && content.withBody { Array($0) } == body)
+            #expect(content.exchange == "exchange" && content.routingKey == "key")
+            #expect(content.properties.messageID == "AB" && Array(content.propertyList) == [0, 0x80, 2, 65, 66])
+            #expect(content.bytes.count == body.count + 8 + 3 + 5)
+        }
+    }
+
+    @Test func whatWasCutOffLeavesNothingBehind() {
+        var transcript = Transcript()
+        transcript.begin("former", "former")
+        #expect(transcript.header(size: 4, properties: [0, 0x80, 1, 65]) == .incomplete)
+        #expect(transcript.body([9, 9]) == .incomplete)
+        transcript.assembler.reset()
+        transcript.begin("x", "k")
+        #expect(transcript.header(size: 1) == .incomplete)
+        #expect(transcript.body([1]) == .complete)
+        let content = transcript.assembler.take()
+        #expect(content.body == [1] && content.exchange == "x" && content.routingKey == "k")
+        #expect(content.properties.messageID == nil && content.bytes.count == 1 + 1 + 1 + 2)
     }
 }

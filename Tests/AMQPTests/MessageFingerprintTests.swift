@@ -4,7 +4,7 @@ import Testing
 struct MessageFingerprintTests {
     private static func of(
         exchange: String = "x", routingKey: String = "k", messageID: String = "1", headers: FieldTable = FieldTable(),
-        body: [UInt8] = []
+        body: ArraySlice<UInt8> = []
     ) -> MessageFingerprint {
         MessageFingerprint(
             exchange: exchange, routingKey: routingKey, messageID: messageID, headers: headers, body: body)

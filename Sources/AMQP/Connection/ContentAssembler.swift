@@ -21,6 +21,9 @@ package struct ContentAssembler {
         case complete
     }
 
+    /// Memory for more than this is let go of after a message that took it.
+    private static let keptEnvelopeBytesMax = 4096
+
     package let bodyBytesMax: Int
     private var state = State.idle
     /// Exchange, routing key and property list, until the body is complete.
@@ -43,7 +46,6 @@ package struct ContentAssembler {
 
     /// A method has announced content.
     package mutating func begin(exchange: UnsafeRawBufferPointer, routingKey: UnsafeRawBufferPointer) {
-        envelope.removeAll(keepingCapacity: true)
         envelope.append(contentsOf: exchange)
         envelope.append(contentsOf: routingKey)
         exchangeBytes = exchange.count
@@ -84,6 +86,7 @@ package struct ContentAssembler {
 
     private mutating func complete() -> Step {
         content.append(envelope: envelope, exchangeBytes: exchangeBytes, routingKeyBytes: routingKeyBytes)
+        envelope.removeAll(keepingCapacity: envelope.count <= Self.keptEnvelopeBytesMax)
         state = .complete
         return .complete
     }
@@ -100,6 +103,7 @@ package struct ContentAssembler {
     /// The channel is gone.
     package mutating func reset() {
         state = .idle
+        envelope.removeAll()
         content = MessageContent()
     }
 }

@@ -11,7 +11,7 @@ package struct MessageFingerprint: Equatable {
 
     package init(
         exchange: String, routingKey: String, messageID: String, headers: FieldTable = FieldTable(),
-        body: [UInt8] = []
+        body: ArraySlice<UInt8> = []
     ) {
         let mixer = Self.mixer
         identity = mixer.hash(messageID, after: mixer.hash(routingKey, after: mixer.hash(exchange, after: 0)))

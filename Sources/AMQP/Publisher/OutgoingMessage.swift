@@ -6,7 +6,8 @@ public struct OutgoingMessage: Sendable, Hashable {
     /// At most 255 bytes, as are the routing key and all properties that are strings.
     public var exchange: String
     public var routingKey: String
-    public var body: [UInt8]
+    /// The body: may be a part of a message that came, which it keeps.
+    @usableFromInline package var content: ArraySlice<UInt8>
     public var messageID: String
     public var correlationID: Optional<String>
     public var contentType: Optional<String>
@@ -24,14 +25,14 @@ public struct OutgoingMessage: Sendable, Hashable {
     public var headers: FieldTable
 
     /// Inlined, since all that it is made of would be copied behind a call.
-    @inlinable public init(
-        exchange: String, routingKey: String, body: [UInt8], messageID: String,
+    @inlinable package init(
+        exchange: String, routingKey: String, content: ArraySlice<UInt8>, messageID: String,
         correlationID: String? = nil, contentType: String? = "application/json", type: String? = nil,
         headers: FieldTable = FieldTable()
     ) {
         self.exchange = exchange
         self.routingKey = routingKey
-        self.body = body
+        self.content = content
         self.messageID = messageID
         self.correlationID = correlationID
         self.contentType = contentType
@@ -43,5 +44,21 @@ public struct OutgoingMessage: Sendable, Hashable {
         priority = nil
         expirationMilliseconds = nil
         self.headers = headers
+    }
+
+    public init(
+        exchange: String, routingKey: String, body: [UInt8], messageID: String,
+        correlationID: String? = nil, contentType: String? = "application/json", type: String? = nil,
+        headers: FieldTable = FieldTable()
+    ) {
+        self.init(
+            exchange: exchange, routingKey: routingKey, content: body[...], messageID: messageID,
+            correlationID: correlationID, contentType: contentType, type: type, headers: headers)
+    }
+
+    /// A copy.
+    public var body: [UInt8] {
+        get { Array(content) }
+        set { content = newValue[...] }
     }
 }

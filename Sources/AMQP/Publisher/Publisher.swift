@@ -99,7 +99,7 @@ public final class Publisher: BrokerChannel {
     /// The same for whoever waits already, and need not hold the message meanwhile.
     public func publish(_ message: OutgoingMessage, _ continuation: Continuation) {
         loop.assertOnLoop()
-        guard message.body.count <= configuration.messageBytesMax else {
+        guard message.content.count <= configuration.messageBytesMax else {
             return continuation.resume(returning: .refused(.bodyTooLarge))
         }
         if waiting.isEmpty, missing.isEmpty, canSend(message) {
@@ -112,7 +112,7 @@ public final class Publisher: BrokerChannel {
 
     private func canSend(_ message: OutgoingMessage) -> Bool {
         guard case .ready = state, wire?.isOpen == true, !missing.isTrying else { return false }
-        return window.hasRoom(for: message.body.count)
+        return window.hasRoom(for: message.content.count)
     }
 
     private func send(_ message: OutgoingMessage, _ continuation: Continuation) {
@@ -122,7 +122,7 @@ public final class Publisher: BrokerChannel {
             let now = loop.now.monotonic
             let sent = MessageFingerprint(
                 exchange: message.exchange, routingKey: message.routingKey, messageID: message.messageID,
-                headers: message.headers, body: message.body)
+                headers: message.headers, body: message.content)
             _ = window.sent(continuation, sent, size: size, now: now)
             setTimer(now + confirmTimeout)
         } catch {
@@ -307,7 +307,7 @@ public final class Publisher: BrokerChannel {
         guard let messageID = content.properties.messageID else { return false }
         let message = MessageFingerprint(
             exchange: content.exchange, routingKey: content.routingKey, messageID: messageID,
-            headers: content.properties.headers ?? FieldTable(), body: Array(content.body))
+            headers: content.properties.headers ?? FieldTable(), body: content.body)
         return window.returned(message, code: returning.code, text: returning.text)
     }
 }

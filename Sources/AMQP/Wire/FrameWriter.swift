@@ -50,9 +50,9 @@ struct FrameWriter: ~Copyable {
         guard Self.contentHeaderBytes + propertyBytesMax < frameBytesMax else { throw .headersTooLarge }
         let methodBytesMax = Self.methodHeaderBytes + 6 + message.exchange.utf8.count + message.routingKey.utf8.count
         let chunk = frameBytesMax - Frame.overheadBytes
-        let bodyFrames = (message.body.count + chunk - 1) / chunk
+        let bodyFrames = (message.content.count + chunk - 1) / chunk
         let bytesMax =
-            methodBytesMax + Self.contentHeaderBytes + propertyBytesMax + 1 + message.body.count
+            methodBytesMax + Self.contentHeaderBytes + propertyBytesMax + 1 + message.content.count
             + bodyFrames * Frame.overheadBytes
         var written = 0
         output.append(upTo: bytesMax) { [pool] space in
@@ -78,7 +78,7 @@ struct FrameWriter: ~Copyable {
         let header = UnsafeMutableRawBufferPointer(rebasing: space[end...])
         guard let headerBytes = encodeContentHeader(message, channel: channel, pool, into: header) else { return nil }
         end += headerBytes
-        message.body.withUnsafeBytes { body in
+        message.content.withUnsafeBytes { body in
             var start = 0
             while start < body.count {
                 let part = UnsafeRawBufferPointer(rebasing: body[start..<min(start + chunk, body.count)])
@@ -97,7 +97,7 @@ struct FrameWriter: ~Copyable {
     ) -> Int? {
         space.storeBytes(of: basicClass.bigEndian, toByteOffset: 7, as: UInt16.self)
         space.storeBytes(of: 0, toByteOffset: 9, as: UInt16.self)
-        space.storeBytes(of: UInt64(message.body.count).bigEndian, toByteOffset: 11, as: UInt64.self)
+        space.storeBytes(of: UInt64(message.content.count).bigEndian, toByteOffset: 11, as: UInt64.self)
         var properties = message.properties(pool)
         let room = UnsafeMutableRawBufferPointer(rebasing: space[contentHeaderBytes...])
         let count = amqp_encode_properties(basicClass, &properties, amqp_bytes_t(room))

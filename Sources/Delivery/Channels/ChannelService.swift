@@ -225,7 +225,7 @@ public final class ChannelService: @unchecked Sendable {
 
 extension IncomingMessage {
     fileprivate func isSameCommand(as other: IncomingMessage) -> Bool {
-        body == other.body && properties.messageID == other.properties.messageID
+        content.body == other.content.body && properties.messageID == other.properties.messageID
             && properties.correlationID == other.properties.correlationID
     }
 }

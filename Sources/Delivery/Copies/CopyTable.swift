@@ -60,23 +60,26 @@ struct CopyTable {
         static let free = Slot(word: .max)
         /// For four million messages under way in a share.
         private static let indexBits: UInt32 = 22
-        private static let markShift: UInt32 = 26
+        private static let distanceBits: UInt32 = 4
         /// Stands for itself and all that are larger.
-        private static let distanceMax: UInt32 = 15
+        private static let distanceMax: UInt32 = 1 << distanceBits - 1
+        private static let markShift = indexBits + distanceBits
 
         private let word: UInt32
 
         private init(word: UInt32) { self.word = word }
 
-        init(_ index: Int32, _ key: CopyKey) {
+        init(_ index: Int32, _ key: CopyKey, distance: Int) {
             precondition(index < 1 << Self.indexBits - 1, "more messages under way than any prefetch allows")
-            word = Self.mark(of: key) << Self.markShift | UInt32(bitPattern: index)
+            word = Self.mark(of: key) << Self.markShift | Self.part(distance) | UInt32(bitPattern: index)
         }
 
+        /// The same nearer to home.
         func at(distance: Int) -> Slot {
-            let distance = min(UInt32(distance), Self.distanceMax)
-            return Slot(word: word & ~(Self.distanceMax << Self.indexBits) | distance << Self.indexBits)
+            Slot(word: word & ~(Self.distanceMax << Self.indexBits) | Self.part(distance))
         }
+
+        private static func part(_ distance: Int) -> UInt32 { min(UInt32(distance), distanceMax) << indexBits }
 
         var index: Int { Int(word & (1 << Self.indexBits - 1)) }
 
@@ -89,7 +92,7 @@ struct CopyTable {
         func mayBe(_ key: CopyKey) -> Bool { word >> Self.markShift == Self.mark(of: key) }
 
         /// Of bits that do not decide where it is looked for.
-        private static func mark(of key: CopyKey) -> UInt32 { UInt32(truncatingIfNeeded: key.low >> 58) }
+        private static func mark(of key: CopyKey) -> UInt32 { UInt32(truncatingIfNeeded: key.low >> (32 + markShift)) }
     }
 
     /// Entries that are not settled, for which there is room at once.
@@ -246,7 +249,7 @@ struct CopyTable {
         let home = home(key)
         var slot = home
         while slots[slot] != .free { slot = next(slot) }
-        slots[slot] = Slot(index, key).at(distance: distance(from: home, to: slot))
+        slots[slot] = Slot(index, key, distance: distance(from: home, to: slot))
     }
 
     private mutating func grow() {

@@ -10,7 +10,7 @@ extension DeliveryRecord {
         let properties = delivery.properties
         func cut(_ text: String?) -> String? { text?.cut(to: MessageHeaderName.copyBytesMax) }
         var message = OutgoingMessage(
-            exchange: exchange, routingKey: routingKey, body: delivery.body,
+            exchange: exchange, routingKey: routingKey, content: delivery.content.body,
             messageID: cut(properties.messageID) ?? messageID, contentType: cut(properties.contentType))
         message.contentEncoding = cut(properties.contentEncoding)
         message.correlationID = cut(properties.correlationID)

@@ -19,8 +19,9 @@ enum ResultMessage {
         record.copyTraceContext(to: &headers)
         let id = record.messageID
         return OutgoingMessage(
-            exchange: exchange, routingKey: routingKey, body: body(record, conclusion, apps, finishedAtMilliseconds),
-            messageID: id, correlationID: id, type: "push.result.v1", headers: headers)
+            exchange: exchange, routingKey: routingKey,
+            content: body(record, conclusion, apps, finishedAtMilliseconds)[...], messageID: id, correlationID: id,
+            type: "push.result.v1", headers: headers)
     }
 
     static func body(

@@ -11,8 +11,9 @@ import Testing
         var model: [CopyKey: Bool?] = [:]
         var order: [CopyKey] = []
         let arrival = CopyArrival(channel: CopyMemory.Channel(number: 0))
-        // Few homes, so that they collide.
-        let keys = (0..<60).map { CopyKey(high: UInt64($0), low: UInt64($0 % 7) | UInt64($0 % 3) << 58) }
+        // Few homes, so that they collide: at one end of the slots or at the other.
+        let homes = (0..<7 as Range<UInt64>).map { seed % 2 == 0 ? $0 : ~$0 & (1 << 58 - 1) }
+        let keys = (0..<60).map { CopyKey(high: UInt64($0), low: homes[$0 % 7] | UInt64($0 % 3) << 58) }
         for _ in 0..<3000 {
             let key = keys[random.below(keys.count)]
             switch (model[key], random.below(4)) {
