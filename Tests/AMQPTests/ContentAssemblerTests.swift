@@ -115,6 +115,21 @@ import Testing
         }
     }
 
+    @Test func aLargeEnvelopeLeavesNothingBehind() {
+        var transcript = Transcript()
+        for name in [[UInt8](repeating: 65, count: 250), [66]] {
+            // A header's value makes it long; the name behind it must be found.
+            let filler = [UInt8](repeating: 1, count: 5000 * (name.count / 250))
+            let table: [UInt8] = [0, 0, UInt8(filler.count >> 8), UInt8(filler.count & 255)] + filler
+            transcript.begin("exchange", "key")
+            #expect(
+                transcript.header(size: 0, properties: [0x20, 0x80] + table + [UInt8(name.count)] + name) == .complete)
+            let content = transcript.assembler.take()
+            #expect(content.properties.messageID == String(decoding: name, as: UTF8.self))
+            #expect(content.exchange == "exchange" && content.routingKey == "key")
+        }
+    }
+
     @Test func whatWasCutOffLeavesNothingBehind() {
         var transcript = Transcript()
         transcript.begin("former", "former")

@@ -73,6 +73,14 @@ import Testing
             ] + Self.origin + ["note": "producer's"])
     }
 
+    /// While it waits for the broker, there is one body and not two.
+    @Test func whatIsPublishedOfADeliveryHasItsBody() {
+        let record = record()
+        let message = record.republished(exchange: "push.dead", routingKey: "dead")
+        #expect(
+            message.content.withUnsafeBytes { $0.baseAddress } == record.delivery.content.withBody { $0.baseAddress })
+    }
+
     /// One frame has to hold them and ours.
     @Test func ofAProducersHeadersAsManyAreCopiedAsThereIsRoomFor() {
         var headers = FieldTable()

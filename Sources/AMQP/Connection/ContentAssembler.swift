@@ -46,6 +46,7 @@ package struct ContentAssembler {
 
     /// A method has announced content.
     package mutating func begin(exchange: UnsafeRawBufferPointer, routingKey: UnsafeRawBufferPointer) {
+        assert(envelope.isEmpty)
         envelope.append(contentsOf: exchange)
         envelope.append(contentsOf: routingKey)
         exchangeBytes = exchange.count

@@ -14,7 +14,8 @@ package struct MessageContent: Sendable {
 
     package init() {}
 
-    /// - Parameter envelope: exchange, routing key and property list, one after the other; as a rule no properties.
+    /// - Parameter envelope: exchange, routing key and property list, one after the other; an empty property list
+    ///   unless one is given.
     package init(body: [UInt8], envelope: [UInt8] = [0, 0], exchangeBytes: Int = 0, routingKeyBytes: Int = 0) {
         bytes.reserveCapacity(body.count + envelope.count)
         bytes += body

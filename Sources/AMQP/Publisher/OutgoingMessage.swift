@@ -6,7 +6,7 @@ public struct OutgoingMessage: Sendable, Hashable {
     /// At most 255 bytes, as are the routing key and all properties that are strings.
     public var exchange: String
     public var routingKey: String
-    /// The body: may be a part of a message that came, which it keeps.
+    /// The body. It may be a part of a delivery's content, all of which it keeps then.
     @usableFromInline package var content: ArraySlice<UInt8>
     public var messageID: String
     public var correlationID: Optional<String>

@@ -108,7 +108,8 @@ actor DeadLetterRedrive {
                 // The wait may have ended with the scan, or the others have failed.
                 if scan.isCutShort || failure != nil { break }
                 scan.takenCount += 1
-                group.addTask { await self.publish(message, next.letter.id, next.message.tag) }
+                // Not the letter, whose body would be held beside the message's.
+                group.addTask { [id = next.letter.id, tag = next.message.tag] in await self.publish(message, id, tag) }
             }
             scan.stop()
         }
