@@ -114,10 +114,14 @@ struct Stage {
     }
 
     /// Waits until the simulator has so many requests that it has not answered.
-    func untilAsked(_ count: Int, within deadline: Duration = .seconds(30)) async throws {
+    ///
+    /// - Parameter counter: `in_flight_max`: has or had.
+    func untilAsked(
+        _ count: Int, counter: String = "in_flight", within deadline: Duration = .seconds(30)
+    ) async throws {
         let clock = ContinuousClock()
         let end = clock.now + deadline
-        while case let open = try await apns.counters().root["in_flight"]?.int ?? 0, open < count {
+        while case let open = try await apns.counters().root[key: counter]?.int ?? 0, open < count {
             guard clock.now < end else { throw ProcessError("the simulator has \(open) of \(count) requests") }
         }
     }

@@ -34,8 +34,7 @@ extension TroubledBrokerTests {
         }
 
         @Test func aBrokerThatRunsOutOfMemory() async throws {
-            try await Self.underLoad("alarm") { load in
-                try await load.broker.rabbitmqctl("set_vm_memory_high_watermark", "0")
+            try await Self.underLoad("alarm", beforeWorkers: Self.raiseAlarm) { load in
                 try await load.workers[0].said("the broker is not at hand")
                 await load.stage.desk.pass(.seconds(LongForm.pick(30, short: 2)))
                 try await load.broker.rabbitmqctl("set_vm_memory_high_watermark", "0.4")
@@ -43,19 +42,26 @@ extension TroubledBrokerTests {
             }
         }
 
+        private static func raiseAlarm(_ broker: PrivateBroker) async throws {
+            try await broker.rabbitmqctl("set_vm_memory_high_watermark", "0")
+        }
+
         @Test func aQueueOfResultsThatIsFull() async throws {
-            try await Self.underLoad("full") { load in
+            try await Self.underLoad("full", beforeWorkers: Self.limitQueue) { load in
                 // The queue of all results drops the oldest instead.
                 try await load.stage.desk.bind("full.own", to: "full.results", "result.#")
-                try await load.broker.rabbitmqctl(
-                    "set_policy", "full", #"^full\.own$"#, #"{"max-length":100,"overflow":"reject-publish"}"#,
-                    "--apply-to", "queues")
                 try await load.workers[0].said(
                     "what became of messages cannot be published; no more are taken until it can")
                 await load.stage.desk.pass(.seconds(LongForm.pick(30, short: 2)))
                 await load.stage.desk.collect("full.own")
                 try await load.broker.rabbitmqctl("clear_policy", "full")
             }
+        }
+
+        private static func limitQueue(_ broker: PrivateBroker) async throws {
+            try await broker.rabbitmqctl(
+                "set_policy", "full", #"^full\.own$"#, #"{"max-length":100,"overflow":"reject-publish"}"#,
+                "--apply-to", "queues")
         }
 
         @Test func aQueueOfResultsThatIsDeletedAndDeclaredAgain() async throws {
@@ -93,9 +99,12 @@ extension TroubledBrokerTests {
         }
 
         /// Runs workers with so much to do that it lasts for seconds, makes trouble, and checks what became of all.
+        ///
+        /// - Parameter beforeWorkers: prepares a trouble by what may take longer than all the work does.
         private static func underLoad(
-            _ prefix: String, workers count: Int = 1, readsUnrouted: Bool = false,
-            mayTellTwice: Bool = false, heartbeatSeconds: Int? = nil, _ makeTrouble: (Load) async throws -> Void
+            _ prefix: String, workers count: Int = 1, readsUnrouted: Bool = false, mayTellTwice: Bool = false,
+            heartbeatSeconds: Int? = nil, beforeWorkers: (PrivateBroker) async throws -> Void = { _ in },
+            _ makeTrouble: (Load) async throws -> Void
         ) async throws {
             let broker = try await TroubledBroker.shared
             let stage = try await Stage(
@@ -108,9 +117,10 @@ extension TroubledBrokerTests {
             if readsUnrouted { await stage.desk.collect(stage.queue("unrouted")) }
             let samples = Sample.make(requestsOfAWorker * count)
             try await stage.publish(samples)
+            try await beforeWorkers(broker)
             var workers: [ChildProcess] = []
             for _ in 0..<count { workers.append(try await stage.worker()) }
-            try await stage.untilAsked(inFlightMax * 8 / 10)
+            try await stage.untilAsked(inFlightMax * 8 / 10, counter: "in_flight_max")
             let load = Load(stage, broker, workers)
             try await makeTrouble(load)
 
