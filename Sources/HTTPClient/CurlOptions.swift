@@ -70,12 +70,12 @@ struct CurlOptions {
     /// To be called when the transfer has ended.
     mutating func end() {
         note(martlet_curl_set_list(handle, CURLOPT_HTTPHEADER, nil))
-        curl_slist_free_all(headers)
+        martlet_curl_slist_free_all(headers)
         headers = nil
     }
 
     private mutating func header(_ line: String) {
-        guard let longer = curl_slist_append(headers, line) else { return note(CURLE_OUT_OF_MEMORY) }
+        guard let longer = martlet_curl_slist_append(headers, line) else { return note(CURLE_OUT_OF_MEMORY) }
         headers = longer
     }
 

@@ -10,24 +10,13 @@ import Glibc
 /// on a lane. Used by one thread at a time. It follows no redirect, asks no proxy, and keeps no cookie: where a request goes
 /// is what the configuration says and nothing else.
 public final class HTTPClient {
-    private let handle: UnsafeMutableRawPointer?
+    private var handle: UnsafeMutableRawPointer?
     private let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
-    /// libcurl wants to be started once, before any use of it. It leaves a broken pipe to us, since it may be on any thread.
-    private static let isStarted: Bool = {
-        signal(SIGPIPE, SIG_IGN)
-        return curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
-    }()
-
-    /// `7.88.1`; what it is called with, not what this program was built with.
-    public static var libraryVersion: String { martlet_curl_version().map { String(cString: $0) } ?? "-" }
-
-    public init() {
-        handle = Self.isStarted ? curl_easy_init() : nil
-    }
+    public init() {}
 
     deinit {
-        if let handle { curl_easy_cleanup(handle) }
+        if let handle { martlet_curl_easy_cleanup(handle) }
         errorText.deallocate()
     }
 
@@ -36,8 +25,7 @@ public final class HTTPClient {
     /// - Throws: why there is none. An answer that says no, such as 404, is an answer.
     public func send(_ request: HTTPRequest) throws(HTTPError) -> HTTPResponse {
         try request.check()
-        guard let handle else { throw HTTPError(.unavailable, "libcurl cannot be started") }
-        curl_easy_reset(handle)
+        let handle = try readyHandle()
         let transfer = HTTPTransfer(request.limits)
         var options = CurlOptions(handle)
         options.apply(request, errorText)
@@ -46,7 +34,9 @@ public final class HTTPClient {
         let body = request.body.isEmpty ? [0] : request.body
         let code = body.withUnsafeBytes { bytes in
             options.body(UnsafeRawBufferPointer(rebasing: bytes[..<request.body.count]), request.method)
-            return withExtendedLifetime(transfer) { options.isComplete ? curl_easy_perform(handle) : options.code }
+            return withExtendedLifetime(transfer) {
+                options.isComplete ? martlet_curl_easy_perform(handle) : options.code
+            }
         }
         options.end()
         guard code == CURLE_OK else { throw failure(code, request, transfer) }
@@ -54,6 +44,15 @@ public final class HTTPClient {
         return HTTPResponse(
             status: martlet_curl_get_long(handle, CURLINFO_RESPONSE_CODE), headers: transfer.headers,
             body: transfer.body)
+    }
+
+    /// Without the options of the last request.
+    private func readyHandle() throws(HTTPError) -> UnsafeMutableRawPointer {
+        try CurlLibrary.load()
+        handle = handle ?? martlet_curl_easy_init()
+        guard let handle else { throw HTTPError(.unavailable, "libcurl is out of memory") }
+        martlet_curl_easy_reset(handle)
+        return handle
     }
 
     private func failure(_ code: CURLcode, _ request: HTTPRequest, _ transfer: HTTPTransfer) -> HTTPError {
@@ -82,7 +81,7 @@ public final class HTTPClient {
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_BAD_CONTENT_ENCODING:
             return HTTPError(.notHTTP, "\(place): what answers there does not speak HTTP/1.1")
         default:
-            return HTTPError(.unavailable, "\(place): \(String(cString: curl_easy_strerror(code)))")
+            return HTTPError(.unavailable, "\(place): \(String(cString: martlet_curl_easy_strerror(code)))")
         }
     }
 
@@ -92,7 +91,7 @@ public final class HTTPClient {
 
     /// libcurl's own words on what it could not verify, or its generic ones.
     private func detail(_ code: CURLcode) -> String {
-        let text = errorText.pointee == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: errorText)
+        let text = String(cString: errorText.pointee == 0 ? martlet_curl_easy_strerror(code) : UnsafePointer(errorText))
         return String(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : Character($0) })
     }
 }

@@ -17,7 +17,7 @@ public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
         case tooLarge
         /// What answers does not speak HTTP/1.1.
         case notHTTP
-        /// libcurl could not do its part: out of memory, or built without what is needed.
+        /// libcurl could not do its part: it cannot be loaded, is out of memory, or was built without what is needed.
         case unavailable
     }
 
@@ -28,14 +28,6 @@ public struct HTTPError: Error, Sendable, Hashable, CustomStringConvertible {
     init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
-    }
-
-    /// Whether trying again later can help without somebody changing a configuration.
-    public var isRetriable: Bool {
-        switch code {
-        case .cannotResolve, .cannotConnect, .timedOut, .connectionLost, .unavailable: true
-        case .invalidRequest, .tls, .tooLarge, .notHTTP: false
-        }
     }
 
     public var description: String { message }

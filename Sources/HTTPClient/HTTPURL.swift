@@ -35,11 +35,11 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
 
     /// - Throws: what is wrong, without quoting the text, which may hold a password.
     public init(_ text: String) throws(HTTPError) {
-        guard text.utf8.count <= Self.bytesMax, !text.utf8.contains(0), let parts = curl_url() else {
-            throw Self.invalid
-        }
-        defer { curl_url_cleanup(parts) }
-        let code = curl_url_set(parts, CURLUPART_URL, text, 0)
+        guard text.utf8.count <= Self.bytesMax, !text.utf8.contains(0) else { throw Self.invalid }
+        try CurlLibrary.load()
+        guard let parts = martlet_curl_url() else { throw Self.invalid }
+        defer { martlet_curl_url_cleanup(parts) }
+        let code = martlet_curl_url_set(parts, CURLUPART_URL, text, 0)
         guard code == CURLUE_OK, let scheme = Self.part(CURLUPART_SCHEME, of: parts),
             let host = Self.part(CURLUPART_HOST, of: parts), !host.isEmpty,
             let port = Self.part(CURLUPART_PORT, of: parts, UInt32(CURLU_DEFAULT_PORT)).flatMap({ UInt16($0) }),
@@ -65,8 +65,8 @@ public struct HTTPURL: Sendable, Hashable, CustomStringConvertible {
 
     private static func part(_ part: CURLUPart, of parts: OpaquePointer, _ flags: UInt32 = 0) -> String? {
         var text: UnsafeMutablePointer<CChar>?
-        guard curl_url_get(parts, part, &text, flags) == CURLUE_OK, let text else { return nil }
-        defer { curl_free(text) }
+        guard martlet_curl_url_get(parts, part, &text, flags) == CURLUE_OK, let text else { return nil }
+        defer { martlet_curl_free(text) }
         return String(cString: text)
     }
 

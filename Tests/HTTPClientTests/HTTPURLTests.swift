@@ -36,7 +36,7 @@ import Testing
             _ = try HTTPURL(text)
         } throws: { error in
             guard let error = error as? HTTPError else { return false }
-            return error.code == .invalidRequest && !error.isRetriable && !error.message.contains("hunter2")
+            return error.code == .invalidRequest && !error.message.contains("hunter2")
         }
     }
 }

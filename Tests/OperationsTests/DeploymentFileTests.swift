@@ -261,13 +261,17 @@ import YAML
     /// deploy/standalone says the same of the commands that an image is made of.
     @Test func theImageHasTheLibrariesThatAWorkerLoads() async throws {
         let martlet = try Products.executable("martlet")
-        let needed = try await ChildProcess.run(["readelf", "-d", martlet]).output
+        let linked = try await ChildProcess.run(["readelf", "-d", martlet]).output
             .compactMap { $0.firstMatch(of: /\(NEEDED\).*\[(.*)\]/).map { String($0.output.1) } }
-        let loaded = try await ChildProcess.run(["ldd", martlet]).output
+        let onDemand = try await ChildProcess.run(["readelf", "-p", ".note.dlopen", martlet]).output
+            .compactMap { $0.firstMatch(of: /"(lib[^"]*\.so[^"]*)"/).map { String($0.output.1) } }
+        #expect(onDemand == ["libcurl.so.4"])
+        let paths =
+            try await ChildProcess.run(["ldd", martlet]).output + ChildProcess.run(["/sbin/ldconfig", "-p"]).output
         var packages: Set = ["ca-certificates"]
         // `deploy/build` links the runtimes of Swift and C++ in.
-        for name in needed where !name.hasPrefix("libgcc_s.") && !name.hasPrefix("libstdc++.") {
-            guard let line = loaded.first(where: { $0.contains("\(name) => /") }),
+        for name in linked + onDemand where !name.hasPrefix("libgcc_s.") && !name.hasPrefix("libstdc++.") {
+            guard let line = paths.first(where: { $0.contains("\t\(name) ") }),
                 let path = line.firstMatch(of: /=> (\/[^ ]*)/).map({ String($0.output.1) })
             else { continue }
             // Packages name files by /lib where that is /usr/lib; those of the toolchain have none.
