@@ -15,3 +15,10 @@ enum BenchProgram: String, CaseIterable {
     var cell: String { rawValue + String(repeating: " ", count: max(0, Self.cellWidth - rawValue.count)) }
     static let cellWidth = 12
 }
+
+extension [BenchProgram] {
+    /// Another one is first in each turn, so that none has always the same place.
+    ///
+    /// - Parameter turn: from 1 on.
+    func order(ofTurn turn: Int) -> [BenchProgram] { indices.map { self[($0 + turn - 1) % count] } }
+}

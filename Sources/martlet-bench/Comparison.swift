@@ -8,7 +8,7 @@ struct Comparison {
     /// The same, for programs.
     let settings: KeyValuePairs<String, Int>
     let unit: Measurement.Unit
-    /// In the order of their turns; all but Martlet are its yardsticks.
+    /// In the order of the first turn; all but Martlet are its yardsticks.
     let programs: [BenchProgram]
     /// What Martlet is to cost at most, in terms of each yardstick's processor time.
     var costMax: Double?
@@ -32,7 +32,7 @@ struct Comparison {
         _ count: Int, _ measure: (BenchProgram, _ round: Int) async throws -> Measurement
     ) async throws {
         for sample in 1...count {
-            for (place, program) in programs.enumerated() {
+            for (place, program) in programs.order(ofTurn: sample).enumerated() {
                 let measurement = try await measure(program, (sample - 1) * programs.count + place + 1)
                 samples[program, default: []].append(measurement)
                 MartletBench.note("\(sample)/\(count)  \(line(program, measurement))")

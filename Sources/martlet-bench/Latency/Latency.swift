@@ -17,7 +17,7 @@ struct Latency {
         var round = 0
         for rate in options.rates {
             for sample in 1...options.samples {
-                for program in BenchProgram.consumers {
+                for program in BenchProgram.consumers.order(ofTurn: sample) {
                     round += 1
                     let load = PacedLoad(
                         stage: stage, rate: rate, seconds: options.seconds, message: BenchMessage(round: round))
