@@ -1,21 +1,15 @@
 package import EventLoop
 
-/// So many confirms later a publish is over, if they come in order.
-package enum ConfirmsAhead: UInt64 {
-    case soon = 4
-    case sooner = 2
-}
-
 /// The publishes of one channel that the broker has not confirmed, by sequence number.
 ///
 /// Numbers run from 1 without a gap (RabbitMQ's publisher confirms). `returned` is called for a returned message before
 /// its confirm; it has no number, so it is found by what it holds. Of several that are the same it does not matter which
 /// is published again.
-/// `Waiter` is whoever waits for the outcome: a continuation, or a name in tests.
+/// `Waiter` is whoever is told the outcome, or a name in tests.
 package struct ConfirmWindow<Waiter> {
     /// Without a reference that would be counted for each look at one.
     private struct Entry {
-        /// `nil` once it was resumed for the confirm taking too long.
+        /// `nil` once it was told for the confirm taking too long.
         var waiter: Waiter?
         var bytes: Int
         var sentAt: MonotonicTime
@@ -28,11 +22,13 @@ package struct ConfirmWindow<Waiter> {
     }
 
     private static var entriesMin: Int { 64 }
+    /// So many confirms before its own a waiter is announced, if they come in order.
+    private static var confirmsAhead: UInt64 { 4 }
 
     package let countMax: Int
     package let bytesMax: Int
 
-    /// Unconfirmed bytes, with those whose waiter was resumed for the confirm taking too long.
+    /// Unconfirmed bytes, with those whose waiter was told for the confirm taking too long.
     package private(set) var bytes = 0
     package private(set) var count = 0
 
@@ -93,12 +89,12 @@ package struct ConfirmWindow<Waiter> {
         return abandoned
     }
 
-    /// The broker's `basic.ack` (`positive`) or `basic.nack`. Calls `resume` for every waiter whose publish is over, and
+    /// The broker's `basic.ack` (`positive`) or `basic.nack`. Calls `tell` for every waiter whose publish is over, and
     /// before that `prepare` for some whose publishes are over next.
     /// `false` when the number is not open, which no broker does.
     package mutating func confirmed(
-        _ number: UInt64, multiple: Bool, positive: Bool, prepare: (Waiter, ConfirmsAhead) -> Void = { _, _ in },
-        _ resume: (Waiter, PublishOutcome) -> Void
+        _ number: UInt64, multiple: Bool, positive: Bool, prepare: (Waiter) -> Void = { _ in },
+        _ tell: (Waiter, PublishOutcome) -> Void
     ) -> Bool {
         // 0 with `multiple` means all.
         let last = number == 0 && multiple ? next - 1 : number
@@ -106,41 +102,34 @@ package struct ConfirmWindow<Waiter> {
         if multiple {
             while head <= last {
                 announce(after: head, prepare)
-                end(head, positive: positive, resume)
+                end(head, positive: positive, tell)
                 head += 1
             }
         } else {
             announce(after: last, prepare)
-            end(last, positive: positive, resume)
+            end(last, positive: positive, tell)
         }
         while head < next, self[head] == nil { head += 1 }
         return true
     }
 
-    private func announce(after number: UInt64, _ prepare: (Waiter, ConfirmsAhead) -> Void) {
-        announce(number, .soon, prepare)
-        announce(number, .sooner, prepare)
+    private func announce(after number: UInt64, _ prepare: (Waiter) -> Void) {
+        guard number + Self.confirmsAhead < next, let waiter = self[number + Self.confirmsAhead]?.waiter else { return }
+        prepare(waiter)
     }
 
-    @inline(__always) private func announce(
-        _ number: UInt64, _ ahead: ConfirmsAhead, _ prepare: (Waiter, ConfirmsAhead) -> Void
-    ) {
-        guard number + ahead.rawValue < next, let waiter = self[number + ahead.rawValue]?.waiter else { return }
-        prepare(waiter, ahead)
-    }
-
-    private mutating func end(_ number: UInt64, positive: Bool, _ resume: (Waiter, PublishOutcome) -> Void) {
+    private mutating func end(_ number: UInt64, positive: Bool, _ tell: (Waiter, PublishOutcome) -> Void) {
         guard let entry = self[number].take() else { return }
         count -= 1
         bytes -= entry.bytes
         let returned = returns.isEmpty ? nil : returns.removeValue(forKey: number)
         guard let waiter = entry.waiter else { return }
         if !positive {
-            resume(waiter, .nacked)
+            tell(waiter, .nacked)
         } else if let returned {
-            resume(waiter, .returned(code: returned.code, text: returned.text))
+            tell(waiter, .returned(code: returned.code, text: returned.text))
         } else {
-            resume(waiter, .confirmed)
+            tell(waiter, .confirmed)
         }
     }
 
@@ -159,19 +148,19 @@ package struct ConfirmWindow<Waiter> {
         self[head]?.sentAt
     }
 
-    /// Resumes the waiters of what was sent at `time` or before, whose outcome is unknown. Their room stays taken until
+    /// Tells the waiters of what was sent at `time` or before, whose outcome is unknown. Their room stays taken until
     /// the confirm comes or the channel ends.
-    package mutating func giveUpWaiting(sentUntil time: MonotonicTime, _ resume: (Waiter) -> Void) {
+    package mutating func giveUpWaiting(sentUntil time: MonotonicTime, _ tell: (Waiter) -> Void) {
         while let sentAt = oldestAwaitedSentAt(), sentAt <= time {
-            if let waiter = self[lateHead]?.waiter { resume(waiter) }
+            if let waiter = self[lateHead]?.waiter { tell(waiter) }
             self[lateHead]?.waiter = nil
         }
     }
 
-    /// The channel is gone: resumes all waiters, and counts from 1 again.
-    package mutating func reset(_ resume: (Waiter) -> Void) {
+    /// The channel is gone: tells all waiters, and counts from 1 again.
+    package mutating func reset(_ tell: (Waiter) -> Void) {
         for number in head..<next {
-            if let waiter = self[number]?.waiter { resume(waiter) }
+            if let waiter = self[number]?.waiter { tell(waiter) }
             self[number] = nil
         }
         returns = [:]

@@ -31,16 +31,22 @@ public struct PublisherConfiguration: Sendable {
 ///
 /// Its channel is opened again whenever it or the connection is lost. What is published meanwhile waits.
 public final class Publisher: BrokerChannel {
-    public typealias Continuation = UnsafeContinuation<PublishOutcome, Never>
-
     private struct Waiting {
         var message: OutgoingMessage
-        var continuation: Continuation
+        var receiver: PublishReceiver
         var deadline: MonotonicTime
     }
 
+    /// What became of a message whose receiver is not told yet.
+    private struct Ended {
+        var receiver: Unmanaged<PublishReceiver>
+        var outcome: PublishOutcome
+    }
+
     private let configuration: PublisherConfiguration
-    private var window: ConfirmWindow<Continuation>
+    /// Each of its receivers is counted once, until it is told.
+    private var window: ConfirmWindow<Unmanaged<PublishReceiver>>
+    private var ended = FIFO<Ended>()
     private var assembler: ContentAssembler
     private var returning = (code: UInt16(0), text: "")
     private var waiting = FIFO<Waiting>()
@@ -93,51 +99,52 @@ public final class Publisher: BrokerChannel {
     /// Only `confirmed` means that the message is safe. After `unknown` it may arrive twice when it is published again.
     /// The configuration's time-outs end the wait; cancelling the task does not.
     public func publish(_ message: OutgoingMessage) async -> PublishOutcome {
-        await withUnsafeContinuation { publish(message, $0) }
+        await withUnsafeContinuation { publish(message, ContinuationReceiver($0)) }
     }
 
-    /// The same for whoever waits already, and need not hold the message meanwhile.
-    public func publish(_ message: OutgoingMessage, _ continuation: Continuation) {
+    /// The same without a task that waits.
+    public func publish(_ message: OutgoingMessage, _ receiver: PublishReceiver) {
         loop.assertOnLoop()
         guard message.content.count <= configuration.messageBytesMax else {
-            return continuation.resume(returning: .refused(.bodyTooLarge))
+            return receiver.published(.refused(.bodyTooLarge))
         }
+        defer { tellReceivers() }
         if waiting.isEmpty, missing.isEmpty, canSend(message) {
-            send(message, continuation)
+            send(message, receiver)
         } else {
-            wait(message, continuation)
+            wait(message, receiver)
             if !missing.isEmpty { sendWaiting() }
         }
     }
 
     private func canSend(_ message: OutgoingMessage) -> Bool {
-        guard case .ready = state, wire?.isOpen == true, !missing.isTrying else { return false }
+        guard isReady, case .ready = state, wire?.isOpen == true, !missing.isTrying else { return false }
         return window.hasRoom(for: message.content.count)
     }
 
-    private func send(_ message: OutgoingMessage, _ continuation: Continuation) {
-        guard let wire else { return continuation.resume(returning: .notSent(Self.closedByUs)) }
+    private func send(_ message: OutgoingMessage, _ receiver: PublishReceiver) {
+        guard let wire else { return end(receiver, .notSent(Self.closedByUs)) }
         do throws(PublishRefusal) {
             let size = try wire.publish(message, channel: number)
             let now = loop.now.monotonic
             let sent = MessageFingerprint(
                 exchange: message.exchange, routingKey: message.routingKey, messageID: message.messageID,
                 headers: message.headers, body: message.content)
-            _ = window.sent(continuation, sent, size: size, now: now)
+            _ = window.sent(Unmanaged.passRetained(receiver), sent, size: size, now: now)
             setTimer(now + confirmTimeout)
         } catch {
-            continuation.resume(returning: .refused(error))
+            end(receiver, .refused(error))
         }
     }
 
-    private func wait(_ message: OutgoingMessage, _ continuation: Continuation) {
-        if state == .closed { return continuation.resume(returning: .notSent(Self.closedByUs)) }
+    private func wait(_ message: OutgoingMessage, _ receiver: PublishReceiver) {
+        if state == .closed { return end(receiver, .notSent(Self.closedByUs)) }
         guard waitingCount < configuration.waitingMax else {
             let error = AMQPError(.timedOut, "\(waitingCount) messages wait to be published already")
-            return continuation.resume(returning: .notSent(error))
+            return end(receiver, .notSent(error))
         }
         let deadline = loop.now.monotonic + .seconds(configuration.publishTimeoutSeconds)
-        waiting.append(Waiting(message: message, continuation: continuation, deadline: deadline))
+        waiting.append(Waiting(message: message, receiver: receiver, deadline: deadline))
         setTimer(deadline)
     }
 
@@ -146,11 +153,11 @@ public final class Publisher: BrokerChannel {
             let goesAlone = missing.contains(first.message.exchange)
             guard goesAlone || canSend(first.message) else { return }
             waiting.removeFirst()
-            if goesAlone { waitingAlone.append(first) } else { send(first.message, first.continuation) }
+            if goesAlone { waitingAlone.append(first) } else { send(first.message, first.receiver) }
         }
         while window.isEmpty, let first = waitingAlone.first, canSend(first.message) {
             waitingAlone.removeFirst()
-            send(first.message, first.continuation)
+            send(first.message, first.receiver)
             if !window.isEmpty { missing.tries(first.message.exchange) }
         }
     }
@@ -178,17 +185,20 @@ public final class Publisher: BrokerChannel {
     }
 
     private func endOverdue() {
+        defer { tellReceivers() }
         let now = loop.now.monotonic
         while let first = waiting.first, first.deadline <= now {
             waiting.removeFirst()
-            first.continuation.resume(returning: .notSent(notSentReason))
+            end(first.receiver, .notSent(notSentReason))
         }
         while let first = waitingAlone.first, first.deadline <= now {
             waitingAlone.removeFirst()
-            first.continuation.resume(returning: .notSent(notSentReason))
+            end(first.receiver, .notSent(notSentReason))
         }
         let late = AMQPError(.timedOut, "no confirm after \(configuration.confirmTimeoutSeconds) seconds")
-        window.giveUpWaiting(sentUntil: now - confirmTimeout) { $0.resume(returning: .unknown(late)) }
+        window.giveUpWaiting(sentUntil: now - confirmTimeout) {
+            ended.append(Ended(receiver: $0, outcome: .unknown(late)))
+        }
         if let oldest = window.oldestSentAt, state == .ready {
             let end = min(max(oldest, answeredAt) + confirmTimeout, max(oldest, readyAt) + confirmTimeout * 2)
             if end <= now { abandon(late) } else { setTimer(end) }
@@ -222,10 +232,12 @@ public final class Publisher: BrokerChannel {
         assembler.reset()
         missing.channelLost(error)
         refusedSince = nil
-        window.reset { $0.resume(returning: .unknown(error)) }
+        window.reset { ended.append(Ended(receiver: $0, outcome: .unknown(error))) }
+        tellReceivers()
     }
 
     override func stateChanged() {
+        defer { tellReceivers() }
         switch state {
         case .ready:
             (readyAt, answeredAt) = (loop.now.monotonic, loop.now.monotonic)
@@ -234,7 +246,7 @@ public final class Publisher: BrokerChannel {
             if let timer { loop.cancel(timer.token) }
             timer = nil
             while let first = waiting.popFirst() ?? waitingAlone.popFirst() {
-                first.continuation.resume(returning: .notSent(Self.closedByUs))
+                end(first.receiver, .notSent(Self.closedByUs))
             }
         case .idle, .connecting, .disconnected, .blocked, .waiting:
             break
@@ -263,18 +275,25 @@ public final class Publisher: BrokerChannel {
 
     private func confirmed(_ number: UInt64, multiple: Bool, positive: Bool) -> Bool {
         let isOpen = window.confirmed(number, multiple: multiple, positive: positive) {
-            switch $1 {
-            case .soon: $0.prefetchTask()
-            case .sooner: $0.prefetchContext()
-            }
+            $0._withUnsafeGuaranteedRef { Prefetch.object($0) }
         } _: {
-            $0.resume(returning: $1)
+            ended.append(Ended(receiver: $0, outcome: $1))
         }
         answeredAt = loop.now.monotonic
         if positive { (refusedSince, renewals) = (nil, 0) } else { refused() }
         if missing.isTrying { endTry() }
         if waitingCount > 0 { sendWaiting() }
+        tellReceivers()
         return isOpen
+    }
+
+    private func end(_ receiver: PublishReceiver, _ outcome: PublishOutcome) {
+        ended.append(Ended(receiver: .passRetained(receiver), outcome: outcome))
+    }
+
+    /// Once all else is as it is to be: whom it tells may publish.
+    private func tellReceivers() {
+        while let first = ended.popFirst() { first.receiver.takeRetainedValue().published(first.outcome) }
     }
 
     /// While something is on its way, its outcome would be unknown: then only where that takes as long.

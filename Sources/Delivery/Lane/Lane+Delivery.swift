@@ -4,19 +4,16 @@ import EventLoop
 import Telemetry
 
 extension Lane {
-    /// The way of one message: read it, send it, publish what became of it, acknowledge it.
+    /// The way of one message: read it, send it, and settle it, which publishes what became of it and acknowledges it. Whatever
+    /// settles or acknowledges a delivery ends it.
     @inline(__always) func deliver(_ record: consuming DeliveryRecord) async {
         if backlog.count > 0 { await waitToBegin(record) }
         guard begin(record) else { return }
-        if isPoison(record) {
-            await isolate(record)
-        } else {
-            switch read(record) {
-            case .refused(let verdict): _ = await settle(verdict, record)
-            case .request(let notification): await deliver(notification, record)
-            }
+        if isPoison(record) { return await isolate(record) }
+        switch read(record) {
+        case .refused(let verdict): settle(verdict, record)
+        case .request(let notification): await deliver(notification, record)
         }
-        end(record)
     }
 
     /// False where it is given back instead. As the others that do not wait, it stays out of the memory of those that do.
@@ -40,7 +37,7 @@ extension Lane {
         return true
     }
 
-    @inline(never) private func end(_ record: DeliveryRecord) {
+    @inline(never) func end(_ record: DeliveryRecord) {
         inFlight -= 1
         counters.inFlight.add(-1)
         endTrace(record)
@@ -96,13 +93,13 @@ extension Lane {
                 // Its channel may have been lost while it waited: then it comes again.
                 guard consumers[record.source].holds(record.delivery.tag) else { return acknowledgeCopy(record) }
                 switch ending {
-                case .shared(let verdict): return await settleCopy(verdict, record)
+                case .shared(let verdict): return settleCopy(verdict, record)
                 case .same: return acknowledgeCopy(record)
                 case .none: admission = copies.begin(key, arrival)
                 }
             case .accepted:
                 // Of APNs' answer to the first no more is remembered.
-                return await settleCopy(.accepted, record)
+                return settleCopy(.accepted, record)
             case .done:
                 return acknowledgeCopy(record)
             }
@@ -114,23 +111,18 @@ extension Lane {
     ) async {
         let verdict = named(await send(notification, record))
         willSettle(key, verdict)
-        let isSettled = await settle(verdict, record)
-        remember(key, verdict, isSettled: isSettled)
+        settle(verdict, record, of: key)
     }
 
     @inline(never) private func willSettle(_ key: CopyKey, _ verdict: Verdict) {
         if case .wait(let wait) = verdict { copies.sendToWait(key, waitID: wait.attempts.waitID) }
     }
 
-    @inline(never) private func remember(_ key: CopyKey, _ verdict: Verdict, isSettled: Bool) {
-        if isSettled { copies.settle(key, verdict, now: loop.now.monotonic) } else { copies.forget(key) }
-    }
-
     /// Shares the verdict on the first of its kind, and says so.
-    @inline(never) private func settleCopy(_ verdict: Verdict, _ record: DeliveryRecord) async {
+    @inline(never) private func settleCopy(_ verdict: Verdict, _ record: DeliveryRecord) {
         counters.duplicates.add()
         record.isDuplicate = true
-        _ = await settle(named(verdict.ofACopy(record.attempts)), record)
+        settle(named(verdict.ofACopy(record.attempts)), record)
     }
 
     /// Each wait has a name, by which what is published twice for want of a confirm is known.
@@ -146,6 +138,7 @@ extension Lane {
         counters.duplicates.add()
         counters.acknowledged.add()
         consumers[record.source].acknowledge(record.delivery.tag)
+        end(record)
     }
 }
 

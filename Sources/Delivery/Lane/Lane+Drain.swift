@@ -58,6 +58,9 @@ extension Lane {
         await untilSettled()
         await consuming.close(deadlineSeconds: Self.closeDeadlineSeconds)
         await publishing.close(deadlineSeconds: Self.closeDeadlineSeconds)
+        isEnding = true
+        // It holds the lane.
+        whenPublished = { _, _, _ in }
         return report
     }
 

@@ -20,33 +20,22 @@ extension Lane {
     /// Repeats after which the lane takes no more messages until this one is out.
     private static let repeatsMax = 3
 
-    /// Publishes until the broker has confirmed; a copy that was confirmed without our knowing has the same message id.
-    ///
-    /// When that takes long, because a queue is missing or full or the broker is away, the lane takes no more messages:
-    /// it could not publish what becomes of them.
-    ///
-    /// - Parameter message: nil where there is nothing to publish. No task holds it while it waits for the first confirm: a
-    ///   repeat makes it anew, the same but for what that has to say or to leave out.
-    @inline(__always) func publish(_ message: @autoclosure () -> OutgoingMessage?) async -> PublishEnd {
-        // Whatever is left at the drain's deadline comes back by the broker: what is published now might not be confirmed
-        // in time, and come twice.
+    /// For what is published of no verdict.
+    func publish(_ message: OutgoingMessage) async -> PublishEnd {
         guard !isEnding else { return .ended }
         let begunAt = loop.now.monotonic
-        let outcome = await withUnsafeContinuation { publish(message, $0) }
+        let outcome = await publisher.publish(message)
         note(outcome, begunAt: begunAt)
         if case .confirmed = outcome { return .confirmed }
         return await publishAgain(message, after: outcome)
     }
 
-    @inline(never) private func publish(_ message: () -> OutgoingMessage?, _ waiter: Publisher.Continuation) {
-        guard let message = message() else { return waiter.resume(returning: .confirmed) }
-        publisher.publish(message, waiter)
-    }
-
-    @inline(never) private func publishAgain(
-        _ original: () -> OutgoingMessage?, after first: PublishOutcome
-    ) async -> PublishEnd {
-        guard var message = original() else { return .confirmed }
+    /// Publishes until the broker has confirmed; a copy that was confirmed without our knowing has the same message id.
+    ///
+    /// When that takes long, because a queue is missing or full or the broker is away, the lane takes no more messages:
+    /// it could not publish what becomes of them.
+    func publishAgain(_ original: OutgoingMessage, after first: PublishOutcome) async -> PublishEnd {
+        var message = original
         var outcome = first
         var delay = Self.repeatDelayMilliseconds
         var repeats = 0
@@ -73,11 +62,12 @@ extension Lane {
             let begunAt = loop.now.monotonic
             outcome = await publisher.publish(message)
             note(outcome, begunAt: begunAt)
+            if case .confirmed = outcome { return .confirmed }
         }
         return .ended
     }
 
-    private func note(_ outcome: PublishOutcome, begunAt: MonotonicTime) {
+    func note(_ outcome: PublishOutcome, begunAt: MonotonicTime) {
         labels.published(outcome)
         guard case .confirmed = outcome else { return }
         counters.confirms.observe(begunAt, loop.now.monotonic)

@@ -24,10 +24,11 @@ extension Lane {
     @inline(never) func isolate(_ record: DeliveryRecord) async {
         let properties = record.delivery.properties
         record.id = RequestID.of(messageID: properties.messageID) ?? CloudEvent(properties)?.requestID
-        if isQuarantine(record.source) { await endInQuarantine(record) } else { await moveToQuarantine(record) }
+        if isQuarantine(record.source) { endInQuarantine(record) } else { await moveToQuarantine(record) }
     }
 
     private func moveToQuarantine(_ record: DeliveryRecord) async {
+        defer { end(record) }
         let message = QuarantineMessage.make(
             for: record, waitID: drawWaitID(), movedAtMilliseconds: loop.now.unixMilliseconds,
             names: configuration.names, worker: configuration.worker)
@@ -38,11 +39,14 @@ extension Lane {
             [.amqpQueue: .string(record.delivery.queue), .deliveries: .integer(record.delivery.deliveryCount)])
     }
 
-    private func endInQuarantine(_ record: DeliveryRecord) async {
+    private func endInQuarantine(_ record: DeliveryRecord) {
         let reason = DeadLetterReason(
             "quarantine", "redelivered",
             "Each time it was delivered, alone, its worker ended or lost the broker: it may have been sent.")
-        guard await settle(.conclude(Conclusion(outcome: .unknown, deadLetter: reason)), record) else { return }
+        settle(.conclude(Conclusion(outcome: .unknown, deadLetter: reason)), record)
+    }
+
+    func quarantineEnded(_ record: DeliveryRecord) {
         counters.quarantined.add()
         log.error(
             .quarantineEnded,

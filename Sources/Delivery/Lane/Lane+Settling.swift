@@ -4,28 +4,62 @@ import Telemetry
 
 extension Lane {
     /// Publishes what the verdict says: the dead letter, where somebody may have to act, and the result; or the request
-    /// itself, which comes back. Then acknowledges the delivery. Returns whether the verdict was published: once it is, the
-    /// message is never sent for it again, whatever becomes of the acknowledgement.
-    @inline(never) func settle(_ verdict: Verdict, _ record: DeliveryRecord) async -> Bool {
-        if case .requeue = verdict { return acknowledge(record, .ended) }
+    /// itself, which comes back. Then acknowledges the delivery, and ends it.
+    ///
+    /// No task waits for the broker: its confirm goes on with what is left to do. Not inlined: what it takes to make a message
+    /// would be a part of each task's memory (decision 24).
+    @inline(never) func settle(_ verdict: Verdict, _ record: DeliveryRecord, of key: CopyKey? = nil) {
         record.endsNow(loop.now)
-        let deadLetterEnd = hasDeadLetter(verdict, record) ? await publishDeadLetter(verdict, record) : .confirmed
-        guard deadLetterEnd != .ended else { return acknowledge(record, .ended) }
-        let end = await publish(message(of: verdict, record))
-        return finish(verdict, record, end, deadLetterEnd)
+        let part = hasDeadLetter(verdict, record) ? Settlement.Part.deadLetter : .last
+        publish(
+            Settlement(
+                goOn: whenPublished, verdict: verdict, key: key, part: part, begunAt: loop.now.monotonic), record)
     }
 
-    @inline(never) private func publishDeadLetter(_ verdict: Verdict, _ record: DeliveryRecord) async -> PublishEnd {
-        await publish(deadLetter(verdict, record))
+    private func publish(_ settlement: consuming Settlement, _ record: DeliveryRecord) {
+        // Whatever is left at the drain's deadline comes back by the broker: what is published now might not be confirmed
+        // in time, and come twice.
+        guard !isEnding, let message = message(settlement, record) else { return conclude(settlement, .ended, record) }
+        record.settlement = settlement
+        publisher.publish(message, record)
     }
 
-    @inline(never) private func finish(
+    /// The broker has said what became of what was published.
+    func published(_ outcome: PublishOutcome, of settlement: consuming Settlement, _ record: DeliveryRecord) {
+        note(outcome, begunAt: settlement.begunAt)
+        if case .confirmed = outcome { return published(PublishEnd.confirmed, of: settlement, record) }
+        publishAgain(settlement, after: outcome, record)
+    }
+
+    /// Made anew, the same but for what a repeat has to say or to leave out.
+    private func publishAgain(_ settlement: Settlement, after outcome: PublishOutcome, _ record: DeliveryRecord) {
+        guard let message = message(settlement, record) else { return conclude(settlement, .ended, record) }
+        Task { published(await publishAgain(message, after: outcome), of: settlement, record) }
+    }
+
+    private func published(_ end: PublishEnd, of settlement: consuming Settlement, _ record: DeliveryRecord) {
+        guard settlement.part == .deadLetter, end != .ended else { return conclude(settlement, end, record) }
+        settlement.deadLetterEnd = end
+        settlement.part = .last
+        settlement.begunAt = loop.now.monotonic
+        publish(settlement, record)
+    }
+
+    private func conclude(_ settlement: Settlement, _ last: PublishEnd, _ record: DeliveryRecord) {
+        let isSettled = finish(settlement.verdict, record, last, settlement.deadLetterEnd)
+        if let key = settlement.key { remember(key, settlement.verdict, isSettled: isSettled) }
+        end(record)
+    }
+
+    /// Once the verdict is published, the message is never sent for it again, whatever becomes of the acknowledgement.
+    private func finish(
         _ verdict: Verdict, _ record: DeliveryRecord, _ end: PublishEnd, _ deadLetterEnd: PublishEnd
     ) -> Bool {
         guard end != .ended else { return acknowledge(record, .ended) }
         switch verdict {
         case .conclude(let conclusion):
             note(conclusion, record)
+            defer { if isPoison(record) { quarantineEnded(record) } }
             return acknowledge(record, deadLetterEnd)
         case .wait(let wait):
             if end == .confirmed { labels.retry(wait) }
@@ -33,6 +67,10 @@ extension Lane {
         case .requeue:
             return acknowledge(record, .ended)
         }
+    }
+
+    private func remember(_ key: CopyKey, _ verdict: Verdict, isSettled: Bool) {
+        if isSettled { copies.settle(key, verdict, now: loop.now.monotonic) } else { copies.forget(key) }
     }
 
     private func note(_ conclusion: Conclusion, _ record: DeliveryRecord) {
@@ -62,14 +100,21 @@ extension Lane {
     }
 }
 
-/// Not inlined: what it takes to make a message would be a part of each task's memory (decision 24).
 extension Lane {
-    @inline(never) private func hasDeadLetter(_ verdict: Verdict, _ record: DeliveryRecord) -> Bool {
+    private func hasDeadLetter(_ verdict: Verdict, _ record: DeliveryRecord) -> Bool {
         guard case .conclude(let conclusion) = verdict else { return false }
         return deadLetterReason(conclusion, record) != nil
     }
 
-    @inline(never) private func deadLetter(_ verdict: Verdict, _ record: DeliveryRecord) -> OutgoingMessage? {
+    /// nil: its verdict is to be delivered again.
+    private func message(_ settlement: Settlement, _ record: DeliveryRecord) -> OutgoingMessage? {
+        switch settlement.part {
+        case .deadLetter: deadLetter(settlement.verdict, record)
+        case .last: message(of: settlement.verdict, record)
+        }
+    }
+
+    private func deadLetter(_ verdict: Verdict, _ record: DeliveryRecord) -> OutgoingMessage? {
         guard case .conclude(let conclusion) = verdict, let reason = deadLetterReason(conclusion, record) else {
             return nil
         }
@@ -79,7 +124,7 @@ extension Lane {
             worker: configuration.worker)
     }
 
-    @inline(never) private func message(of verdict: Verdict, _ record: DeliveryRecord) -> OutgoingMessage? {
+    private func message(of verdict: Verdict, _ record: DeliveryRecord) -> OutgoingMessage? {
         switch verdict {
         case .conclude(let conclusion):
             return ResultMessage.make(

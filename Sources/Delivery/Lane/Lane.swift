@@ -22,6 +22,9 @@ public actor Lane {
     /// By consumer: that of what is pushed of its deliveries.
     let priorities: [Int]
     let publisher: Publisher
+    /// Goes on with a delivery of which something was published. Made once, as it is called without asking the runtime
+    /// whether this is the lane's loop, which would cost as much as a task that waits.
+    var whenPublished: Settlement.Continuation = { _, _, _ in }
     let pools: [APNSPool]
     let counters: LaneCounters
     var labels: LaneLabels
@@ -123,6 +126,7 @@ public actor Lane {
         }
         consuming.onStateChange = { self.brokerChanged($0, .consume, isConnection: true) }
         publishing.onStateChange = { self.brokerChanged($0, .publish, isConnection: true) }
+        whenPublished = { self.published($0, of: $1, $2) }
         publisher.onStateChange = { self.brokerChanged($0, .publish, isConnection: false) }
         for (index, pool) in pools.enumerated() {
             pool.onEvent = { self.poolChanged(index, $0) }

@@ -6,7 +6,7 @@ import EventLoop
 /// What is known of one delivery, gathered on its way, for the messages that tell how it ended.
 ///
 /// A class, so that the way of a message carries one reference from step to step and not a copy of all of it.
-final class DeliveryRecord {
+final class DeliveryRecord: PublishReceiver {
     let delivery: IncomingMessage
     /// Which of the lane's consumers it came from.
     let source: Int
@@ -26,6 +26,8 @@ final class DeliveryRecord {
     var trace: DeliveryTrace?
     /// A copy of another delivery, whose outcome it shares.
     var isDuplicate = false
+    /// nil unless something was published of it that the broker has not confirmed.
+    var settlement: Settlement?
     private(set) var sentAtMilliseconds: Int64?
     /// When what follows for it was decided; before, when it came.
     private(set) var endedAtMilliseconds: Int64
@@ -51,6 +53,11 @@ final class DeliveryRecord {
     func sent(atMilliseconds time: Int64) {
         sentAtMilliseconds = time
         attemptsMade = attempts.before + 1
+    }
+
+    override func published(_ outcome: PublishOutcome) {
+        guard let settlement = settlement.take() else { return assertionFailure("nothing was published of it") }
+        settlement.goOn(outcome, settlement, self)
     }
 
     func endsNow(_ now: Now) {
