@@ -2,8 +2,9 @@
 open class PublishReceiver {
     public init() {}
 
-    /// Called once for each message, on the loop's thread: before `publish` returns for one that is neither sent nor waits.
-    /// May publish.
+    /// Called once for each message, on the loop's thread, and never while the same publisher tells another: for one that is
+    /// neither sent nor waits before `publish` returns, but where that was called by one who was told, after that one. May
+    /// publish.
     open func published(_ outcome: PublishOutcome) {}
 }
 

@@ -47,6 +47,7 @@ public final class Publisher: BrokerChannel {
     /// Each of its receivers is counted once, until it is told.
     private var window: ConfirmWindow<Unmanaged<PublishReceiver>>
     private var ended = FIFO<Ended>()
+    private var isTelling = false
     private var assembler: ContentAssembler
     private var returning = (code: UInt16(0), text: "")
     private var waiting = FIFO<Waiting>()
@@ -105,10 +106,10 @@ public final class Publisher: BrokerChannel {
     /// The same without a task that waits.
     public func publish(_ message: OutgoingMessage, _ receiver: PublishReceiver) {
         loop.assertOnLoop()
-        guard message.content.count <= configuration.messageBytesMax else {
-            return receiver.published(.refused(.bodyTooLarge))
-        }
         defer { tellReceivers() }
+        guard message.content.count <= configuration.messageBytesMax else {
+            return end(receiver, .refused(.bodyTooLarge))
+        }
         if waiting.isEmpty, missing.isEmpty, canSend(message) {
             send(message, receiver)
         } else {
@@ -196,12 +197,10 @@ public final class Publisher: BrokerChannel {
             end(first.receiver, .notSent(notSentReason))
         }
         let late = AMQPError(.timedOut, "no confirm after \(configuration.confirmTimeoutSeconds) seconds")
-        window.giveUpWaiting(sentUntil: now - confirmTimeout) {
-            ended.append(Ended(receiver: $0, outcome: .unknown(late)))
-        }
+        window.giveUpWaiting(sentUntil: now - confirmTimeout) { end($0, .unknown(late)) }
         if let oldest = window.oldestSentAt, state == .ready {
-            let end = min(max(oldest, answeredAt) + confirmTimeout, max(oldest, readyAt) + confirmTimeout * 2)
-            if end <= now { abandon(late) } else { setTimer(end) }
+            let dueAt = min(max(oldest, answeredAt) + confirmTimeout, max(oldest, readyAt) + confirmTimeout * 2)
+            if dueAt <= now { abandon(late) } else { setTimer(dueAt) }
         }
         if let first = waiting.first { setTimer(first.deadline) }
         if let first = waitingAlone.first { setTimer(first.deadline) }
@@ -232,7 +231,7 @@ public final class Publisher: BrokerChannel {
         assembler.reset()
         missing.channelLost(error)
         refusedSince = nil
-        window.reset { ended.append(Ended(receiver: $0, outcome: .unknown(error))) }
+        window.reset { end($0, .unknown(error)) }
         tellReceivers()
     }
 
@@ -277,7 +276,7 @@ public final class Publisher: BrokerChannel {
         let isOpen = window.confirmed(number, multiple: multiple, positive: positive) {
             $0._withUnsafeGuaranteedRef { Prefetch.object($0) }
         } _: {
-            ended.append(Ended(receiver: $0, outcome: $1))
+            end($0, $1)
         }
         answeredAt = loop.now.monotonic
         if positive { (refusedSince, renewals) = (nil, 0) } else { refused() }
@@ -288,12 +287,20 @@ public final class Publisher: BrokerChannel {
     }
 
     private func end(_ receiver: PublishReceiver, _ outcome: PublishOutcome) {
-        ended.append(Ended(receiver: .passRetained(receiver), outcome: outcome))
+        end(.passRetained(receiver), outcome)
     }
 
-    /// Once all else is as it is to be: whom it tells may publish.
+    private func end(_ receiver: Unmanaged<PublishReceiver>, _ outcome: PublishOutcome) {
+        ended.append(Ended(receiver: receiver, outcome: outcome))
+    }
+
+    /// Once all else is as it is to be: whom it tells may publish. One after the other, as one confirm may be for
+    /// thousands and each could lead to the next, a call deeper.
     private func tellReceivers() {
+        guard !isTelling else { return }
+        isTelling = true
         while let first = ended.popFirst() { first.receiver.takeRetainedValue().published(first.outcome) }
+        isTelling = false
     }
 
     /// While something is on its way, its outcome would be unknown: then only where that takes as long.
