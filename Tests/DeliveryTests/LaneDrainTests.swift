@@ -34,6 +34,27 @@ import Testing
         #expect(scene.results == 0)
     }
 
+    /// The message is in the quarantine: given back, there would be two.
+    @Test func whatIsConfirmedAfterTheDeadlineIsAcknowledged() throws {
+        let scene = try LaneScene()
+        let quarantine = scene.rig.names.quarantineQueue
+        scene.rig.request(LaneScene.message(0, app: 0), deliveryCount: Lane.deliveriesMax)
+        try #require(scene.rig.run { scene.rig.queue(quarantine)?.published == 1 })
+        scene.rig.drain(deadlineSeconds: 0)
+        #expect(scene.rig.run { scene.rig.unfinished == 1 && scene.rig.broker.connectionCount == 0 })
+        #expect(scene.rig.queue()?.ready.isEmpty == true && scene.rig.queue(quarantine)?.ready.count == 1)
+    }
+
+    /// Lanes come and go with each configuration.
+    @Test func whatHasEndedIsLetGo() throws {
+        let scene = try LaneScene()
+        scene.request(1)
+        try #require(scene.rig.run { scene.results == 1 })
+        scene.rig.drain(deadlineSeconds: 30)
+        #expect(scene.rig.run { scene.rig.unfinished == 0 })
+        #expect(scene.rig.letsGo())
+    }
+
     /// Until the broker knows that it is to send no more, it goes on.
     @Test func whatComesWhileLanesLeaveIsSettledByThem() throws {
         let scene = try LaneScene()

@@ -1,4 +1,5 @@
 import EventLoop
+import Telemetry
 import TestKit
 import Testing
 
@@ -49,18 +50,63 @@ import Testing
     }
 
     @Test func oneLookTakesAHundredMessagesAtMost() throws {
-        let scene = try LaneScene(keys: 2, apps: 2)
-        scene.rig.onLoop { for key in 0..<2 { scene.revoke(key) } }
-        for app in 0..<2 { scene.request(1, from: app, app: app) }
-        try #require(scene.rig.run { scene.waits == 2 && !scene.rig.isReady })
-        scene.rig.pass(seconds: 1)
-        // Both keys are to be probed soon, and all that there is is for one of them.
+        let scene = try twoHeldKeys()
+        // All that there is is for one of them.
         scene.request(300, from: 2, app: 1)
         let probes = scene.pushes.count
         #expect(scene.rig.run { scene.waits > 2 + 1 })
         scene.rig.pass(seconds: 3)
         #expect(scene.pushes.count == probes + 1)
         #expect(scene.waits == 2 + 1 + Holding.looksMax)
+    }
+
+    /// No other could be published either.
+    @Test func aLookWaitsForTheEndOfWhatItTook() throws {
+        let scene = try lookUnderAlarm()
+        scene.rig.pass(seconds: 60)
+        #expect(scene.rig.queue()?.unsettled == 1)
+        scene.rig.onLoop {
+            scene.rig.broker.clearAlarm()
+            for key in 0..<2 { scene.restore(key) }
+        }
+        #expect(scene.rig.run { scene.results == 302 })
+    }
+
+    @Test func aLookThatWaitsEndsWithItsChannelToo() throws {
+        let scene = try lookUnderAlarm()
+        scene.rig.onLoop {
+            scene.rig.broker.closeChannels(541, "INTERNAL_ERROR")
+            scene.rig.broker.clearAlarm()
+            for key in 0..<2 { scene.restore(key) }
+        }
+        #expect(scene.rig.run { scene.results == 302 })
+    }
+
+    @Test func aLookThatWaitsEndsWithTheLane() throws {
+        let scene = try lookUnderAlarm()
+        scene.rig.drain(deadlineSeconds: 0)
+        #expect(scene.rig.run { scene.rig.unfinished == 1 && scene.rig.broker.connectionCount == 0 })
+        #expect(scene.rig.letsGo())
+    }
+
+    /// Both are to be probed soon.
+    private func twoHeldKeys() throws -> LaneScene {
+        let scene = try LaneScene(keys: 2, apps: 2)
+        scene.rig.onLoop { for key in 0..<2 { scene.revoke(key) } }
+        for app in 0..<2 { scene.request(1, from: app, app: app) }
+        try #require(scene.rig.run { scene.waits == 2 && !scene.rig.isReady })
+        scene.rig.pass(seconds: 1)
+        return scene
+    }
+
+    /// The broker takes nothing of what becomes of the message that was taken as a probe.
+    private func lookUnderAlarm() throws -> LaneScene {
+        let scene = try twoHeldKeys()
+        scene.rig.onLoop { scene.rig.broker.raiseAlarm("low on memory") }
+        scene.request(300, from: 2, app: 1)
+        let held = scene.rig.counters.held.value
+        try #require(scene.rig.run { scene.rig.counters.held.value == held + 1 })
+        return scene
     }
 
     @Test func eachOfSeveralQueuesIsLookedAt() throws {

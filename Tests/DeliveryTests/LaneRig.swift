@@ -13,7 +13,7 @@ final class LaneRig {
     let loop = VirtualLoop(seed: 1)
     let broker: ScriptedBroker
     let counters = LaneCounters(MetricsRegistry())
-    private let lanes: [Lane]
+    private var lanes: [Lane]
     let names: TopologyNames
     private let state = State()
 
@@ -79,7 +79,7 @@ final class LaneRig {
 
     /// Ends everything, so that the leak sanitizer finds nothing left.
     deinit {
-        for lane in state.unfinished.count..<lanes.count { drain(lane, deadlineSeconds: 1) }
+        for lane in lanes.indices.dropFirst(ended) { drain(lane, deadlineSeconds: 1) }
         _ = run { unfinished != nil }
         loop.enter { broker.crash() }
         _ = loop.run(limit: .seconds(60), until: { false })
@@ -198,6 +198,14 @@ final class LaneRig {
                 state.unfinished.append(await lane.drain(deadlineSeconds: Lane.closeDeadlineSeconds).unfinished)
             }
         }
+    }
+
+    /// Forgets the lanes, which have ended, and tells whether nobody holds the first.
+    func letsGo() -> Bool {
+        weak let lane = lanes.first
+        lanes = []
+        pass(seconds: 60)
+        return lane == nil
     }
 
     /// Lets so much time pass.

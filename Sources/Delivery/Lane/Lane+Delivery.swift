@@ -37,11 +37,13 @@ extension Lane {
         return true
     }
 
+    /// To be called last, when its delivery is settled.
     @inline(never) func end(_ record: DeliveryRecord) {
         inFlight -= 1
         counters.inFlight.add(-1)
         endTrace(record)
         counters.whole.observe(record.receivedAt, loop.now.monotonic)
+        record.whenEnded.take()?.resume()
         if inFlight == 0 { idle() }
     }
 

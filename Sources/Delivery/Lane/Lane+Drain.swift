@@ -58,6 +58,7 @@ extension Lane {
         await untilSettled()
         await consuming.close(deadlineSeconds: Self.closeDeadlineSeconds)
         await publishing.close(deadlineSeconds: Self.closeDeadlineSeconds)
+        // From here on nobody would be told of what is published: so nothing is.
         isEnding = true
         // It holds the lane.
         whenPublished = { _, _, _ in }

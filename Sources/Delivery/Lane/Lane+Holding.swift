@@ -66,10 +66,18 @@ extension Lane {
             left -= 1
             guard let record = await takeOne() else { break }
             await deliver(record)
+            await untilEnded(record)
             guard let due = breakers.nextProbeDue, due <= loop.now.monotonic else { break }
         }
         holding.lookEnded(loop.now.monotonic)
         reviewHolding()
+    }
+
+    /// As long as what it leads to cannot be published, no other is to be taken. What was settled, or lost its channel, is not
+    /// waited for.
+    private func untilEnded(_ record: DeliveryRecord) async {
+        guard consumers[record.source].holds(record.delivery.tag) else { return }
+        await withUnsafeContinuation { record.whenEnded = $0 }
     }
 
     /// From each request queue in turn. A broker gives nothing so from a queue with a single active consumer, such as the

@@ -23,27 +23,26 @@ extension Lane {
     /// For what is published of no verdict.
     func publish(_ message: OutgoingMessage) async -> PublishEnd {
         guard !isEnding else { return .ended }
-        let begunAt = loop.now.monotonic
-        let outcome = await publisher.publish(message)
-        note(outcome, begunAt: begunAt)
-        if case .confirmed = outcome { return .confirmed }
-        return await publishAgain(message, after: outcome)
+        return await publishRepeatedly(message, after: publishOnce(message))
     }
 
-    /// Publishes until the broker has confirmed; a copy that was confirmed without our knowing has the same message id.
+    /// Publishes again until the broker has confirmed, if it has not the first time; a copy that was confirmed without our
+    /// knowing has the same message id.
     ///
     /// When that takes long, because a queue is missing or full or the broker is away, the lane takes no more messages:
     /// it could not publish what becomes of them.
-    func publishAgain(_ original: OutgoingMessage, after first: PublishOutcome) async -> PublishEnd {
+    func publishRepeatedly(_ original: OutgoingMessage, after first: PublishOutcome) async -> PublishEnd {
         var message = original
         var outcome = first
         var delay = Self.repeatDelayMilliseconds
         var repeats = 0
         defer { if repeats > Self.repeatsMax { publishingEnded() } }
-        while !isEnding {
+        while true {
             switch outcome {
             case .confirmed:
                 return .confirmed
+            case _ where isEnding:
+                return .ended
             case .refused(let refusal):
                 guard message.leaveOutWhatIsNotNeeded(for: refusal) else {
                     logImpossible(message, refusal)
@@ -59,12 +58,15 @@ extension Lane {
                 delay = min(delay * 2, Self.repeatDelayMillisecondsMax)
                 if isEnding { return .ended }
             }
-            let begunAt = loop.now.monotonic
-            outcome = await publisher.publish(message)
-            note(outcome, begunAt: begunAt)
-            if case .confirmed = outcome { return .confirmed }
+            outcome = await publishOnce(message)
         }
-        return .ended
+    }
+
+    private func publishOnce(_ message: OutgoingMessage) async -> PublishOutcome {
+        let begunAt = loop.now.monotonic
+        let outcome = await publisher.publish(message)
+        note(outcome, begunAt: begunAt)
+        return outcome
     }
 
     func note(_ outcome: PublishOutcome, begunAt: MonotonicTime) {

@@ -27,17 +27,17 @@ extension Lane {
     /// The broker has said what became of what was published.
     func published(_ outcome: PublishOutcome, of settlement: consuming Settlement, _ record: DeliveryRecord) {
         note(outcome, begunAt: settlement.begunAt)
-        if case .confirmed = outcome { return published(PublishEnd.confirmed, of: settlement, record) }
+        if case .confirmed = outcome { return goOn(with: settlement, after: .confirmed, record) }
         publishAgain(settlement, after: outcome, record)
     }
 
     /// Made anew, the same but for what a repeat has to say or to leave out.
     private func publishAgain(_ settlement: Settlement, after outcome: PublishOutcome, _ record: DeliveryRecord) {
         guard let message = message(settlement, record) else { return conclude(settlement, .ended, record) }
-        Task { published(await publishAgain(message, after: outcome), of: settlement, record) }
+        Task { goOn(with: settlement, after: await publishRepeatedly(message, after: outcome), record) }
     }
 
-    private func published(_ end: PublishEnd, of settlement: consuming Settlement, _ record: DeliveryRecord) {
+    private func goOn(with settlement: consuming Settlement, after end: PublishEnd, _ record: DeliveryRecord) {
         guard settlement.part == .deadLetter, end != .ended else { return conclude(settlement, end, record) }
         settlement.deadLetterEnd = end
         settlement.part = .last
@@ -46,24 +46,22 @@ extension Lane {
     }
 
     private func conclude(_ settlement: Settlement, _ last: PublishEnd, _ record: DeliveryRecord) {
-        let isSettled = finish(settlement.verdict, record, last, settlement.deadLetterEnd)
+        let isSettled = finish(settlement, last, record)
+        // Once the verdict is published, the message is never sent for it again, whatever becomes of the acknowledgement.
         if let key = settlement.key { remember(key, settlement.verdict, isSettled: isSettled) }
         end(record)
     }
 
-    /// Once the verdict is published, the message is never sent for it again, whatever becomes of the acknowledgement.
-    private func finish(
-        _ verdict: Verdict, _ record: DeliveryRecord, _ end: PublishEnd, _ deadLetterEnd: PublishEnd
-    ) -> Bool {
-        guard end != .ended else { return acknowledge(record, .ended) }
-        switch verdict {
+    /// Returns whether what it led to was published; else the broker delivers it again.
+    private func finish(_ settlement: Settlement, _ last: PublishEnd, _ record: DeliveryRecord) -> Bool {
+        guard last != .ended else { return acknowledge(record, .ended) }
+        switch settlement.verdict {
         case .conclude(let conclusion):
             note(conclusion, record)
-            defer { if isPoison(record) { quarantineEnded(record) } }
-            return acknowledge(record, deadLetterEnd)
+            return acknowledge(record, settlement.deadLetterEnd)
         case .wait(let wait):
-            if end == .confirmed { labels.retry(wait) }
-            return acknowledge(record, end)
+            if last == .confirmed { labels.retry(wait) }
+            return acknowledge(record, last)
         case .requeue:
             return acknowledge(record, .ended)
         }
@@ -78,9 +76,10 @@ extension Lane {
         labels.ended(record, conclusion.outcome)
         record.trace?.ended(conclusion)
         log(conclusion, of: record)
+        if isPoison(record) { quarantineEnded(record) }
     }
 
-    /// Once what it led to was published. Returns whether it was; else the broker delivers it again.
+    /// Once what it led to was published. Returns whether it was.
     func acknowledge(_ record: DeliveryRecord, _ published: PublishEnd) -> Bool {
         let consumer = consumers[record.source]
         switch published {

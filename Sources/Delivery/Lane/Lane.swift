@@ -119,6 +119,7 @@ public actor Lane {
 
     /// Connects and begins to take messages.
     public func start() {
+        whenPublished = { self.published($0, of: $1, $2) }
         for (index, consumer) in consumers.enumerated() {
             consumer.onDelivery = { self.take($0, from: index) }
             consumer.onChannelLost = { self.channelLost(index) }
@@ -126,7 +127,6 @@ public actor Lane {
         }
         consuming.onStateChange = { self.brokerChanged($0, .consume, isConnection: true) }
         publishing.onStateChange = { self.brokerChanged($0, .publish, isConnection: true) }
-        whenPublished = { self.published($0, of: $1, $2) }
         publisher.onStateChange = { self.brokerChanged($0, .publish, isConnection: false) }
         for (index, pool) in pools.enumerated() {
             pool.onEvent = { self.poolChanged(index, $0) }

@@ -6,7 +6,7 @@ struct Settlement {
     /// What goes on with it.
     let goOn: Continuation
     let verdict: Verdict
-    /// What it is remembered by; nil for a copy, and for what cannot be read.
+    /// What it is remembered by; nil for a copy, for what cannot be read, and for what ends in the quarantine.
     let key: CopyKey?
     /// What is being published.
     var part: Part

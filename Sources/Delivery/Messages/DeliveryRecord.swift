@@ -26,8 +26,10 @@ final class DeliveryRecord: PublishReceiver {
     var trace: DeliveryTrace?
     /// A copy of another delivery, whose outcome it shares.
     var isDuplicate = false
-    /// nil unless something was published of it that the broker has not confirmed.
+    /// What goes on once the record is told what became of what was published; nil while it is not to be told.
     var settlement: Settlement?
+    /// Who waits for its end.
+    var whenEnded: UnsafeContinuation<Void, Never>?
     private(set) var sentAtMilliseconds: Int64?
     /// When what follows for it was decided; before, when it came.
     private(set) var endedAtMilliseconds: Int64
@@ -56,7 +58,7 @@ final class DeliveryRecord: PublishReceiver {
     }
 
     override func published(_ outcome: PublishOutcome) {
-        guard let settlement = settlement.take() else { return assertionFailure("nothing was published of it") }
+        guard let settlement = settlement.take() else { preconditionFailure("nothing was published of it") }
         settlement.goOn(outcome, settlement, self)
     }
 
