@@ -65,20 +65,14 @@ import Testing
         let scene = try lookUnderAlarm()
         scene.rig.pass(seconds: 60)
         #expect(scene.rig.queue()?.unsettled == 1)
-        scene.rig.onLoop {
-            scene.rig.broker.clearAlarm()
-            for key in 0..<2 { scene.restore(key) }
-        }
+        endAlarm(scene)
         #expect(scene.rig.run { scene.results == 302 })
     }
 
     @Test func aLookThatWaitsEndsWithItsChannelToo() throws {
         let scene = try lookUnderAlarm()
-        scene.rig.onLoop {
-            scene.rig.broker.closeChannels(541, "INTERNAL_ERROR")
-            scene.rig.broker.clearAlarm()
-            for key in 0..<2 { scene.restore(key) }
-        }
+        scene.rig.onLoop { scene.rig.broker.closeChannels(541, "INTERNAL_ERROR") }
+        endAlarm(scene)
         #expect(scene.rig.run { scene.results == 302 })
     }
 
@@ -107,6 +101,14 @@ import Testing
         let held = scene.rig.counters.held.value
         try #require(scene.rig.run { scene.rig.counters.held.value == held + 1 })
         return scene
+    }
+
+    /// Of the broker, and both keys are good again.
+    private func endAlarm(_ scene: LaneScene) {
+        scene.rig.onLoop {
+            scene.rig.broker.clearAlarm()
+            for key in 0..<2 { scene.restore(key) }
+        }
     }
 
     @Test func eachOfSeveralQueuesIsLookedAt() throws {

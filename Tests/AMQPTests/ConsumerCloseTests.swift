@@ -1,0 +1,170 @@
+import AMQP
+import EventLoop
+import TestKit
+import Testing
+
+/// How a consumer stops and closes, and what is settled by then.
+@Suite struct ConsumerCloseTests {
+    @Test func acknowledgementsMadeJustBeforeTheCloseAreSent() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.fill(["a", "b"])
+            let consumer = scene.makeConsumer()
+            await scene.wait("deliveries") { scene.deliveries.count == 2 }
+            consumer.acknowledge(scene.deliveries[0].tag)
+            await consumer.close()
+            #expect(scene.texts(in: "in") == ["b"])
+        }
+    }
+
+    @Test func whatIsDoneBehindAnOpenDeliveryLeavesAtTheClose() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.fill(["open", "b", "c"])
+            let consumer = scene.makeConsumer(prefetch: 100)
+            await scene.wait("deliveries") { scene.deliveries.count == 3 }
+            for delivery in scene.deliveries.dropFirst() { consumer.acknowledge(delivery.tag) }
+            await consumer.close()
+            #expect(scene.texts(in: "in") == ["open"])
+        }
+    }
+
+    @Test func stoppedItTakesNoMoreAndSettlesWhatItHas() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.fill((0..<30).map { "\($0)" })
+            let consumer = scene.makeConsumer(prefetch: 10)
+            await scene.wait("first delivery") { !scene.deliveries.isEmpty }
+            await consumer.stopConsuming()
+            let count = scene.deliveries.count
+            for delivery in scene.deliveries { consumer.acknowledge(delivery.tag) }
+            await scene.pass(.seconds(60))
+            #expect(scene.deliveries.count == count)
+            #expect(scene.texts(in: "in").count == 30 - count)
+            // Stopped it stays, also on a new connection.
+            scene.broker.closeConnections()
+            await scene.pass(.seconds(60))
+            #expect(consumer.state == .ready)
+            #expect(scene.deliveries.count == count)
+            await consumer.stopConsuming()
+            await consumer.close()
+        }
+    }
+
+    @Test func stoppingWhileTheQueueIsDeletedIsNoMisunderstanding() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            let consumer = scene.makeConsumer()
+            await scene.wait("ready") { consumer.state == .ready }
+            scene.broker.deleteQueue("in")
+            await consumer.stopConsuming()
+            await scene.pass(.seconds(60))
+            #expect(consumer.state == .ready)
+            #expect(scene.loop.network.connections.count == 1)
+            await consumer.close()
+        }
+    }
+
+    @Test func stoppingAfterTheBrokerEndedTheConsumerIsNoneEither() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            let consumer = scene.makeConsumer()
+            await scene.wait("ready") { consumer.state == .ready }
+            scene.broker.deleteQueue("in")
+            await scene.wait("cancel") { scene.states.contains("consumer waiting: consumerCancelled") }
+            await consumer.stopConsuming()
+            scene.broker.declareQueue("in")
+            scene.fill(["a"])
+            await scene.wait("ready") { consumer.state == .ready }
+            await scene.pass(.seconds(60))
+            #expect(scene.deliveries.isEmpty)
+            await consumer.close()
+        }
+    }
+
+    @Test func closedItHoldsNobodyWhoListened() {
+        final class Listener {}
+        Scene.play { scene in
+            let consumer = scene.makeConsumer()
+            var listener: Listener? = Listener()
+            weak let listening = listener
+            consumer.onDelivery = { [listener] _ in _ = listener }
+            consumer.onChannelLost = { [listener] in _ = listener }
+            listener = nil
+            #expect(listening != nil)
+            await consumer.close()
+            #expect(listening == nil)
+            #expect(consumer.state == .closed)
+        }
+    }
+
+    /// What was done in one turn and the next waited for one delivery.
+    @Test func closedItIsLetGoAtOnce() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.fill(["open", "b", "c"])
+            var consumer: Consumer? = scene.makeConsumer(prefetch: 100)
+            weak let closed = consumer
+            await scene.wait("deliveries") { scene.deliveries.count == 3 }
+            for delivery in scene.deliveries.dropFirst() {
+                consumer?.acknowledge(delivery.tag)
+                await scene.pass(.milliseconds(1))
+            }
+            await consumer?.close()
+            consumer = nil
+            #expect(closed == nil)
+        }
+    }
+
+    @Test func closingTwiceEndsOnce() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            let consumer = scene.makeConsumer()
+            await scene.wait("ready") { consumer.state == .ready }
+            scene.broker.setSilent(true)
+            let start = scene.loop.now.monotonic
+            scene.closeWithoutWaiting(consumer)
+            await scene.pass(.seconds(1))
+            await consumer.close(deadlineSeconds: 100)
+            #expect(start.duration(to: scene.loop.now.monotonic) < .seconds(6))
+            #expect(scene.states.last == "consumer closed")
+        }
+    }
+
+    @Test func stoppingEndsWhenTheConnectionDoes() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            let consumer = scene.makeConsumer()
+            await scene.wait("ready") { consumer.state == .ready }
+            scene.broker.setSilent(true)
+            await consumer.stopConsuming()
+            #expect(consumer.state != .ready)
+            await consumer.close()
+        }
+    }
+
+    @Test func closeEndsEvenWhenTheBrokerDoesNotAnswer() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            let consumer = scene.makeConsumer()
+            await scene.wait("ready") { consumer.state == .ready }
+            scene.broker.setSilent(true)
+            let start = scene.loop.now.monotonic
+            await consumer.close(deadlineSeconds: 3)
+            #expect(start.duration(to: scene.loop.now.monotonic) <= .seconds(4))
+            #expect(consumer.state == .closed)
+            let idle = scene.makeConsumer()
+            await idle.close()
+            #expect(idle.state == .closed)
+        }
+    }
+}
