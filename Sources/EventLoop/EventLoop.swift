@@ -88,7 +88,8 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     }
 
     /// Calls `action` later in this turn, after what is running now has returned.
-    final func later(_ action: @escaping () -> Void) {
+    public final func later(_ action: @escaping () -> Void) {
+        assertOnLoop()
         deferred.append(action)
     }
 

@@ -1,6 +1,7 @@
 import AMQP
 import APNSProtocol
 import APNSSimulator
+import Crypto
 import EventLoop
 import JSON
 import Telemetry
@@ -37,6 +38,24 @@ import Testing
         #expect(scene.rig.run { scene.rig.counters.count(of: .rejected) == 2 })
         #expect(scene.results == 2 && scene.pushes.count == 1 && scene.rig.deadLetters.count == 1)
         #expect(scene.rig.deadLetters.map(\.properties.messageID) == [LaneScene.id(0)])
+    }
+
+    /// It waits from when it is known to be a copy. As if another lane had the first.
+    @Test func aCopyWhoseFirstEndsInTheSameTurnIsNotPushed() throws {
+        let scene = try LaneScene()
+        try #require(scene.rig.run { scene.rig.isReady })
+        let id = try #require(UUIDValue(LaneScene.id(0)))
+        scene.rig.withLane { lane in
+            lane.consumers[0].onDelivery = { delivery in
+                let key = lane.copies.key(id: id, of: delivery.content)
+                _ = lane.copies.begin(key, CopyArrival(channel: lane.copies.openChannel()))
+                lane.take(delivery, from: 0)
+                lane.copies.settle(key, .conclude(Conclusion(outcome: .unknown)), now: lane.loop.now.monotonic)
+            }
+        }
+        scene.request(1)
+        #expect(scene.rig.run { scene.results == 1 })
+        #expect(scene.pushes.isEmpty && scene.rig.counters.duplicates.value == 1)
     }
 
     /// What another worker may have sent is said of the copy, though it waits for the sake of the first.

@@ -1,3 +1,4 @@
+import AMQP
 import EventLoop
 import Telemetry
 import TestKit
@@ -74,6 +75,19 @@ import Testing
         scene.rig.onLoop { scene.rig.broker.closeChannels(541, "INTERNAL_ERROR") }
         endAlarm(scene)
         #expect(scene.rig.run { scene.results == 302 })
+    }
+
+    /// Its message is not even begun: another's publish is repeated in vain.
+    @Test func aLookThatWaitsToBeginEndsWithItsChannel() throws {
+        let scene = try twoHeldKeys()
+        scene.rig.withLane { $0.backlog.begin() }
+        scene.request(2, from: 2, app: 1)
+        try #require(scene.rig.run { scene.rig.withLane { $0.consumers[0].bodyBytesInFlight } > 0 })
+        scene.rig.onLoop { scene.rig.broker.closeChannels(541, "INTERNAL_ERROR") }
+        try #require(scene.rig.run { scene.rig.withLane { $0.consumers[0].bodyBytesInFlight } == 0 })
+        scene.rig.withLane { _ = $0.backlog.end() }
+        scene.rig.onLoop { for key in 0..<2 { scene.restore(key) } }
+        #expect(scene.rig.run { scene.results == 4 })
     }
 
     @Test func aLookThatWaitsEndsWithTheLane() throws {

@@ -149,6 +149,20 @@ import Testing
         #expect(scene.rig.deadLetters.isEmpty)
     }
 
+    /// Each has its turn when the one before it has ended, which it does at once: however many there are, one after the other.
+    @Test func whoeverWaitsForATurnThatEndsAtOnceIsCalledAfterTheOther() throws {
+        let count = 4000
+        let scene = try Self.scene(PushLimits(inFlightMax: 1000), inFlightMax: 8 * count, keys: 2)
+        scene.rig.onLoop { scene.revoke(0) }
+        scene.request(count, app: 0)
+        try #require(scene.rig.run { scene.rig.counters.held.value == count })
+        let counts = scene.rig.counters.registry.counts(of: "martlet_app_limited_total")
+        let here = counts.first { $0.labels.contains { $0.value == "worker" } }?.count ?? 0
+        #expect(here > count / 2, "\(counts)")
+        scene.rig.onLoop { scene.restore(0) }
+        #expect(scene.rig.run { scene.results == count })
+    }
+
     @Test func oneTryWaitsForANearTurnAlone() throws {
         let scene = try Self.scene(PushLimits(perSecondMax: 5))
         for number in 0..<30 {
@@ -171,6 +185,8 @@ import Testing
         let waiting = Self.waitQueues(scene).reduce(0) { $0 + $1.ready.count }
         #expect(scene.results + waiting + (scene.rig.queue()?.ready.count ?? 0) == 4)
         #expect(scene.rig.queue()?.ready.count == 2)
+        // Once each: they did not come to this lane again.
+        #expect(scene.rig.broker.requeued == 2)
     }
 
     /// Lanes of a configuration before finish what waits here.

@@ -126,15 +126,20 @@ final class LaneRig {
         }
     }
 
+    /// Looks at the first lane from within, or changes it; also while `run` asks whether it is done.
+    func withLane<Result: Sendable>(_ body: @Sendable (isolated Lane) -> Result) -> Result {
+        let lane = lanes[0]
+        guard !loop.isOnLoop else { return lane.assumeIsolated { body($0) } }
+        return loop.enter { lane.assumeIsolated { body($0) } }
+    }
+
     /// Shows what the first lane is delivered before it takes it.
     func watchDeliveries(_ see: @escaping @Sendable (IncomingMessage) -> Void) {
-        loop.enter { [lane = lanes[0]] in
-            lane.assumeIsolated { lane in
-                for (source, consumer) in lane.consumers.enumerated() {
-                    consumer.onDelivery = { delivery in
-                        see(delivery)
-                        lane.assumeIsolated { $0.take(delivery, from: source) }
-                    }
+        withLane { lane in
+            for (source, consumer) in lane.consumers.enumerated() {
+                consumer.onDelivery = { delivery in
+                    see(delivery)
+                    lane.take(delivery, from: source)
                 }
             }
         }

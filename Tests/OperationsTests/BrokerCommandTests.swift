@@ -296,7 +296,8 @@ import Testing
         #expect(line.hasPrefix("martlet: waiting for the broker since "), "\(line)")
         #expect(line.hasSuffix("cannot connect to \(place): Connection refused"), "\(line)")
         _ = try await child.terminate()
-        #expect(await child.errors.allLines().count == 1)
+        // Once more where this test is late itself.
+        #expect(await child.errors.allLines().allSatisfy { $0.hasPrefix("martlet: waiting for the broker since ") })
     }
 
     @Test func aFileThatCannotBeReadIsToldBeforeTheBrokerIsAsked() async throws {

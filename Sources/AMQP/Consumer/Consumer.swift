@@ -336,11 +336,12 @@ public final class Consumer: BrokerChannel {
         }
         if let ackTimer { loop.cancel(ackTimer) }
         ackTimer = nil
-        if hadDeliveries { onChannelLost() }
         consumptionStopped()
         fetched(nil)
         (echoes.sent, echoes.answered) = (0, 0)
         resumeEchoWaiters()
+        // Once all is as it is to be: what it calls may settle, pause or resume.
+        if hadDeliveries { onChannelLost() }
     }
 
     override func methodReceived(_ method: ServerMethod) -> Bool {

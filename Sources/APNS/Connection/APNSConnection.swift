@@ -19,11 +19,6 @@ final class APNSConnection: HTTP2ClientDelegate {
         var hasID = false
         /// nil where none came: of a push to a device that production accepted.
         var details: Details?
-
-        mutating func answered(_ status: Int) {
-            push?.prefetchContext()
-            self.status = status
-        }
     }
 
     /// What an answer says beside its status.
@@ -265,7 +260,7 @@ final class APNSConnection: HTTP2ClientDelegate {
     }
 
     override func responseStatus(_ stream: HTTP2Stream, _ status: Int) {
-        flights[stream.slot]?.answered(status)
+        flights[stream.slot]?.status = status
     }
 
     override func responseHeader(_ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {

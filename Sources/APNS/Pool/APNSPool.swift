@@ -24,6 +24,12 @@ public final class APNSPool {
         var tokenGeneration: Int
     }
 
+    /// What became of a push whose receiver is not told yet.
+    private struct Ended {
+        var receiver: any PushReceiver
+        var outcome: PushOutcome
+    }
+
     private let loop: EventLoop
     private let connector: ByteConnector
     private let log: Log
@@ -33,6 +39,7 @@ public final class APNSPool {
     private var tokens: PoolTokens?
     /// Those whose provider token was refused, until it is known whether there is a newer one.
     private var refused: [Refused] = []
+    private var ended: [Ended] = []
     private(set) var machine: PoolMachine
     /// By slot. Those that drain are among them until they have ended.
     private var connections: [APNSConnection?] = []
@@ -80,21 +87,23 @@ public final class APNSPool {
         _ request: APNSRequest, priority: Int = 0, onFreshConnection: Bool = false, timing: PushTiming? = nil
     ) async -> PushOutcome {
         await withUnsafeContinuation {
-            send(request, priority: priority, onFreshConnection: onFreshConnection, timing: timing, $0)
+            send(
+                request, priority: priority, onFreshConnection: onFreshConnection, timing: timing,
+                ContinuationPushReceiver($0))
         }
     }
 
-    /// The same for whoever waits already.
+    /// The same without a task that waits.
     public func send(
         _ request: APNSRequest, priority: Int, onFreshConnection: Bool, timing: PushTiming?,
-        _ continuation: UnsafeContinuation<PushOutcome, Never>
+        _ receiver: any PushReceiver
     ) {
         loop.assertOnLoop()
         let priority = UInt8(min(max(0, priority), Self.prioritiesMax - 1))
         submit(
             Push(
-                request, priority: priority, wantsFreshConnection: onFreshConnection, givenAt: loop.now.monotonic,
-                timing: timing, continuation))
+                request: request, receiver: receiver, priority: priority, wantsFreshConnection: onFreshConnection,
+                givenAt: loop.now.monotonic, timing: timing))
     }
 
     /// Takes no more pushes and gives back those that wait; answers to those that were sent are still awaited.
@@ -102,7 +111,7 @@ public final class APNSPool {
         loop.assertOnLoop()
         isAccepting = false
         machine.stopAccepting()
-        while let push = waiting.popAny() { push.finish(.notSent(.draining)) }
+        while let push = waiting.popAny() { end(push, .notSent(.draining)) }
         finishRefused()
         cancel(&waitTimer)
         cancel(&openTimer)
@@ -145,7 +154,7 @@ public final class APNSPool {
     /// Ends the pushes that wait, as not sent for want of a connection.
     public func giveBackWaiting() {
         loop.assertOnLoop()
-        while let push = waiting.popAny() { push.finish(.notSent(.noConnection)) }
+        while let push = waiting.popAny() { end(push, .notSent(.noConnection)) }
         cancel(&waitTimer)
     }
 
@@ -169,10 +178,10 @@ public final class APNSPool {
     public var connectionCount: Int { connections.reduce(0) { $1 == nil ? $0 : $0 + 1 } }
 
     private func submit(_ push: Push) {
-        guard isAccepting else { return push.finish(.notSent(.draining)) }
-        guard RequestHeaders.canSend(push.request) else { return push.finish(.notSent(.malformed)) }
+        guard isAccepting else { return end(push, .notSent(.draining)) }
+        guard RequestHeaders.canSend(push.request) else { return end(push, .notSent(.malformed)) }
         if !push.wantsFreshConnection, !waiting.isBefore(priority: push.priority), start(push) { return }
-        guard waiting.count < configuration.waitingMax else { return push.finish(.notSent(.overloaded)) }
+        guard waiting.count < configuration.waitingMax else { return end(push, .notSent(.overloaded)) }
         wait(push)
     }
 
@@ -189,13 +198,13 @@ public final class APNSPool {
         guard let connection = connections[slot] else { return false }
         let now = loop.now
         guard !push.request.isExpired(unixSeconds: now.unixSeconds) else {
-            push.finish(.notSent(.expired))
+            end(push, .notSent(.expired))
             return true
         }
         let token = tokens?.usable(now, random: loop.nextRandom)
         guard token != nil || tokens == nil else {
             logMissingToken()
-            push.finish(.notSent(.noToken))
+            end(push, .notSent(.noToken))
             return true
         }
         isTokenMissing = false
@@ -219,7 +228,7 @@ public final class APNSPool {
     }
 
     private func wait(_ push: Push) {
-        guard isAccepting else { return push.finish(.notSent(.draining)) }
+        guard isAccepting else { return end(push, .notSent(.draining)) }
         let now = loop.now
         waiting.add(push, deadline: now.monotonic + configuration.wait(of: push.request, now))
         armWaitTimer()
@@ -235,7 +244,7 @@ public final class APNSPool {
             waitTimer = nil
             while let push = waiting.popDue(loop.now.monotonic) {
                 let isExpired = push.request.isExpired(unixSeconds: loop.now.unixSeconds)
-                push.finish(.notSent(isExpired ? .expired : .noConnection))
+                end(push, .notSent(isExpired ? .expired : .noConnection))
             }
             armWaitTimer()
         }
@@ -362,7 +371,7 @@ public final class APNSPool {
 
     /// What waits would hear the same on every connection.
     private func refused(_ refusal: CertificateRefusal) {
-        while let push = waiting.popAny() { push.finish(.notSent(.certificateRefused(refusal))) }
+        while let push = waiting.popAny() { end(push, .notSent(.certificateRefused(refusal))) }
         cancel(&waitTimer)
         onEvent(.certificateRefused(refusal))
     }
@@ -371,7 +380,7 @@ public final class APNSPool {
         machine.streamEnded(connection.slot, end, loop.now.monotonic)
     }
 
-    /// A stream is free, and what became of its push was said.
+    /// A stream is free, and what became of its push is known.
     func streamIsFree() {
         sendWaiting()
     }
@@ -379,7 +388,7 @@ public final class APNSPool {
     /// It was answered 200 and no more, as `outcome` says.
     func accepted(_ push: Push, _ outcome: PushOutcome, sentAt: MonotonicTime, by connection: APNSConnection) {
         answerCame(push, sentAt: sentAt, isAccepted: true, by: connection)
-        push.finish(outcome)
+        end(push, outcome)
     }
 
     private func answerCame(_ push: Push, sentAt: MonotonicTime, isAccepted: Bool, by connection: APNSConnection) {
@@ -392,12 +401,12 @@ public final class APNSPool {
         _ push: Push, _ answer: PushAnswer, tokenGeneration: Int, sentAt: MonotonicTime, by connection: APNSConnection
     ) {
         answerCame(push, sentAt: sentAt, isAccepted: answer.status == 200, by: connection)
-        guard answer.status != 200, answer.channel == nil else { return push.finish(.answered(answer)) }
+        guard answer.status != 200, answer.channel == nil else { return end(push, .answered(answer)) }
         let verdict = AnswerVerdict(status: answer.status, reason: answer.reason, isFromAPNS: answer.isFromAPNS)
         if verdict.replacesConnection { connection.drain() }
         switch resends.afterAnswer(verdict, answer.reason, push.tries) {
         case .finish:
-            push.finish(.answered(answer))
+            end(push, .answered(answer))
         case .resend:
             resend(push, withNewToken: false)
         case .resendWithNewToken(let kind):
@@ -417,7 +426,7 @@ public final class APNSPool {
 
     private func refuse(_ push: Push, _ answer: PushAnswer, _ tokenGeneration: Int) {
         if answer.reason == .invalidProviderToken { leaveConnections(withTokenUpTo: tokenGeneration) }
-        push.finish(.answered(answer))
+        end(push, .answered(answer))
     }
 
     /// Others that send the same token, or an older one, would be refused as well.
@@ -433,10 +442,10 @@ public final class APNSPool {
 
     func refusedUnprocessed(_ push: Push, by connection: APNSConnection) {
         if push.wantsFreshConnection { freshEnded(on: connection, isAccepted: false) }
-        if let refusal = connection.certificateRefusal { return push.finish(.notSent(.certificateRefused(refusal))) }
+        if let refusal = connection.certificateRefusal { return end(push, .notSent(.certificateRefused(refusal))) }
         switch resends.afterRefusal(push.tries) {
         case .resend, .resendWithNewToken: resend(push, withNewToken: false)
-        case .finish: push.finish(.notSent(.refused))
+        case .finish: end(push, .notSent(.refused))
         }
     }
 
@@ -444,7 +453,7 @@ public final class APNSPool {
         if push.wantsFreshConnection { freshEnded(on: connection, isAccepted: false) }
         statistics.unknown += 1
         let isSilent = machine[connection.slot]?.hasProvedItself == false
-        push.finish(.unknown(reason, silentConnection: isSilent ? connection.number : nil))
+        end(push, .unknown(reason, silentConnection: isSilent ? connection.number : nil))
     }
 
     func answeredTooLate() {
@@ -456,6 +465,24 @@ public final class APNSPool {
         push.tries.resent(withNewToken: withNewToken)
         metrics.resent.add()
         wait(push)
+    }
+
+    /// Called once for each push; whoever holds it gives it away with this.
+    private func end(_ push: Push, _ outcome: PushOutcome) {
+        if ended.isEmpty { loop.later { [self] in tellReceivers() } }
+        ended.append(Ended(receiver: push.receiver, outcome: outcome))
+    }
+
+    private func tellReceivers() {
+        var told: [Ended] = []
+        swap(&told, &ended)
+        for index in told.indices {
+            if index + 1 < told.count { Prefetch.object(told[index + 1].receiver) }
+            told[index].receiver.pushed(told[index].outcome)
+        }
+        guard ended.isEmpty else { return }
+        told.removeAll(keepingCapacity: true)
+        swap(&told, &ended)
     }
 
     private func freshEnded(on connection: APNSConnection, isAccepted: Bool) {

@@ -6,27 +6,22 @@ import Telemetry
 extension Lane {
     /// The way of one message: read it, send it, and settle it, which publishes what became of it and acknowledges it. Whatever
     /// settles or acknowledges a delivery ends it.
-    @inline(__always) func deliver(_ record: consuming DeliveryRecord) async {
-        if backlog.count > 0 { await waitToBegin(record) }
+    ///
+    /// No task waits for what APNs or the broker says of it: that goes on with what is left to do (decision 32).
+    func deliver(_ record: DeliveryRecord) {
+        guard !waitsToBegin(record) else { return backlog.hold(record) }
         guard begin(record) else { return }
-        if isPoison(record) { return await isolate(record) }
+        guard !isPoison(record) else { return isolate(record) }
         switch read(record) {
         case .refused(let verdict): settle(verdict, record)
-        case .request(let notification): await deliver(notification, record)
+        case .request(let notification): deliver(notification, record)
         }
     }
 
-    /// False where it is given back instead. As the others that do not wait, it stays out of the memory of those that do.
-    @inline(never) private func begin(_ record: DeliveryRecord) -> Bool {
-        let consumer = consumers[record.source]
-        // Its channel may have been lost since it came: then it comes again, and this only gives back its bytes.
-        guard consumer.holds(record.delivery.tag) else {
-            consumer.requeue(record.delivery.tag)
-            return false
-        }
-        guard !state.isDraining else {
-            counters.requeued.add()
-            consumer.requeue(record.delivery.tag)
+    /// False where it is given back instead.
+    private func begin(_ record: DeliveryRecord) -> Bool {
+        guard !state.isDraining, consumers[record.source].holds(record.delivery.tag) else {
+            giveBack(record)
             return false
         }
         inFlight += 1
@@ -37,8 +32,16 @@ extension Lane {
         return true
     }
 
+    /// Its channel may have been lost since it came: then it comes again, and this only gives back its bytes.
+    private func giveBack(_ record: DeliveryRecord) {
+        let consumer = consumers[record.source]
+        if consumer.holds(record.delivery.tag) { counters.requeued.add() }
+        consumer.requeue(record.delivery.tag)
+        record.whenEnded.take()?.resume()
+    }
+
     /// To be called last, when its delivery is settled.
-    @inline(never) func end(_ record: DeliveryRecord) {
+    func end(_ record: DeliveryRecord) {
         inFlight -= 1
         counters.inFlight.add(-1)
         endTrace(record)
@@ -52,7 +55,7 @@ extension Lane {
         case refused(Verdict)
     }
 
-    @inline(never) private func read(_ record: DeliveryRecord) -> Reading {
+    private func read(_ record: DeliveryRecord) -> Reading {
         let read = reader.read(record)
         if record.event != nil, record.trace == nil { beginTrace(record) }
         record.trace?.validated(loop.now)
@@ -62,79 +65,42 @@ extension Lane {
         }
     }
 
-    /// A message that was delivered before is not sent again without need.
-    @inline(__always) private func deliver(_ notification: PushNotification, _ record: DeliveryRecord) async {
+    private func deliver(_ notification: PushNotification, _ record: DeliveryRecord) {
         let key = copies.key(id: notification.push.id, of: record.delivery.content)
-        switch admit(key, record) {
-        case .first: await deliverFirst(notification, key, record)
-        case let other: await deliverCopy(notification, key, other, record)
-        }
-    }
-
-    @inline(never) private func admit(_ key: CopyKey, _ record: DeliveryRecord) -> CopyMemory.Admission {
-        copies.begin(key, arrival(record))
-    }
-
-    private func arrival(_ record: DeliveryRecord) -> CopyArrival {
         let fingerprint = copies.fingerprint(of: record.delivery.properties)
-        return CopyArrival(record, on: channels[record.source], fingerprint: fingerprint)
+        let arrival = CopyArrival(record, on: channels[record.source], fingerprint: fingerprint)
+        deliver(Sending(notification: notification, key: key), arrival, record)
     }
 
-    /// Apart, so that a message's first arrival holds no memory for it.
-    @inline(never) private func deliverCopy(
-        _ notification: PushNotification, _ key: CopyKey, _ first: CopyMemory.Admission, _ record: DeliveryRecord
-    ) async {
-        let arrival = arrival(record)
-        var admission = first
-        while true {
-            switch admission {
-            case .first:
-                return await deliverFirst(notification, key, record)
-            case .busy:
-                let ending = await copies.ending(of: key, arrival)
-                // Its channel may have been lost while it waited: then it comes again.
-                guard consumers[record.source].holds(record.delivery.tag) else { return acknowledgeCopy(record) }
-                switch ending {
-                case .shared(let verdict): return settleCopy(verdict, record)
-                case .same: return acknowledgeCopy(record)
-                case .none: admission = copies.begin(key, arrival)
-                }
-            case .accepted:
-                // Of APNs' answer to the first no more is remembered.
-                return settleCopy(.accepted, record)
-            case .done:
-                return acknowledgeCopy(record)
-            }
+    /// A message that was delivered before is not sent again without need.
+    private func deliver(_ sending: Sending, _ arrival: CopyArrival, _ record: DeliveryRecord) {
+        switch copies.begin(sending.key, arrival) {
+        case .first: send(sending, record)
+        // At once, or the first might end before.
+        case .busy: Task.immediate { await waitForFirst(sending, arrival, record) }
+        // Of APNs' answer to the first no more is remembered.
+        case .accepted: settleCopy(.accepted, record)
+        case .done: acknowledgeCopy(record)
         }
     }
 
-    @inline(__always) private func deliverFirst(
-        _ notification: PushNotification, _ key: CopyKey, _ record: DeliveryRecord
-    ) async {
-        let verdict = named(await send(notification, record))
-        willSettle(key, verdict)
-        settle(verdict, record, of: key)
-    }
-
-    @inline(never) private func willSettle(_ key: CopyKey, _ verdict: Verdict) {
-        if case .wait(let wait) = verdict { copies.sendToWait(key, waitID: wait.attempts.waitID) }
+    private func waitForFirst(_ sending: Sending, _ arrival: CopyArrival, _ record: DeliveryRecord) async {
+        let ending = await copies.ending(of: sending.key, arrival)
+        // Its channel may have been lost while it waited: then it comes again.
+        guard consumers[record.source].holds(record.delivery.tag) else { return acknowledgeCopy(record) }
+        switch ending {
+        case .shared(let verdict): settleCopy(verdict, record)
+        case .same: acknowledgeCopy(record)
+        case .none: deliver(sending, arrival, record)
+        }
     }
 
     /// Shares the verdict on the first of its kind, and says so.
-    @inline(never) private func settleCopy(_ verdict: Verdict, _ record: DeliveryRecord) {
+    private func settleCopy(_ verdict: Verdict, _ record: DeliveryRecord) {
         counters.duplicates.add()
         record.isDuplicate = true
-        settle(named(verdict.ofACopy(record.attempts)), record)
+        settle(verdict.ofACopy(record.attempts), record)
     }
-
-    /// Each wait has a name, by which what is published twice for want of a confirm is known.
-    @inline(never) private func named(_ verdict: Verdict) -> Verdict {
-        guard case .wait(var wait) = verdict else { return verdict }
-        wait.attempts.waitID = drawWaitID()
-        return .wait(wait)
-    }
-
-    func drawWaitID() -> UInt32 { max(1, UInt32(truncatingIfNeeded: loop.nextRandom())) }
 
     private func acknowledgeCopy(_ record: DeliveryRecord) {
         counters.duplicates.add()

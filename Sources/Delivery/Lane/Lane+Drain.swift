@@ -38,12 +38,12 @@ extension Lane {
     public func drain(deadlineSeconds: Int) async -> DrainReport {
         guard state.drain() else { return DrainReport(unfinished: inFlight) }
         stateChanged()
-        endIdleTasks()
+        // First, or what is given back would come to this lane again.
+        for consumer in consumers { consumer.pause() }
         cancelLook()
-        backlog.resumeHeld()
+        deliverHeld()
         giveUpTurns()
         let timer = loop.schedule(after: .seconds(deadlineSeconds)) { self.assumeIsolated { $0.giveUp() } }
-        for consumer in consumers { consumer.pause() }
         for consumer in consumers where !isEnding { await consumer.stopConsuming(deadlineSeconds: deadlineSeconds) }
         for pool in pools { pool.stopAccepting() }
         if inFlight > 0, !isEnding { await withUnsafeContinuation { whenIdle = $0 } }
@@ -60,7 +60,8 @@ extension Lane {
         await publishing.close(deadlineSeconds: Self.closeDeadlineSeconds)
         // From here on nobody would be told of what is published: so nothing is.
         isEnding = true
-        // It holds the lane.
+        // They hold the lane.
+        whenPushed = { _, _, _ in }
         whenPublished = { _, _, _ in }
         return report
     }

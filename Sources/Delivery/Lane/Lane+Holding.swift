@@ -65,7 +65,7 @@ extension Lane {
         while left > 0, holding.since != nil, !holding.wasAdmitted, state.wantsQuarantine {
             left -= 1
             guard let record = await takeOne() else { break }
-            await deliver(record)
+            deliver(record)
             await untilEnded(record)
             guard let due = breakers.nextProbeDue, due <= loop.now.monotonic else { break }
         }

@@ -5,42 +5,61 @@ import Telemetry
 
 /// Apps with limits: their messages wait for a turn, here if it is near, else at the broker.
 extension Lane {
-    /// Sends a push when it is its app's turn.
-    @inline(never) func sendInTurn(_ notification: PushNotification, _ record: DeliveryRecord) async -> Verdict {
+    func sendInTurn(_ sending: Sending, _ record: DeliveryRecord) {
+        let notification = sending.notification
         // What is not sent now for another reason takes no turn.
         guard !notification.push.isExpired(unixSeconds: loop.now.unixSeconds), !breakers.isHeld(notification.route)
-        else { return await send(notification, record, isItsTurn: true) }
+        else { return sendNow(sending, record) }
         routeUse.used(notification.route, loop.now.monotonic)
-        switch await turn(of: notification, record) {
-        case nil: return .requeue
-        case .later(let milliseconds): return waitForTurn(notification, record, milliseconds: milliseconds)
-        case .now, .here: break
+        let secondsLeft = notification.push.expiration.map { max(0, $0 - loop.now.unixSeconds) }
+        let turn = limits.take(
+            notification.app, isBack: record.hasWaitedForTurn, secondsLeft: secondsLeft, loop.now.monotonic)
+        limitsChanged()
+        take(turn, sending, record)
+    }
+
+    private func take(_ turn: AppLimit.Turn, _ sending: Sending, _ record: DeliveryRecord) {
+        switch turn {
+        case .now:
+            var sending = sending
+            sending.turnBegunAt = loop.now.monotonic
+            sendNow(sending, record)
+        case .here:
+            labels.waits(sending.notification.app, atBroker: false)
+            turns.add(sending, record)
+            if state.isDraining { giveUpTurns() } else { scheduleCall() }
+        case .later(let milliseconds):
+            let verdict = waitForTurn(sending.notification, record, milliseconds: milliseconds)
+            conclude(sending, by: verdict, record)
         }
-        let begunAt = loop.now.monotonic
-        let verdict = await send(notification, record, isItsTurn: true)
-        limits.ended(notification.app, begunAt: begunAt, loop.now.monotonic)
-        callWaiting(notification.app)
-        scheduleCall()
+    }
+
+    private func waitForTurn(
+        _ notification: PushNotification, _ record: DeliveryRecord, milliseconds: Int64
+    ) -> Verdict {
+        let verdict = policy.hold(
+            .appLimit, of: subject(notification, record), turnAfterMilliseconds: milliseconds)
+        if case .wait = verdict { labels.waits(notification.app, atBroker: true) }
         return verdict
     }
 
-    /// nil: the lane ends.
-    private func turn(of notification: PushNotification, _ record: DeliveryRecord) async -> AppLimit.Turn? {
-        let app = notification.app
-        let secondsLeft = notification.push.expiration.map { max(0, $0 - loop.now.unixSeconds) }
-        let turn = limits.take(app, isBack: record.hasWaitedForTurn, secondsLeft: secondsLeft, loop.now.monotonic)
-        limitsChanged()
-        guard case .here = turn else { return turn }
-        labels.waits(app, atBroker: false)
-        return await withUnsafeContinuation { waiter in
-            turns.add(waiter, app)
-            if state.isDraining { giveUpTurns() } else { scheduleCall() }
-        }
+    /// The push of a message that had its turn has ended, or was not sent after all.
+    func endTurn(of app: AppDirectory.Index, begunAt: MonotonicTime) {
+        limits.ended(app, begunAt: begunAt, loop.now.monotonic)
+        // Whoever is called may end at once: the next is called then, and not a call deeper.
+        guard !turns.isCalling else { return }
+        callWaiting(app)
+        scheduleCall()
     }
 
     /// To be called when turns may have come.
     private func callWaiting(_ app: AppDirectory.Index) {
-        while let turn = limits.callNext(app, loop.now.monotonic) { turns.takeFirst(app)?.resume(returning: turn) }
+        turns.isCalling = true
+        while let turn = limits.callNext(app, loop.now.monotonic) {
+            guard let (sending, record) = turns.takeFirst(app) else { continue }
+            take(turn, sending, record)
+        }
+        turns.isCalling = false
         limitsChanged()
     }
 
@@ -65,7 +84,9 @@ extension Lane {
     func giveUpTurns() {
         let apps = limits.appsWaiting
         limits.forgetWaiting()
-        for app in apps { while let waiter = turns.takeFirst(app) { waiter.resume(returning: nil) } }
+        for app in apps {
+            while let (sending, record) = turns.takeFirst(app) { conclude(sending, by: .requeue, record) }
+        }
         if let timer = turns.timer.take() { loop.cancel(timer.token) }
         if let timer = turns.reviewTimer.take() { loop.cancel(timer) }
     }

@@ -75,11 +75,14 @@ extension Lane {
         counters.confirms.observe(begunAt, loop.now.monotonic)
     }
 
-    /// Deliveries that came before the broker was told to send no more wait here while nothing could be published of them.
-    func waitToBegin(_ record: DeliveryRecord) async {
-        while backlog.count > 0, !state.isDraining, consumers[record.source].holds(record.delivery.tag) {
-            await withUnsafeContinuation { backlog.hold($0) }
-        }
+    /// Deliveries that came before the broker was told to send no more wait while nothing could be published of them.
+    func waitsToBegin(_ record: DeliveryRecord) -> Bool {
+        backlog.count > 0 && !state.isDraining && consumers[record.source].holds(record.delivery.tag)
+    }
+
+    /// To be called when some may wait no more.
+    func deliverHeld() {
+        for record in backlog.takeHeld() { deliver(record) }
     }
 
     private func publishingStuck(_ message: OutgoingMessage, _ outcome: PublishOutcome) {
@@ -93,6 +96,7 @@ extension Lane {
         guard backlog.end() else { return }
         state.publishingFailure = nil
         wantsChanged()
+        deliverHeld()
         guard let length = backlog.outage.ends(loop.now.monotonic), !isEnding else { return }
         log.info(.publishResumed, [.durationMilliseconds: .milliseconds(length)])
     }

@@ -11,7 +11,7 @@ extension Lane {
     /// The same in the quarantine, where its count began anew: the delivery after them is its end.
     private static let quarantineDeliveriesMax = 2
 
-    @inline(never) func isPoison(_ record: DeliveryRecord) -> Bool {
+    func isPoison(_ record: DeliveryRecord) -> Bool {
         // A body that was not kept cannot move.
         guard !record.delivery.isOversized else { return false }
         let isQuarantine = isQuarantine(record.source)
@@ -21,10 +21,10 @@ extension Lane {
     func isQuarantine(_ source: Int) -> Bool { source == configuration.requestQueues.count }
 
     /// Nothing of the body is looked at: that may be what does the harm.
-    @inline(never) func isolate(_ record: DeliveryRecord) async {
+    func isolate(_ record: DeliveryRecord) {
         let properties = record.delivery.properties
         record.id = RequestID.of(messageID: properties.messageID) ?? CloudEvent(properties)?.requestID
-        if isQuarantine(record.source) { endInQuarantine(record) } else { await moveToQuarantine(record) }
+        if isQuarantine(record.source) { endInQuarantine(record) } else { Task { await moveToQuarantine(record) } }
     }
 
     private func moveToQuarantine(_ record: DeliveryRecord) async {

@@ -5,16 +5,24 @@ import Telemetry
 extension Lane {
     /// Publishes what the verdict says: the dead letter, where somebody may have to act, and the result; or the request
     /// itself, which comes back. Then acknowledges the delivery, and ends it.
-    ///
-    /// No task waits for the broker: its confirm goes on with what is left to do. Not inlined: what it takes to make a message
-    /// would be a part of each task's memory (decision 24).
-    @inline(never) func settle(_ verdict: Verdict, _ record: DeliveryRecord, of key: CopyKey? = nil) {
+    func settle(_ verdict: Verdict, _ record: DeliveryRecord, of key: CopyKey? = nil) {
         record.endsNow(loop.now)
+        let verdict = named(verdict)
+        if let key, case .wait(let wait) = verdict { copies.sendToWait(key, waitID: wait.attempts.waitID) }
         let part = hasDeadLetter(verdict, record) ? Settlement.Part.deadLetter : .last
         publish(
             Settlement(
                 goOn: whenPublished, verdict: verdict, key: key, part: part, begunAt: loop.now.monotonic), record)
     }
+
+    /// Each wait has a name, by which what is published twice for want of a confirm is known.
+    private func named(_ verdict: Verdict) -> Verdict {
+        guard case .wait(var wait) = verdict else { return verdict }
+        wait.attempts.waitID = drawWaitID()
+        return .wait(wait)
+    }
+
+    func drawWaitID() -> UInt32 { max(1, UInt32(truncatingIfNeeded: loop.nextRandom())) }
 
     private func publish(_ settlement: consuming Settlement, _ record: DeliveryRecord) {
         // Whatever is left at the drain's deadline comes back by the broker: what is published now might not be confirmed

@@ -22,8 +22,9 @@ public actor Lane {
     /// By consumer: that of what is pushed of its deliveries.
     let priorities: [Int]
     let publisher: Publisher
-    /// Goes on with a delivery of which something was published. Made once, as it is called without asking the runtime
-    /// whether this is the lane's loop, which would cost as much as a task that waits.
+    /// Go on with a delivery of which something was pushed, or published. Made once, as they are called without asking the
+    /// runtime whether this is the lane's loop, which would cost as much as a task that waits.
+    var whenPushed: Flight.Continuation = { _, _, _ in }
     var whenPublished: Settlement.Continuation = { _, _, _ in }
     let pools: [APNSPool]
     let counters: LaneCounters
@@ -42,7 +43,6 @@ public actor Lane {
     var state = LaneState()
     var outages: BrokerOutages
     var inFlight = 0
-    var idleTasks: [UnsafeContinuation<DeliveryRecord?, Never>] = []
     var whenIdle: UnsafeContinuation<Void, Never>?
     var backlog = PublishBacklog()
     /// Set once nothing more will be published: whoever still waits to gives up.
@@ -119,6 +119,7 @@ public actor Lane {
 
     /// Connects and begins to take messages.
     public func start() {
+        whenPushed = { self.pushed($0, of: $1, $2) }
         whenPublished = { self.published($0, of: $1, $2) }
         for (index, consumer) in consumers.enumerated() {
             consumer.onDelivery = { self.take($0, from: index) }
@@ -135,10 +136,18 @@ public actor Lane {
         consuming.start()
     }
 
+    func take(_ delivery: consuming IncomingMessage, from source: Int) {
+        let record = DeliveryRecord(of: delivery, from: source, loop.now)
+        guard configuration.defects.leavesTheExecutor else { return deliver(record) }
+        // Not sent: made here, and used there alone.
+        nonisolated(unsafe) let sent = record
+        Task.detached(executorPreference: globalConcurrentExecutor) { await self.deliver(sent) }
+    }
+
     private func channelLost(_ index: Int) {
         copies.lose(channels[index], now: loop.now.monotonic)
         channels[index] = copies.openChannel()
-        backlog.resumeHeld()
+        deliverHeld()
     }
 
     func stateChanged() {

@@ -4,7 +4,7 @@ import EventLoop
 struct PublishBacklog {
     private(set) var count = 0
     var outage = Outage()
-    private var held: [UnsafeContinuation<Void, Never>] = []
+    private var held: [DeliveryRecord] = []
 
     mutating func begin() {
         count += 1
@@ -13,19 +13,16 @@ struct PublishBacklog {
     /// A publish has succeeded, or was given up. Returns whether it was the last.
     mutating func end() -> Bool {
         count -= 1
-        guard count == 0 else { return false }
-        resumeHeld()
-        return true
+        return count == 0
     }
 
-    mutating func hold(_ continuation: UnsafeContinuation<Void, Never>) {
-        held.append(continuation)
+    mutating func hold(_ record: DeliveryRecord) {
+        held.append(record)
     }
 
-    /// They look again whether they may begin.
-    mutating func resumeHeld() {
-        let resumed = held
-        held = []
-        for continuation in resumed { continuation.resume() }
+    /// They are to be delivered, or held again.
+    mutating func takeHeld() -> [DeliveryRecord] {
+        defer { held = [] }
+        return held
     }
 }

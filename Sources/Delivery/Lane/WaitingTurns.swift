@@ -1,21 +1,24 @@
 import AMQP
 import EventLoop
 
-/// The tasks whose messages wait in a lane for a turn of their app, in the order in which `AppLimits` has them.
+/// The messages that wait in a lane for a turn of their app, in the order in which `AppLimits` has them.
 struct WaitingTurns {
-    /// nil: the lane ends.
-    typealias Waiter = UnsafeContinuation<AppLimit.Turn?, Never>
+    typealias Waiting = (sending: Sending, record: DeliveryRecord)
 
     /// By app.
-    private var waiters: [FIFO<Waiter>]
+    private var waiting: [FIFO<Waiting>]
+    /// Whether those that wait are being called.
+    var isCalling = false
     /// For the next that is to be called.
     var timer: (token: TimerToken, time: MonotonicTime)?
     /// Until it is looked which apps are no longer limited.
     var reviewTimer: TimerToken?
 
-    init(appCount: Int) { waiters = Array(repeating: FIFO(), count: appCount) }
+    init(appCount: Int) { waiting = Array(repeating: FIFO(), count: appCount) }
 
-    mutating func add(_ waiter: Waiter, _ app: AppDirectory.Index) { waiters[app].append(waiter) }
+    mutating func add(_ sending: Sending, _ record: DeliveryRecord) {
+        waiting[sending.notification.app].append((sending, record))
+    }
 
-    mutating func takeFirst(_ app: AppDirectory.Index) -> Waiter? { waiters[app].popFirst() }
+    mutating func takeFirst(_ app: AppDirectory.Index) -> Waiting? { waiting[app].popFirst() }
 }

@@ -1,4 +1,5 @@
 import AMQP
+import APNS
 import APNSProtocol
 import Crypto
 import EventLoop
@@ -6,7 +7,7 @@ import EventLoop
 /// What is known of one delivery, gathered on its way, for the messages that tell how it ended.
 ///
 /// A class, so that the way of a message carries one reference from step to step and not a copy of all of it.
-final class DeliveryRecord: PublishReceiver {
+final class DeliveryRecord: PublishReceiver, PushReceiver {
     let delivery: IncomingMessage
     /// Which of the lane's consumers it came from.
     let source: Int
@@ -26,7 +27,9 @@ final class DeliveryRecord: PublishReceiver {
     var trace: DeliveryTrace?
     /// A copy of another delivery, whose outcome it shares.
     var isDuplicate = false
-    /// What goes on once the record is told what became of what was published; nil while it is not to be told.
+    /// What goes on once the record is told what became of a push; nil while it is not to be told.
+    var flight: Flight?
+    /// What goes on once it is told what became of what was published; nil while it is not to be told.
     var settlement: Settlement?
     /// Who waits for its end.
     var whenEnded: UnsafeContinuation<Void, Never>?
@@ -55,6 +58,11 @@ final class DeliveryRecord: PublishReceiver {
     func sent(atMilliseconds time: Int64) {
         sentAtMilliseconds = time
         attemptsMade = attempts.before + 1
+    }
+
+    func pushed(_ outcome: PushOutcome) {
+        guard let flight = flight.take() else { preconditionFailure("nothing was pushed of it") }
+        flight.goOn(outcome, flight, self)
     }
 
     override func published(_ outcome: PublishOutcome) {

@@ -89,10 +89,11 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
         for guest in guests { guest.now = now }
     }
 
-    /// Ends every connection, tells those who have one, and forgets what was still to come: a world that is left in the
-    /// midst of its work would keep itself alive. The loop is not run after that.
+    /// Ends this turn and every connection, tells those who have one, and forgets what was still to come: a world that is left
+    /// in the midst of its work would keep itself alive. The loop is not run after that.
     public func end() {
         enter {
+            finishTurn()
             forgetAll()
             network.end()
             var turns = 0

@@ -5,20 +5,21 @@ import Testing
 
 @testable import Delivery
 
-/// A lane's tasks deliver one message after the other.
-@Suite struct LaneTasksTests {
+/// What a lane keeps of messages.
+@Suite struct LaneMemoryTests {
     /// `@unchecked Sendable`: touched on the one thread that runs the loop.
     private final class Seen: @unchecked Sendable {
         var content: [UInt8] = []
     }
 
-    @Test func aTaskThatWaitsForAMessageHoldsNothingOfTheLast() throws {
-        let rig = try LaneRig()
+    /// Whether it was pushed or not.
+    @Test func itHoldsNothingOfAMessageThatHasEnded() throws {
+        let scene = try LaneScene()
+        let rig = scene.rig
         try #require(rig.run { rig.isReady })
         let seen = Seen()
         rig.watchDeliveries { seen.content = $0.content.bytes }
-        // A task begins with the first and goes on with the second; each waits for the confirms of what it publishes.
-        for (count, text) in [(1, "not JSON"), (2, "nor this")] {
+        for (count, text) in [(1, LaneScene.message(1, app: 0)), (2, "not JSON")] {
             rig.request(text)
             try #require(rig.run { rig.counters.acknowledged.value == count })
             rig.pass(seconds: 1)

@@ -1,0 +1,105 @@
+import EventLoop
+import Testing
+
+@testable import APNS
+
+/// Whom a pool tells what became of a push, without a task that waits.
+@Suite struct PushReceiverTests {
+    private static let count = 100
+
+    /// Pushes one more whenever it is told, until it has pushed so many.
+    private final class Repeater: PushReceiver {
+        private let pool: APNSPool
+        private let request: (Int) -> APNSRequest
+        private(set) var outcomes: [PushOutcome] = []
+        private(set) var isToldWithinACall = false
+        private var isCalling = false
+        private var sent = 0
+
+        init(_ pool: APNSPool, _ request: @escaping (Int) -> APNSRequest = { PoolRig.request($0) }) {
+            (self.pool, self.request) = (pool, request)
+        }
+
+        func push() {
+            sent += 1
+            call { $0.send(request(sent), priority: 0, onFreshConnection: false, timing: nil, self) }
+        }
+
+        func call(_ body: (APNSPool) -> Void) {
+            isCalling = true
+            body(pool)
+            isCalling = false
+        }
+
+        func pushed(_ outcome: PushOutcome) {
+            if isCalling { isToldWithinACall = true }
+            outcomes.append(outcome)
+            if sent < PushReceiverTests.count { push() }
+        }
+    }
+
+    /// - Returns: what is told in the first hour, of ten pushes and those that follow.
+    private func told(
+        _ rig: PoolRig, _ request: @escaping (Int) -> APNSRequest = { PoolRig.request($0) },
+        meanwhile: @escaping (Repeater) -> Void = { _ in }
+    ) -> [PushOutcome] {
+        // The loop runs on the test's own thread.
+        nonisolated(unsafe) var repeater: Repeater?
+        nonisolated(unsafe) let (request, meanwhile) = (request, meanwhile)
+        rig.withPool { pool in
+            let first = Repeater(pool, request)
+            for _ in 0..<10 { first.push() }
+            meanwhile(first)
+            repeater = first
+        }
+        #expect(rig.run { repeater?.outcomes.count == Self.count })
+        #expect(repeater?.isToldWithinACall == false)
+        return repeater?.outcomes ?? []
+    }
+
+    @Test func whoIsToldOfAnAnswerMayPush() throws {
+        let rig = try PoolRig()
+        let outcomes = told(rig)
+        #expect(rig.apns.requests.count == Self.count)
+        #expect(outcomes.allSatisfy { if case .answered(let answer) = $0 { answer.status == 200 } else { false } })
+    }
+
+    /// What is known within the call is told after it.
+    @Test func whoIsToldThatItCannotBeSentMayPush() throws {
+        let rig = try PoolRig()
+        let outcomes = told(rig) { PoolRig.request($0, topic: "no\ntopic") }
+        #expect(outcomes.allSatisfy { $0 == .notSent(.malformed) })
+    }
+
+    enum Ending: CaseIterable { case stopAccepting, giveBackWaiting, close }
+
+    /// Those that wait for the first connection, and those that are pushed when they are told.
+    @Test(arguments: Ending.allCases) func whoIsGivenBackMayPush(ending: Ending) throws {
+        let rig = try PoolRig()
+        let outcomes = told(
+            rig,
+            meanwhile: { repeater in
+                repeater.call { pool in
+                    switch ending {
+                    case .stopAccepting: pool.stopAccepting()
+                    case .giveBackWaiting: pool.giveBackWaiting()
+                    case .close: pool.close()
+                    }
+                }
+            })
+        let isGivenBack = outcomes.map { if case .notSent = $0 { true } else { false } }
+        #expect(isGivenBack.count { $0 } == (ending == .giveBackWaiting ? 10 : Self.count))
+    }
+
+    @Test func aReceiverIsHeldUntilItIsToldAndNoLonger() throws {
+        let rig = try PoolRig()
+        nonisolated(unsafe) weak var held: Repeater?
+        rig.withPool { pool in
+            let repeater = Repeater(pool)
+            for _ in 0..<Self.count { repeater.push() }
+            held = repeater
+        }
+        #expect(held != nil)
+        #expect(rig.run(.seconds(1)) { held == nil })
+    }
+}
