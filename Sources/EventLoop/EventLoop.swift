@@ -123,11 +123,14 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     }
 
     private func runDeferred() {
-        while !deferred.isEmpty {
-            var actions: [() -> Void] = []
-            swap(&actions, &deferred)
-            for action in actions { action() }
+        guard !deferred.isEmpty else { return }
+        var index = 0
+        while index < deferred.count {
+            let action = deferred[index]
+            index += 1
+            action()
         }
+        deferred.removeAll(keepingCapacity: true)
     }
 
     private func runJobs(_ left: inout Int) {

@@ -474,15 +474,14 @@ public final class APNSPool {
     }
 
     private func tellReceivers() {
-        var told: [Ended] = []
-        swap(&told, &ended)
-        for index in told.indices {
-            if index + 1 < told.count { Prefetch.object(told[index + 1].receiver) }
-            told[index].receiver.pushed(told[index].outcome)
+        var index = 0
+        while index < ended.count {
+            let next = ended[index]
+            index += 1
+            if index < ended.count { Prefetch.object(ended[index].receiver) }
+            next.receiver.pushed(next.outcome)
         }
-        guard ended.isEmpty else { return }
-        told.removeAll(keepingCapacity: true)
-        swap(&told, &ended)
+        ended.removeAll(keepingCapacity: true)
     }
 
     private func freshEnded(on connection: APNSConnection, isAccepted: Bool) {

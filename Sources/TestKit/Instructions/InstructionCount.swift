@@ -3,7 +3,7 @@ public struct InstructionCount: Equatable, Sendable {
     /// Of what was accepted, more.
     public static let growthPercentMax = 2
     /// Of what the messages of one app cost, more for those of many.
-    public static let growthPercentMaxOfApps = 5
+    public static let growthPercentMaxOfApps = 7
 
     public let byModule: [String: Int]
 
