@@ -45,6 +45,7 @@ import Testing
     ) -> [PushOutcome] {
         // The loop runs on the test's own thread.
         nonisolated(unsafe) var repeater: Repeater?
+        // Called on it, before this returns.
         nonisolated(unsafe) let (request, meanwhile) = (request, meanwhile)
         rig.withPool { pool in
             let first = Repeater(pool, request)
@@ -93,6 +94,7 @@ import Testing
 
     @Test func aReceiverIsHeldUntilItIsToldAndNoLonger() throws {
         let rig = try PoolRig()
+        // The loop runs on the test's own thread.
         nonisolated(unsafe) weak var held: Repeater?
         rig.withPool { pool in
             let repeater = Repeater(pool)
