@@ -176,14 +176,6 @@ import Testing
         }
     }
 
-    @Test func whoWaitsIsToldOnceWhateverComesAtTheDeadline() {
-        Scene.play { scene in
-            let waiters = ReadyWaiters()
-            scene.loop.schedule(after: .seconds(1)) { waiters.resume(nil) }
-            try await waiters.wait(on: scene.loop, deadlineSeconds: 1) { AMQPError(.timedOut, "late") }
-        }
-    }
-
     @Test func whereBothSidesCloseAChannelItsNumberIsUsedAgain() {
         Scene.play { scene in
             try scene.broker.start()

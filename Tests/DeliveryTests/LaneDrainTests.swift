@@ -32,6 +32,7 @@ import Testing
         scene.rig.pass(seconds: 60)
         #expect(scene.rig.queue()?.ready.map(\.deliveryCount) == [1])
         #expect(scene.results == 0)
+        #expect(scene.rig.letsGo())
     }
 
     /// The message is in the quarantine: given back, there would be two.

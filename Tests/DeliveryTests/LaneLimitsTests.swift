@@ -135,6 +135,18 @@ import Testing
         #expect(scene.rig.run { scene.results == 40 })
     }
 
+    /// The broker delivers it again, perhaps to another worker.
+    @Test func whatLosesItsChannelWhileItWaitsForItsTurnIsNotPushed() throws {
+        let scene = try Self.scene(PushLimits(inFlightMax: 1), inFlightMax: 10, apps: 1)
+        scene.request(2)
+        try #require(scene.rig.run { scene.pushes.count == 1 })
+        #expect(scene.rig.withLane { $0.limits[0]?.waitingCount } == 1)
+        scene.rig.onLoop { scene.rig.broker.crash() }
+        scene.rig.pass(seconds: 30)
+        #expect(scene.pushes.count == 1)
+        #expect(scene.rig.counters.inFlight.value == 1, "the first, whose result nobody takes")
+    }
+
     /// What an open breaker holds up takes no turn, and its own way.
     @Test func whatIsHeldUpTakesNoTurn() throws {
         let scene = try Self.scene(PushLimits(inFlightMax: 1, perSecondMax: 2), keys: 2)

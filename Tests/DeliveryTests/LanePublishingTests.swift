@@ -220,6 +220,20 @@ import Testing
         #expect(rig.counters.registry.count(of: "martlet_dead_total") == 0 && rig.counters.count(of: .invalid) == 0)
     }
 
+    /// Its loop ends with it: what waits on would never be told, and the process would remember the message as under way.
+    @Test func whatWaitsToBePublishedAgainGoesBackBeforeTheLaneHasEnded() throws {
+        let rig = try LaneRig()
+        try #require(rig.run { rig.isReady })
+        rig.onLoop { rig.broker.behaviour.nackPercent = 100 }
+        rig.request("not JSON")
+        // The next pause is longer than the drain.
+        try #require(rig.run { rig.counters.publishRepeats.value == 8 })
+        rig.drain(deadlineSeconds: 1)
+        #expect(rig.run { rig.unfinished == 1 })
+        #expect(rig.counters.requeued.value == 1 && rig.counters.inFlight.value == 0)
+        #expect(rig.counters.publishRepeats.value == 8)
+    }
+
     @Test func whatWasNotPublishedToWaitIsNotCountedAsThat() throws {
         let scene = try LaneScene()
         let rig = scene.rig

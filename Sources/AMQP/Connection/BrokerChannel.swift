@@ -39,7 +39,7 @@ public class BrokerChannel {
     private var backoff: Backoff
     private var retryTimer: TimerToken?
     private var deadlineTimer: TimerToken?
-    private let readyWaiters = ReadyWaiters()
+    private let readyWaiters = Waiters<AMQPError?>()
     private var closeWaiters: [UnsafeContinuation<Void, Never>] = []
     private var isClosing = false
 
@@ -71,9 +71,10 @@ public class BrokerChannel {
         case .idle, .connecting, .waiting, .disconnected: break
         }
         if let failure = connection.failure, !failure.isRetriable { throw failure }
-        try await readyWaiters.wait(on: loop, deadlineSeconds: deadlineSeconds) { [self] in
+        let error = await readyWaiters.wait(on: loop, for: .seconds(deadlineSeconds)) { [self] in
             failure ?? AMQPError(.timedOut, "no broker after \(deadlineSeconds) seconds")
         }
+        if let error { throw error }
     }
 
     /// Closes the channel, or with it the connection that was made for it, in order: what was handed over before is still
@@ -123,9 +124,9 @@ public class BrokerChannel {
         stateChanged()
         onStateChange(new)
         switch new {
-        case .ready, .blocked: readyWaiters.resume(nil)
-        case .closed: readyWaiters.resume(Self.closedByUs)
-        case .waiting(let error, _): if !error.isRetriable { readyWaiters.resume(error) }
+        case .ready, .blocked: readyWaiters.resume(returning: nil)
+        case .closed: readyWaiters.resume(returning: Self.closedByUs)
+        case .waiting(let error, _): if !error.isRetriable { readyWaiters.resume(returning: error) }
         case .idle, .connecting, .disconnected: break
         }
     }
@@ -296,7 +297,7 @@ public class BrokerChannel {
 
     /// Only somebody's hand can help.
     final func connectionCannotOpen(_ error: AMQPError) {
-        readyWaiters.resume(error)
+        readyWaiters.resume(returning: error)
     }
 
     final func connectionWillClose() {

@@ -20,7 +20,7 @@ extension Lane {
 
     /// False where it is given back instead.
     private func begin(_ record: DeliveryRecord) -> Bool {
-        guard !state.isDraining, consumers[record.source].holds(record.delivery.tag) else {
+        guard !state.isDraining, holds(record) else {
             giveBack(record)
             return false
         }
@@ -34,11 +34,13 @@ extension Lane {
 
     /// Its channel may have been lost since it came: then it comes again, and this only gives back its bytes.
     private func giveBack(_ record: DeliveryRecord) {
-        let consumer = consumers[record.source]
-        if consumer.holds(record.delivery.tag) { counters.requeued.add() }
-        consumer.requeue(record.delivery.tag)
+        if holds(record) { counters.requeued.add() }
+        consumers[record.source].requeue(record.delivery.tag)
         record.whenEnded.take()?.resume()
     }
+
+    /// Whether it is still to be settled here: else its channel was lost, and the broker delivers it again.
+    func holds(_ record: DeliveryRecord) -> Bool { consumers[record.source].holds(record.delivery.tag) }
 
     /// To be called last, when its delivery is settled.
     func end(_ record: DeliveryRecord) {
@@ -87,7 +89,7 @@ extension Lane {
     private func waitForFirst(_ sending: Sending, _ arrival: CopyArrival, _ record: DeliveryRecord) async {
         let ending = await copies.ending(of: sending.key, arrival)
         // Its channel may have been lost while it waited: then it comes again.
-        guard consumers[record.source].holds(record.delivery.tag) else { return acknowledgeCopy(record) }
+        guard holds(record) else { return acknowledgeCopy(record) }
         switch ending {
         case .shared(let verdict): settleCopy(verdict, record)
         case .same: acknowledgeCopy(record)

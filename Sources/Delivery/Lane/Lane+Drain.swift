@@ -78,6 +78,7 @@ extension Lane {
     private func giveUp() {
         isEnding = true
         idle()
+        backlog.pauses.resume(returning: ())
     }
 
     func idle() {

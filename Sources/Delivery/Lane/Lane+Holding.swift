@@ -73,10 +73,9 @@ extension Lane {
         reviewHolding()
     }
 
-    /// As long as what it leads to cannot be published, no other is to be taken. What was settled, or lost its channel, is not
-    /// waited for.
+    /// As long as what it leads to cannot be published, no other is to be taken.
     private func untilEnded(_ record: DeliveryRecord) async {
-        guard consumers[record.source].holds(record.delivery.tag) else { return }
+        guard holds(record) else { return }
         await withUnsafeContinuation { record.whenEnded = $0 }
     }
 

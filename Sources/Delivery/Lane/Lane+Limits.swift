@@ -57,10 +57,17 @@ extension Lane {
         turns.isCalling = true
         while let turn = limits.callNext(app, loop.now.monotonic) {
             guard let (sending, record) = turns.takeFirst(app) else { continue }
-            take(turn, sending, record)
+            if holds(record) { take(turn, sending, record) } else { leave(turn, sending, record) }
         }
         turns.isCalling = false
         limitsChanged()
+    }
+
+    /// Its message lost its channel while it waited: it comes again, perhaps to another worker.
+    private func leave(_ turn: AppLimit.Turn, _ sending: Sending, _ record: DeliveryRecord) {
+        var sending = sending
+        if case .now = turn { sending.turnBegunAt = loop.now.monotonic }
+        conclude(sending, by: .requeue, record)
     }
 
     /// One timer for all: it may fire when whom it was for waits no more, but never late.

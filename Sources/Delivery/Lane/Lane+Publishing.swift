@@ -54,7 +54,7 @@ extension Lane {
                 counters.publishRepeats.add()
                 if repeats == Self.repeatsMax + 1 { publishingStuck(message, outcome) }
                 if repeats > Self.repeatsMax { logStuck(message, outcome) }
-                await loop.sleep(for: .milliseconds(delay))
+                await backlog.pauses.wait(on: loop, for: .milliseconds(delay)) {}
                 delay = min(delay * 2, Self.repeatDelayMillisecondsMax)
                 if isEnding { return .ended }
             }
@@ -77,7 +77,7 @@ extension Lane {
 
     /// Deliveries that came before the broker was told to send no more wait while nothing could be published of them.
     func waitsToBegin(_ record: DeliveryRecord) -> Bool {
-        backlog.count > 0 && !state.isDraining && consumers[record.source].holds(record.delivery.tag)
+        backlog.count > 0 && !state.isDraining && holds(record)
     }
 
     /// To be called when some may wait no more.

@@ -4,6 +4,8 @@ import EventLoop
 struct PublishBacklog {
     private(set) var count = 0
     var outage = Outage()
+    /// Those that are repeated after a pause, which the end of the lane ends.
+    let pauses = Waiters<Void>()
     private var held: [DeliveryRecord] = []
 
     mutating func begin() {
