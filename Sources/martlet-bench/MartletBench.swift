@@ -63,8 +63,9 @@ import TestKit
           --quick          some seconds, whatever it holds
 
         instructions: has valgrind count what a message costs a lane between scripted peers on virtual time, which says the same
-        in every run; fails when that is over 2 % more than deploy/instructions says.
-          --apps N         spread the messages over so many apps, each with a key of its own (1); may cost 5 % more
+        in every run; fails when that is over \(InstructionCount.growthPercentMax) % more than deploy/instructions says.
+          --apps N         spread the messages over so many apps, each with a key of its own (1); may cost
+                           \(InstructionCount.growthPercentMaxOfApps) % more
           --accept         write what is counted to deploy/instructions instead
 
         all but soak and instructions:

@@ -15,6 +15,8 @@ import Testing
         private(set) var isToldWithinACall = false
         private var isCalling = false
         private var sent = 0
+        /// Called before each is told of the next.
+        var whenTold: (APNSPool) -> Void = { _ in }
 
         init(_ pool: APNSPool, _ request: @escaping (Int) -> APNSRequest = { PoolRig.request($0) }) {
             (self.pool, self.request) = (pool, request)
@@ -33,12 +35,13 @@ import Testing
 
         func pushed(_ outcome: PushOutcome) {
             if isCalling { isToldWithinACall = true }
+            whenTold(pool)
             outcomes.append(outcome)
             if sent < PushReceiverTests.count { push() }
         }
     }
 
-    /// - Returns: what is told in the first hour, of ten pushes and those that follow.
+    /// - Returns: what is told, of ten pushes and those that follow.
     private func told(
         _ rig: PoolRig, _ request: @escaping (Int) -> APNSRequest = { PoolRig.request($0) },
         meanwhile: @escaping (Repeater) -> Void = { _ in }
@@ -63,6 +66,13 @@ import Testing
         let outcomes = told(rig)
         #expect(rig.apns.requests.count == Self.count)
         #expect(outcomes.allSatisfy { if case .answered(let answer) = $0 { answer.status == 200 } else { false } })
+    }
+
+    /// No frames are being read meanwhile.
+    @Test func whoIsToldOfAnAnswerMayCloseThePool() throws {
+        let rig = try PoolRig()
+        let outcomes = told(rig, meanwhile: { $0.whenTold = { $0.close() } })
+        #expect(outcomes.count { if case .answered = $0 { true } else { false } } == 1)
     }
 
     /// What is known within the call is told after it.

@@ -46,6 +46,26 @@ import Testing
         return (loop.network.history.value, client.ended, loop.network.connections[0].deliveredToServer)
     }
 
+    /// Those that are added meanwhile come after the others, and none is kept.
+    @Test func whatIsToRunLaterRunsInOrderInTheSameTurn() {
+        let loop = VirtualLoop(seed: 1)
+        var ran: [Int] = []
+        weak var held: Talker?
+        loop.enter {
+            let captured = Talker(rounds: 0)
+            held = captured
+            for number in 0..<3 {
+                loop.later {
+                    ran.append(number)
+                    loop.later { ran.append(10 + number + captured.rounds) }
+                }
+            }
+        }
+        #expect(held != nil && ran.isEmpty)
+        #expect(loop.run(limit: .zero, until: { true }) == .done)
+        #expect(ran == [0, 1, 2, 10, 11, 12] && held == nil)
+    }
+
     @Test func theSameSeedGivesTheSameHistoryAndAnotherDoesNot() {
         #expect(history(seed: 1, cutAfter: nil).hash == history(seed: 1, cutAfter: nil).hash)
         #expect(history(seed: 1, cutAfter: nil).hash != history(seed: 2, cutAfter: nil).hash)

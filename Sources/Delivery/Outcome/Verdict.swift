@@ -1,5 +1,5 @@
-/// What follows for a message from what became of its push. A reference: each frame on a message's way would hold another
-/// copy, a kilobyte in all.
+/// What follows for a message from what became of its push. A reference: it is handed from function to function and kept
+/// while the broker confirms, and is one and the same for nearly every message.
 indirect enum Verdict: Sendable, Hashable {
     /// It has ended.
     case conclude(Conclusion)

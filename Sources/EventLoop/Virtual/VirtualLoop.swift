@@ -89,21 +89,24 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
         for guest in guests { guest.now = now }
     }
 
-    /// Ends this turn and every connection, tells those who have one, and forgets what was still to come: a world that is left
-    /// in the midst of its work would keep itself alive. The loop is not run after that.
+    /// Ends what happens now and every connection, tells those who have one, and forgets what was still to come: a world that is
+    /// left in the midst of its work would keep itself alive. The loop is not run after that.
     public func end() {
         enter {
-            finishTurn()
-            forgetAll()
+            endWork()
             network.end()
-            var turns = 0
-            repeat {
-                finishTurn()
-                for guest in guests { guest.turn() }
-                turns += 1
-            } while hasWorkAnywhere && turns < Self.turnsAtOneTimeMax
-            forgetAll()
+            endWork()
         }
+    }
+
+    private func endWork() {
+        var turns = 0
+        repeat {
+            finishTurn()
+            for guest in guests { guest.turn() }
+            turns += 1
+        } while hasWorkAnywhere && turns < Self.turnsAtOneTimeMax
+        forgetAll()
     }
 
     private func forgetAll() {
