@@ -87,8 +87,8 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
         unflushed.append(handler)
     }
 
-    /// Calls `action` after what is running now has returned: later in this turn, or, where it is asked for by a `flush`, in
-    /// the next. What it holds may live until all of them have run, and must not ask for another as it ends.
+    /// Calls `action` after what is running now has returned: later in this turn, or in the next where a `flush` asks for it or
+    /// this one has had its jobs. What it holds may live until all of them have run, and must not ask for another as it ends.
     public final func later(_ action: @escaping () -> Void) {
         assertOnLoop()
         deferred.append(action)

@@ -144,6 +144,7 @@ import Testing
         scene.rig.onLoop { scene.rig.broker.crash() }
         scene.rig.pass(seconds: 30)
         #expect(scene.pushes.count == 1)
+        #expect(scene.rig.withLane { [$0.limits[0]?.inFlight, $0.limits[0]?.waitingCount] } == [0, 0])
         #expect(scene.rig.counters.inFlight.value == 1, "the first, whose result nobody takes")
     }
 

@@ -39,7 +39,7 @@ extension Lane {
         record.whenEnded.take()?.resume()
     }
 
-    /// Whether it is still to be settled here: else its channel was lost, and the broker delivers it again.
+    /// Whether it is still to be settled here: else it has been, or its channel was lost and the broker delivers it again.
     func holds(_ record: DeliveryRecord) -> Bool { consumers[record.source].holds(record.delivery.tag) }
 
     /// To be called last, when its delivery is settled.

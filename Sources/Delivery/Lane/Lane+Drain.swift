@@ -55,6 +55,8 @@ extension Lane {
             // What it calls holds the lane.
             pool.onEvent = { _ in }
         }
+        // Whoever waited on would not be called any more: the loop may end with the lane.
+        backlog.pauses.resume(returning: ())
         await untilSettled()
         await consuming.close(deadlineSeconds: Self.closeDeadlineSeconds)
         await publishing.close(deadlineSeconds: Self.closeDeadlineSeconds)
@@ -78,7 +80,6 @@ extension Lane {
     private func giveUp() {
         isEnding = true
         idle()
-        backlog.pauses.resume(returning: ())
     }
 
     func idle() {

@@ -4,7 +4,7 @@ import EventLoop
 struct PublishBacklog {
     private(set) var count = 0
     var outage = Outage()
-    /// Those that are repeated after a pause, which the end of the lane ends.
+    /// Of publishes before they are repeated. A drain ends them.
     let pauses = Waiters<Void>()
     private var held: [DeliveryRecord] = []
 

@@ -89,8 +89,8 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
         for guest in guests { guest.now = now }
     }
 
-    /// Ends what happens now and every connection, tells those who have one, and forgets what was still to come: a world that is
-    /// left in the midst of its work would keep itself alive. The loop is not run after that.
+    /// Does what is to be done now, ends every connection, tells those who have one, and forgets what was still to come: a world
+    /// that is left in the midst of its work would keep itself alive. The loop is not run after that.
     public func end() {
         enter {
             endWork()
