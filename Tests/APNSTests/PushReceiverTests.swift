@@ -15,7 +15,7 @@ import Testing
         private(set) var isToldWithinACall = false
         private var isCalling = false
         private var sent = 0
-        /// Called before each is told of the next.
+        /// What else it does, first, whenever it is told.
         var whenTold: (APNSPool) -> Void = { _ in }
 
         init(_ pool: APNSPool, _ request: @escaping (Int) -> APNSRequest = { PoolRig.request($0) }) {

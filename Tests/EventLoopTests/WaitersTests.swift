@@ -8,6 +8,7 @@ import Testing
         let loop = VirtualLoop(seed: 1)
         // The loop runs on the test's own thread.
         nonisolated(unsafe) var told: [Int] = []
+        // For one loop's thread, which that is.
         nonisolated(unsafe) let waiters = Waiters<Int>()
         loop.enter {
             for seconds in 1...2 {
