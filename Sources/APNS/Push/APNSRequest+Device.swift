@@ -6,14 +6,16 @@ extension APNSRequest {
     ///
     /// - Parameters:
     ///   - token: the device token in hexadecimal digits.
+    ///   - deadline: UNIX seconds, a bound of `expiration`: APNs stores the push no longer than this.
     ///   - payloadRange: must lie within `payload`; nil means all of it.
     public static func device(
         token: ArraySlice<UInt8>, topic: [UInt8], pushType: PushType, priority: Priority? = nil,
-        expiration: Int64? = nil, collapseID: ArraySlice<UInt8>? = nil, id: UUIDValue, payload: [UInt8],
-        payloadRange: Range<Int>? = nil
+        expiration: Int64? = nil, deadline: Int64? = nil, collapseID: ArraySlice<UInt8>? = nil, id: UUIDValue,
+        payload: [UInt8], payloadRange: Range<Int>? = nil
     ) -> APNSRequest {
         APNSRequest(
-            target: .device(token), topic: topic, pushType: pushType, priority: priority, expiration: expiration,
-            collapseID: collapseID, id: id, payload: payload, payloadRange: payloadRange ?? payload.indices)
+            target: .device(token), topic: topic, pushType: pushType, priority: priority,
+            expiration: earlier(expiration, deadline), deadline: deadline, collapseID: collapseID, id: id,
+            payload: payload, payloadRange: payloadRange ?? payload.indices)
     }
 }

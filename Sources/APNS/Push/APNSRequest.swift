@@ -26,6 +26,8 @@ public final class APNSRequest: Sendable {
     /// UNIX seconds until which APNs may store the push; 0 is one attempt, nil leaves it to APNs. A broadcast has to say
     /// something, and 0 is what every channel takes.
     public let expiration: Int64?
+    /// UNIX seconds from which on the request must not be sent, whatever `expiration` says; nil sets no such bound.
+    public let deadline: Int64?
     /// At most ``APNSLimits/collapseIDBytesMax`` bytes.
     public let collapseID: ArraySlice<UInt8>?
     /// Becomes the `apns-id`, of a broadcast the `apns-request-id`. The same at every try, so that a push can be traced.
@@ -36,7 +38,8 @@ public final class APNSRequest: Sendable {
 
     init(
         target: Target, topic: [UInt8], pushType: PushType, priority: Priority?, expiration: Int64?,
-        collapseID: ArraySlice<UInt8>?, id: UUIDValue, payload: [UInt8], payloadRange: Range<Int>
+        deadline: Int64? = nil, collapseID: ArraySlice<UInt8>?, id: UUIDValue, payload: [UInt8],
+        payloadRange: Range<Int>
     ) {
         precondition(payloadRange.upperBound <= payload.count, "a payload outside of its bytes")
         self.target = target
@@ -44,6 +47,7 @@ public final class APNSRequest: Sendable {
         self.pushType = pushType
         self.priority = priority
         self.expiration = expiration
+        self.deadline = deadline
         self.collapseID = collapseID
         self.id = id
         self.payload = payload
@@ -55,7 +59,15 @@ public final class APNSRequest: Sendable {
 
     /// Whether it is too late to send it. An expiration of 0 is never late: it asks for one attempt now.
     public func isExpired(unixSeconds: @autoclosure () -> Int64) -> Bool {
-        guard let expiration, expiration > 0 else { return false }
-        return expiration <= unixSeconds()
+        guard let end = Self.earlier(expiration == 0 ? nil : expiration, deadline) else { return false }
+        return end <= unixSeconds()
+    }
+
+    /// UNIX seconds until which it may be sent again: 0 asks for one attempt; nil sets no limit.
+    public var retryDeadline: Int64? { Self.earlier(expiration, deadline) }
+
+    static func earlier(_ one: Int64?, _ other: Int64?) -> Int64? {
+        guard let one else { return other }
+        return other.map { min(one, $0) } ?? one
     }
 }

@@ -16,6 +16,8 @@ package enum MessageHeaderName {
     package static let heldSince = "push-held-since"
     package static let firstTriedAt = "push-first-tried-at"
     package static let possibleDuplicate = "push-possible-duplicate"
+    /// When the time to live of the request ends, in UNIX milliseconds: its property `expiration` does not survive a wait.
+    package static let expiresAt = "push-expires-at"
     package static let firstFailedAt = "push-first-failed-at"
     package static let failedAt = "push-failed-at"
     package static let reasonClass = "push-reason-class"
@@ -48,7 +50,8 @@ package enum MessageHeaderName {
 
     /// Headers that tell of one try or hold alone.
     package static let ofOneRound: Set<String> = [
-        waitID, waitIDBefore, deliveriesBefore, holds, heldSince, firstTriedAt, reasonClass, reasonCode, reason,
+        waitID, waitIDBefore, deliveriesBefore, holds, heldSince, expiresAt, firstTriedAt, reasonClass, reasonCode,
+        reason,
         errorPath, outcome, apnsStatus, apnsTimestamp,
     ]
 

@@ -12,6 +12,7 @@ enum QuarantineMessage {
         message.headers.append(
             MessageHeaderName.reason, .string("Delivered \(record.delivery.deliveryCount) times without an end."))
         message.headers.append(MessageHeaderName.failedAt, .integer(movedAtMilliseconds))
+        record.copyDeadline(to: &message.headers)
         record.copyOrigin(worker, to: &message.headers)
         record.copyTraceContext(to: &message.headers)
         record.copyProducersHeaders(to: &message.headers)

@@ -25,7 +25,7 @@ public struct OutcomePolicy: Sendable {
 
         /// Seconds until it is too late; nil: never.
         fileprivate var latestSeconds: Int64? {
-            notification.push.expiration.map { $0 - nowMilliseconds / 1000 }
+            notification.push.retryDeadline.map { $0 - nowMilliseconds / 1000 }
         }
 
         /// nil for a broadcast, which goes to no device.

@@ -53,7 +53,7 @@ final class NotificationReader {
         let named = members[.environment]?.string.flatMap(APNSEnvironment.init(rawValue:))
         let environment = named ?? apps[app].defaultEnvironment
         record.environment = environment
-        let (push, kind) = try push(id, app, members, record.delivery.content.bytes)
+        let (push, kind) = try push(id, app, members, record)
         let topic = apps.topicIndex(of: app, kind)
         guard let route = apps.route(topic: topic, environment) else {
             throw Refusal.unserved(topic: String(decoding: apps.topic(topic), as: UTF8.self), environment)
@@ -94,7 +94,7 @@ final class NotificationReader {
     }
 
     private func push(
-        _ id: UUIDValue, _ app: AppDirectory.Index, _ members: borrowing NotificationMembers, _ bytes: [UInt8]
+        _ id: UUIDValue, _ app: AppDirectory.Index, _ members: borrowing NotificationMembers, _ record: DeliveryRecord
     ) throws(Refusal) -> (push: APNSRequest, kind: AppDirectory.Kind) {
         // The schema has made sure of them; a message that came so far without them is refused all the same.
         guard let pushType = members[.pushType]?.text.flatMap({ PushType($0) }), let payload = members[.payload]
@@ -103,12 +103,14 @@ final class NotificationReader {
         }
         let priority = members[.priority]?.int64.flatMap { UInt8(exactly: $0) }.flatMap(Priority.init(rawValue:))
         let expiration = members[.expiration]?.int64
+        let deadline = record.deadlineSeconds
+        let bytes = record.delivery.content.bytes
         if let token = members[.deviceToken] {
             let kind = AppDirectory.Kind.device(pushType)
             let push = APNSRequest.device(
                 token: token.text(in: bytes), topic: apps.topic(apps.topicIndex(of: app, kind)), pushType: pushType,
                 priority: priority ?? pushType.defaultPriority, expiration: expiration,
-                collapseID: members[.collapseID]?.text(in: bytes), id: id, payload: bytes,
+                deadline: deadline, collapseID: members[.collapseID]?.text(in: bytes), id: id, payload: bytes,
                 payloadRange: payload.sourceRange)
             return (push, kind)
         }
@@ -117,7 +119,8 @@ final class NotificationReader {
         }
         let push = APNSRequest.broadcast(
             channel: channel.text(in: bytes), bundleID: apps.topic(apps.topicIndex(of: app, .broadcast)),
-            priority: priority, expiration: expiration, id: id, payload: bytes, payloadRange: payload.sourceRange)
+            priority: priority, expiration: expiration, deadline: deadline, id: id, payload: bytes,
+            payloadRange: payload.sourceRange)
         return (push, .broadcast)
     }
 }

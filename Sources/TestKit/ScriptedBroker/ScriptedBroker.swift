@@ -199,19 +199,20 @@ public final class ScriptedBroker {
     @discardableResult
     public func publish(
         exchange: String = "", routingKey: String, messageID: String? = nil, contentEncoding: String? = nil,
-        headers: FieldTable = FieldTable(), correlationID: String? = nil, replyTo: String? = nil, body: [UInt8],
-        deliveryCount: Int = 0
+        headers: FieldTable = FieldTable(), correlationID: String? = nil, replyTo: String? = nil,
+        expiration: String? = nil, timestampSeconds: UInt64? = nil, body: [UInt8], deliveryCount: Int = 0
     ) -> Int {
         var writer = WireWriter()
         writer.short(
             (contentEncoding == nil ? 0 : 1 << 14) | (headers.isEmpty ? 0 : 1 << 13) | 1 << 12
-                | (correlationID == nil ? 0 : 1 << 10) | (replyTo == nil ? 0 : 1 << 9) | (messageID == nil ? 0 : 1 << 7)
-        )
+                | (correlationID == nil ? 0 : 1 << 10) | (replyTo == nil ? 0 : 1 << 9)
+                | (expiration == nil ? 0 : 1 << 8) | (messageID == nil ? 0 : 1 << 7)
+                | (timestampSeconds == nil ? 0 : 1 << 6))
         if let contentEncoding { writer.shortString(contentEncoding) }
         if !headers.isEmpty { writer.table(headers) }
         writer.octet(2)
-        for text in [correlationID, replyTo] { if let text { writer.shortString(text) } }
-        if let messageID { writer.shortString(messageID) }
+        for text in [correlationID, replyTo, expiration, messageID] { if let text { writer.shortString(text) } }
+        if let timestampSeconds { writer.longLong(timestampSeconds) }
         return publish(
             exchange: exchange, routingKey: routingKey, propertyList: writer.bytes, body: body,
             deliveryCount: deliveryCount)
