@@ -116,6 +116,37 @@ import Testing
         #expect(rig.apns.connections.count == 2)
     }
 
+    /// APNs has bound the connection to the topic of its first push.
+    @Test(arguments: [Credential.key(PoolRig.key), .certificate("com.example.app")])
+    func newSettingsPutNoOtherPushOnAFreshConnection(_ credential: Credential) throws {
+        let rig = try PoolRig { $0.credential = credential }
+        rig.apns.onRequest = { _, _ in }
+        rig.send(2, onFreshConnection: true)
+        #expect(rig.run(until: { rig.apns.requests.count == 1 }))
+        let first = rig.apns.connections[0]
+        rig.loop.enter { first.server.update(HTTP2Settings(maxConcurrentStreams: 40)) }
+        rig.pass(.seconds(1))
+        #expect(first.requests.count == 1)
+        rig.apns.onRequest = { connection, stream in connection.accept(stream) }
+        rig.loop.enter { first.accept(first.requests[0].stream) }
+        #expect(rig.runUntilEnded(2))
+        #expect(rig.answers.map(\.connection).sorted() == [1, 2])
+    }
+
+    /// Nor one of those that take any.
+    @Test func newSettingsLeaveAFreshConnectionToItsPush() throws {
+        let rig = try PoolRig { $0.credential = .certificate("com.example.app") }
+        rig.apns.onRequest = { _, _ in }
+        rig.send(1, onFreshConnection: true)
+        #expect(rig.run(until: { rig.apns.requests.count == 1 }))
+        let first = rig.apns.connections[0]
+        rig.loop.enter { first.server.update(HTTP2Settings(maxConcurrentStreams: 40)) }
+        rig.pass(.seconds(1))
+        rig.send(5)
+        rig.pass(.seconds(1))
+        #expect(first.requests.count == 1)
+    }
+
     @Test func aFreshPushThatIsRefusedLeavesTheOthersAlone() throws {
         let rig = try PoolRig { $0.streamsMax = 10 }
         rig.send()

@@ -262,9 +262,12 @@ public final class APNSPool {
         openConnections()
     }
 
-    /// Sends the push that the connection was opened for.
+    /// Sends the push that the connection was opened for. Does nothing while one is in flight there: APNs binds the
+    /// connection to the topics of its first push, and SETTINGS may come again before that push is answered.
     private func sendFresh(on slot: Int) {
-        guard machine[slot]?.isReserved == true else { return }
+        guard let member = machine[slot], member.isReserved, member.gate.inFlight == 0, member.gate.free() > 0 else {
+            return
+        }
         while let push = waiting.popFresh() {
             guard start(push, on: slot) else { return wait(push) }
             if machine[slot]?.gate.inFlight != 0 { return }
