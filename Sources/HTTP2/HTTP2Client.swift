@@ -67,6 +67,14 @@ public final class HTTP2Client: HTTP2Session {
         return stream
     }
 
+    /// How much of an open stream's request has left; nil when the stream has ended.
+    public func progress(of stream: HTTP2Stream) -> RequestProgress? {
+        loop.assertOnLoop()
+        guard streams.contains(stream) else { return nil }
+        guard let headersEnd = streams[stream].headersEnd, streams[stream].bodyRest.isEmpty else { return .incomplete }
+        return wasWritten(headersEnd) ? .written : .buffered
+    }
+
     override func append(_ bytes: UnsafeRawBufferPointer, to output: inout OutputBuffer) {
         guard let streamID = HeadersFrame.streamID(of: bytes) else { return super.append(bytes, to: &output) }
         let before = output.count

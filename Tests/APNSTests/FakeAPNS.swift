@@ -29,6 +29,7 @@ final class FakeAPNS {
     func start() throws {
         listener = try loop.listen(on: Self.endpoint) { [unowned self] transport in
             let connection = FakeConnection(apns: self)
+            connection.transport = transport
             connections.append(connection)
             connection.server = HTTP2Server(
                 loop: loop, delegate: connection, settings: settings, limits: limits)
@@ -65,6 +66,8 @@ final class FakeConnection: HTTP2ServerDelegate {
 
     unowned let apns: FakeAPNS
     var server: HTTP2Server!
+    /// Of the server; paused, it leaves the client's bytes where they are.
+    weak var transport: ByteTransport?
     /// In the order of their beginning.
     var requests: [Request] = []
     private var places: [Int32: Int] = [:]

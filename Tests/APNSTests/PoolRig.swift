@@ -81,13 +81,13 @@ final class PoolRig {
 
     static func request(
         _ number: Int, token: String? = nil, topic: String = "com.example.app", priority: Priority? = nil,
-        expiration: Int64? = nil, collapseID: String? = nil
+        expiration: Int64? = nil, collapseID: String? = nil, alert: String? = nil
     ) -> APNSRequest {
         .device(
             token: Array((token ?? "00ff11ee\(String(100_000 + number))").utf8)[...], topic: Array(topic.utf8),
             pushType: .alert, priority: priority, expiration: expiration,
             collapseID: collapseID.map { Array($0.utf8)[...] }, id: UUIDValue(high: 0, low: UInt64(number)),
-            payload: Array(#"{"aps":{"alert":"\#(number)"}}"#.utf8))
+            payload: Array(#"{"aps":{"alert":"\#(alert ?? "\(number)")"}}"#.utf8))
     }
 
     static func broadcast(

@@ -244,8 +244,36 @@ import Testing
         #expect(rig.runUntilEnded(26))
         let outcomes = rig.outcomes.values
         #expect(outcomes.contains(.notSent(.overloaded)))
-        #expect(outcomes.contains { if case .unknown = $0 { true } else { false } })
+        #expect(outcomes.contains(.notSent(.notWritten(silentConnection: 2))), "no whole request has left")
         #expect(outcomes.count { if case .answered = $0 { true } else { false } } == 1)
+    }
+
+    /// The transport's buffer is full, then ours, and the rest is not made yet.
+    @Test(arguments: [12, 60]) func whatAPeerThatReadsNothingWasNotSentIsNotTakenForSent(resumesAfter: Int64) throws {
+        let rig = try PoolRig {
+            ($0.requestTimeoutSeconds, $0.pingTimeoutSeconds, $0.waitSecondsMax) = (10, 5, 60)
+        }
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        let connection = rig.apns.connections[0]
+        rig.loop.enter { connection.transport?.pauseReading() }
+        var arrived: Set<Int> = []
+        rig.apns.onRequest = { connection, stream in
+            arrived.insert(connection.request(stream)?.number ?? 0)
+            connection.accept(stream)
+        }
+        let total = 200
+        rig.send(total) { PoolRig.request($0, alert: String(repeating: "x", count: 4000)) }
+        rig.loop.enter {
+            _ = rig.loop.schedule(after: .seconds(resumesAfter)) { connection.transport?.resumeReading() }
+        }
+        #expect(rig.runUntilEnded(1 + total))
+        rig.pass(.seconds(resumesAfter))
+        let unknown = (1...total).filter { rig.outcomes[$0] == .unknown(.timedOut) }
+        let unwritten = (1...total).filter { rig.outcomes[$0] == .notSent(.notWritten(silentConnection: nil)) }
+        #expect(unknown.count < total / 2 && unwritten.count > total / 4)
+        #expect(arrived.isDisjoint(with: unwritten))
+        #expect(unknown.count + unwritten.count + (1...total).count(where: rig.isAccepted) == total)
     }
 
     @Test func aConnectionLostInMidFlightLeavesTheOutcomeUnknown() throws {

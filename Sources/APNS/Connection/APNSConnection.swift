@@ -199,18 +199,28 @@ final class APNSConnection: HTTP2ClientDelegate {
         requestTimer = (token, deadline)
     }
 
-    /// The push may have been delivered or not; its stream is given up.
+    /// No answer in time: resets the stream and ends its push, which APNs may have processed if the whole request left.
     private func timedOut(_ slot: Int) {
         guard let flight = flights[slot], let push = flight.push else { return }
-        if flight.status >= 200 {
-            // A status that has come is an answer; only its end is missing.
-            client.reset(flight.stream, .cancel)
-            return checkLife()
+        defer { checkLife() }
+        // A status that has come is an answer; only its end is missing.
+        guard flight.status < 200 else { return client.reset(flight.stream, .cancel) }
+        switch client.progress(of: flight.stream) {
+        case .buffered:
+            // It may still leave. The PING leaves behind it: at the next deadline it has left, or the connection ends.
+            deadlines.add(slot: slot, deadline: loop.now.monotonic + .seconds(configuration.pingTimeoutSeconds))
+        case .incomplete:
+            abandon(flight, slot)
+            pool?.notWritten(push, by: self)
+        case .written, nil:
+            abandon(flight, slot)
+            pool?.outcomeUnknown(push, .timedOut, by: self)
         }
+    }
+
+    private func abandon(_ flight: Flight, _ slot: Int) {
         flights[slot]?.push = nil
         client.reset(flight.stream, .cancel)
-        pool?.outcomeUnknown(push, .timedOut, by: self)
-        checkLife()
     }
 
     private func watchIdleness() {

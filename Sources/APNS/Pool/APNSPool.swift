@@ -242,10 +242,7 @@ public final class APNSPool {
         cancel(&waitTimer)
         let token = loop.schedule(at: deadline) { [self] in
             waitTimer = nil
-            while let push = waiting.popDue(loop.now.monotonic) {
-                let isExpired = push.request.isExpired(unixSeconds: loop.now.unixSeconds)
-                end(push, .notSent(isExpired ? .expired : .noConnection))
-            }
+            while let push = waiting.popDue(loop.now.monotonic) { endUnsent(push, .noConnection) }
             armWaitTimer()
         }
         waitTimer = (token, deadline)
@@ -452,11 +449,26 @@ public final class APNSPool {
         }
     }
 
+    /// The connection took the push and could not write it in time.
+    func notWritten(_ push: Push, by connection: APNSConnection) {
+        if push.wantsFreshConnection { freshEnded(on: connection, isAccepted: false) }
+        endUnsent(push, .notWritten(silentConnection: silentNumber(of: connection)))
+    }
+
+    /// It has waited as long as it may.
+    private func endUnsent(_ push: Push, _ reason: NotSentReason) {
+        end(push, .notSent(push.request.isExpired(unixSeconds: loop.now.unixSeconds) ? .expired : reason))
+    }
+
+    /// nil once APNs has taken the token or the certificate on the connection.
+    private func silentNumber(of connection: APNSConnection) -> Int? {
+        machine[connection.slot]?.hasProvedItself == false ? connection.number : nil
+    }
+
     func outcomeUnknown(_ push: Push, _ reason: UnknownReason, by connection: APNSConnection) {
         if push.wantsFreshConnection { freshEnded(on: connection, isAccepted: false) }
         statistics.unknown += 1
-        let isSilent = machine[connection.slot]?.hasProvedItself == false
-        end(push, .unknown(reason, silentConnection: isSilent ? connection.number : nil))
+        end(push, .unknown(reason, silentConnection: silentNumber(of: connection)))
     }
 
     func answeredTooLate() {

@@ -17,6 +17,9 @@ public enum NotSentReason: Sendable, Hashable, CustomStringConvertible {
     case draining
     /// No connection could take it in time.
     case noConnection
+    /// A connection took it, and could not write all of it in time: the peer reads nothing, or gives no window. With the
+    /// number of the connection as in ``PushOutcome/unknown(_:silentConnection:)``.
+    case notWritten(silentConnection: Int?)
     /// Too many pushes wait for a connection already.
     case overloaded
     /// APNs refused it unprocessed at every one of a few tries.
@@ -34,6 +37,7 @@ public enum NotSentReason: Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .draining: "the connections were being closed"
         case .noConnection: "no connection could take it in time"
+        case .notWritten: "its connection could not write it in time"
         case .overloaded: "too many wait for a connection already"
         case .refused: "APNs refused its stream several times"
         case .noToken: "no provider token could be made: look at the key and the clock"

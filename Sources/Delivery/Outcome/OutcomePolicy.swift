@@ -153,7 +153,7 @@ public struct OutcomePolicy: Sendable {
             return .conclude(
                 Conclusion(
                     invalid: Refusal(.limit, "header", "A value of the message cannot stand in an HTTP header.")))
-        case .noConnection:
+        case .noConnection, .notWritten:
             return hold(BreakerCause("no-connection", "No connection to APNs could take it in time."), of: subject)
         case .overloaded:
             return hold(BreakerCause("overloaded", "Too many pushes waited for a connection."), of: subject)

@@ -28,7 +28,7 @@ struct RouteFindings: Sendable, Hashable {
             self.init(endpoint: .nothing, credential: .bad(cause), topic: .nothing)
         case .notSent(.certificateRefused(let refusal)):
             self.init(endpoint: .nothing, credential: .bad(BreakerCause(refusal)), topic: .nothing)
-        case .unknown(_, let connection?):
+        case .unknown(_, let connection?), .notSent(.notWritten(let connection?)):
             self.init(endpoint: .bad(.unanswered), credential: .nothing, topic: .nothing)
             self.connection = connection
         case .notSent, .unknown:
