@@ -212,7 +212,12 @@ import Testing
         #expect(rig.counters.rejected.value == 3 && rig.counters.acknowledged.value == 0)
     }
 
-    @Test(arguments: [("gzip", "property"), ("UTF-8", "json"), ("identity", "json")])
+    @Test(arguments: [
+        ("gzip", "property"), ("X-GZIP", "property"), ("identity, br", "property"), ("zstd", "property"),
+        ("deflate;q=1", "property"), ("UTF-8", "json"), ("identity", "json"), ("binary", "json"), ("", "json"),
+        ("8bit", "json"), ("ascii", "json"), ("utf8", "json"), ("none", "json"),
+        (String(repeating: "x", count: 255), "json"),
+    ])
     func aBodyThatIsSaidToBeCompressedIsNotRead(_ encoding: String, _ refusal: String) throws {
         let rig = try LaneRig()
         try #require(rig.run { rig.isReady })
@@ -222,6 +227,26 @@ import Testing
         }
         #expect(rig.run { rig.deadLetters.count == 1 })
         #expect(rig.deadLetters.first?.properties.header("push-reason-class") == .string(refusal))
+        #expect(rig.deadLetters.first?.properties.contentEncoding == encoding)
+    }
+
+    /// The property may be wrong: a body that can be read says whose refusal it is.
+    @Test(arguments: [false, true]) func aBodyThatIsSaidToBeCompressedKeepsItsID(_ isEvent: Bool) throws {
+        let rig = try LaneRig()
+        try #require(rig.run { rig.isReady })
+        let request = LaneScene.message(7, app: 0)
+        let body =
+            isEvent ? #"{"specversion":"1.0","id":"e","source":"s","type":"t","data":\#(request)}"# : request
+        rig.onLoop {
+            _ = rig.broker.publish(
+                exchange: rig.names.requestsExchange, routingKey: "-", messageID: "other", contentEncoding: "gzip",
+                body: Array(body.utf8))
+        }
+        #expect(rig.run { rig.deadLetters.count == 1 })
+        let properties = try #require(rig.deadLetters.first?.properties)
+        #expect(properties.header("push-apns-id") == .string(LaneScene.id(7)))
+        #expect(properties.header("push-reason-code") == "content-encoding")
+        #expect(properties.header("push-reason")?.stringValue?.contains("(gzip)") == true)
     }
 
     /// The same for the app: what is longer than any is not repeated.

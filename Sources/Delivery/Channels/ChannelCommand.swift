@@ -21,7 +21,7 @@ struct ChannelCommand {
         guard !delivery.isOversized else {
             throw Refusal(.size, "message_bytes", "The body is larger than \(Self.bytesMax) bytes.")
         }
-        try Refusal.check(encoding: delivery.properties.contentEncoding)
+        if let refusal = ContentCoding.refusal(of: delivery.properties.contentEncoding) { throw refusal }
         let root = try Self.root(of: delivery.body)
         guard let id = RequestID.of(body: root) ?? RequestID.of(messageID: delivery.properties.messageID) else {
             throw Refusal.anonymous

@@ -36,7 +36,10 @@ final class NotificationReader {
 
     private func notification(_ record: DeliveryRecord) throws(Refusal) -> PushNotification {
         guard !record.delivery.isOversized else { throw Refusal.oversized }
-        try Refusal.check(encoding: record.delivery.properties.contentEncoding)
+        if let refusal = ContentCoding.refusal(of: record.delivery.properties.contentEncoding) {
+            identify(record)
+            throw refusal
+        }
         let root = try parse(record.delivery.content)
         var members = NotificationMembers(of: root, names)
         record.describe(members, apps)
@@ -66,6 +69,14 @@ final class NotificationReader {
         }
         return PushNotification(
             push: push, app: app, route: route, registeredAtMilliseconds: members[.registeredAt]?.int64)
+    }
+
+    /// Notes the identity that a refused body shows all the same: the property may be wrong.
+    private func identify(_ record: DeliveryRecord) {
+        guard let root = try? parse(record.delivery.content) else { return }
+        record.describe(NotificationMembers(of: CloudEvent.request(in: root), names), apps)
+        record.id =
+            record.id ?? RequestID.of(messageID: record.delivery.properties.messageID) ?? CloudEvent(root)?.requestID
     }
 
     private func request(

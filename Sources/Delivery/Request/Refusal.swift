@@ -58,12 +58,6 @@ extension Refusal {
             "The message has no id: give it an \"id\" (a UUID) or an AMQP message-id, the same at every publish.")
     }
 
-    static func check(encoding: String?) throws(Refusal) {
-        guard let encoding, !["identity", "utf-8"].contains(encoding.lowercased()) else { return }
-        throw Refusal(
-            .property, "content-encoding", "The body must not be compressed: leave content-encoding out, or say utf-8.")
-    }
-
     init(_ error: JSONError) {
         let place = "line \(error.position.line), column \(error.position.column)"
         self.init(.json, error.code.rawValue, "The body is not JSON, at \(place): \(error.message).")

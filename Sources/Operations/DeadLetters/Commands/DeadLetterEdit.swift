@@ -142,6 +142,8 @@ struct DeadLetterEdit {
         }
         var message = RedriveMessage.make(of: same.copy, same.letter, to: queue, resetsAttempts: true)
         message.body = body
+        // The edited body is text, whatever the property said of the old one.
+        if ContentCoding.compression(in: message.contentEncoding) != nil { message.contentEncoding = nil }
         message.headers.append(MessageHeaderName.editedFrom, .string(same.copy.messageID ?? same.letter.id))
         let outcome = await scan.publish(message)
         let isHeld = scan.holds(same.message.tag)

@@ -108,8 +108,8 @@ actor DeadLetterImport {
         }
         let letter = DeadLetter(copy)
         guard task.options.redrives else { return (copy.message(to: task.access.names.deadQueue), letter.id) }
-        if let problem = check.problem(in: copy.body) {
-            refuse("\(place): \(DeadLetterText.shown(problem.message, reveals: false))")
+        if let problem = check.problem(in: copy) {
+            refuse("\(place): \(DeadLetterText.shown(problem, reveals: false))")
             return nil
         }
         guard let queue = target.queue(for: letter) else {

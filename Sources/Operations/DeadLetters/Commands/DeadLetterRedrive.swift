@@ -117,7 +117,7 @@ actor DeadLetterRedrive {
 
     /// nil, counted and reported, when it stays.
     private func outgoing(_ next: DeadLetterTask.Found) -> OutgoingMessage? {
-        let problem = next.message.isOversized ? "the body is too large" : check.problem(in: next.copy.body)?.message
+        let problem = next.message.isOversized ? "the body is too large" : check.problem(in: next.copy)
         if let problem {
             counts.invalid += 1
             report(next.letter.id, "invalid", problem)

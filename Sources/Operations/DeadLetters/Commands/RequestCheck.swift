@@ -7,4 +7,14 @@ struct RequestCheck {
 
     /// What is wrong with it; nil when nothing is.
     func problem(in body: [UInt8]) -> ValidationResult.Problem? { check.result(of: body).errors.first }
+
+    /// Why a worker would refuse the message, by its properties or its body; nil when it would read both.
+    func problem(in copy: MessageCopy) -> String? {
+        Self.propertyProblem(in: copy) ?? problem(in: copy.body)?.message
+    }
+
+    /// Why a worker would refuse the message whatever its body is.
+    private static func propertyProblem(in copy: MessageCopy) -> String? {
+        ContentCoding.refusal(of: copy.contentEncoding)?.sentence
+    }
 }
