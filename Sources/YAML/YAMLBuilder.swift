@@ -20,6 +20,7 @@ struct YAMLBuilder: ~Copyable {
     init(_ text: [UInt8]) {
         self.text = text
         events = YAMLEvents(text)
+        counted.bytes = events.firstByte
     }
 
     mutating func build() throws(YAMLError) {

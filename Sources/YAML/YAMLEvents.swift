@@ -34,16 +34,22 @@ struct YAMLEvents: ~Copyable {
     /// libyaml keeps a pointer to its own parser, so that must not move.
     private let parser: UnsafeMutablePointer<yaml_parser_t>
     private let text: UnsafeMutableBufferPointer<UInt8>
+    /// The text may begin with a byte order mark (YAML 1.2.2, section 5.2). libyaml counts that as a column, and then does
+    /// not find the keys of the first mapping aligned.
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    /// Where the text begins behind its mark.
+    let firstByte: Int
 
     /// Takes a copy of the text.
     init(_ bytes: [UInt8]) {
         text = .allocate(capacity: bytes.count)
         _ = text.initialize(from: bytes)
+        firstByte = bytes.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
         parser = .allocate(capacity: 1)
         // It fails only when memory is exhausted, where Swift itself ends the process as well.
         guard yaml_parser_initialize(parser) == 1 else { fatalError("no memory for a YAML parser") }
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
-        yaml_parser_set_input_string(parser, text.baseAddress, text.count)
+        yaml_parser_set_input_string(parser, text.baseAddress.map { $0 + firstByte }, text.count - firstByte)
     }
 
     deinit {
@@ -96,13 +102,14 @@ struct YAMLEvents: ~Copyable {
     private func failure() -> YAMLError {
         let problem = parser.pointee.problem.map { String(cString: $0) } ?? "this is not YAML"
         guard parser.pointee.error != YAML_READER_ERROR else {
-            let position = JSONPosition(offset: parser.pointee.problem_offset, in: UnsafeBufferPointer(text))
+            let offset = firstByte + parser.pointee.problem_offset
+            let position = JSONPosition(offset: offset, in: UnsafeBufferPointer(text))
             return YAMLError(code: .syntax, position: position, message: problem)
         }
         if let tab = tabInIndentation { return tab }
         let context = parser.pointee.context.map { ", " + String(cString: $0) } ?? ""
         let mark = parser.pointee.problem_mark
-        let position = JSONPosition(offset: mark.index, line: mark.line + 1, column: mark.column + 1)
+        let position = JSONPosition(offset: firstByte + mark.index, line: mark.line + 1, column: mark.column + 1)
         return YAMLError(code: .syntax, position: position, message: problem + context)
     }
 
@@ -111,7 +118,8 @@ struct YAMLEvents: ~Copyable {
         let line = parser.pointee.problem_mark.line
         let start = text.split(separator: UInt8(ascii: "\n"), maxSplits: line, omittingEmptySubsequences: false)
             .dropFirst(line).first?.startIndex
-        guard let start else { return nil }
+        guard var start else { return nil }
+        if line == 0 { start += firstByte }
         let indentation = text[start...].prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         guard let tab = indentation.firstIndex(of: UInt8(ascii: "\t")),
             parser.pointee.problem_mark.column == tab - start

@@ -90,6 +90,26 @@ struct YAMLDocumentTests {
         #expect(error.description == "\(place): a tab stands here: YAML is indented with spaces alone")
     }
 
+    /// Editors of Windows write one.
+    @Test func aByteOrderMarkMayComeFirst() throws {
+        let document = try YAMLDocument("\u{FEFF}amqp:\n  url: amqp://host\nlanes: 1\n")
+        #expect(document.root["amqp"]?["url"]?.string == "amqp://host" && document.root["lanes"]?.int == 1)
+        let places = document.root.members.map { document.position(of: $0.key) }
+        #expect(places.map(\.column) == [1, 1] && places.map(\.line) == [1, 3])
+        #expect(places.first?.offset == 3)
+    }
+
+    @Test(arguments: [
+        ("\u{FEFF}a: b: c", "1:5"), ("\u{FEFF}a: 1\nb: {\n", "3:1"),
+        ("\u{FEFF}\ta: 1", "1:1"),
+    ])
+    func mistakesBehindAByteOrderMarkHaveTheirPlace(_ yaml: String, _ place: String) throws {
+        let error = try #require(throws: YAMLError.self) { try YAMLDocument(yaml) }
+        let line = yaml.utf8.prefix(error.position.offset).count { $0 == UInt8(ascii: "\n") } + 1
+        #expect(line == error.position.line, "the offset counts the mark")
+        #expect("\(error.position.line):\(error.position.column)" == place)
+    }
+
     @Test func bytesThatAreNotUTF8() throws {
         let error = try #require(throws: YAMLError.self) { try YAMLDocument(Array("a: b\nc: ".utf8) + [0xC3, 0x28]) }
         #expect(error.code == .syntax)
