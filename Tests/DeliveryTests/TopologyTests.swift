@@ -81,6 +81,24 @@ import Testing
         }
     }
 
+    /// Before 4.0 the argument has a message discarded at its first return.
+    @Test func newQueuesHaveNoDeliveryLimitWhereTheVersionHasOne() {
+        let topology = Topology(names: TopologyNames(shards: ["push.requests": 2]), takesChannelCommands: true)
+        for version in [nil, BrokerVersion(3, 10), BrokerVersion(3, 13)] {
+            #expect(topology.queues(at: version) == topology.queues)
+        }
+        let queues = topology.queues(at: BrokerVersion(4, 0))
+        #expect(
+            queues.filter(\.hasNoDeliveryLimit).map(\.name) == [
+                "push.requests", "push.requests.0", "push.requests.1", "push.quarantine", "push.channels", "push.dead",
+            ])
+        #expect(queues.map(\.withBrokersDeliveryLimit) == topology.queues)
+        #expect(
+            queues.first { $0.name == "push.dead" }?.arguments.map { "\($0.name)=\($0.value)" } == [
+                #"x-queue-type=text("quorum")"#, "x-delivery-limit=integer(-1)",
+            ])
+    }
+
     /// A command that workers give back again and again is told of by them, not by the broker.
     @Test func deliveriesOfCommandsAreNotLimitedWhereThereAreAny() throws {
         let topology = Topology(takesChannelCommands: true)

@@ -40,6 +40,47 @@ import Testing
         #expect(result.output.contains("bound    other.unrouted to other.unrouted"))
     }
 
+    /// A message that was returned more often than RabbitMQ 4 allows by default stays, in a new queue as in one of an
+    /// earlier version that a policy covers.
+    @Test func noReturnTakesAMessageOutOfAQueue() async throws {
+        let broker = try await PrivateBroker.shared
+        let isLimiting = try await BrokerClients.withAdmin(broker.url) { admin in
+            // A queue of an earlier version.
+            try await admin.declareQueue("kept.dead", arguments: ["x-queue-type": "quorum"])
+            return BrokerVersion(admin.serverProperties)?.limitsDeliveries == true
+        }
+        func apply(_ options: String...) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
+            try await ChildProcess.run(
+                [Products.executable("martlet"), "topology", "apply", "--url", broker.url, "--prefix", "kept"] + options
+            )
+        }
+        let applied = try await apply()
+        let policy = applied.errors.first { $0.contains("policy kept-deliveries") }
+        if isLimiting {
+            #expect(applied.exit.status == .exited(1))
+            #expect(policy?.contains("out of kept.dead: rabbitmqctl set_policy") == true)
+            try await broker.rabbitmqctl(
+                "set_policy", "--apply-to", "queues", "kept-deliveries", #"^kept\.dead$"#, #"{"delivery-limit":-1}"#)
+        } else {
+            #expect(applied.exit.status == .exited(0) && policy == nil)
+        }
+        // Both kinds of queue are as they should be for whoever applies again.
+        let again = try await apply("--without-policies")
+        #expect(again.exit.status == .exited(0), "\(again.errors)")
+        #expect(
+            again.output.contains("present  queue kept.dead") && again.output.contains("present  queue kept.requests"))
+        let checked = try await martlet("topology", "check", "--url", broker.url, "--prefix", "kept")
+        #expect(checked.exit.status == .exited(0), "\(checked.output)")
+
+        for queue in ["kept.dead", "kept.requests"] {
+            let message = OutgoingMessage(exchange: "", routingKey: queue, body: [1], messageID: queue)
+            #expect(try await BrokerClients.publish([message], to: broker.url) == [.confirmed])
+            for _ in 0..<25 { try await BrokerClients.take(1, from: queue, at: broker.url, givesBack: true) }
+            let taken = try await BrokerClients.take(1, from: queue, at: broker.url)
+            #expect(taken.first?.properties.header("x-delivery-count") == 25, "\(queue)")
+        }
+    }
+
     @Test func queuesOfAnEarlierVersionAreLeftAndNamed() async throws {
         let broker = try await PrivateBroker.shared
         try await BrokerClients.withAdmin(broker.url) { admin in

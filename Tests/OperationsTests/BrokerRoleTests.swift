@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct BrokerRoleTests {
     @Test func theScriptHasEveryRole() {
         let topology = Topology(names: TopologyNames(prefix: "a.b"), takesChannelCommands: false)
-        let script = RabbitmqctlScript.text(topology, virtualHost: "it's", user: "me", policies: [])
+        let script = RabbitmqctlScript.text(topology, virtualHost: "it's", user: "me", version: nil)
         let lines = script.split(separator: "\n").filter { $0.contains("set_permissions") }
         let begin = #"# rabbitmqctl set_permissions -p 'it'\''s' "#
         #expect(lines.count == 5 && lines.allSatisfy { $0.hasPrefix(begin) })

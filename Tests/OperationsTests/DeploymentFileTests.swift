@@ -187,7 +187,7 @@ import YAML
         let printed = KubernetesObjects.text(
             topology, virtualHost: configuration.broker.url.virtualHost,
             user: configuration.broker.url.credentials.user, cluster: name,
-            policies: topology.policies(of: try #require(BrokerVersion(String(image)))))
+            version: try #require(BrokerVersion(String(image))))
         let text = try Self.text("\(Self.kubernetes)/production/topology.yaml")
         let head = try #require(text.firstRange(of: "---\n"))
         #expect(text[head.upperBound...] == printed)

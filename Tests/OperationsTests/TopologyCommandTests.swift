@@ -1,3 +1,4 @@
+import AMQP
 import Delivery
 import EventLoop
 import TestKit
@@ -7,8 +8,9 @@ import Testing
 
 /// `martlet topology` at brokers that there is none of here.
 @Suite(.timeLimit(.minutes(10))) struct TopologyCommandTests {
+    /// - Parameter queues: that exist with a queue's arguments of earlier versions.
     private func apply(
-        at version: String, _ options: String...
+        at version: String, where queues: [String] = [], _ options: String...
     ) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
         try await onEpollLoop { loop in
             var behaviour = ScriptedBrokerBehaviour()
@@ -16,6 +18,7 @@ import Testing
             let broker = ScriptedBroker(
                 loop: loop, endpoint: Endpoint(host: "127.0.0.1", port: 0), behaviour: behaviour)
             try broker.start()
+            for queue in queues { broker.declareQueue(queue, arguments: ["x-queue-type": "quorum"]) }
             var result = try await ChildProcess.run(
                 [
                     Products.executable("martlet"), "topology", "apply", "--url",
@@ -27,21 +30,29 @@ import Testing
         }
     }
 
+    @Test(arguments: ["3.13.7", "4.0.5", "4.3.0"]) func newQueuesNeedNoPolicy(version: String) async throws {
+        let applied = try await apply(at: version)
+        #expect(applied.exit.status == .exited(0) && applied.errors == [])
+        #expect(applied.output.contains("created  queue push.dead"))
+        #expect(!applied.output.contains { $0.contains("policy") })
+    }
+
     @Test func aPolicyThatOnlyAnOperatorCanSetIsLeftToDo() async throws {
-        let four = try await apply(at: "4.1.2")
+        let four = try await apply(at: "4.1.2", where: ["push.dead"])
         #expect(four.exit.status == .exited(1))
-        #expect(four.output.contains("created  queue push.dead"))
+        #expect(four.output.contains("present  queue push.dead"))
+        #expect(four.output.contains("created  queue push.requests"))
         let error = try #require(four.errors.last)
         #expect(error.hasPrefix("martlet: failed   policy push-deliveries: only the management API"), "\(error)")
         #expect(
             error.hasSuffix(
-                "RabbitMQ 4.1 takes what was returned 20 times out of the queues: rabbitmqctl set_policy -p '/' "
+                "RabbitMQ 4.1 takes what was returned 20 times out of push.dead: rabbitmqctl set_policy -p '/' "
                     + "--apply-to queues --priority 1 'push-deliveries' "
                     + #"'^(push\.requests|push\.quarantine|push\.dead)$' '{"delivery-limit":-1}'"#
                     + " (then apply --without-policies)"), "\(error)")
-        let others = try await apply(at: "4.1.2", "--without-policies")
+        let others = try await apply(at: "4.1.2", where: ["push.dead"], "--without-policies")
         #expect(others.exit.status == .exited(0) && others.errors == [])
-        let three = try await apply(at: "3.13.7")
+        let three = try await apply(at: "3.13.7", where: ["push.dead"])
         #expect(three.exit.status == .exited(0) && three.errors == [])
     }
 

@@ -14,9 +14,23 @@ import Testing
         for exchange in topology.exchanges {
             picture.exchanges[exchange.name] = .init(kind: exchange.kind.rawValue, arguments: texts(exchange.arguments))
         }
-        for queue in topology.queues { picture.queues[queue.name] = .init(arguments: texts(queue.arguments)) }
+        for queue in topology.queues(at: version) {
+            picture.queues[queue.name] = .init(arguments: texts(queue.arguments))
+        }
         picture.bindings = topology.bindings
+        return picture
+    }
+
+    /// With queues of a time when they had no argument against the delivery limit, and the policy instead.
+    private func pictureWithPolicy(of topology: Topology) -> BrokerPicture {
+        let version = BrokerVersion(4, 0)
+        var picture = picture(of: topology, version: version)
+        for queue in topology.queues { picture.queues[queue.name]?.arguments = texts(queue.arguments) }
         for policy in topology.policies(of: version) { picture.policies[policy.name] = policy.texts }
+        for name in topology.countedQueues {
+            picture.queues[name]?.policy = ["delivery-limit": "-1"]
+            picture.queues[name]?.policyName = "push-deliveries"
+        }
         return picture
     }
 
@@ -132,12 +146,17 @@ import Testing
     }
 
     @Test func thePolicyThatAVersionNeeds() {
-        var picture = picture(of: topology, version: BrokerVersion(4, 0))
+        #expect(troubles(picture(of: topology, version: BrokerVersion(4, 0)), topology) == [])
+        var picture = pictureWithPolicy(of: topology)
         #expect(troubles(picture, topology) == [])
         picture.policies = [:]
-        let missing = troubles(picture, topology)
-        #expect(missing.count == 1)
-        #expect(missing[0].hasPrefix("missing  policy push-deliveries: without it RabbitMQ 4.0 takes"))
+        for name in topology.countedQueues { picture.queues[name]?.policy = [:] }
+        picture.queues["push.requests"]?.arguments["x-delivery-limit"] = "-1"
+        #expect(
+            troubles(picture, topology) == [
+                "missing  policy push-deliveries: without it RabbitMQ 4.0 takes what was returned too often out of "
+                    + "push.quarantine, push.dead; run martlet topology apply"
+            ])
         let texts = topology.policies(of: BrokerVersion(4, 0))[0].texts
         for (key, value) in [("pattern", "x"), ("apply-to", "exchanges"), ("priority", "0"), ("delivery-limit", "5")] {
             picture.policies = ["push-deliveries": texts.merging([key: value]) { $1 }]
@@ -163,5 +182,37 @@ import Testing
                 "unseen   policy push-deliveries: policies were not seen: the user of amqp.management_url needs the tag "
                     + "policymaker"
             ])
+    }
+
+    /// A policy of others wins over the argument, and an operator policy over both.
+    @Test func aDeliveryLimitOfAnotherPolicyIsFound() {
+        for version in [BrokerVersion(3, 13), BrokerVersion(4, 0)] {
+            var picture = picture(of: topology, version: version)
+            picture.queues["push.dead"]?.policy = ["delivery-limit": "20"]
+            picture.queues["push.dead"]?.policyName = "everything+mine"
+            let found = troubles(picture, topology).filter { !$0.contains("policy push-deliveries") }
+            #expect(found.count == 1)
+            #expect(
+                found.first?.hasPrefix(
+                    "differs  delivery limit of queue push.dead: RabbitMQ \(version) takes a message out that was given "
+                        + "back 20 times (policy everything+mine); ") == true, "\(found)")
+        }
+    }
+
+    /// 3.x takes the argument and discards at the first return.
+    @Test func theArgumentOfLaterVersionsIsAMistakeBefore() {
+        var picture = picture(of: topology)
+        picture.queues["push.dead"]?.arguments["x-delivery-limit"] = "-1"
+        let found = troubles(picture, topology)
+        #expect(found.count == 1)
+        #expect(found[0].hasPrefix("differs  queue push.dead: x-delivery-limit is -1 instead of not set; "))
+        picture.version = BrokerVersion(4, 0)
+        picture.queues["push.requests"]?.arguments["x-delivery-limit"] = "-1"
+        picture.queues["push.quarantine"]?.arguments["x-delivery-limit"] = "-1"
+        #expect(troubles(picture, topology) == [])
+        picture.queues["push.dead"]?.arguments["x-delivery-limit"] = "7"
+        #expect(
+            troubles(picture, topology).first?.hasPrefix(
+                "differs  queue push.dead: x-delivery-limit is 7 instead of not set; ") == true)
     }
 }

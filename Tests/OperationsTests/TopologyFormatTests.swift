@@ -13,7 +13,7 @@ import YAML
 
     @Test func definitionsHoldAllOfIt() throws {
         let text = DefinitionsFile.text(
-            topology, virtualHost: "a\"b", policies: topology.policies(of: BrokerVersion(4, 0)))
+            topology, virtualHost: "a\"b", version: BrokerVersion(4, 0))
         let root = try JSONDocument(text).root
         #expect(root["exchanges"]?.elements.compactMap { $0["name"]?.string } == topology.exchanges.map(\.name))
         #expect(root["queues"]?.elements.compactMap { $0["name"]?.string } == topology.queues.map(\.name))
@@ -35,8 +35,8 @@ import YAML
     @Test func whatIsDividedIsBoundBehindAnExchange() throws {
         let topology = Topology(
             names: TopologyNames(shards: ["push.requests": 64]), waits: [WaitDelay(seconds: 30)])
-        let policies = topology.policies(of: BrokerVersion(4, 0))
-        let text = DefinitionsFile.text(topology, virtualHost: "/", policies: policies)
+        let version = BrokerVersion(4, 0)
+        let text = DefinitionsFile.text(topology, virtualHost: "/", version: version)
         #expect(text.split(separator: "\n").allSatisfy { $0.count < 400 })
         let root = try JSONDocument(text).root
         let bindings = root["bindings"].map { Array($0.elements) } ?? []
@@ -48,7 +48,7 @@ import YAML
         #expect(bindings.count { $0["source"]?.string == "push.requests.shards" } == 64)
 
         let objects = KubernetesObjects.text(
-            topology, virtualHost: "/", user: "me", cluster: "rabbit", policies: policies)
+            topology, virtualHost: "/", user: "me", cluster: "rabbit", version: version)
         #expect(objects.contains(#""destination":"push.requests.shards","destinationType":"exchange""#))
         let table = TopologyReport.table(topology)
         #expect(table.contains(/push\.requests +exchange push\.requests\.shards +#/))
@@ -57,9 +57,31 @@ import YAML
         #expect(permissions.readQueues.contains("push.requests.63"))
     }
 
+    /// Earlier versions drop a message at its first return with it.
+    @Test(arguments: [nil, BrokerVersion(3, 10), BrokerVersion(3, 13), BrokerVersion(4, 0), BrokerVersion(4, 3)])
+    func theDeliveryLimitIsTurnedOffForVersionsThatHaveOne(version: BrokerVersion?) throws {
+        let isTurnedOff = version.map { $0 >= BrokerVersion(4, 0) } ?? false
+        for text in [
+            TopologyReport.table(topology, version: version),
+            DefinitionsFile.text(topology, virtualHost: "/", version: version),
+            RabbitmqctlScript.text(topology, virtualHost: "/", user: "martlet", version: version),
+        ] {
+            #expect(text.contains("x-delivery-limit") == isTurnedOff)
+            #expect(text.contains("delivery-limit") == isTurnedOff)
+        }
+        let objects = KubernetesObjects.text(
+            topology, virtualHost: "/", user: "martlet", cluster: "rabbit", version: version)
+        #expect(!objects.contains("x-delivery-limit"))
+        #expect(objects.contains(#""delivery-limit":-1"#) == isTurnedOff)
+        let definitions = try JSONDocument(DefinitionsFile.text(topology, virtualHost: "/", version: version)).root
+        let unlimited = definitions["queues"]?.elements.filter { $0["arguments"]?["x-delivery-limit"]?.int == -1 }
+            .compactMap { $0["name"]?.string }
+        #expect(unlimited == (isTurnedOff ? ["push.requests", "it's_a Queue", "push.quarantine", "push.dead"] : []))
+    }
+
     @Test func aScriptIsOneThatAShellTakes() async throws {
         let script = RabbitmqctlScript.text(
-            topology, virtualHost: "it's", user: "martlet", policies: topology.policies(of: BrokerVersion(4, 3)))
+            topology, virtualHost: "it's", user: "martlet", version: BrokerVersion(4, 3))
         let directory = try TemporaryDirectory()
         // Says what it is called with instead of doing it.
         try directory.write("rabbitmqctl", "#!/bin/sh\nfor word; do echo \"<$word>\"; done\ncat\n")
@@ -82,7 +104,7 @@ import YAML
     @Test func objectsOfKubernetesHaveNamesThatItTakes() throws {
         let text = KubernetesObjects.text(
             topology, virtualHost: "/", user: "martlet", cluster: "rabbit",
-            policies: topology.policies(of: BrokerVersion(4, 0)))
+            version: BrokerVersion(4, 0))
         var names: Set<String> = []
         var kinds: [String: Int] = [:]
         for object in text.split(separator: "---\n") {
@@ -109,7 +131,7 @@ import YAML
     /// Names and passwords are the operator's to make.
     @Test func objectsOfKubernetesSayWhatEachUserMayDo() throws {
         let text = KubernetesObjects.text(
-            topology, virtualHost: "a\"b", user: "My User", cluster: "rabbit", policies: [])
+            topology, virtualHost: "a\"b", user: "My User", cluster: "rabbit", version: nil)
         let objects = try text.split(separator: "---\n").map { try YAMLDocument(Array($0.utf8)) }.map(\.root)
         let users = objects.filter { $0["kind"]?.string == "User" }
         let names = ["my-user", "martlet-producer", "martlet-results", "martlet-operator", "martlet-topology"]

@@ -49,6 +49,7 @@ extension ToolTests {
             let config = try configure("one.yaml")
             let desk = try BrokerDesk(broker.url)
             try await desk.declareAsBefore("doc.results")
+            try await desk.declareAsBefore("doc.dead")
 
             let before = try await Self.martlet("topology", "check", "--config", config)
             #expect(before.code == 1)
@@ -76,8 +77,6 @@ extension ToolTests {
             try await broker.rabbitmqctl(
                 "set_policy", "--apply-to", "queues", "bounds", #"^doc\.results$"#,
                 #"{"message-ttl":1000,"max-length":5}"#)
-            try await broker.rabbitmqctl(
-                "set_policy", "--apply-to", "queues", "limit", #"^doc\.dead$"#, #"{"delivery-limit":5}"#)
             try await Self.seen("every part is as it should be") {
                 try await Self.martlet("topology", "check", "--config", config).code == 0
             }
@@ -101,14 +100,20 @@ extension ToolTests {
             #expect(well.output.contains { $0.hasPrefix("ok       clock") })
 
             // What may be wrong, each told with what to do.
+            try await broker.rabbitmqctl(
+                "set_policy", "--apply-to", "queues", "--priority", "2", "limit", #"^doc\.dead$"#,
+                #"{"delivery-limit":5}"#)
             try await Self.seen("a policy of dead letters") {
                 try await Self.martlet("doctor", "--config", config).output.contains { $0.contains("(policy limit)") }
             }
+            let limited = try await Self.martlet("topology", "check", "--config", config)
+            #expect(limited.code == 1)
+            #expect(limited.output.contains { $0.hasPrefix("differs  delivery limit of queue doc.dead: ") })
             let url = try await broker.addUser("worker", password: "hunter2")
             try await broker.rabbitmqctl("set_permissions", "worker", "^$", #"^doc\.results$"#, #"^doc\.requests$"#)
             try await apns.ask("PUT", "/v1/teams/DEMOTEAM01/keys/DEMOKEY001", #"{"revoked":true}"#)
-            let limited = try configure("limited.yaml", url: url)
-            let ill = try await Self.martlet("doctor", "--config", limited, "--json")
+            let ofWorker = try configure("worker.yaml", url: url)
+            let ill = try await Self.martlet("doctor", "--config", ofWorker, "--json")
             #expect(ill.code == 1)
             let lines = try ill.output.map { try JSONDocument($0) }
             func texts(_ check: String, _ state: String) -> [String] {

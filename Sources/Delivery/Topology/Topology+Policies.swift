@@ -1,4 +1,5 @@
-/// What a broker is told besides arguments, because it may change, or because versions differ in it.
+/// Delivery limits, in which versions of RabbitMQ differ: an argument of new queues, and a policy for existing ones
+/// (decision 39).
 extension Topology {
     /// RabbitMQ applies one policy to a queue, that of the highest priority whose pattern matches.
     public struct Policy: Sendable, Hashable {
@@ -9,9 +10,26 @@ extension Topology {
         public let definition: [Argument]
     }
 
-    /// Workers count deliveries themselves and move what nobody survives to the quarantine; what operators read of the
-    /// dead letters they give back. A limit of the broker's would dead-letter the one without a result and drop the other.
-    /// Before 4.0 there is none, and -1 is no value that these versions take.
+    /// The queues as a new one is declared at a broker.
+    ///
+    /// From 4.0 on the argument `x-delivery-limit: -1` turns off the broker's limit. Earlier versions have no limit, and
+    /// discard a message at its first return with this argument.
+    ///
+    /// - Parameter version: nil if unknown.
+    public func queues(at version: BrokerVersion?) -> [Queue] {
+        guard let version, version.limitsDeliveries else { return queues }
+        let unlimited = Set(countedQueues)
+        return queues.map { queue in
+            guard unlimited.contains(queue.name) else { return queue }
+            return Queue(name: queue.name, arguments: queue.arguments + [Queue.noDeliveryLimit])
+        }
+    }
+
+    /// The policy for queues that exist without the argument, which cannot be changed.
+    ///
+    /// Workers count deliveries themselves and move a request that no worker survives to the quarantine. Commands return
+    /// the dead letters that they read. A limit of the broker would dead-letter the request without a result and drop the
+    /// dead letter. Versions before 4.0 have no limit and refuse a policy with the value -1.
     public func policies(of version: BrokerVersion) -> [Policy] {
         guard version.limitsDeliveries else { return [] }
         return [
@@ -39,5 +57,20 @@ extension Topology {
     /// A regular expression that matches the name alone.
     public static func escaped(_ name: String) -> String {
         name.reduce(into: "") { $0 += #".\+*?()[]{}|^$"#.contains($1) ? "\\\($1)" : String($1) }
+    }
+}
+
+extension Topology.Queue {
+    /// The argument by which RabbitMQ limits deliveries; a policy has it without `x-`.
+    public static let deliveryLimitName = "x-delivery-limit"
+
+    static let noDeliveryLimit = Topology.Argument.integer(deliveryLimitName, -1)
+
+    /// Whether its argument turns off the broker's limit.
+    public var hasNoDeliveryLimit: Bool { arguments.contains(Self.noDeliveryLimit) }
+
+    /// The queue as it was declared before it had the argument.
+    public var withBrokersDeliveryLimit: Self {
+        Self(name: name, arguments: arguments.filter { $0 != Self.noDeliveryLimit })
     }
 }

@@ -43,18 +43,25 @@ struct TopologyApplication {
     }
 
     private let admin: BrokerAdmin
+    /// nil: unknown, as of a broker that is not RabbitMQ.
+    private let version: BrokerVersion?
     /// What the management showed before; nil: only what AMQP shows is known.
     private let picture: BrokerPicture?
     private let advice: TopologyAdvice
     private let report: (Step) -> Void
     private var failures = 0
+    /// Queues that exist with the broker's delivery limit, which only a policy turns off.
+    private(set) var limitedQueues: [String] = []
 
-    /// - Parameter report: called for each step as it is done.
+    /// - Parameters:
+    ///   - version: nil if unknown.
+    ///   - report: called for each step as it is done.
     init(
-        admin: BrokerAdmin, picture: BrokerPicture? = nil, advice: TopologyAdvice = TopologyAdvice(virtualHost: "/"),
-        report: @escaping (Step) -> Void
+        admin: BrokerAdmin, version: BrokerVersion? = nil, picture: BrokerPicture? = nil,
+        advice: TopologyAdvice = TopologyAdvice(virtualHost: "/"), report: @escaping (Step) -> Void
     ) {
         self.admin = admin
+        self.version = version
         self.picture = picture
         self.advice = advice
         self.report = report
@@ -72,19 +79,21 @@ struct TopologyApplication {
                 return exists ? .present : .created
             }
         }
-        for queue in topology.queues {
+        for queue in topology.queues(at: version) {
             let bounds = topology.isBounded(queue.name) ? advice.bound(queue: queue.name, topology.results) : nil
             let isBoundedByPolicy = picture?.queues[queue.name]?.isBoundedByPolicy == true
+            var isLimited = false
             try await step("queue \(queue.name)") { admin throws(AMQPError) in
                 let exists = try await admin.queueExists(queue.name)
                 do throws(AMQPError) {
-                    try await admin.declare(queue)
+                    isLimited = try await admin.declare(queue) == .withBrokersDeliveryLimit
                 } catch {
                     guard let bounds, error.isAboutBounds else { throw error }
                     return isBoundedByPolicy ? .present : .kept("it has other bounds (\(error.message)); \(bounds)")
                 }
                 return exists ? .present : .created
             }
+            if isLimited { limitedQueues.append(queue.name) }
         }
         // Before the others: in the order of their steps no request reaches two queues, or none.
         var led: [Topology.Binding] = []
@@ -246,6 +255,11 @@ extension AMQPError {
     var isAboutBounds: Bool {
         code == .preconditionFailed && Topology.boundKeys.contains { message.contains("'x-\($0)'") }
     }
+
+    /// The same for the delivery limit.
+    fileprivate var isAboutDeliveryLimit: Bool {
+        code == .preconditionFailed && message.contains("'\(Topology.Queue.deliveryLimitName)'")
+    }
 }
 
 extension Topology.Binding {
@@ -275,8 +289,24 @@ extension BrokerAdmin {
             exchange.name, ExchangeKind(exchange.kind), arguments: FieldTable(exchange.arguments))
     }
 
-    func declare(_ queue: Topology.Queue) async throws(AMQPError) {
-        try await declareQueue(queue.name, arguments: FieldTable(queue.arguments))
+    enum DeclaredQueue {
+        case asWanted
+        /// It exists without the argument that turns off the broker's delivery limit.
+        case withBrokersDeliveryLimit
+    }
+
+    /// Declares a queue. One that exists without the argument against the broker's delivery limit is no error: queues of
+    /// earlier versions have a policy instead.
+    @discardableResult
+    func declare(_ queue: Topology.Queue) async throws(AMQPError) -> DeclaredQueue {
+        do throws(AMQPError) {
+            try await declareQueue(queue.name, arguments: FieldTable(queue.arguments))
+            return .asWanted
+        } catch {
+            guard queue.hasNoDeliveryLimit, error.isAboutDeliveryLimit else { throw error }
+            try await declareQueue(queue.name, arguments: FieldTable(queue.withBrokersDeliveryLimit.arguments))
+            return .withBrokersDeliveryLimit
+        }
     }
 }
 

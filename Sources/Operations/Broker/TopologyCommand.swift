@@ -43,12 +43,13 @@ struct TopologyCommand {
             Terminal.error.line(target.access.line(error))
             return .unreachable
         }
+        let version = picture?.version ?? BrokerVersion(admin.serverProperties)
         var application = TopologyApplication(
-            admin: admin, picture: picture, advice: target.advice, report: Self.print)
+            admin: admin, version: version, picture: picture, advice: target.advice, report: Self.print)
         do {
             var failures = try await application.apply(target.topology, former: former)
-            if setsPolicies, let version = picture?.version ?? BrokerVersion(admin.serverProperties) {
-                failures += await setPolicies(of: version, picture)
+            if setsPolicies, let version {
+                failures += await setPolicies(of: version, picture, limited: application.limitedQueues)
             }
             return failures == 0 ? .success : .failed
         } catch {
@@ -57,11 +58,19 @@ struct TopologyCommand {
         }
     }
 
-    /// Returns how many are left to be set.
-    private func setPolicies(of version: BrokerVersion, _ picture: BrokerPicture?) async -> Int {
+    /// Sets the policies that the broker's version needs. One that no queue needs is not set: a queue follows one policy
+    /// only, and ours would take the place of an operator's.
+    ///
+    /// - Parameter limited: queues without the argument that turns off the delivery limit.
+    /// - Returns: how many are left to be set.
+    private func setPolicies(
+        of version: BrokerVersion, _ picture: BrokerPicture?, limited: [String]
+    ) async -> Int {
+        let limited = picture?.limitedQueues(of: target.topology, declaredWithLimit: limited) ?? limited
         var left = 0
         for policy in target.topology.policies(of: version) {
-            let result = await set(policy, of: version, picture)
+            guard !limited.isEmpty || picture?.policies[policy.name] != nil else { continue }
+            let result = await set(policy, of: version, picture, for: limited)
             if case .failed = result { left += 1 }
             Self.print(TopologyApplication.Step(subject: "policy \(policy.name)", result: result))
         }
@@ -69,14 +78,14 @@ struct TopologyCommand {
     }
 
     private func set(
-        _ policy: Topology.Policy, of version: BrokerVersion, _ picture: BrokerPicture?
+        _ policy: Topology.Policy, of version: BrokerVersion, _ picture: BrokerPicture?, for limited: [String]
     ) async -> TopologyApplication.Step.Result {
         let command = RabbitmqctlScript.command(policy, virtualHost: target.virtualHost)
         guard let management = target.management, let picture else {
             return .failed(
                 "only the management API (amqp.management_url) shows and sets it, and without it RabbitMQ \(version) takes "
-                    + "what was returned \(DeliveryLimit.standard) times out of the queues: \(command) "
-                    + "(then apply --without-policies)")
+                    + "what was returned \(DeliveryLimit.standard) times out of \(limited.joined(separator: ", ")): "
+                    + "\(command) (then apply --without-policies)")
         }
         let there = picture.policies[policy.name]
         let policy = there.map { policy.raised(like: $0) } ?? policy

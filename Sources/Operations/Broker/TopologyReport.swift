@@ -2,15 +2,17 @@ import Delivery
 
 /// The topology as a page to read.
 enum TopologyReport {
-    static func table(_ topology: Topology, policies: [Topology.Policy] = []) -> String {
+    /// - Parameter version: of the broker; nil: what every version takes.
+    static func table(_ topology: Topology, version: BrokerVersion? = nil) -> String {
         let exchanges = topology.exchanges.map { [$0.name, $0.kind.rawValue, text($0.arguments)] }
-        let queues = topology.queues.map { [$0.name, text($0.arguments)] }
+        let queues = topology.queues(at: version).map { [$0.name, text($0.arguments)] }
         let bindings = topology.bindings.map { [$0.exchange, $0.shownDestination, $0.routingKey] }
         var sections = [
             section(["EXCHANGE", "KIND", "ARGUMENTS"], exchanges),
             section(["QUEUE", "ARGUMENTS"], queues),
             section(["FROM EXCHANGE", "TO QUEUE", "ROUTING KEY"], bindings),
         ]
+        let policies = version.map { topology.policies(of: $0) } ?? []
         if !policies.isEmpty {
             let rows = policies.map { [$0.name, $0.pattern, text($0.definition)] }
             sections.append(section(["POLICY", "OF QUEUES", "DEFINITION"], rows))

@@ -3,7 +3,10 @@ import JSON
 
 /// The topology as RabbitMQ's definitions file (https://www.rabbitmq.com/docs/definitions), one thing a line.
 enum DefinitionsFile {
-    static func text(_ topology: Topology, virtualHost: String, policies: [Topology.Policy]) -> String {
+    /// - Parameter version: of the broker; nil: what every version takes.
+    static func text(
+        _ topology: Topology, virtualHost: String, version: BrokerVersion?, includesPolicies: Bool = true
+    ) -> String {
         let exchanges = topology.exchanges.map { exchange in
             object(virtualHost) { json in
                 json.member("name", exchange.name)
@@ -14,7 +17,7 @@ enum DefinitionsFile {
                 json.arguments("arguments", exchange.arguments)
             }
         }
-        let queues = topology.queues.map { queue in
+        let queues = topology.queues(at: version).map { queue in
             object(virtualHost) { json in
                 json.member("name", queue.name)
                 json.member("durable", true)
@@ -31,7 +34,8 @@ enum DefinitionsFile {
                 json.arguments("arguments", [])
             }
         }
-        let policies = policies.map { policy in
+        let wanted = includesPolicies ? version.map { topology.policies(of: $0) } ?? [] : []
+        let policies = wanted.map { policy in
             object(virtualHost) { json in
                 json.member("name", policy.name)
                 json.policyMembers(policy)

@@ -19,7 +19,7 @@ struct KubernetesObjects {
     }
 
     static func text(
-        _ topology: Topology, virtualHost: String, user: String, cluster: String, policies: [Topology.Policy]
+        _ topology: Topology, virtualHost: String, user: String, cluster: String, version: BrokerVersion?
     ) -> String {
         var made = KubernetesObjects(cluster: cluster, virtualHost: virtualHost)
         for exchange in topology.exchanges {
@@ -30,6 +30,7 @@ struct KubernetesObjects {
                 json.arguments("arguments", exchange.arguments)
             }
         }
+        // Without the argument against the delivery limit, which cannot be added to a queue that an object made before.
         for queue in topology.queues {
             made.add("Queue", queue.name) { json in
                 json.member("name", queue.name)
@@ -47,7 +48,7 @@ struct KubernetesObjects {
                 json.member("routingKey", binding.routingKey)
             }
         }
-        for policy in policies {
+        for policy in version.map({ topology.policies(of: $0) }) ?? [] {
             made.add("Policy", policy.name) { json in
                 json.member("name", policy.name)
                 json.member("pattern", policy.pattern)

@@ -4,9 +4,11 @@ import JSON
 /// The topology as a script for where `rabbitmqctl` reaches a node. It can be run again.
 enum RabbitmqctlScript {
     static func text(
-        _ topology: Topology, virtualHost: String, user: String, policies: [Topology.Policy]
+        _ topology: Topology, virtualHost: String, user: String, version: BrokerVersion?
     ) -> String {
-        let definitions = DefinitionsFile.text(topology, virtualHost: virtualHost, policies: [])
+        let definitions = DefinitionsFile.text(
+            topology, virtualHost: virtualHost, version: version, includesPolicies: false)
+        let policies = version.map { topology.policies(of: $0) } ?? []
         var lines = [
             "#!/bin/sh",
             "# Exchanges, queues and bindings of Martlet, and what versions of RabbitMQ need besides.",

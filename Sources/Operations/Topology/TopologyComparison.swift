@@ -10,7 +10,7 @@ struct TopologyComparison {
     var findings: [TopologyFinding] {
         plugin + topology.exchanges.map(finding) + topology.queues.map(finding) + topology.bindings.map(finding)
             + spareBindings
-            + policies
+            + policies + deliveryLimits
     }
 
     private var plugin: [TopologyFinding] {
@@ -40,7 +40,7 @@ struct TopologyComparison {
             return TopologyFinding(subject: subject, state: .missing, advice: TopologyAdvice.apply)
         }
         let arguments = Self.texts(wanted.arguments)
-        let differences = Self.differences(arguments, there.arguments)
+        let differences = Self.differences(arguments, withoutTurnedOffLimit(there.arguments, of: wanted.name))
         guard !differences.isEmpty else { return TopologyFinding(subject: subject, state: .present) }
         let text = differences.joined(separator: ", ")
         guard topology.isBounded(wanted.name) else {
@@ -58,6 +58,16 @@ struct TopologyComparison {
         return TopologyFinding(
             subject: subject, state: .differs,
             advice: "\(text): it can grow without end; \(advice.bound(queue: wanted.name, topology.results))")
+    }
+
+    /// The argument that turns off the delivery limit: new queues have it, and those of earlier versions do without.
+    private func withoutTurnedOffLimit(_ arguments: [String: String], of queue: String) -> [String: String] {
+        guard picture.version?.limitsDeliveries == true, topology.countedQueues.contains(queue) else {
+            return arguments
+        }
+        return arguments.filter { name, value in
+            name != Topology.Queue.deliveryLimitName || (Int(value) ?? 0) >= 0
+        }
     }
 
     private func finding(_ wanted: Topology.Binding) -> TopologyFinding {
@@ -80,25 +90,42 @@ struct TopologyComparison {
             }
     }
 
+    /// Needed where a queue has the broker's delivery limit; compared wherever they are there.
     private var policies: [TopologyFinding] {
         guard let version = picture.version else { return [] }
-        return topology.policies(of: version).map { policy in
+        let limited = picture.limitedQueues(of: topology)
+        return topology.policies(of: version).compactMap { policy in
             let subject = "policy \(policy.name)"
             guard picture.seesPolicies else {
+                guard !limited.isEmpty else { return nil }
                 return TopologyFinding(
                     subject: subject, state: .unseen,
                     advice: "policies were not seen: the user of amqp.management_url needs the tag policymaker")
             }
             guard let there = picture.policies[policy.name] else {
+                guard !limited.isEmpty else { return nil }
                 return TopologyFinding(
                     subject: subject, state: .missing,
-                    advice: "without it RabbitMQ \(version) takes what was returned 20 times out of the queues; "
-                        + TopologyAdvice.apply)
+                    advice: "without it RabbitMQ \(version) takes what was returned too often out of "
+                        + "\(limited.joined(separator: ", ")); \(TopologyAdvice.apply)")
             }
             let differences = Self.differences(policy.raised(like: there).texts, there)
             return TopologyFinding(
                 subject: subject, state: differences.isEmpty ? .present : .differs,
                 advice: differences.isEmpty ? "" : "\(differences.joined(separator: ", ")); \(TopologyAdvice.apply)")
+        }
+    }
+
+    /// Limits that a policy of others sets. An argument that does so is a difference of the queue.
+    private var deliveryLimits: [TopologyFinding] {
+        guard let version = picture.version else { return [] }
+        return picture.limitedQueues(of: topology).compactMap { name in
+            guard let limit = picture.deliveryLimit(of: name), let queue = picture.queues[name],
+                !queue.policyName.isEmpty, queue.policy["delivery-limit"].flatMap({ Int($0) }) == limit.count
+            else { return nil }
+            return TopologyFinding(
+                subject: "delivery limit of queue \(name)", state: .differs,
+                advice: "\(limit.text(version, policyName: queue.policyName)); \(limit.remedy(version))")
         }
     }
 

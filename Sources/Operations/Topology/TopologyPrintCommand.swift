@@ -24,16 +24,16 @@ struct TopologyPrintCommand {
         let printed = try options.broker.printedTopology()
         let (topology, virtualHost) = (printed.topology, printed.virtualHost)
         let user = printed.user ?? PrintedTopology.defaultUser
-        let policies = options.version.map { topology.policies(of: $0) } ?? []
+        let version = options.version
         let text =
             switch options.format {
-            case .table: TopologyReport.table(topology, policies: policies)
-            case .definitions: DefinitionsFile.text(topology, virtualHost: virtualHost, policies: policies)
+            case .table: TopologyReport.table(topology, version: version)
+            case .definitions: DefinitionsFile.text(topology, virtualHost: virtualHost, version: version)
             case .rabbitmqctl:
-                RabbitmqctlScript.text(topology, virtualHost: virtualHost, user: user, policies: policies)
+                RabbitmqctlScript.text(topology, virtualHost: virtualHost, user: user, version: version)
             case .kubernetes:
                 KubernetesObjects.text(
-                    topology, virtualHost: virtualHost, user: user, cluster: options.cluster, policies: policies)
+                    topology, virtualHost: virtualHost, user: user, cluster: options.cluster, version: version)
             }
         guard Terminal.output.write(text) else { return .failed }
         if printed.user == nil, options.format.namesUsers {
@@ -41,7 +41,7 @@ struct TopologyPrintCommand {
         }
         if options.version == nil, options.format != .table {
             Terminal.error.line(
-                "martlet: without --broker there are no policies, of which RabbitMQ 4 needs one: --broker 4.0")
+                "martlet: without --broker nothing turns off the delivery limit of RabbitMQ 4: --broker 4.0")
         }
         return .success
     }

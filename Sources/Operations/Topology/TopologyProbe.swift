@@ -30,7 +30,7 @@ struct TopologyProbe {
             findings.append(finding)
             if !isWhole { undeclarable += 1 }
         }
-        for queue in topology.queues {
+        for queue in topology.queues(at: BrokerVersion(admin.serverProperties)) {
             let (finding, isWhole) = try await look(
                 "queue \(queue.name)", differs: advice.migrate(queue: queue.name)
             ) { () async throws(AMQPError) in

@@ -5,8 +5,8 @@ extension CommandSyntax {
         discussion: """
             As a table, or as what declares them without martlet: a definitions file, a script of rabbitmqctl, or objects of
             the messaging topology operator. The last two say what each user may do; no password is read, but one in amqp.url, or written. --broker
-            adds the policies that a version needs: from 4.0 on a broker takes a message out of a queue that was returned 20
-            times.
+            adds what turns off the delivery limit of RabbitMQ 4.0 and later, which takes a message out of a queue that was
+            returned 20 times.
             """,
         options: [
             .config(), .prefix,
@@ -34,16 +34,16 @@ extension CommandSyntax {
             Declares what is missing and leaves alone what is there; run it as often as you like. Something that exists
             with other arguments is an error: the broker cannot change it, only delete and declare anew. The binding of all
             requests to one queue is taken away where there are several. Those of queues that are no longer queues of
-            requests are taken away when they are named as --former. Where amqp.management_url is configured, these are
-            listed, and the policies that the broker's version needs are set as well. Elsewhere RabbitMQ 4 is left with one
-            to be set by the rabbitmqctl command that is printed, and the exit code is 1; --without-policies leaves them to
-            others.
+            requests are taken away when they are named as --former; where amqp.management_url is configured, these are
+            listed. On RabbitMQ 4 new queues have no delivery limit. Queues that exist with the limit need a policy, which
+            amqp.management_url sets. Without it the rabbitmqctl command is printed and the exit code is 1;
+            --without-policies leaves the policy to others.
             """,
         options: [
             .config(), .url, .prefix,
             OptionSyntax(
                 name: "former", value: "QUEUE[=KEY]",
                 help: "take away its binding to the exchange of requests; several are allowed", isList: true),
-            OptionSyntax(name: "without-policies", help: "others set those that RabbitMQ 4 needs"),
+            OptionSyntax(name: "without-policies", help: "others set the one that existing queues need on RabbitMQ 4"),
         ])
 }

@@ -29,7 +29,9 @@ extension ScriptedChannel {
         if flags & 1 != 0 {
             guard broker.queue(name) != nil else { return notFound("queue", name) }
         } else if let queue = broker.queue(name), queue.arguments != arguments {
-            close(406, "PRECONDITION_FAILED - inequivalent arg for queue '\(name)' in vhost '/'")
+            let names = (arguments.entries + queue.arguments.entries).map(\.name)
+            let differing = names.first { arguments[$0] != queue.arguments[$0] } ?? ""
+            close(406, "PRECONDITION_FAILED - inequivalent arg '\(differing)' for queue '\(name)' in vhost '/'")
             return
         }
         let queue = broker.declareQueue(name, arguments: arguments)

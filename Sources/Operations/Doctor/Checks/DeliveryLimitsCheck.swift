@@ -11,8 +11,7 @@ extension DoctorCheck {
             return [
                 .unseen(
                     "delivery limits", "only the management API shows them",
-                    remedy:
-                        "amqp.management_url; for RabbitMQ 4 martlet topology print --format rabbitmqctl --broker 4.0")
+                    remedy: "set amqp.management_url; \(TopologyAdvice.apply) declares queues without a limit")
             ]
         }
         switch await management.picture(of: topology) {
@@ -34,18 +33,15 @@ extension DoctorCheck {
             let limit = DeliveryLimit(queue, version)
             switch limit {
             case .none: unlimited.append(name)
-            case .finite(let count):
+            case .finite:
                 lines.append(
                     .warning(
-                        "delivery limits",
-                        "\(name): RabbitMQ \(version) takes a message out that was given back \(count) times"
-                            + (queue.policyName.isEmpty ? "" : " (policy \(queue.policyName))"),
+                        "delivery limits", "\(name): \(limit.text(version, policyName: queue.policyName))",
                         remedy: limit.remedy(version)))
             case .atOnce:
                 lines.append(
                     .failure(
-                        "delivery limits",
-                        "\(name): x-delivery-limit -1 makes RabbitMQ \(version) drop what is given back",
+                        "delivery limits", "\(name): \(limit.text(version, policyName: queue.policyName))",
                         remedy: "delete the queue when it is empty, and declare it anew without this argument"))
             }
         }
