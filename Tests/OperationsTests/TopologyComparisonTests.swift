@@ -199,6 +199,23 @@ import Testing
         }
     }
 
+    /// Statistics show a limit for some seconds after the policy against it was set.
+    @Test func aLimitIsLookedAtAgainOnlyWhereThePolicyMayBeNew() {
+        var picture = pictureWithPolicy(of: topology)
+        #expect(!picture.mayShowFormerLimits(of: topology))
+        picture.queues["push.dead"]?.policy = [:]
+        picture.queues["push.dead"]?.policyName = ""
+        #expect(picture.mayShowFormerLimits(of: topology))
+        picture.seesPolicies = false
+        #expect(picture.mayShowFormerLimits(of: topology))
+        picture.seesPolicies = true
+        picture.policies = [:]
+        #expect(!picture.mayShowFormerLimits(of: topology))
+        var three = self.picture(of: topology)
+        three.queues["push.dead"]?.policy = ["delivery-limit": "5"]
+        #expect(!three.mayShowFormerLimits(of: topology))
+    }
+
     /// 3.x takes the argument and discards at the first return.
     @Test func theArgumentOfLaterVersionsIsAMistakeBefore() {
         var picture = picture(of: topology)

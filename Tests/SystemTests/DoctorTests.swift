@@ -62,6 +62,11 @@ extension ToolTests {
             #expect(applied.code == 0, "\(applied.errors)")
             #expect(applied.output.contains("created  doc.bulk to doc.requests by bulk"))
             #expect(applied.output.contains { $0.hasPrefix("kept     queue doc.results: it has other bounds (") })
+            // The statistics that show what a policy comes to are older than the policy.
+            let straight = try await Self.martlet("doctor", "--config", two)
+            #expect(
+                straight.output.filter { $0.contains(" delivery limits ") }.map { $0.prefix(8) } == ["ok      "],
+                "\(straight.output)")
             let back = try await Self.martlet("topology", "apply", "--config", config)
             #expect(back.code == 0, "\(back.errors)")
             #expect(back.output.contains("present  queue doc.requests"))

@@ -86,4 +86,13 @@ extension BrokerPicture {
             return limit.count != nil
         }
     }
+
+    /// Whether limits that show may be those before a policy: it is there as it should be, or cannot be seen.
+    func mayShowFormerLimits(of topology: Topology) -> Bool {
+        guard let version, version.limitsDeliveries, !limitedQueues(of: topology).isEmpty else { return false }
+        return !seesPolicies
+            || topology.policies(of: version).allSatisfy { policy in
+                policies[policy.name].map { $0 == policy.raised(like: $0).texts } ?? false
+            }
+    }
 }

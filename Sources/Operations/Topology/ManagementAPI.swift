@@ -1,6 +1,7 @@
 import AMQP
 import Delivery
 import EventLoop
+import Glibc
 import HTTPClient
 import JSON
 import TLS
@@ -17,6 +18,9 @@ final class ManagementAPI {
 
     private static let answerMillisecondsMax = 5_000
     private static let answerBytesMax = 4 << 20
+    /// RabbitMQ collects statistics every 5 s (`collect_statistics_interval`).
+    private static let statisticsLagMillisecondsMax: Int64 = 7_000
+    private static let lookAgainMicroseconds: UInt32 = 500_000
 
     private let client = HTTPClient()
     private let base: HTTPURL
@@ -124,6 +128,19 @@ final class ManagementAPI {
         return picture
     }
 
+    /// The same once the statistics are new, by which the management shows what policies come to: they are some seconds
+    /// old. Asks again for queues with a delivery limit, as long as the policy against it may just have been set.
+    func settledPicture(of topology: Topology) throws(Failure) -> BrokerPicture {
+        var picture = try picture(of: topology)
+        let clock = ContinuousClock()
+        let end = clock.now + .milliseconds(Self.statisticsLagMillisecondsMax)
+        while picture.mayShowFormerLimits(of: topology), clock.now < end {
+            usleep(Self.lookAgainMicroseconds)
+            for name in picture.limitedQueues(of: topology) { picture.queues[name] = try queue(name) }
+        }
+        return picture
+    }
+
     private func find(_ path: [String]) throws(Failure) -> JSONDocument? {
         let response = try ask(.get, path, mayBeMissing: true)
         return response.status == 404 ? nil : try document(response)
@@ -200,6 +217,11 @@ struct ManagementAccess: Sendable {
     /// What it shows of a topology.
     func picture(of topology: Topology) async -> Result<BrokerPicture, ManagementAPI.Failure> {
         await ask { api throws(ManagementAPI.Failure) in try api.picture(of: topology) }
+    }
+
+    /// What it shows of a topology once its statistics are new.
+    func settledPicture(of topology: Topology) async -> Result<BrokerPicture, ManagementAPI.Failure> {
+        await ask { api throws(ManagementAPI.Failure) in try api.settledPicture(of: topology) }
     }
 
     /// Sets a policy; what went wrong.

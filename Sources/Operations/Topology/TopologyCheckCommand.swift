@@ -41,7 +41,7 @@ extension TopologyTarget {
     /// - Throws: when the broker cannot be reached.
     func findings(by admin: BrokerAdmin, deadlineSeconds: Int) async throws(AMQPError) -> [TopologyFinding] {
         var unseen: [TopologyFinding] = []
-        switch await management?.picture(of: topology) {
+        switch await management?.settledPicture(of: topology) {
         case .success(let picture):
             return TopologyComparison(topology: topology, picture: picture, advice: advice).findings
         case .failure(let failure):

@@ -14,7 +14,7 @@ extension DoctorCheck {
                     remedy: "set amqp.management_url; \(TopologyAdvice.apply) declares queues without a limit")
             ]
         }
-        switch await management.picture(of: topology) {
+        switch await management.settledPicture(of: topology) {
         case .failure(let failure):
             return [.failure("delivery limits", failure.message, remedy: "look at amqp.management_url and its user")]
         case .success(let picture):
