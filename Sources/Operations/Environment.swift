@@ -5,4 +5,9 @@ enum Environment {
     static func value(_ name: String) -> String? {
         getenv(name).map { String(cString: $0) }
     }
+
+    /// nil also for a variable that is set to nothing: `VISUAL=''` means that there is none.
+    static func nonEmpty(_ name: String) -> String? {
+        value(name).flatMap { $0.isEmpty ? nil : $0 }
+    }
 }

@@ -345,6 +345,24 @@ import Testing
         DeadLetterQueue.expect(try await dead.take(3), are: [0, 1, 3].map { letters[$0] })
     }
 
+    /// A shell would take the file itself for the editor's name.
+    @Test(arguments: [
+        ["VISUAL": "", "EDITOR": "sed -i s/N°/No/"], ["VISUAL": "", "EDITOR": "", "PATH": ""],
+        ["VISUAL": "sed -i s/N°/No/", "TMPDIR": ""],
+    ])
+    func anEmptyVariableNamesNoEditor(_ environment: [String: String]) async throws {
+        let dead = try await DeadLetterQueue("unnamed" + environment.values.joined().filter(\.isLetter))
+        let directory = try TemporaryDirectory()
+        try directory.write("vi", "#!/bin/sh\nexec /bin/sed -i s/N°/No/ \"$1\"\n")
+        try #require(chmod(directory.file("vi"), 0o700) == 0)
+        var environment = environment
+        if environment["PATH"] != nil { environment["PATH"] = "\(directory.path):/usr/bin:/bin" }
+        try await dead.publish([dead.letter(0)])
+        let edited = try await ChildProcess.run(dead.command(["edit", DeadLetterQueue.id(0)], environment))
+        #expect(edited.exit.status == .exited(0), "\(edited.errors)")
+        #expect(try await dead.take(1, from: "requests").count == 1)
+    }
+
     /// The same message may have failed several times: which one is meant is not guessed.
     @Test func anIDOfSeveralIsNotEditedUntilOneIsChosen() async throws {
         let dead = try await DeadLetterQueue("several")

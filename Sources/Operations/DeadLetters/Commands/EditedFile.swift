@@ -8,7 +8,7 @@ struct EditedFile: Sendable {
     let path: String
 
     init(_ text: [UInt8]) throws(ReferenceResolver.ReadFailure) {
-        let folder = Environment.value("TMPDIR") ?? "/tmp"
+        let folder = Environment.nonEmpty("TMPDIR") ?? "/tmp"
         let suffix = ".json"
         // Made with mode 0600.
         var template = Array("\(folder)/martlet-XXXXXX\(suffix)".utf8CString)
