@@ -29,17 +29,24 @@ enum ControlSocket {
     /// What systemd makes of `RuntimeDirectory=martlet`.
     private static let serviceFolder = "/run/martlet"
 
-    /// Where this process listens unless its configuration says otherwise. Makes the folder.
+    /// The socket of this process unless its configuration names another.
+    static func path(_ environment: (String) -> String? = Environment.value) -> String {
+        "\(folder(of: geteuid(), environment))/\(getpid()).sock"
+    }
+
+    /// Makes the folder of a default socket and removes sockets of processes that have ended.
     ///
-    /// - Throws: when the folder is not this user's alone: somebody else could put sockets there.
-    static func makePath() throws(TransportError) -> String {
-        let folder = folder(of: geteuid(), Environment.value)
-        mkdir(folder, 0o700)
+    /// - Throws: when the folder cannot be made, or another user may write to it and could put sockets there.
+    static func makeFolder(of path: String) throws(TransportError) {
+        let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+        guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+            throw TransportError(
+                .resources, "cannot make the folder \(folder): \(String(cString: strerror(errno)))", underlying: errno)
+        }
         guard isOwn(folder) else {
             throw TransportError(.resources, "\(folder) is not a folder that only this user may write to")
         }
         for path in paths(in: [folder]) where isLeftBehind(path) { unlink(path) }
-        return "\(folder)/\(getpid()).sock"
     }
 
     /// Whether it is a folder of this user, which nobody else may write to.

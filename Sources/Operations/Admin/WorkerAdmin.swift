@@ -6,39 +6,50 @@ import Telemetry
 final class WorkerAdmin {
     private var servers: [AdminServer] = []
 
-    /// Listens as configured; what cannot be had by default is done without, and the log says so.
+    /// Listens as configured. The worker does without a default listener that is unavailable, and the log names the
+    /// listener, the cause and the setting.
     ///
     /// - Throws: when an address or path that the configuration names cannot be had.
-    init(loop: EpollLoop, _ configuration: Configuration.Admin, _ routes: WorkerRoutes, log: Log) throws(TransportError)
-    {
+    init(
+        loop: EpollLoop, _ configuration: Configuration.Admin, _ routes: WorkerRoutes, log: Log,
+        environment: (String) -> String? = Environment.value
+    ) throws(TransportError) {
         if configuration.isEnabled {
             let table = RouteTable(routes.views)
-            try listen(for: configuration.listen == nil, log) { () throws(TransportError) in
-                let endpoint = configuration.listen ?? Configuration.Admin.defaultEndpoint
+            let endpoint = configuration.listen ?? Configuration.Admin.defaultEndpoint
+            do throws(TransportError) {
                 let server = try Self.server(loop, endpoint, isDefault: configuration.listen == nil, table)
+                servers.append(server)
                 log.info(.adminListening, [.adminAddress: .describing(server.endpoint)])
-                return server
+            } catch {
+                guard configuration.listen == nil else { throw error }
+                log.warning(
+                    .adminUnavailable,
+                    [
+                        .adminAddress: .describing(endpoint),
+                        .error: .string("\(error.message); \(Self.addressAdvice)"),
+                    ])
             }
         }
         let table = RouteTable(routes.views + routes.controls)
-        try listen(for: configuration.socketPath == nil, log) { () throws(TransportError) in
-            let path = if let path = configuration.socketPath { path } else { try ControlSocket.makePath() }
-            let server = try AdminServer(loop: loop, socketPath: path) { table.serve($0) }
+        let path = configuration.socketPath ?? ControlSocket.path(environment)
+        do throws(TransportError) {
+            if configuration.socketPath == nil { try ControlSocket.makeFolder(of: path) }
+            servers.append(try AdminServer(loop: loop, socketPath: path) { table.serve($0) })
             log.info(.adminListening, [.adminSocket: .string(path)])
-            return server
+        } catch {
+            guard configuration.socketPath == nil else { throw error }
+            log.warning(
+                .adminUnavailable,
+                [.adminSocket: .string(path), .error: .string("\(error.message); \(Self.socketAdvice)")])
         }
     }
 
-    private func listen(
-        for isDefault: Bool, _ log: Log, _ open: () throws(TransportError) -> AdminServer
-    ) throws(TransportError) {
-        do throws(TransportError) {
-            servers.append(try open())
-        } catch {
-            guard isDefault else { throw error }
-            log.warning(.adminUnavailable, [.error: .string(error.message)])
-        }
-    }
+    private static let addressAdvice =
+        "metrics and probes are not served; set admin.listen to an address of this machine, such as 127.0.0.1:9781"
+    private static let socketAdvice =
+        "martlet status, martlet pause and martlet resume cannot reach this worker; set admin.socket to a path in a folder "
+        + "that only this user can write to"
 
     /// Of several workers on a machine one has the default port; the others have any.
     private static func server(

@@ -154,7 +154,7 @@ final class WorkerProcess: @unchecked Sendable {
         do throws(TransportError) {
             admin = try WorkerAdmin(loop: loop, group.plan.configuration.admin, routes, log: log)
         } catch {
-            log.error(.workerCannotStart, [.error: .string("the admin endpoint: \(error.message)")])
+            log.error(.workerCannotStart, [.error: .string("admin.listen or admin.socket: \(error.message)")])
             loop.stop()
         }
     }

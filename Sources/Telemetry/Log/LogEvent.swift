@@ -88,7 +88,7 @@ public enum LogEvent: String, Sendable, CaseIterable {
         case .paused: "paused by an operator"
         case .resumed: "resumed by an operator"
         case .adminListening: "the admin endpoint listens"
-        case .adminUnavailable: "there is no admin endpoint"
+        case .adminUnavailable: "admin listener unavailable"
         case .serviceManagerUnreachable: "systemd cannot be told how the worker stands"
         case .brokerUnreachable: "cannot reach the broker; trying on"
         case .brokerReached: "the broker is there"

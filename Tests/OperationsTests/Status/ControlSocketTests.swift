@@ -1,4 +1,7 @@
+import AdminHTTP
+import EventLoop
 import Glibc
+import JSON
 import TestKit
 import Testing
 
@@ -44,5 +47,29 @@ import Testing
         #expect(
             ControlSocket.paths(in: names.map { directory.file($0) })
                 == ["own/1.sock", "seen/1.sock"].map { directory.file($0) })
+    }
+
+    /// A container with a read-only file system has no folder for it.
+    @Test func withoutAFolderTheLogNamesSocketCauseAndSetting() async throws {
+        let directory = try TemporaryDirectory()
+        let folder = try directory.write("file", "")
+        let line = try await onEpollLoop { loop in
+            let captured = try CapturedLog()
+            var configuration = Configuration.Admin()
+            configuration.isEnabled = false
+            let routes = WorkerRoutes(
+                status: { _ in }, stalledLanes: { [] }, metrics: { _ in "" }, pause: { _, _, _ in })
+            _ = try WorkerAdmin(loop: loop, configuration, routes, log: captured.log) {
+                $0 == "XDG_RUNTIME_DIR" ? folder : nil
+            }
+            return captured.lines().first
+        }
+        let root = try JSONDocument(#require(line)).root
+        #expect(root["event"]?.string == "admin.unavailable")
+        #expect(root["message"]?.string == "admin listener unavailable")
+        #expect(root["admin.socket"]?.string == "\(folder)/martlet/\(getpid()).sock")
+        let error = try #require(root["error"]?.string)
+        #expect(error.hasPrefix("cannot make the folder \(folder)/martlet: Not a directory; "), "\(error)")
+        #expect(error.contains("set admin.socket to a path"))
     }
 }
