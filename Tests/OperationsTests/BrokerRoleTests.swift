@@ -105,7 +105,7 @@ import Testing
         #expect(foreign.exit.status != .exited(0) && foreign.errors.joined().contains("ACCESS_REFUSED"))
         let watched = try await martlet("operator", "watch", "--timeout", "1")
         #expect(watched.exit.status == .exited(0), "\(watched.errors)")
-        let redriven = try await martlet("operator", "dead-letters", "redrive")
+        let redriven = try await martlet("operator", "dead-letters", "redrive", "--all")
         #expect(redriven.exit.status == .exited(0), "\(redriven.errors)")
         let requests = try await BrokerClients.withAdmin(broker.url) { try await $0.status(ofQueue: "roles.requests") }
         #expect(requests.messages == 2, "the producer's, and the one that was redriven")

@@ -29,6 +29,8 @@ struct DeadLetterOptions: Equatable, Sendable {
     var reveals = false
     var isJSON = false
     var saysYes = false
+    /// Of `redrive`: every dead letter is meant.
+    var choosesAll = false
     /// nil: the queue has none.
     var deliveryLimit: Int? = deliveryLimitDefault
     /// Whether nobody said it.
@@ -36,6 +38,11 @@ struct DeadLetterOptions: Equatable, Sendable {
 }
 
 extension DeadLetterOptions {
+    /// Whether the command would send every dead letter and no option says that this is meant.
+    var needsConfirmation: Bool {
+        action == .redrive && ids.isEmpty && filter == nil && limit == nil && !isDryRun && !choosesAll && !saysYes
+    }
+
     private static let ratePerSecondMax = 1_000_000
 
     /// `stats` and so on from the command's name.
@@ -56,6 +63,7 @@ extension DeadLetterOptions {
         reveals = parsed.options["reveal"] != nil
         isJSON = parsed.options["json"] != nil
         saysYes = parsed.options["yes"] != nil
+        choosesAll = parsed.options["all"] != nil
         if let text = parsed.options["by"] { groupedBy = try Self.keys(text, parsed.command) }
         if let text = parsed.options["rate"] { ratePerSecond = try Self.rate(text, parsed.command) }
         isDeliveryLimitAssumed = parsed.options["delivery-limit"] == nil
@@ -89,6 +97,10 @@ extension DeadLetterOptions {
             ids = parsed.operands
         case .stats, .list, .show, .redrive:
             ids = parsed.operands
+        }
+        if choosesAll, filter != nil || !ids.isEmpty {
+            throw UsageError(
+                message: "option --all does not go with \(filter == nil ? "an ID" : "--where")", command: parsed.command)
         }
         if !redrives, action == .import, target != nil || resetsAttempts {
             throw UsageError(

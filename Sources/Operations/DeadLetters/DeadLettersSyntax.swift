@@ -22,22 +22,24 @@ extension CommandSyntax {
             path: ["dead-letters", "redrive"],
             summary: "Send dead letters back to where they came from.",
             discussion: """
-                Those with an ID, or that --where takes, or all. Each is checked again: what no worker would take stays, and
-                is counted. The others are published, and taken away once the broker has confirmed that. Begin with
-                --dry-run, then with --limit 10. It may be stopped at any moment and run again: a worker pushes nothing
-                twice of what comes to it twice. What is chosen by nobody stays as it is, in its order.
-                Tries go on to be counted where they ended, so that one that had used up all of them gets one more.
+                Sends the dead letters that have an ID or match --where, or with --all every one. Without ID, --where and
+                --limit it asks on a terminal, after a dry run; elsewhere it needs --all or --yes. Begin with --dry-run, then
+                with --limit 10. A dead letter that no worker would take stays and is counted. The others are published,
+                and removed once the broker has confirmed them. The command may be stopped at any moment and run again: a
+                worker pushes no request twice that it receives twice. Dead letters that do not match stay in the queue, in
+                their order. Attempts are counted on: a request that had used up all of them gets one more.
 
                 \(DeadLettersText.filters)
                 """,
             operands: "[ID…]", operandValues: .text,
             options: .broker + [
-                .filter, .limit("send so many at most"),
+                .filter, OptionSyntax(name: "all", help: "send every dead letter, without a question"),
+                .limit("send so many at most"),
                 OptionSyntax(name: "rate", value: "N/s", help: "so many a second at most"),
                 OptionSyntax(name: "dry-run", help: "only say what would be sent"),
                 OptionSyntax(name: "to", value: "QUEUE", help: "to this queue; default that which it came from"),
                 OptionSyntax(name: "reset-attempts", help: "count tries from 0 again"),
-                .deliveryLimit, .json,
+                .yes, .deliveryLimit, .json,
             ]),
         CommandSyntax(
             path: ["dead-letters", "export"],
@@ -97,7 +99,7 @@ extension CommandSyntax {
             options: .broker + [
                 OptionSyntax(name: "export", value: "FILE", help: "the new file that they are written to"),
                 .filter, .limit("so many at most"),
-                OptionSyntax(name: "yes", help: "do not ask"), .deliveryLimit, .json,
+                .yes, .deliveryLimit, .json,
             ]),
     ]
 }
@@ -127,6 +129,7 @@ extension OptionSyntax {
         name: "by", value: "KEYS", help: "of class, code, app, schema, age; default class,code,app")
     fileprivate static let filter = OptionSyntax(name: "where", value: "FILTER", help: "only those that it takes")
     fileprivate static let reveal = OptionSyntax(name: "reveal", help: "show whole device tokens")
+    fileprivate static let yes = OptionSyntax(name: "yes", help: "do not ask")
     fileprivate static let deliveryLimit = OptionSyntax(
         name: "delivery-limit", value: "N|none",
         help: "of the queue; default what amqp.management_url shows, else \(DeadLetterOptions.deliveryLimitDefault), "

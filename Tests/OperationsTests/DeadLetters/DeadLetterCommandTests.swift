@@ -130,7 +130,7 @@ import Testing
     @Test func aRedriveEndsWithWhoeverReadsWhatItSays() async throws {
         let dead = try await DeadLetterQueue("unread")
         try await dead.publish((0..<300).map { dead.letter($0) })
-        let redrive = try dead.command(["redrive", "--json", "--rate", "100/s"]).joined(separator: "' '")
+        let redrive = try dead.command(["redrive", "--all", "--json", "--rate", "100/s"]).joined(separator: "' '")
         let run = try await ChildProcess.run(["bash", "-o", "pipefail", "-c", "'\(redrive)' | head -n 1"])
         #expect(run.exit.status == .exited(1))
         #expect(run.output.count == 1)
@@ -147,7 +147,7 @@ import Testing
         letter.body = Array(#"{"id":"\#(token)","app":"\#(token)"}"#.utf8)
         try await dead.publish([letter])
         let all = [
-            ["list"], ["list", "--json"], ["stats"], ["stats", "--json"], ["show", token], ["redrive", "--json"],
+            ["list"], ["list", "--json"], ["stats"], ["stats", "--json"], ["show", token], ["redrive", "--all", "--json"],
             ["edit", token],
         ]
         for words in all {
@@ -201,11 +201,33 @@ import Testing
         DeadLetterQueue.expect(try await dead.take(left.count), are: left.map(\.element))
     }
 
+    /// A script that forgot its filter sends nothing.
+    @Test func aRedriveOfEveryDeadLetterIsConfirmed() async throws {
+        let dead = try await DeadLetterQueue("confirmed")
+        try await dead.publish((0..<4).map { dead.letter($0) })
+        for words in [["redrive"], ["redrive", "--json"], ["redrive", "--rate", "5/s", "--reset-attempts"]] {
+            let refused = try await ChildProcess.run(dead.command(words))
+            #expect(refused.exit.status == .exited(2))
+            #expect(refused.output.isEmpty)
+            #expect(
+                refused.errors == [
+                    "martlet: redrive without an ID, --where or --limit sends every dead letter; pass --all to send them"
+                ])
+        }
+        #expect(try await dead.count() == 4)
+        #expect(try await dead.run("redrive", "--dry-run").exit.status == .exited(0))
+        #expect(try await dead.run("redrive", "--limit", "1").output == ["redriven 1; looked at 1"])
+        #expect(try await dead.run("redrive", DeadLetterQueue.id(1)).output == ["redriven 1; looked at 3"])
+        #expect(try await dead.run("redrive", "--where", "attempts == 9").output == ["redriven 0; looked at 2"])
+        #expect(try await dead.run("redrive", "--yes").output == ["redriven 2; looked at 2"])
+        #expect(try await dead.count() == 0)
+    }
+
     @Test func whatCannotBePublishedStays() async throws {
         let dead = try await DeadLetterQueue("stuck")
         let letters = (0..<20).map { dead.letter($0) }
         try await dead.publish(letters)
-        for words in [["redrive"], ["redrive", "--dry-run"], ["edit", DeadLetterQueue.id(1)]] {
+        for words in [["redrive", "--all"], ["redrive", "--dry-run"], ["edit", DeadLetterQueue.id(1)]] {
             let nowhere = try await ChildProcess.run(dead.command(words + ["--to", "stuck.nowhere"]))
             #expect(nowhere.exit.status == .exited(1) && nowhere.output.isEmpty)
             let errors = nowhere.errors.withoutWaits
@@ -214,7 +236,7 @@ import Testing
         try await PrivateBroker.shared.rabbitmqctl(
             "set_policy", "--apply-to", "queues", "full", #"^stuck\.requests$"#,
             #"{"max-length":1,"overflow":"reject-publish"}"#)
-        let full = try await dead.run("redrive", "--rate", "20/s")
+        let full = try await dead.run("redrive", "--yes", "--rate", "20/s")
         #expect(full.exit.status == .exited(1))
         #expect(full.errors.first?.hasSuffix("the queue is full or broken") == true)
         let sent = try await dead.count(in: "requests")
@@ -231,7 +253,7 @@ import Testing
         #expect(try Files.lines(of: kept).joined(separator: "\n").contains(#""push_type":"voip""#))
         let empty = try await DeadLetterQueue("empty")
         #expect(try await empty.run("stats").output == ["0 dead letters in empty.dead"])
-        #expect(try await empty.run("redrive").output == ["redriven 0; looked at 0"])
+        #expect(try await empty.run("redrive", "--all").output == ["redriven 0; looked at 0"])
         let absent = try await dead.run("list", "--prefix", "elsewhere")
         #expect(absent.exit.status == .exited(2))
         DeadLetterQueue.expect(try await dead.take(20 - sent), are: Array(letters[sent...]))
@@ -249,7 +271,7 @@ import Testing
         let file = directory.file("dropped.ndjson")
         let unasked = try await dead.run("drop", "--export", file)
         #expect(unasked.exit.status == .exited(2))
-        #expect(unasked.errors == ["martlet: nobody is here to be asked: say --yes"])
+        #expect(unasked.errors == ["martlet: standard input is not a terminal; pass --yes"])
 
         let some = try await dead.run("drop", DeadLetterQueue.id(3), DeadLetterQueue.id(4), "--export", file, "--yes")
         #expect(some.exit.status == .exited(0), "\(some.errors)")
@@ -393,7 +415,7 @@ import Testing
     }
 
     /// A pager that is looked at for long costs neither the connection nor the answer to an interruption.
-    @Test(arguments: [["export", "-"], ["show"], ["show", "--json"], ["redrive", "--json"]])
+    @Test(arguments: [["export", "-"], ["show"], ["show", "--json"], ["redrive", "--all", "--json"]])
     func aReaderWhoWaitsDoesNotStopTheLoop(_ words: [String]) async throws {
         let dead = try await DeadLetterQueue("paged" + words.joined().filter(\.isLetter))
         let letters = (0..<300).map { number in

@@ -39,6 +39,8 @@ import Testing
         (["dead", "redrive", "--rate", "5/m"], "option --rate takes messages a second, as in 500/s, not '5/m'"),
         (["dead", "redrive", "--rate", "0"], "option --rate takes messages a second, as in 500/s, not '0'"),
         (["dead", "redrive", "--limit", "0"], "option --limit takes a whole number above 0, not '0'"),
+        (["dead", "redrive", "--all", "a"], "option --all does not go with an ID"),
+        (["dead", "redrive", "--all", "--where", "age < 1h"], "option --all does not go with --where"),
         (["dead", "drop"], "nothing is dropped without --export FILE, by which it can be brought back"),
         (["dead", "export", "a", "b"], "there is one FILE, not 2"),
         (["dead", "edit", "a", "b"], "one dead letter is edited at a time"),
@@ -48,6 +50,17 @@ import Testing
     func mistakes(_ words: [String], _ message: String) throws {
         let error = try #require(throws: UsageError.self) { try Invocation.parse(words) }
         #expect(error.message.hasPrefix(message), "\(error.message)")
+    }
+
+    @Test(arguments: [
+        ([], true), (["--rate", "5/s"], true), (["--to", "q", "--json"], true), (["a"], false), (["--all"], false),
+        (["--yes"], false), (["--where", "age < 1h"], false), (["--limit", "5"], false), (["--dry-run"], false),
+    ])
+    func aRedriveOfEveryDeadLetterNeedsConfirmation(_ words: [String], _ needs: Bool) throws {
+        guard case .deadLetters(let options) = try Invocation.parse(["dead", "redrive"] + words) else {
+            throw UsageError(message: "another command")
+        }
+        #expect(options.needsConfirmation == needs)
     }
 
     @Test func helpIsThereUnderBothNames() throws {

@@ -49,6 +49,35 @@ import Testing
         }
     }
 
+    /// Where no filter says which, a person sees what would be sent before anything is.
+    @Test func aRedriveOfEveryDeadLetterAsksAfterADryRun() async throws {
+        let dead = try await DeadLetterQueue("redriveasked")
+        try await dead.publish([dead.letter(0), dead.letter(1), dead.letter(2, pushType: "alrt")])
+        for (answer, status, left) in [("", 1, 3), ("n", 1, 3), ("y", 1, 1)] {
+            let redrive = try await atTerminal(dead, ["redrive"])
+            let question = try await redrive.output.line { $0.hasSuffix("[y/N") }
+            #expect(question.contains("would be redriven 2"), "\(question)")
+            #expect(question.contains("Send 2 dead letters of redriveasked.dead as requests?"), "\(question)")
+            try redrive.write(line: "\(answer)\r")
+            #expect(try await redrive.exit().status == .exited(Int32(status)))
+            #expect(try await dead.count() == left)
+        }
+        // Nothing of the rest could be sent: there is no question.
+        let none = try await atTerminal(dead, ["redrive"])
+        #expect(try await none.exit().status == .exited(1))
+        #expect(!(await none.output.allLines()).contains { $0.contains("[y/N") })
+    }
+
+    @Test func anInterruptionAnswersTheQuestionOfARedrive() async throws {
+        let dead = try await DeadLetterQueue("redriveleft")
+        try await dead.publish([dead.letter(0)])
+        let redrive = try await atTerminal(dead, ["redrive"])
+        _ = try await redrive.output.line { $0.hasSuffix("[y/N") }
+        try redrive.write(line: Self.controlC)
+        #expect(try await redrive.exit().status == .exited(130))
+        #expect(try await dead.count() == 1)
+    }
+
     /// What others wrote may hold what a terminal obeys, also where JSON allows it.
     @Test(arguments: [
         ["stats", "--by", "schema"], ["stats", "--by", "schema", "--json"], ["list"], ["list", "--json"],
@@ -69,7 +98,7 @@ import Testing
     @Test func theBarMakesRoomForALine() async throws {
         let dead = try await DeadLetterQueue("barred")
         try await dead.publish((0..<3).map { dead.letter($0) } + [dead.letter(3, pushType: "alrt")])
-        let redrive = try await atTerminal(dead, ["redrive", "--rate", "2/s"])
+        let redrive = try await atTerminal(dead, ["redrive", "--all", "--rate", "2/s"])
         #expect(try await redrive.exit().status == .exited(1))
         let text = await redrive.output.allLines().joined(separator: "]")
         #expect(text.contains("─") && text.contains("\r\u{1B}[Kmartlet: \(DeadLetterQueue.id(3)): "), "\(text)")
@@ -79,7 +108,7 @@ import Testing
     @Test func noBarStandsAmongLinesOfJSON() async throws {
         let dead = try await DeadLetterQueue("unbarred")
         try await dead.publish((0..<2).map { dead.letter($0) })
-        let redrive = try await atTerminal(dead, ["redrive", "--rate", "2/s", "--json"])
+        let redrive = try await atTerminal(dead, ["redrive", "--all", "--rate", "2/s", "--json"])
         #expect(try await redrive.exit().status == .exited(0))
         let text = await redrive.output.allLines().joined(separator: "]")
         #expect(text.contains(#""redriven":2"#) && !text.contains("─") && !text.contains("\u{1B}"), "\(text)")

@@ -40,7 +40,8 @@ extension TroubledBrokerTests {
                     samples += batch
                 }
                 try await stage.desk.publish(batch.map { $0.deadLetter(in: stage.prefix) })
-                let redrive = try await stage.deadLetters(["redrive", "--rate", "\(Self.ratePerSecond)/s", "--json"])
+                let redrive = try await stage.deadLetters(
+                    ["redrive", "--all", "--rate", "\(Self.ratePerSecond)/s", "--json"])
                 // In most rounds some have been sent, in others it may not even have begun.
                 if round % 3 != 1 { _ = try await redrive.output.line { $0.contains("redriven") } }
                 await stage.desk.pass(.milliseconds(random.below(Self.momentMillisecondsMax)))
@@ -96,7 +97,7 @@ extension TroubledBrokerTests {
         }
 
         private func redrive(_ stage: Stage, _ words: String...) async throws -> Int {
-            let child = try await stage.deadLetters(["redrive", "--delivery-limit", "none", "--json"] + words)
+            let child = try await stage.deadLetters(["redrive", "--yes", "--delivery-limit", "none", "--json"] + words)
             let exit = try await child.exit()
             let (lines, errors) = (await child.output.allLines(), await child.errors.allLines())
             try #require(exit.status == .exited(0), "\(errors)")

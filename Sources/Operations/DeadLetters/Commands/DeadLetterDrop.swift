@@ -12,7 +12,7 @@ struct DeadLetterDrop {
             return .usage
         }
         guard task.options.saysYes || Question.canBeAsked else {
-            Terminal.error.line("martlet: nobody is here to be asked: say --yes")
+            Terminal.error.line("martlet: standard input is not a terminal; pass --yes")
             return .usage
         }
         let interruption = Interruption(on: loop)

@@ -1,4 +1,5 @@
 import AMQP
+import Delivery
 import EventLoop
 import Glibc
 import JSON
@@ -36,6 +37,27 @@ actor DeadLetterRedrive {
     }
 
     private var options: DeadLetterOptions { task.options }
+
+    /// To be called on the loop's thread. Asks after a dry run where every dead letter would be sent unasked.
+    static func run(_ task: DeadLetterTask, on loop: EpollLoop) async -> ExitCode {
+        guard task.options.needsConfirmation else { return await DeadLetterRedrive(task, on: loop).run() }
+        var preview = task
+        preview.options.isDryRun = true
+        let dryRun = DeadLetterRedrive(preview, on: loop)
+        let code = await dryRun.run()
+        let count = await dryRun.counts.redriven
+        guard count > 0, code == .success || code == .failed else { return code }
+        let interruption = Interruption(on: loop)
+        let question = "Send \(count) dead letters of \(task.access.names.deadQueue) as requests?"
+        let answer = await Question.ask(question, fallback: false, on: loop, interruption)
+        interruption.end()
+        guard let answer else { return interruption.code ?? .failed }
+        guard answer else {
+            Terminal.error.line("martlet: nothing was sent")
+            return .failed
+        }
+        return await DeadLetterRedrive(task, on: loop).run()
+    }
 
     func run() async -> ExitCode {
         defer { interruption.end() }

@@ -5,7 +5,7 @@ import EventLoop
 /// What all of the commands on dead letters begin with and end with.
 struct DeadLetterTask: Sendable {
     let access: BrokerAccess
-    let options: DeadLetterOptions
+    var options: DeadLetterOptions
     let choice: DeadLetterChoice
 
     /// One that was chosen.

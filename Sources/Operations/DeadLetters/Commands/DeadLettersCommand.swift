@@ -15,6 +15,12 @@ enum DeadLettersCommand {
                 return .usage
             }
         }
+        // Lines of JSON are for programs, which no question may stop.
+        guard !options.needsConfirmation || (Question.canBeAsked && !options.isJSON) else {
+            Terminal.error.line(
+                "martlet: redrive without an ID, --where or --limit sends every dead letter; pass --all to send them")
+            return .usage
+        }
         let access = try options.broker.access()
         var options = options
         if let management = ManagementAccess(try options.broker.configuration()) {
@@ -26,7 +32,7 @@ enum DeadLettersCommand {
         case .stats: return CommandLoop.run { await DeadLetterStats(task).run(on: $0) }
         case .list: return CommandLoop.run { await DeadLetterList(task).run(on: $0) }
         case .show: return CommandLoop.run { await DeadLetterShow(task).run(on: $0) }
-        case .redrive: return CommandLoop.run { await DeadLetterRedrive(task, on: $0).run() }
+        case .redrive: return CommandLoop.run { await DeadLetterRedrive.run(task, on: $0) }
         case .export: return CommandLoop.run { await DeadLetterExport(task).run(on: $0) }
         case .drop: return CommandLoop.run { await DeadLetterDrop(task).run(on: $0) }
         case .import: return CommandLoop.run { await DeadLetterImport(task, on: $0).run() }

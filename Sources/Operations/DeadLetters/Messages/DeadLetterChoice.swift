@@ -6,9 +6,6 @@ struct DeadLetterChoice: Sendable {
     /// Empty: any.
     var ids: Set<String> = []
 
-    /// Whether every dead letter is meant.
-    var isEverything: Bool { filter == nil && ids.isEmpty }
-
     func takes(_ letter: DeadLetter, _ copy: MessageCopy, nowUnixMilliseconds: Int64) -> Bool {
         if !ids.isEmpty, !ids.contains(letter.id), !ids.contains(copy.messageID ?? "") { return false }
         guard let filter else { return true }
