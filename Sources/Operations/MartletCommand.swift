@@ -46,7 +46,7 @@ public enum MartletCommand {
         case .channels(let options):
             return try ChannelsCommand(options: options).run()
         case .validate(let options):
-            return ValidateCommand(options: options).run()
+            return try ValidateCommand(options: options).run()
         case .configCheck(let paths):
             return ConfigCheckCommand(paths: paths).run()
         case .status(let options):

@@ -100,6 +100,54 @@ import Testing
         #expect(errors[0]["message"]?.string == "collapse_id has 80 bytes of UTF-8; APNs takes 64.")
     }
 
+    /// With a worker's configuration nothing is valid that the worker would refuse; its keys need not be there.
+    @Test func withAConfigurationRequestsAreCheckedAsAWorkerDoes() async throws {
+        try folder.write("schema.json", #"{"required":["n"],"properties":{"n":{"maximum":9},"m":{"type":"integer"}}}"#)
+        let config = try folder.write(
+            "martlet.yaml",
+            """
+            amqp: {url: "amqp://127.0.0.1"}
+            apns:
+              keys: [{key_id: ABC123DEFG, team_id: DEF123GHIJ, key_file: absent.p8, environments: [production]}]
+            apps: {com.example.app: {}, com.example.free: {}}
+            payload_schemas: {com.example.app: schema.json}
+            limits: {message_bytes_max: 1024}
+            """)
+        func request(_ payload: String, app: String = "com.example.app", _ more: String = "") -> String {
+            #"{"app":"\#(app)","device_token":"ab","push_type":"alert"\#(more),"payload":{"aps":{"alert":"x"}\#(payload)}}"#
+        }
+        let data = request(#","n":10"#)
+        let lines = try folder.write(
+            "lines",
+            [
+                request(#","n":1"#), request(#","n":10,"m":"x""#), request(""), request("", app: "com.example.free"),
+                request("", app: "com.example.fre"), request("", app: "com.example.free", #","environment":"sandbox""#),
+                request("", app: "com.example.free", #","collapse_id":"\#(String(repeating: "x", count: 1000))""#),
+                #"{"specversion":"1.0","type":"push","source":"/","id":"1","data":\#(data)}"#,
+            ].joined(separator: "\n"))
+        let run = try await martlet("validate", "--config", config, "--json", "--all-errors", "--lines", lines)
+        #expect(run.status == .exited(1) && run.errors == [], "\(run.errors)")
+        let errors = try run.output.map { line in
+            (try JSONDocument(line).root["errors"]?.elements.map { $0 } ?? []).map { error in
+                let code = error["keyword"]?.string ?? error["code"]?.string ?? "-"
+                return "\(error["class"]?.string ?? "-").\(code) \(error["instance_pointer"]?.string ?? "")"
+            }
+        }
+        #expect(
+            errors == [
+                [], ["schema.maximum /payload/n", "schema.type /payload/m"], ["schema.required /payload"], [],
+                ["app.unknown /app"], ["app.environment /environment"], ["size.message_bytes "],
+                ["schema.maximum /data/payload/n"],
+            ])
+        let plain = try await martlet("validate", "--json", "--lines", lines)
+        #expect(plain.output.count { $0 == #"{"valid":true}"# } == 7)
+
+        let broken = try await martlet("validate", "--config", folder.file("nowhere.yaml"), lines)
+        #expect(broken.status == .exited(2) && broken.output == [])
+        let both = try await martlet("validate", "--config", config, "--schema", folder.file("schema.json"), lines)
+        #expect(both.errors.first?.hasPrefix("martlet: option --config does not go with --schema") == true)
+    }
+
     /// Devices pass over them, and nobody else says so.
     @Test func ofKeysThatAppleDoesNotKnowThereIsAWarning() async throws {
         let slips = try folder.write("slips.json", Self.message(#"{"alert":"x","Sound":"y","mine":1}"#))

@@ -113,7 +113,7 @@ extension Conclusion {
 
 extension IncomingMessage {
     /// One that no broker has delivered, without properties.
-    fileprivate init(unpublished body: [UInt8]) {
+    init(unpublished body: [UInt8]) {
         self.init(
             tag: DeliveryTag(number: 0, generation: 0, bytes: 0), queue: "", isRedelivered: false,
             content: MessageContent(body: body))

@@ -6,6 +6,7 @@ import EventLoop
 public struct LaneConfiguration: Sendable {
     /// The quarantine hands out one message at a time, so that a message which kills workers takes no neighbour along.
     public static let quarantinePrefetch = 1
+    static let messageDepthMaxDefault = 128
 
     public var names: TopologyNames
     /// The queues that requests are taken from, each before its shards; pushes of the first, and of its shards, go first.
@@ -24,7 +25,7 @@ public struct LaneConfiguration: Sendable {
     /// Whether a push whose answer never came is sent again, with the same id.
     public var resendsUnknown = true
     /// Arrays and objects inside each other in a message.
-    public var messageDepthMax = 128
+    public var messageDepthMax = messageDepthMaxDefault
     /// Host, process and version, for operators.
     public var worker: String
     /// The last part of `worker`.

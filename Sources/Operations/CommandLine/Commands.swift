@@ -26,14 +26,15 @@ extension Invocation {
                 document: {"valid":true}, or false with errors. Exit code 0: all are valid, 1: one is not, 2: the schema
                 is broken, a file cannot be read, the result cannot be written, or wrong usage.
 
-                Without --schema documents are checked as messages: schema, and limits in bytes; not whether a worker
-                knows the app, nor by the app's own schema of payloads. A key inside aps that Apple does not define is told
-                as a warning, which makes nothing invalid. A schema is 2020-12 or draft-07 and may refer to
-                files in its folder by their $id or name; nothing is fetched. FILE may be - for standard input.
+                Without --schema documents are checked as messages: schema, and limits in bytes. With --config they are
+                checked as a worker with that file checks them: apps, environments, payload schemas and the largest
+                message, too. A key inside aps that Apple does not define is told as a warning, which makes nothing
+                invalid. A schema is 2020-12 or draft-07 and may refer to files in its folder by their $id or name;
+                nothing is fetched. FILE may be - for standard input.
                 """,
             operands: "FILE…",
             options: [
-                .json,
+                OptionSyntax(name: "config", value: "FILE", help: "the worker's configuration file (YAML)"), .json,
                 OptionSyntax(name: "schema", value: "FILE", help: "the schema; default that of messages"),
                 OptionSyntax(name: "all-errors", help: "tell all errors of a document, not the first alone"),
                 OptionSyntax(name: "lines", help: "each line is a document, and checked as it comes"),

@@ -67,6 +67,8 @@ enum Invocation: Equatable, Sendable {
     struct ValidateOptions: Equatable, Sendable {
         /// nil: that of messages.
         var schemaPath: String?
+        /// Of a worker, whose rules for requests hold as well.
+        var configPath: String?
         var resources: [NamedResource] = []
         /// How a schema is read that does not say it.
         var draft = SchemaDraft.draft202012
@@ -180,6 +182,10 @@ extension Invocation.ValidateOptions {
     fileprivate init(_ parsed: ParsedArguments) throws(UsageError) {
         self.init(files: parsed.operands)
         schemaPath = parsed.options["schema"]
+        configPath = parsed.options["config"]
+        if schemaPath != nil, configPath != nil {
+            throw UsageError(message: "option --config does not go with --schema", command: parsed.command)
+        }
         if schemaPath == nil, let option = ["draft", "assert-format"].first(where: { parsed.options[$0] != nil }) {
             throw UsageError(message: "option --\(option) goes with --schema", command: parsed.command)
         }

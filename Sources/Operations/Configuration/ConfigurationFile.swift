@@ -51,6 +51,17 @@ struct ConfigurationFile: Sendable {
         try read(try text()) { reader, root in reader.readBroker(root) }
     }
 
+    /// Only what concerns requests: apps, payload schemas and limits.
+    ///
+    /// On a machine without the keys and certificates, apps with certificates count as served in every environment.
+    ///
+    /// - Throws: every mistake in those sections, or that the schema finds anywhere.
+    func requestRules() throws(ConfigurationError) -> RequestRules {
+        let text = try text()
+        if let configuration = try? worker(text: text) { return RequestRules(configuration) }
+        return try read(text) { reader, root in reader.readRequestRules(root) }
+    }
+
     /// Only what is printed of the topology: for machines that have no secrets of the broker either.
     ///
     /// - Throws: every mistake in that, or that the schema finds anywhere.

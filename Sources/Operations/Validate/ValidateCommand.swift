@@ -14,9 +14,12 @@ struct ValidateCommand {
 
     let options: Invocation.ValidateOptions
 
-    func run() -> ExitCode {
+    /// - Throws: what is wrong with the configuration file.
+    func run() throws(ConfigurationError) -> ExitCode {
+        let rules: RequestRules? =
+            if let path = options.configPath { try ConfigurationFile(path).requestRules() } else { nil }
         do throws(SchemaFileProblem) {
-            return run(try schema())
+            return run(try schema(), rules)
         } catch {
             Terminal.error.line("martlet: \(error)")
             return .usage
@@ -36,9 +39,10 @@ struct ValidateCommand {
         return schema
     }
 
-    private func run(_ schema: CompiledSchema) -> ExitCode {
+    private func run(_ schema: CompiledSchema, _ rules: RequestRules?) -> ExitCode {
         let check = DocumentCheck(
-            schema, isOfMessages: options.schemaPath == nil, errorsMax: options.tellsAllErrors ? Self.errorsMax : 1)
+            schema, isOfMessages: options.schemaPath == nil, rules,
+            errorsMax: options.tellsAllErrors ? Self.errorsMax : 1)
         var code = ExitCode.success
         for file in options.files {
             do throws(Failure) {
@@ -138,10 +142,17 @@ struct DocumentCheck {
     private let validator: SchemaValidator
     /// Limits hold as well that no schema can say.
     private let isOfMessages: Bool
+    /// Of the configuration; nil: the contract alone counts.
+    private let rules: RequestRules?
+    private let checker: RequestChecker?
     private let errorsMax: Int
 
-    init(_ schema: CompiledSchema, isOfMessages: Bool, errorsMax: Int) {
-        limits = isOfMessages ? JSONLimits() : ValidateCommand.limits
+    init(_ schema: CompiledSchema, isOfMessages: Bool, _ rules: RequestRules? = nil, errorsMax: Int) {
+        limits =
+            isOfMessages
+            ? rules.map { JSONLimits(bytesMax: $0.messageBytesMax) } ?? JSONLimits() : ValidateCommand.limits
+        self.rules = rules
+        checker = rules?.checker
         validator = SchemaValidator(schema, stepsPerValue: Self.stepsPerValue)
         self.isOfMessages = isOfMessages
         self.errorsMax = errorsMax
@@ -152,10 +163,13 @@ struct DocumentCheck {
         do {
             document = try JSONDocument(text, limits: limits)
         } catch {
-            return ValidationResult(errors: [.json(error)])
+            guard let rules, error.code == .size else { return ValidationResult(errors: [.json(error)]) }
+            let sentence = "The body has more than the \(rules.messageBytesMax) bytes of limits.message_bytes_max."
+            return ValidationResult(errors: [.refusal(Refusal(.size, "message_bytes", sentence), error.position)])
         }
         let root = isOfMessages ? CloudEvent.request(in: document.root) : document.root
         var result = result(of: root, document)
+        if result.isValid { result = workersResult(of: text, root, document) }
         if isOfMessages {
             result.warnings = UnknownApsKey.all(in: root).map {
                 .init(key: $0, position: document.position(ofNode: $0.nodeIndex))
@@ -174,7 +188,21 @@ struct DocumentCheck {
         }
         guard isOfMessages, let refusal = MessageLimits.refusal(of: root) else { return ValidationResult() }
         let place = refusal.path.flatMap { root.at(pointer: $0) } ?? root
-        return ValidationResult(errors: [.limit(refusal, document.position(of: place))])
+        return ValidationResult(errors: [.refusal(refusal, document.position(of: place))])
+    }
+
+    /// What a worker with the configuration would say of a request that the contract allows.
+    private func workersResult(of text: [UInt8], _ root: JSONValue, _ document: JSONDocument) -> ValidationResult {
+        guard let rules, let refusal = checker?.refusal(of: text) else { return ValidationResult() }
+        if refusal.refusalClass == .schema, let payload = root["payload"],
+            let schema = root["app"]?.string.flatMap({ rules.payloadSchema(ofApp: $0) })
+        {
+            let violations = SchemaValidator(schema, stepsPerValue: Self.stepsPerValue)
+                .violations(in: payload, max: errorsMax + 1)
+            if !violations.isEmpty { return result(violations, document) }
+        }
+        let place = refusal.path.flatMap { document.root.at(pointer: $0) } ?? root
+        return ValidationResult(errors: [.refusal(refusal, document.position(of: place))])
     }
 
     private func result(_ violations: [SchemaViolation], _ document: JSONDocument) -> ValidationResult {

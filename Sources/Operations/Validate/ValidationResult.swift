@@ -20,13 +20,13 @@ struct ValidationResult: Equatable {
     enum Problem: Equatable {
         case json(JSONError)
         case schema(SchemaViolation, JSONPosition)
-        /// A limit of messages that no schema can say.
-        case limit(Refusal, JSONPosition)
+        /// A rule of messages that no schema can say.
+        case refusal(Refusal, JSONPosition)
 
         var position: JSONPosition {
             switch self {
             case .json(let error): error.position
-            case .schema(_, let position), .limit(_, let position): position
+            case .schema(_, let position), .refusal(_, let position): position
             }
         }
 
@@ -35,7 +35,16 @@ struct ValidationResult: Equatable {
             switch self {
             case .json(let error): error.message
             case .schema(let violation, _): violation.description
-            case .limit(let refusal, _): refusal.sentence
+            case .refusal(let refusal, _): refusal.sentence
+            }
+        }
+
+        /// Class and code, as a worker's dead letter has them: `schema.enum`.
+        var reason: String {
+            switch self {
+            case .json(let error): "json.\(error.code.rawValue)"
+            case .schema(let violation, _): "schema.\(violation.keyword)"
+            case .refusal(let refusal, _): "\(refusal.refusalClass.rawValue).\(refusal.code)"
             }
         }
     }
@@ -68,7 +77,7 @@ struct ValidationResult: Equatable {
                     json.member("schema_location", violation.schemaLocation)
                     json.member("message", violation.message)
                     if let suggestion = violation.suggestion { json.member("suggestion", suggestion) }
-                case .limit(let refusal, _):
+                case .refusal(let refusal, _):
                     json.member("class", refusal.refusalClass.rawValue)
                     json.member("code", refusal.code)
                     json.member("instance_pointer", refusal.path ?? "")

@@ -1,0 +1,47 @@
+import APNSProtocol
+import Delivery
+import JSONSchema
+
+/// Rules that a configuration adds to the contract: which apps exist and where they can be pushed to, payload schemas,
+/// largest message.
+struct RequestRules: Sendable {
+    let messageBytesMax: Int
+    private let apps: AppDirectory
+    private let bundleIDs: [String]
+    private let payloadSchemas: PayloadSchemaFiles
+
+    init(_ configuration: Configuration) {
+        self.init(
+            configuration.apps.map { AppDirectory.App($0) }, configuration.payloadSchemas,
+            messageBytesMax: configuration.limits.messageBytesMax)
+    }
+
+    init(_ apps: [AppDirectory.App], _ payloadSchemas: PayloadSchemaFiles, messageBytesMax: Int) {
+        self.apps = AppDirectory(apps)
+        bundleIDs = apps.map(\.bundleID)
+        self.payloadSchemas = payloadSchemas
+        self.messageBytesMax = messageBytesMax
+    }
+
+    var checker: RequestChecker {
+        RequestChecker(
+            apps: apps, payloadSchemas: payloadSchemas.schemas(ofApps: bundleIDs), messageBytesMax: messageBytesMax)
+    }
+
+    /// Returns the schema for an app's payloads; nil if the configuration names none.
+    func payloadSchema(ofApp bundleID: String) -> CompiledSchema? {
+        payloadSchemas.index(ofApp: bundleID).map { payloadSchemas.files[$0].schema }
+    }
+}
+
+extension AppDirectory.App {
+    /// An app that no connection pool serves yet: only whether there is a credential counts.
+    init(_ app: Configuration.App) {
+        func pools(in environment: APNSEnvironment) -> AppDirectory.Pools? {
+            app.credentials[environment].map { chosen in AppDirectory.Pools { chosen[$0].map { _ in 0 } } }
+        }
+        self.init(
+            bundleID: app.bundleID, defaultEnvironment: app.environment, production: pools(in: .production),
+            sandbox: pools(in: .sandbox))
+    }
+}
