@@ -46,6 +46,38 @@ extension SystemTests {
             #expect(pushes.notTakenOnce([bad, late, wrong]) == [])
         }
 
+        /// With the workers' configuration, a request that they would refuse again is not sent.
+        @Test func whatWouldFailAgainStays() async throws {
+            let stage = try await Stage("redrivechecked")
+            try await stage.applyTopology()
+            await stage.desk.collect(stage.queue("results"))
+            let worker = try await stage.worker()
+            let bad = Sample(1)
+            let strange = Sample.make(3, from: 10, app: "com.example.absent")
+            try await stage.apns.ask(
+                "PUT", "/v1/devices/\(bad.device)", #"{"app":"com.example.app","state":"bad"}"#)
+            try await stage.publish([bad] + strange)
+            let first = try await stage.told(of: [bad] + strange)
+            #expect(first[bad].map(\.error) == ["apns.BadDeviceToken"])
+            #expect(strange.allSatisfy { first[$0].map(\.error) == ["app.unknown"] })
+
+            try await stage.apns.ask("DELETE", "/v1/devices/\(bad.device)")
+            for words in [["redrive", "--dry-run"], ["redrive", "--all"]] {
+                let redrive = try await stage.deadLetters(words + ["--json"])
+                #expect(try await redrive.exit().status == .exited(1))
+                let summary = try JSONDocument(#require(await redrive.output.allLines().last)).root
+                #expect(summary["redriven"]?.int == 1 && summary["invalid"]?.int == 3)
+                #expect(summary["would_fail_again"]?["app.unknown"]?.int == 3)
+            }
+            try await stage.desk.collected(stage.queue("results"), atLeast: 5)
+            let results = try await stage.told(of: [bad] + strange)
+            #expect(results[bad].map(\.outcome) == ["rejected", "accepted"])
+            #expect(strange.allSatisfy { results[$0].count == 1 })
+            #expect(try await stage.deadLetters("stats").lines.compactMap { $0["count"]?.int } == [3])
+            _ = try await worker.stop()
+            try await stage.end()
+        }
+
         @Test func whatAPNsHasIsToldAgainThroughAnyLaneAndNotPushed() async throws {
             let stage = try await Stage("again", Stage.Options(simulator: ["--delay-ms", "200"], lanes: 2))
             try await stage.applyTopology()

@@ -43,6 +43,15 @@ extension DeadLetterOptions {
         action == .redrive && ids.isEmpty && filter == nil && limit == nil && !isDryRun && !choosesAll && !saysYes
     }
 
+    /// Whether dead letters become requests.
+    var sendsRequests: Bool {
+        switch action {
+        case .redrive, .edit: true
+        case .import: redrives
+        case .stats, .list, .show, .export, .drop: false
+        }
+    }
+
     private static let ratePerSecondMax = 1_000_000
 
     /// `stats` and so on from the command's name.

@@ -169,7 +169,7 @@ import Testing
         #expect(dry.exit.status == .exited(1), "\(dry.errors)")
         #expect(
             dry.output.last
-                == "would be redriven 39, invalid 1, which stay (martlet dead-letters edit ID); looked at 60")
+                == "would be redriven 39, would fail again 1, which stay (schema.enum 1); looked at 60")
         #expect(dry.errors.count == 1 && dry.errors[0].hasPrefix("martlet: \(DeadLetterQueue.id(4)): "))
         #expect(try await dead.count(in: "requests") == 0)
 
@@ -183,7 +183,7 @@ import Testing
         #expect(named.exit.status == .exited(1))
         #expect(named.errors == ["martlet: no dead letter nobody was found"])
         let rest = try await dead.run("redrive", "--where", filter, "--rate", "1000/s")
-        #expect(rest.output == ["redriven 28, invalid 1, which stay (martlet dead-letters edit ID); looked at 49"])
+        #expect(rest.output == ["redriven 28, would fail again 1, which stay (schema.enum 1); looked at 49"])
 
         let requests = try await dead.take(39, from: "requests")
         let expected = letters.enumerated().filter { $0.offset % 3 != 0 && $0.offset != 4 }
@@ -199,6 +199,61 @@ import Testing
         }
         let left = letters.enumerated().filter { $0.offset % 3 == 0 || $0.offset == 4 }
         DeadLetterQueue.expect(try await dead.take(left.count), are: left.map(\.element))
+    }
+
+    /// With the worker's configuration, what its workers would refuse is known before it is sent, by reason.
+    @Test func whatAWorkerWouldRefuseIsNotSent() async throws {
+        let dead = try await DeadLetterQueue("rules")
+        let directory = try TemporaryDirectory()
+        try directory.write("schema.json", #"{"required":["n"],"properties":{"n":{"maximum":99}}}"#)
+        let config = try dead.configuration(
+            """
+            apps: {com.example.app: {}}
+            payload_schemas: {"com.example.*": schema.json}
+            limits: {message_bytes_max: 2000}
+            """, in: directory)
+        var letters = [7, 100, 101].map { dead.letter($0) } + (0..<6).map { dead.letter($0) }
+        func replace(_ index: Int, _ text: String, by other: String) {
+            letters[index].body = Array(
+                String(decoding: letters[index].body, as: UTF8.self).replacing(text, with: other).utf8)
+        }
+        replace(3, "com.example.app", by: "com.example.other")
+        replace(4, #""push_type""#, by: #""environment":"sandbox","push_type""#)
+        replace(5, "N°", by: String(repeating: "N", count: 2000))
+        try await dead.publish(letters)
+        let reasons = "schema.maximum 2, app.environment 1, app.unknown 1, size.message_bytes 1"
+        let told = "would fail again 5, which stay (\(reasons))"
+        let dry = try await dead.run(["redrive", "--dry-run"], config: config)
+        #expect(dry.output.last == "would be redriven 4, \(told); looked at 9", "\(dry.errors)")
+        #expect(try await dead.count(in: "requests") == 0)
+
+        let sent = try await dead.run(["redrive", "--all", "--json"], config: config)
+        #expect(sent.exit.status == .exited(1))
+        let lines = try sent.output.map { try JSONDocument($0).root }
+        #expect(lines.filter { $0["event"]?.string == "invalid" }.map { $0["reason"]?.string } == [
+            "schema.maximum", "schema.maximum", "app.unknown", "app.environment", "size.message_bytes",
+        ])
+        #expect(lines.last?["redriven"]?.int == 4 && lines.last?["invalid"]?.int == 5)
+        #expect(lines.last?["would_fail_again"]?["schema.maximum"]?.int == 2)
+        #expect(try await dead.take(4, from: "requests").map(\.body) == [0, 6, 7, 8].map { letters[$0].body })
+
+        // A correction that the app's own schema refuses is not sent either.
+        let id = DeadLetterQueue.id(100)
+        let wrong = try await dead.run(
+            ["edit", id], config: config, environment: ["VISUAL": "sed -i s/:100/:200/"])
+        #expect(wrong.exit.status == .exited(1))
+        #expect(wrong.errors.first?.contains("/payload/n must be at most 99") == true, "\(wrong.errors)")
+        if let path = wrong.errors.last?.split(separator: " ").last { unlink(String(path)) }
+        let right = try await dead.run(["edit", id], config: config, environment: ["VISUAL": "sed -i s/:100/:9/"])
+        #expect(right.exit.status == .exited(0), "\(right.errors)")
+        #expect(try await dead.take(1, from: "requests").count == 1)
+
+        // As is what a file holds.
+        let file = directory.file("rest.ndjson")
+        #expect(try await dead.run(["drop", "--export", file, "--yes"], config: config).exit.status == .exited(0))
+        let imported = try await dead.run(["import", file, "--redrive"], config: config)
+        #expect(imported.output == ["redriven 0, not published 4"], "\(imported.errors)")
+        #expect(try await dead.count() == 0)
     }
 
     /// A script that forgot its filter sends nothing.

@@ -54,6 +54,29 @@ struct DeadLetterQueue {
         return environment.isEmpty ? command : ["env"] + environment.map { "\($0)=\($1)" } + command
     }
 
+    /// Writes a worker's configuration, without the key that it names, and returns its path.
+    func configuration(_ sections: String, in directory: TemporaryDirectory) throws -> String {
+        try directory.write(
+            "martlet.yaml",
+            """
+            amqp: {url: "\(url)", prefix: \(prefix)}
+            apns:
+              keys:
+                - {key_id: ABC123DEFG, team_id: DEF123GHIJ, key_file: AuthKey.p8, environments: [production]}
+            \(sections)
+            """)
+    }
+
+    /// Runs `martlet dead-letters …` with a configuration file.
+    func run(
+        _ words: [String], config: String, environment: [String: String] = [:]
+    ) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
+        let command = try [Products.executable("martlet"), "dead-letters"] + words + ["--config", config]
+        var run = try await ChildProcess.run(["env"] + environment.map { "\($0)=\($1)" } + command)
+        run.errors = run.errors.withoutWaits
+        return run
+    }
+
     /// Runs `martlet dead-letters stats` where the management shows this version and this queue, one after another.
     func stats(
         whereManagementShows shown: [(version: String, queue: String)], _ words: String...

@@ -87,7 +87,7 @@ struct DeadLetterEdit {
     private func edited(
         _ body: [UInt8], in file: EditedFile, _ loop: EpollLoop, _ interruption: Interruption
     ) async -> [UInt8]? {
-        let check = RequestCheck()
+        let check = RequestCheck(task.rules)
         while true {
             let hasSucceeded = await Editor(file.path)?.hasSucceeded(interruption) ?? false
             guard interruption.code == nil else { return nil }

@@ -14,7 +14,7 @@ actor DeadLetterImport {
     private let interruption: Interruption
     private let publisher: Publisher
     private let target: RedriveTarget
-    private let check = RequestCheck()
+    private let check: RequestCheck
     private var published = 0
     private var notPublished = 0
     private var progress: LineProgress
@@ -25,6 +25,7 @@ actor DeadLetterImport {
     init(_ task: DeadLetterTask, on loop: EpollLoop) {
         self.task = task
         self.loop = loop
+        check = RequestCheck(task.rules)
         target = RedriveTarget(names: task.access.names, queue: task.options.target)
         interruption = Interruption(on: loop)
         progress = LineProgress(after: task.options.firstLine - 1)
@@ -109,7 +110,7 @@ actor DeadLetterImport {
         let letter = DeadLetter(copy)
         guard task.options.redrives else { return (copy.message(to: task.access.names.deadQueue), letter.id) }
         if let problem = check.problem(in: copy) {
-            refuse("\(place): \(DeadLetterText.shown(problem, reveals: false))")
+            refuse("\(place): \(DeadLetterText.shown(problem.message, reveals: false))")
             return nil
         }
         guard let queue = target.queue(for: letter) else {

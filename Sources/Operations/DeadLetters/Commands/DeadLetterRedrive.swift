@@ -16,7 +16,7 @@ actor DeadLetterRedrive {
     private let interruption: Interruption
     private let scan: DeadLetterScan
     private let target: RedriveTarget
-    private let check = RequestCheck()
+    private let check: RequestCheck
     private var counts = RedriveCounts()
     /// Those that would be sent in a dry run.
     private var groups = DeadLetterGroups(by: [.class, .code, .app])
@@ -31,6 +31,7 @@ actor DeadLetterRedrive {
     init(_ task: DeadLetterTask, on loop: EpollLoop) {
         self.task = task
         self.loop = loop
+        check = RequestCheck(task.rules)
         target = RedriveTarget(names: task.access.names, queue: task.options.target)
         interruption = Interruption(on: loop)
         scan = task.scan(on: loop, interruption)
@@ -139,10 +140,14 @@ actor DeadLetterRedrive {
 
     /// nil, counted and reported, when it stays.
     private func outgoing(_ next: DeadLetterTask.Found) -> OutgoingMessage? {
-        let problem = next.message.isOversized ? "the body is too large" : check.problem(in: next.copy)
-        if let problem {
-            counts.invalid += 1
-            report(next.letter.id, "invalid", problem)
+        if next.message.isOversized {
+            counts.refuse("size.message_bytes")
+            report(next.letter.id, "invalid", "the body is too large", code: "size.message_bytes")
+            return nil
+        }
+        if let problem = check.problem(in: next.copy) {
+            counts.refuse(problem.reason)
+            report(next.letter.id, "invalid", problem.message, code: problem.reason)
             return nil
         }
         guard let queue = target.queue(for: next.letter) else {
@@ -178,13 +183,16 @@ actor DeadLetterRedrive {
     }
 
     /// A line of JSON for each; for people those that were not published, some of them.
-    private func report(_ id: String, _ outcome: String, _ reason: String?) {
+    ///
+    /// - Parameter code: class and code of a worker's refusal.
+    private func report(_ id: String, _ outcome: String, _ reason: String?, code: String? = nil) {
         let id = DeadLetterText.shown(id, reveals: false)
         if options.isJSON {
             var json = JSONWriter()
             json.beginObject()
             json.member("event", options.isDryRun ? "would_be_\(outcome)" : outcome)
             json.member("id", id)
+            if let code { json.member("reason", code) }
             if let reason { json.member("message", DeadLetterText.shown(reason, reveals: false)) }
             json.endObject()
             lines += Array(Terminal.output.jsonLine(String(decoding: json.bytes, as: UTF8.self)).utf8)

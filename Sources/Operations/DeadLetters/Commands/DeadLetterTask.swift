@@ -7,6 +7,8 @@ struct DeadLetterTask: Sendable {
     let access: BrokerAccess
     var options: DeadLetterOptions
     let choice: DeadLetterChoice
+    /// By which requests are checked before they are sent; nil: by the contract alone.
+    var rules: RequestRules?
 
     /// One that was chosen.
     struct Found {

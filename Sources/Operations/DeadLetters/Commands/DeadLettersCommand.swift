@@ -26,7 +26,11 @@ enum DeadLettersCommand {
         if let management = ManagementAccess(try options.broker.configuration()) {
             guard options.seekDeliveryLimit(of: access.names.deadQueue, management) else { return .failed }
         }
-        let task = DeadLetterTask(access: access, options: options, choice: choice)
+        let rules: RequestRules? =
+            if options.sendsRequests, let path = options.broker.configPath {
+                try ConfigurationFile(path).requestRules()
+            } else { nil }
+        let task = DeadLetterTask(access: access, options: options, choice: choice, rules: rules)
         Interruption.block()
         switch options.action {
         case .stats: return CommandLoop.run { await DeadLetterStats(task).run(on: $0) }

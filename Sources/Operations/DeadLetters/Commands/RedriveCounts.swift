@@ -5,8 +5,10 @@ struct RedriveCounts: Equatable, Sendable {
     var seen = 0
     /// Published, confirmed and taken away; in a dry run, those that would be.
     var redriven = 0
-    /// Broken as before; they stay.
-    var invalid = 0
+    /// A worker would refuse them again; they stay.
+    private(set) var invalid = 0
+    /// The same by class and code of the refusal.
+    private(set) var refusals: [String: Int] = [:]
     /// Not published; they stay.
     var failed = 0
     /// Published without an answer from the broker; they stay.
@@ -17,9 +19,29 @@ struct RedriveCounts: Equatable, Sendable {
     var chosen: Int { redriven + invalid + failed + unknown + left }
     var areSomeAmiss: Bool { chosen > redriven }
 
+    /// Reasons that a line for people names.
+    private static let reasonsMax = 5
+
+    /// - Parameter reason: class and code, as a dead letter has them.
+    mutating func refuse(_ reason: String) {
+        invalid += 1
+        refusals[reason, default: 0] += 1
+    }
+
+    /// The most frequent first.
+    private var reasons: [(key: String, value: Int)] {
+        refusals.sorted { $0.value == $1.value ? $0.key < $1.key : $0.value > $1.value }
+    }
+
+    private var reasonsText: String {
+        let named = reasons.prefix(Self.reasonsMax)
+        let others = invalid - named.reduce(0) { $0 + $1.value }
+        return (named.map { "\($0.key) \($0.value)" } + (others > 0 ? ["others \(others)"] : [])).joined(separator: ", ")
+    }
+
     func line(isDryRun: Bool, verb: String = "redriven") -> String {
         var parts = ["\(isDryRun ? "would be " : "")\(verb) \(redriven)"]
-        if invalid > 0 { parts.append("invalid \(invalid), which stay (martlet dead-letters edit ID)") }
+        if invalid > 0 { parts.append("would fail again \(invalid), which stay (\(reasonsText))") }
         if failed > 0 { parts.append("not published \(failed), which stay") }
         if unknown > 0 { parts.append("perhaps published \(unknown), which stay: run it again") }
         if left > 0 { parts.append("published and not taken away \(left): run it again") }
@@ -35,6 +57,14 @@ struct RedriveCounts: Equatable, Sendable {
         json.member("chosen", chosen)
         json.member("redriven", redriven)
         json.member("invalid", invalid)
+        if invalid > 0 {
+            json.beginObject("would_fail_again")
+            for (reason, count) in reasons {
+                json.key(reason)
+                json.int(Int64(count))
+            }
+            json.endObject()
+        }
         json.member("failed", failed)
         json.member("unknown", unknown)
         json.member("left", left)
