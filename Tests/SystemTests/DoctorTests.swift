@@ -134,6 +134,28 @@ extension ToolTests {
                 texts("apns", "failure").contains { $0.contains("key DEMOKEY001 is refused (InvalidProviderToken)") })
             #expect(!ill.output.joined().contains("hunter2"))
 
+            // Requests without a worker, and a queue that refuses results.
+            try await desk.bind("doc.own", to: "doc.results", "result.#")
+            try await broker.rabbitmqctl(
+                "set_policy", "--apply-to", "queues", "full", #"^doc\.own$"#,
+                #"{"max-length":1,"overflow":"reject-publish"}"#)
+            try await desk.publish(Sample.make(3).map { $0.message(to: "doc") })
+            try await desk.publish([
+                OutgoingMessage(exchange: "doc.results", routingKey: "result.accepted.x", body: [], messageID: "r")
+            ])
+            let waiting = "3 requests wait and no worker consumes"
+            let refused = "doc.own: full (1 ready, max-length 1, policy full) and refuses more: results cannot"
+            try await Self.seen("a queue that is full") {
+                let check = try await Self.martlet("topology", "check", "--config", config)
+                #expect(check.code == 1)
+                #expect(check.output.contains { $0.hasPrefix("differs  queue doc.requests: \(waiting)") })
+                return check.output.contains { $0.hasPrefix("differs  queue \(refused)") }
+            }
+            let full = try await Self.martlet("doctor", "--config", config)
+            #expect(full.code == 1)
+            #expect(full.output.contains { $0.hasPrefix("failure  queues") && $0.contains("doc.requests: \(waiting)") })
+            #expect(full.output.contains { $0.hasPrefix("failure  queues") && $0.contains(refused) }, "\(full.output)")
+
             // Without the broker, APNs is asked all the same.
             let away = try configure(
                 "away.yaml", url: "amqp://guest:hunter2@127.0.0.1:\(try FreePort.choose())", management: false)

@@ -32,5 +32,12 @@ struct DoctorScene: Sendable {
 
     var advice: TopologyAdvice { TopologyAdvice(virtualHost: broker?.url.virtualHost ?? "/") }
 
+    /// nil when the configuration does not say where the broker is.
+    var target: TopologyTarget? {
+        guard let broker, let topology, let access = try? BrokerAccess(broker) else { return nil }
+        return TopologyTarget(
+            access: access, topology: topology, management: management, virtualHost: broker.url.virtualHost)
+    }
+
     var management: ManagementAccess? { broker.flatMap { ManagementAccess($0) } }
 }

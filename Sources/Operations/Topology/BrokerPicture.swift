@@ -17,6 +17,8 @@ struct BrokerPicture: Sendable, Equatable {
         /// The policy that applies, with that of the operator after a `+`; empty: none.
         var policyName = ""
         var consumerCount = 0
+        /// Bytes of the bodies that are ready, as of some seconds ago.
+        var readyBytes = 0
     }
 
     var version: BrokerVersion?

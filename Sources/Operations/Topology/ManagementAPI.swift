@@ -62,7 +62,8 @@ final class ManagementAPI {
             policy: Self.texts(found.root["effective_policy_definition"]),
             isPolicySeen: found.root["effective_policy_definition"] != nil,
             policyName: names.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "+"),
-            consumerCount: found.root["consumers"]?.int ?? 0)
+            consumerCount: found.root["consumers"]?.int ?? 0,
+            readyBytes: found.root["message_bytes_ready"]?.int ?? 0)
     }
 
     /// nil: there is no such queue, or what its limit comes to is not shown yet.

@@ -12,7 +12,11 @@ struct TopologyCheckCommand {
         let admin = target.access.admin(named: "martlet topology", on: loop)
         BrokerWait.follow(admin.connection, target.access)
         do {
-            return print(try await target.findings(by: admin, deadlineSeconds: TopologyCommand.connectDeadlineSeconds))
+            let seconds = TopologyCommand.connectDeadlineSeconds
+            let findings = try await target.findings(by: admin, deadlineSeconds: seconds)
+            let looking = target.access.admin(named: "martlet topology", on: loop)
+            let conditions = try await target.queueConditions(by: looking, deadlineSeconds: seconds)
+            return print(findings + conditions.faults.map { TopologyFinding($0) })
         } catch {
             Terminal.error.line(target.access.line(error))
             return .unreachable
@@ -62,6 +66,10 @@ extension TopologyTarget {
 }
 
 extension TopologyFinding {
+    fileprivate init(_ fault: QueueConditions.Fault) {
+        self.init(subject: "queue \(fault.queue)", state: .differs, advice: "\(fault.text); \(fault.remedy)")
+    }
+
     fileprivate var json: String {
         var json = JSONWriter()
         json.beginObject()

@@ -23,7 +23,8 @@ extension CommandSyntax {
         discussion: """
             Prints what is missing or differs, each with what to do about it. Exit code 0: nothing is, 1: something is. AMQP
             shows whether things are there, and to a user who may declare them whether their arguments are right; bindings
-            and policies are seen where amqp.management_url is configured.
+            and policies are seen where amqp.management_url is configured. A queue counts as a difference, too, if requests
+            wait in it without a consumer, or if it is full and refuses messages, so that results cannot be published.
             """,
         options: [.config(), .url, .prefix, .json])
 

@@ -1,0 +1,79 @@
+import AMQP
+import Delivery
+import Testing
+
+@testable import Operations
+
+/// What `martlet doctor` and `martlet topology check` make of depths, consumers and limits.
+@Suite struct QueueConditionsTests {
+    private static let topology = Topology(names: TopologyNames())
+
+    private func conditions(
+        _ statuses: [(String, Int, Int)], _ queues: [String: BrokerPicture.Queue]? = [:]
+    ) -> QueueConditions {
+        var picture: BrokerPicture?
+        if let queues {
+            var seen = BrokerPicture()
+            seen.queues = queues
+            seen.bindings = [Topology.Binding(queue: "own", exchange: "push.results", routingKey: "result.#")]
+            picture = seen
+        }
+        return QueueConditions(
+            topology: Self.topology,
+            statuses: statuses.map { QueueStatus(name: $0, messages: $1, consumers: $2) }, picture: picture)
+    }
+
+    @Test func requestsWithoutAConsumerAreAFault() {
+        let found = conditions([("push.requests", 2600, 0), ("push.quarantine", 1, 0), ("push.dead", 9, 0)])
+        #expect(
+            found.faults.map { "\($0.queue): \($0.text)" } == [
+                "push.requests: 2600 requests wait and no worker consumes",
+                "push.quarantine: 1 request waits and no worker consumes",
+            ])
+        let lines = DoctorCheck.lines(found)
+        #expect(lines.map(\.state) == [.failure, .failure])
+        #expect(lines.allSatisfy { $0.remedy.contains("martlet worker") })
+    }
+
+    @Test func anEmptyOrConsumedQueueIsWell() {
+        let found = conditions([("push.requests", 5, 2), ("push.quarantine", 0, 0), ("push.dead", 9, 0)])
+        #expect(found.faults == [])
+        #expect(
+            DoctorCheck.lines(found)
+                == [.ok("queues", "push.requests: 5 waiting, 2 consumers; push.dead: 9")])
+    }
+
+    /// Where argument and policy both limit, the lower one holds; what drops the oldest refuses nothing.
+    @Test(arguments: [
+        (["x-overflow": "reject-publish"], ["max-length": "3"], 3, 0, true),
+        (["x-overflow": "reject-publish", "x-max-length": "9"], ["max-length": "3"], 3, 0, true),
+        (["x-overflow": "reject-publish", "x-max-length": "9"], ["max-length": "3"], 2, 0, false),
+        ([:], ["overflow": "reject-publish-dlx", "max-length": "3"], 3, 0, true),
+        ([:], ["overflow": "reject-publish", "max-length-bytes": "100"], 1, 100, true),
+        ([:], ["overflow": "reject-publish", "max-length-bytes": "100"], 1, 99, false),
+        ([:], ["max-length": "3"], 3, 0, false), (["x-overflow": "drop-head"], ["max-length": "3"], 3, 0, false),
+        (["x-overflow": "reject-publish"], [:], 1_000_000, 0, false),
+    ])
+    func aFullQueueThatRefusesIsAFault(
+        arguments: [String: String], policy: [String: String], messages: Int, bytes: Int, isFull: Bool
+    ) {
+        var queue = BrokerPicture.Queue()
+        (queue.arguments, queue.policy, queue.policyName, queue.readyBytes) = (arguments, policy, "cap", bytes)
+        let found = conditions([("own", messages, 0)], ["own": queue])
+        #expect(found.faults.count == (isFull ? 1 : 0), "\(found.faults)")
+        guard let fault = found.faults.first else { return }
+        #expect(fault.text.hasSuffix("policy cap) and refuses more: results cannot be published, and workers stop"))
+        #expect(fault.remedy.contains("policy cap"))
+    }
+
+    @Test func resultsThatNoQueueTakesAreAWarning() {
+        let lines = DoctorCheck.lines(conditions([("push.unrouted", 119, 0)]))
+        #expect(lines.map(\.state) == [.warning])
+        #expect(lines[0].text == "push.unrouted: 119 results that no queue was bound for")
+    }
+
+    @Test func withoutTheManagementLimitsAreNotSeen() {
+        let lines = DoctorCheck.lines(conditions([("push.requests", 0, 1)], nil))
+        #expect(lines.map(\.state) == [.ok, .unseen])
+    }
+}
