@@ -155,14 +155,34 @@ import Testing
     }
 
     @Test(arguments: [
-        ("com.example.other", "No app with this bundle ID is configured here."),
         (
-            "com.example.shop.voip",
-            "No app with this bundle ID is configured here: app goes without .voip, which push_type adds."
+            "org.other", nil,
+            #"No app "org.other" is configured here: correct app, or add it to apps of the configuration."#
+        ),
+        ("com.a.shp", "com.a.shop", #"No app "com.a.shp" is configured here: did you mean com.a.shop?"#),
+        (
+            "com.example.shop.voip", nil,
+            #"No app "com.example.shop.voip" is configured here: app goes without .voip, which push_type adds."#
+        ),
+        (
+            String(repeating: "0a1b", count: 16), nil,
+            #"No app "0a1b0a1b…+56" is configured here: correct app, or add it to apps of the configuration."#
         ),
     ])
-    func anUnknownAppIsRefused(_ app: String, _ sentence: String) {
-        #expect(Refusal.unknownApp(app) == Refusal(.app, "unknown", path: "/app", sentence))
+    func anUnknownAppIsNamedAndTheNearestSuggested(_ app: String, _ nearest: String?, _ sentence: String) {
+        let refusal = Refusal.unknownApp(app, nearest: nearest)
+        #expect(refusal == Refusal(.app, "unknown", path: "/app", sentence))
+    }
+
+    @Test(arguments: [
+        ("com.example.app5.shopp", "com.example.app5.shop"),
+        ("Com.Example.App12.Shop", "com.example.app12.shop"), ("org.nobody", nil), ("", nil),
+        (String(repeating: "x", count: 400), nil),
+    ])
+    func theNearestOfManyAppsIsFound(_ name: String, _ nearest: String?) {
+        let apps = AppDirectory(
+            (0..<1000).map { .init(bundleID: "com.example.app\($0).shop", defaultEnvironment: .production) })
+        #expect(apps.nearest(to: name) == nearest)
     }
 
     /// Its producer knows it by that.

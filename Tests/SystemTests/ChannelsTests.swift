@@ -49,7 +49,10 @@ extension SystemTests {
             #expect(gone.exit.status == .exited(1) && gone.output == [])
             #expect(
                 gone.errors
-                    == [id, otherID].map { "refused  \($0): APNs answered 400 ChannelNotRegistered." }, "\(gone.errors)"
+                    == [id, otherID].map {
+                        "refused  \($0): APNs answered 400 ChannelNotRegistered. The channel does not exist: create it, "
+                            + "or remove the channel ID."
+                    }, "\(gone.errors)"
             )
             try await stage.end()
             let away = try await channels(stage, "delete", id, otherID)

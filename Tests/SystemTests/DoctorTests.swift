@@ -53,7 +53,8 @@ extension ToolTests {
 
             let before = try await Self.martlet("topology", "check", "--config", config)
             #expect(before.code == 1)
-            #expect(before.output.contains("missing  queue doc.requests: run martlet topology apply"))
+            let missing = "missing  queue doc.requests: run martlet topology apply --config \(config)"
+            #expect(before.output.contains(missing))
             #expect(before.output.contains { $0.hasPrefix("differs  queue doc.results: x-max-length is not set") })
 
             // Two queues of requests, then one again: what the second was bound by goes when somebody says so.

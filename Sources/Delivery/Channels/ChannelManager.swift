@@ -95,7 +95,7 @@ extension ChannelReport {
         }
         let unanswered = request.isChange ? Outcome.unknown : .failed
         guard let channel = answer.channel else {
-            self.init(answer.isFromAPNS && answer.status < 500 ? .refused : unanswered, sentence: answer.told)
+            self.init(answer.isFromAPNS && answer.status < 500 ? .refused : unanswered, sentence: answer.explained)
             (status, reason) = (answer.status, answer.reason?.text)
             return
         }

@@ -91,7 +91,7 @@ public struct OutcomePolicy: Sendable {
     private func rejected(_ answer: PushAnswer, _ state: TokenState?) -> Conclusion {
         Conclusion(
             outcome: .rejected, answer: Conclusion.Answer(answer), tokenState: state,
-            deadLetter: DeadLetterReason("apns", answer.code, answer.told))
+            deadLetter: DeadLetterReason("apns", answer.code, answer.explained))
     }
 
     /// A device that registered after APNs found the token dead has it again (Apple, "Communicating with APNs").
@@ -110,7 +110,7 @@ public struct OutcomePolicy: Sendable {
         let told = Conclusion.Answer(answer)
         let next = subject.attempts.tried(atMilliseconds: subject.nowMilliseconds)
         if let end = end(of: next, subject.nowMilliseconds) {
-            let sentence = "\(answer.told) It was \(end)."
+            let sentence = "\(answer.explained) It was \(end)."
             return .conclude(
                 Conclusion(
                     outcome: .rejected, answer: told, deadLetter: DeadLetterReason("exhausted", answer.code, sentence)))

@@ -21,4 +21,7 @@ extension PushAnswer {
         case let reason?: "APNs answered \(status) \(reason.knownText)."
         }
     }
+
+    /// The same with what it means and what to do, where no cause of a breaker says so.
+    var explained: String { reason?.explanation.map { "\(told) \($0)" } ?? told }
 }

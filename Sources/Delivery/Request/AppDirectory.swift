@@ -1,6 +1,7 @@
 public import APNSProtocol
 import Hashing
 import JSON
+import JSONSchema
 
 /// The configured apps by bundle ID.
 ///
@@ -178,6 +179,29 @@ public struct AppDirectory: Sendable {
             slot = (slot + 1) & (slots.count - 1)
         }
         return nil
+    }
+
+    /// Bundle IDs that are compared with an unknown one in full.
+    private static let comparedMax = 16
+    /// Bytes of the longest name for which a bundle ID is suggested.
+    private static let suggestedBytesMax = 155
+
+    /// Returns the configured bundle ID that an unknown one probably means; nil if none is near.
+    ///
+    /// Unknown names cost little however many apps there are: only those that begin and end most alike are compared.
+    func nearest(to bundleID: String) -> String? {
+        let name = Array(bundleID.utf8)
+        guard !name.isEmpty, name.count <= Self.suggestedBytesMax else { return nil }
+        let likely = names.indices.map { index in
+            (index: index, alike: Self.alikeEnds(names[index], name))
+        }
+        .sorted { ($1.alike, $0.index) < ($0.alike, $1.index) }
+        return Suggestion.nearest(to: bundleID, among: likely.prefix(Self.comparedMax).map { apps[$0.index].bundleID })
+    }
+
+    /// Bytes at the beginning and at the end that both have.
+    private static func alikeEnds(_ one: [UInt8], _ other: [UInt8]) -> Int {
+        zip(one, other).prefix { $0 == $1 }.count + zip(one.reversed(), other.reversed()).prefix { $0 == $1 }.count
     }
 
     /// A power of two, at most half full.

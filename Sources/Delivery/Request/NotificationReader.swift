@@ -52,7 +52,10 @@ final class NotificationReader {
             members = try request(in: root, orRefuse: violation, record)
         }
         guard let id = record.id else { throw Refusal.anonymous }
-        guard case .configured(let app) = record.app else { throw Refusal.unknownApp(members[.app]?.string ?? "") }
+        guard case .configured(let app) = record.app else {
+            let name = members[.app]?.string ?? ""
+            throw Refusal.unknownApp(name, nearest: apps.nearest(to: name))
+        }
         let named = members[.environment]?.string.flatMap(APNSEnvironment.init(rawValue:))
         let environment = named ?? apps[app].defaultEnvironment
         record.environment = environment

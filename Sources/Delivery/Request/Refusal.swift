@@ -46,10 +46,16 @@ extension Refusal {
     }
 
     /// A producer may have written a topic, which is a bundle ID with a suffix.
-    static func unknownApp(_ name: String) -> Refusal {
+    ///
+    /// - Parameter nearest: the configured bundle ID that is probably meant.
+    static func unknownApp(_ name: String, nearest: String? = nil) -> Refusal {
         let suffix = PushType.allCases.map { "\($0.topicSuffix)" }.first { !$0.isEmpty && name.hasSuffix($0) }
-        let hint = suffix.map { ": app goes without \($0), which push_type adds" } ?? ""
-        return Refusal(.app, "unknown", path: "/app", "No app with this bundle ID is configured here\(hint).")
+        let hint =
+            suffix.map { ": app goes without \($0), which push_type adds" }
+            ?? nearest.map { ": did you mean \($0)?" } ?? ": correct app, or add it to apps of the configuration."
+        return Refusal(
+            .app, "unknown", path: "/app",
+            "No app \(ShownText.name(name)) is configured here\(hint)" + (suffix == nil ? "" : "."))
     }
 
     static var anonymous: Refusal {

@@ -4,6 +4,7 @@ import APNSProtocol
 enum ShownText {
     static let wordBytesMax = 40
     static let pointerBytesMax = 256
+    static let nameCharactersMax = 100
     /// So many hexadecimal digits in a row may be a device token. A UUID has twelve.
     static let tokenDigitsMin = 32
 
@@ -11,6 +12,12 @@ enum ShownText {
         let scalars = String(decoding: DeviceToken.shortened(in: text.utf8, digitsMin: tokenDigitsMin), as: UTF8.self)
             .unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }
         return String(String.UnicodeScalarView(scalars))
+    }
+
+    /// A name that a producer wrote, in quotes, cut where it is long.
+    static func name(_ name: String) -> String {
+        let shown = sentence(String(name.prefix(nameCharactersMax)))
+        return "\"\(shown)\(name.count > nameCharactersMax ? "…" : "")\""
     }
 
     /// A JSON pointer with long words cut, and itself where many are in it.

@@ -45,7 +45,7 @@ struct TopologyCommand {
         }
         let version = picture?.version ?? BrokerVersion(admin.serverProperties)
         var application = TopologyApplication(
-            admin: admin, version: version, picture: picture, advice: target.advice, report: Self.print)
+            admin: admin, version: version, picture: picture, advice: target.advice, report: print)
         do {
             var failures = try await application.apply(target.topology, former: former)
             if setsPolicies, let version {
@@ -72,7 +72,7 @@ struct TopologyCommand {
             guard !limited.isEmpty || picture?.policies[policy.name] != nil else { continue }
             let result = await set(policy, of: version, picture, for: limited)
             if case .failed = result { left += 1 }
-            Self.print(TopologyApplication.Step(subject: "policy \(policy.name)", result: result))
+            print(TopologyApplication.Step(subject: "policy \(policy.name)", result: result))
         }
         return left
     }
@@ -94,11 +94,12 @@ struct TopologyCommand {
         return there == nil ? .created : .changed
     }
 
-    private static func print(_ step: TopologyApplication.Step) {
+    private func print(_ step: TopologyApplication.Step) {
+        let text = target.commands.completed(step.text)
         if case .failed = step.result {
-            Terminal.error.line("martlet: \(step.text)".printable)
+            Terminal.error.line("martlet: \(text)".printable)
         } else {
-            Terminal.output.line(step.text.printable)
+            Terminal.output.line(text.printable)
         }
     }
 }

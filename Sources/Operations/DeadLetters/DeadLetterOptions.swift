@@ -109,7 +109,8 @@ extension DeadLetterOptions {
         }
         if choosesAll, filter != nil || !ids.isEmpty {
             throw UsageError(
-                message: "option --all does not go with \(filter == nil ? "an ID" : "--where")", command: parsed.command)
+                message: "option --all does not go with \(filter == nil ? "an ID" : "--where")", command: parsed.command
+            )
         }
         if !redrives, action == .import, target != nil || resetsAttempts {
             throw UsageError(

@@ -20,6 +20,8 @@ struct DoctorCommand {
     }
 
     private func show(_ line: DoctorLine) {
+        var line = line
+        line.remedy = CommandAdvice(configPath: options.configPath).completed(line.remedy)
         Terminal.output.line(options.isJSON ? line.json : line.shown(hasColors: Terminal.output.hasColors))
     }
 

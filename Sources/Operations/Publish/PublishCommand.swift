@@ -81,7 +81,7 @@ struct PublishCommand {
     }
 
     private func show(_ report: PublishReport) {
-        let text = options.isJSON ? report.json : report.line
+        let text = CommandAdvice(options.broker).completed(options.isJSON ? report.json : report.line)
         let terminal = report.exitCode == .success || options.isJSON ? Terminal.output : Terminal.error
         terminal.line(text)
     }

@@ -171,7 +171,7 @@ extension WorkerProcess {
         do throws(AMQPError) {
             try await admin.waitUntilReady(deadlineSeconds: Self.brokerSecondsMax)
             let missing = try await TopologyCheck(plan.topology).missing(at: admin)
-            if !missing.isEmpty { refusal = Refusal(reason: TopologyWait.sentence(missing)) }
+            if !missing.isEmpty { refusal = Refusal(reason: TopologyWait.sentence(missing, commands)) }
         } catch {
             refusal = Refusal(
                 reason: "the broker at \(plan.brokerAccess.place) cannot be reached: \(error)", mayPass: true)

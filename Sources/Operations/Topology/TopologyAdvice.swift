@@ -40,4 +40,18 @@ struct TopologyAdvice: Sendable {
 /// Words for a POSIX shell.
 enum Shell {
     static func quoted(_ text: String) -> String { "'\(text.replacing("'", with: #"'\''"#))'" }
+
+    /// Quoted only if a shell would change it.
+    static func word(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"), UInt8(ascii: ":"):
+                true
+            default: false
+            }
+        }
+        return isPlain && !text.isEmpty ? text : quoted(text)
+    }
 }

@@ -14,16 +14,29 @@ struct TopologyCheckCommand {
         do {
             let seconds = TopologyCommand.connectDeadlineSeconds
             let findings = try await target.findings(by: admin, deadlineSeconds: seconds)
-            let looking = target.access.admin(named: "martlet topology", on: loop)
-            let conditions = try await target.queueConditions(by: looking, deadlineSeconds: seconds)
-            return print(findings + conditions.faults.map { TopologyFinding($0) })
+            return print(findings + (await queueFindings(on: loop, deadlineSeconds: seconds)))
         } catch {
             Terminal.error.line(target.access.line(error))
             return .unreachable
         }
     }
 
+    /// The management API may answer where AMQP cannot be reached.
+    private func queueFindings(on loop: EventLoop, deadlineSeconds: Int) async -> [TopologyFinding] {
+        let admin = target.access.admin(named: "martlet topology", on: loop)
+        do throws(AMQPError) {
+            let conditions = try await target.queueConditions(by: admin, deadlineSeconds: deadlineSeconds)
+            return conditions.faults.map { TopologyFinding($0) }
+        } catch {
+            return [TopologyFinding(subject: "depth and consumers of queues", state: .unseen, advice: error.message)]
+        }
+    }
+
     private func print(_ findings: [TopologyFinding]) -> ExitCode {
+        let findings = findings.map { finding in
+            TopologyFinding(
+                subject: finding.subject, state: finding.state, advice: target.commands.completed(finding.advice))
+        }
         for finding in findings where isJSON || finding.state != .present {
             Terminal.output.line(isJSON ? finding.json : finding.text.printable)
         }

@@ -9,6 +9,8 @@ struct TopologyTarget: Sendable {
     /// nil when the configuration does not say where it is.
     let management: ManagementAccess?
     let virtualHost: String
+    /// Completes what an operator is advised to run.
+    var commands = CommandAdvice(Invocation.Broker())
 
     /// By the configuration file or by `--url`.
     ///
@@ -19,6 +21,7 @@ struct TopologyTarget: Sendable {
         let configuration = try broker.configuration()
         management = ManagementAccess(configuration)
         virtualHost = configuration.url.virtualHost
+        commands = CommandAdvice(broker)
     }
 
     init(access: BrokerAccess, topology: Topology, management: ManagementAccess?, virtualHost: String) {

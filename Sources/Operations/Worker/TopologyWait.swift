@@ -20,7 +20,11 @@ final class TopologyWait: @unchecked Sendable {
     /// What it waits for.
     private(set) var reason: String
 
-    init(loop: EventLoop, access: BrokerAccess, topology: Topology, log: Log) {
+    private let commands: CommandAdvice
+
+    /// - Parameter commands: completes what an operator is advised to run.
+    init(loop: EventLoop, access: BrokerAccess, topology: Topology, commands: CommandAdvice, log: Log) {
+        self.commands = commands
         self.loop = loop
         self.log = log
         place = access.place
@@ -40,7 +44,7 @@ final class TopologyWait: @unchecked Sendable {
                 try await admin.waitUntilReady(deadlineSeconds: Self.checkIntervalSeconds)
                 say(startUp.reached(now: loop.now.monotonic))
                 let missing = try await check.missing(at: admin)
-                if !missing.isEmpty { reason = Self.sentence(missing) }
+                if !missing.isEmpty { reason = Self.sentence(missing, commands) }
                 say(startUp.checked(missing: missing, now: loop.now.monotonic))
                 if missing.isEmpty { break }
             } catch {
@@ -63,8 +67,9 @@ final class TopologyWait: @unchecked Sendable {
         say(startUp.cannotReach(now: loop.now.monotonic), error)
     }
 
-    static func sentence(_ missing: [String]) -> String {
-        "\(missing.joined(separator: ", ")) \(missing.count == 1 ? "is" : "are") missing: martlet topology apply"
+    static func sentence(_ missing: [String], _ commands: CommandAdvice) -> String {
+        "\(missing.joined(separator: ", ")) \(missing.count == 1 ? "is" : "are") missing: "
+            + commands.completed(TopologyAdvice.apply)
     }
 
     private func say(_ line: StartUp.Line?, _ error: AMQPError? = nil) {
@@ -77,7 +82,7 @@ final class TopologyWait: @unchecked Sendable {
             log.info(
                 .brokerReached, [.amqpHost: .string(place), .durationMilliseconds: .milliseconds(duration)])
         case .missing(let names):
-            log.warning(.topologyIncomplete, [.error: .string(Self.sentence(names))])
+            log.warning(.topologyIncomplete, [.error: .string(Self.sentence(names, commands))])
         case .complete(let duration):
             log.info(.topologyComplete, [.durationMilliseconds: .milliseconds(duration)])
         case nil: break

@@ -36,6 +36,8 @@ final class WorkerProcess: @unchecked Sendable {
     /// What cannot change without a restart is as here.
     let startedWith: Configuration
     let watcher: ConfigurationWatcher
+    /// Completes what an operator is advised to run.
+    let commands: CommandAdvice
     /// While the lanes are not started.
     var topologyWait: TopologyWait?
     let metrics = MetricsRegistry()
@@ -79,6 +81,7 @@ final class WorkerProcess: @unchecked Sendable {
         let configuration = version.configuration
         startedWith = configuration
         group = try LaneGroup(version, WorkerPlan(configuration), log: log)
+        commands = CommandAdvice(configPath: path)
         watcher = ConfigurationWatcher(version, from: path, log: log, metrics: metrics)
         minute = MinuteReport(metrics)
         spans = configuration.tracing.map { [group] in
@@ -127,7 +130,8 @@ final class WorkerProcess: @unchecked Sendable {
 
     /// Starts the lanes once the broker has all that they need; a lane that found it missing could only stop.
     func begin() async {
-        let wait = TopologyWait(loop: loop, access: group.plan.brokerAccess, topology: group.plan.topology, log: log)
+        let wait = TopologyWait(
+            loop: loop, access: group.plan.brokerAccess, topology: group.plan.topology, commands: commands, log: log)
         topologyWait = wait
         await wait.untilComplete()
         // Another configuration may wait for another broker meanwhile.

@@ -147,7 +147,8 @@ import Testing
         letter.body = Array(#"{"id":"\#(token)","app":"\#(token)"}"#.utf8)
         try await dead.publish([letter])
         let all = [
-            ["list"], ["list", "--json"], ["stats"], ["stats", "--json"], ["show", token], ["redrive", "--all", "--json"],
+            ["list"], ["list", "--json"], ["stats"], ["stats", "--json"], ["show", token],
+            ["redrive", "--all", "--json"],
             ["edit", token],
         ]
         for words in all {
@@ -170,7 +171,10 @@ import Testing
         #expect(
             dry.output.last
                 == "would be redriven 39, would fail again 1, which stay (schema.enum 1); looked at 60")
-        #expect(dry.errors.count == 1 && dry.errors[0].hasPrefix("martlet: \(DeadLetterQueue.id(4)): "))
+        #expect(dry.errors.count == 2 && dry.errors[0].hasPrefix("martlet: \(DeadLetterQueue.id(4)): "))
+        let remedy = try #require(dry.errors.last)
+        #expect(remedy.hasPrefix("martlet: correct a request that would fail again: martlet dead-letters edit --url "))
+        #expect(remedy.hasSuffix(" --prefix redriven \(DeadLetterQueue.id(4))"), "\(remedy)")
         #expect(try await dead.count(in: "requests") == 0)
 
         let few = try await dead.run("redrive", "--where", filter, "--limit", "10", "--json")
@@ -230,9 +234,10 @@ import Testing
         let sent = try await dead.run(["redrive", "--all", "--json"], config: config)
         #expect(sent.exit.status == .exited(1))
         let lines = try sent.output.map { try JSONDocument($0).root }
-        #expect(lines.filter { $0["event"]?.string == "invalid" }.map { $0["reason"]?.string } == [
-            "schema.maximum", "schema.maximum", "app.unknown", "app.environment", "size.message_bytes",
-        ])
+        #expect(
+            lines.filter { $0["event"]?.string == "invalid" }.map { $0["reason"]?.string } == [
+                "schema.maximum", "schema.maximum", "app.unknown", "app.environment", "size.message_bytes",
+            ])
         #expect(lines.last?["redriven"]?.int == 4 && lines.last?["invalid"]?.int == 5)
         #expect(lines.last?["would_fail_again"]?["schema.maximum"]?.int == 2)
         #expect(try await dead.take(4, from: "requests").map(\.body) == [0, 6, 7, 8].map { letters[$0].body })

@@ -73,6 +73,11 @@ actor DeadLetterRedrive {
             Terminal.output.write(DeadLetterText.table(groups, of: scan.seen, in: scan.queue))
         }
         await conclude()
+        if let id = counts.firstRefused, !options.isJSON {
+            let command = task.commands.completed("martlet dead-letters edit")
+            Terminal.error.line(
+                "martlet: correct a request that would fail again: \(command) \(Shell.word(id))".printable)
+        }
         if !isSettled, !options.isDryRun, counts.redriven > 0 {
             Terminal.error.line(
                 "martlet: \(scan.queue): whether the last were taken away is not known: run it again".printable)
@@ -141,12 +146,12 @@ actor DeadLetterRedrive {
     /// nil, counted and reported, when it stays.
     private func outgoing(_ next: DeadLetterTask.Found) -> OutgoingMessage? {
         if next.message.isOversized {
-            counts.refuse("size.message_bytes")
+            counts.refuse("size.message_bytes", nil)
             report(next.letter.id, "invalid", "the body is too large", code: "size.message_bytes")
             return nil
         }
         if let problem = check.problem(in: next.copy) {
-            counts.refuse(problem.reason)
+            counts.refuse(problem.reason, DeadLetterText.shown(next.letter.id, reveals: false))
             report(next.letter.id, "invalid", problem.message, code: problem.reason)
             return nil
         }

@@ -10,6 +10,9 @@ struct DeadLetterTask: Sendable {
     /// By which requests are checked before they are sent; nil: by the contract alone.
     var rules: RequestRules?
 
+    /// Completes what an operator is advised to run.
+    var commands: CommandAdvice { CommandAdvice(options.broker) }
+
     /// One that was chosen.
     struct Found {
         let message: IncomingMessage
@@ -50,7 +53,8 @@ struct DeadLetterTask: Sendable {
         do {
             try await scan.open()
         } catch {
-            return await close(scan, error, hint: error.code == .notFound ? "; run martlet topology apply" : "")
+            let hint = error.code == .notFound ? "; \(commands.completed(TopologyAdvice.apply))" : ""
+            return await close(scan, error, hint: hint)
         }
         if scan.otherConsumers > 0 {
             Terminal.error.line(

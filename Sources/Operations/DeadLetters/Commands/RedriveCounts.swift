@@ -9,6 +9,8 @@ struct RedriveCounts: Equatable, Sendable {
     private(set) var invalid = 0
     /// The same by class and code of the refusal.
     private(set) var refusals: [String: Int] = [:]
+    /// The id of one that can be corrected.
+    private(set) var firstRefused: String?
     /// Not published; they stay.
     var failed = 0
     /// Published without an answer from the broker; they stay.
@@ -22,9 +24,12 @@ struct RedriveCounts: Equatable, Sendable {
     /// Reasons that a line for people names.
     private static let reasonsMax = 5
 
-    /// - Parameter reason: class and code, as a dead letter has them.
-    mutating func refuse(_ reason: String) {
+    /// - Parameters:
+    ///   - reason: class and code, as a dead letter has them.
+    ///   - id: nil where the body cannot be edited.
+    mutating func refuse(_ reason: String, _ id: String?) {
         invalid += 1
+        firstRefused = firstRefused ?? id
         refusals[reason, default: 0] += 1
     }
 
@@ -36,7 +41,8 @@ struct RedriveCounts: Equatable, Sendable {
     private var reasonsText: String {
         let named = reasons.prefix(Self.reasonsMax)
         let others = invalid - named.reduce(0) { $0 + $1.value }
-        return (named.map { "\($0.key) \($0.value)" } + (others > 0 ? ["others \(others)"] : [])).joined(separator: ", ")
+        let texts = named.map { "\($0.key) \($0.value)" } + (others > 0 ? ["others \(others)"] : [])
+        return texts.joined(separator: ", ")
     }
 
     func line(isDryRun: Bool, verb: String = "redriven") -> String {
