@@ -16,7 +16,7 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
         case notFound = "not-found"
         /// Somebody else uses the queue exclusively (405).
         case resourceLocked = "resource-locked"
-        /// It exists with other arguments, or an argument is wrong (406).
+        /// It exists with other arguments, an argument is wrong, or a delivery was acknowledged too late (406).
         case preconditionFailed = "precondition-failed"
         /// An operator closed the connection, or the broker shuts down (320).
         case connectionForced = "connection-forced"
@@ -61,12 +61,17 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
             case 403: (.accessRefused, false)
             case 404: (.notFound, true)
             case 405: (.resourceLocked, true)
-            case 406: (.preconditionFailed, false)
+            case 406: (.preconditionFailed, Self.isLateAcknowledgement(replyText))
             case 530: (.notFound, false)
             default: (.refused, true)
             }
         let message = replyCode == 404 ? Self.missing(replyText) ?? replyText : replyText
         self.init(code, message, replyCode: replyCode, isRetriable: isRetriable)
+    }
+
+    /// Whether a delivery was unsettled for longer than RabbitMQ's `consumer_timeout`.
+    private static func isLateAcknowledgement(_ replyText: String) -> Bool {
+        replyText.hasPrefix("PRECONDITION_FAILED - delivery acknowledgement on channel ")
     }
 
     /// The exchange that is not there, where that is what is wrong.

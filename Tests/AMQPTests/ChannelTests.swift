@@ -80,6 +80,34 @@ import Testing
         }
     }
 
+    /// Nobody has to change a configuration for it.
+    @Test func aChannelThatWasClosedForALateAcknowledgementIsBackSoon() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.fill(["a"])
+            let consumer = scene.makeConsumer()
+            await scene.wait("delivery") { scene.deliveries.count == 1 }
+            scene.broker.closeChannels(
+                406,
+                "PRECONDITION_FAILED - delivery acknowledgement on channel 1 timed out. Timeout value used: 1800000 ms. "
+                    + "This timeout value can be configured, see consumers doc guide to learn more")
+            await scene.wait("loss") { if case .waiting = consumer.state { true } else { false } }
+            guard case .waiting(let error, _) = consumer.state else { return fail("\(consumer.state)") }
+            #expect(error.code == .preconditionFailed)
+            #expect(error.isRetriable)
+            await scene.wait("redelivery", limit: .seconds(1)) { scene.deliveries.count == 2 }
+            await consumer.close()
+        }
+    }
+
+    @Test(arguments: [
+        "PRECONDITION_FAILED - unknown delivery tag 7", "PRECONDITION_FAILED - inequivalent arg 'x-queue-type'",
+        "PRECONDITION_FAILED - fast reply consumer does not exist", "PRECONDITION_FAILED",
+    ]) func anotherPreconditionIsForSomebodyToMend(replyText: String) {
+        #expect(!AMQPError(replyCode: 406, replyText: replyText).isRetriable)
+    }
+
     @Test func aClosedChannelPutsBackWhatItHeldAndItsNumberIsUsedAgain() {
         Scene.play { scene in
             try scene.broker.start()

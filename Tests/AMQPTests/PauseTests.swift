@@ -224,7 +224,7 @@ import Testing
                 switch round {
                 case 1: scene.broker.closeConnections()
                 case 2: scene.loop.network.connections.last?.cut()
-                case 3: scene.broker.closeChannels(406, "PRECONDITION_FAILED - consumer ack timed out")
+                case 3: scene.broker.closeChannels(406, "PRECONDITION_FAILED - unknown delivery tag 7")
                 default:
                     scene.broker.crash()
                     try scene.broker.start()
