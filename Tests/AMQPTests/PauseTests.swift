@@ -188,6 +188,24 @@ import Testing
         }
     }
 
+    /// The consumer was paused after the broker had ended it.
+    @Test func aFetchThatIsNotAnsweredAfterTheBrokersCancelEnds() {
+        Scene.play { scene in
+            scene.connection.heartbeatSeconds = 0
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            let consumer = scene.makeConsumer()
+            try await consumer.waitUntilReady(deadlineSeconds: 10)
+            scene.broker.deleteQueue("in")
+            await scene.wait("cancel") { scene.states.contains("consumer waiting: consumerCancelled") }
+            consumer.pause()
+            scene.broker.setSilent(true)
+            let fetched = scene.fetch(1, from: consumer)
+            await scene.wait("the end", limit: .seconds(20)) { fetched.results == [nil] }
+            await consumer.close(deadlineSeconds: 1)
+        }
+    }
+
     @Test func aQueueThatGoesMissingIsSaidByTheFetch() {
         Scene.play { scene in
             try scene.broker.start()

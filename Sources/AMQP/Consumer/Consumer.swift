@@ -401,11 +401,17 @@ public final class Consumer: BrokerChannel {
         case .starting, .running: break
         }
         consumption = .cancelled
+        updateDeadline()
         retry(after: AMQPError(.consumerCancelled, "the broker ended the consumer of queue \(configuration.queue)")) {
             [self] in
             guard case .cancelled = consumption else { return }
             consumptionStopped()
-            if wantsToConsume { sendConsume() } else { becomeReady() }
+            if wantsToConsume {
+                sendConsume()
+            } else {
+                becomeReady()
+                updateDeadline()
+            }
         }
     }
 
