@@ -20,6 +20,33 @@ import Testing
         return window.acks
     }
 
+    @Test func whatTheBrokerHoldsOpenIsCountedUntilTheAcknowledgementIsSent() {
+        var window = Self.window(5)
+        #expect(window.nextTag == 6)
+        for tag: UInt64 in [2, 4] { expect(window.acknowledge(tag, now: Self.time(0))) }
+        expect(window.settle(5))
+        #expect(window.openCount == 2)
+        #expect(window.unacknowledgedCount == 4)
+        #expect(window.unacknowledgedCount(from: 3) == 2)
+        #expect(window.unacknowledgedCount(from: 6) == 0)
+        #expect(Self.decide(&window, at: 250).count == 2)
+        #expect(window.unacknowledgedCount == 2)
+        #expect(window.unacknowledgedCount(from: 2) == 1)
+    }
+
+    /// So many that there is no slot for the oldest.
+    @Test func whatWasLeftBehindIsCountedAsWell() {
+        var window = Self.window(1000, expected: 1)
+        #expect(window.unacknowledgedCount == 1000)
+        #expect(window.unacknowledgedCount(from: 11) == 990)
+        expect(window.acknowledge(1, now: Self.time(0)))
+        expect(window.acknowledge(20, now: Self.time(0)))
+        #expect(window.unacknowledgedCount == 1000)
+        #expect(window.unacknowledgedCount(from: 11) == 990)
+        #expect(Self.decide(&window).count == 2)
+        #expect(window.unacknowledgedCount(from: 11) == 989)
+    }
+
     @Test func settledInOrderTheyBecomeOneAcknowledgement() {
         var window = Self.window(5)
         for tag in UInt64(1)...4 { expect(window.acknowledge(tag, now: Self.time(0))) }

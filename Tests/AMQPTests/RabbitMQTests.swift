@@ -8,7 +8,7 @@ import Testing
 /// The clients against RabbitMQ itself.
 @Suite struct RabbitMQTests {
     /// What the tests of one lane own, on a real loop with a thread of its own.
-    private actor Bench {
+    actor Bench {
         nonisolated let loop: EpollLoop
         nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -53,6 +53,18 @@ import Testing
             consumer.onDelivery = { [unowned self] delivery in assumeIsolated { $0.deliveries.append(delivery) } }
             return consumer
         }
+
+        func acknowledgeAtOnce(_ consumer: Consumer) {
+            acknowledging = consumer
+            consumer.onDelivery = { [unowned self] delivery in
+                assumeIsolated { bench in
+                    bench.deliveries.append(delivery)
+                    bench.acknowledging?.acknowledge(delivery.tag)
+                }
+            }
+        }
+
+        private var acknowledging: Consumer?
 
         /// Fetches until there is something: what was put back is ready a little later.
         func get(from consumer: Consumer) async -> IncomingMessage? {
@@ -124,7 +136,7 @@ import Testing
         }
     }
 
-    private static func play(
+    static func play(
         url: String? = nil, _ script: @escaping @Sendable (isolated Bench) async throws -> Void
     ) async throws {
         let broker = try await PrivateBroker.shared

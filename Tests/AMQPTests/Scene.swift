@@ -107,6 +107,25 @@ actor Scene {
         var results: [String?] = []
     }
 
+    func acknowledgeAtOnce(_ consumer: Consumer) {
+        acknowledging = consumer
+        consumer.onDelivery = { [unowned self] delivery in
+            assumeIsolated { scene in
+                scene.deliveries.append(delivery)
+                scene.acknowledging?.acknowledge(delivery.tag)
+            }
+        }
+    }
+
+    private var acknowledging: Consumer?
+
+    /// Deliveries that came back to their queue.
+    func countReturns() -> Notes {
+        let notes = Notes()
+        broker.onPutBack = { _, _ in notes.count += 1 }
+        return notes
+    }
+
     func countLosses(of consumer: Consumer) -> Notes {
         let notes = Notes()
         consumer.onChannelLost = { notes.count += 1 }

@@ -169,6 +169,30 @@ import Testing
         }
     }
 
+    /// As RabbitMQ's quorum queues do, in front of all that wait.
+    @Test func whatIsInTransitToACancelledConsumerComesBackAndCounts() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.broker.behaviour.deliveryDelay = .seconds(1)
+            scene.fill(["a", "b", "c"])
+            let consumer = scene.makeConsumer(prefetch: 2)
+            await scene.wait("consumer") { scene.broker.queue("in")?.unsettled == 2 }
+            await consumer.stopConsuming(deadlineSeconds: 0)
+            await scene.pass(.seconds(2))
+            #expect(scene.deliveries.isEmpty)
+            #expect(scene.texts(in: "in") == ["a", "b", "c"])
+            #expect(scene.broker.queue("in")?.ready.map(\.deliveryCount) == [1, 1, 0])
+            #expect(scene.broker.queue("in")?.unsettled == 0)
+            consumer.resume()
+            await scene.wait("consumer") { scene.broker.queue("in")?.unsettled == 2 }
+            scene.loop.network.connections[0].cut()
+            await scene.wait("loss") { scene.broker.queue("in")?.unsettled == 0 }
+            #expect(scene.texts(in: "in") == ["a", "b", "c"])
+            await consumer.close()
+        }
+    }
+
     @Test func oneConsumerIsActiveAndTheNextTakesItsPlace() {
         Scene.play { scene in
             try scene.broker.start()

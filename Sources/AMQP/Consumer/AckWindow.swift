@@ -69,6 +69,16 @@ package struct AckWindow {
     }
 
     package var hadDeliveries: Bool { next > 1 }
+    /// What the next delivery is to have.
+    package var nextTag: UInt64 { next }
+    /// Deliveries that are unsettled at the broker: open here, or with an acknowledgement that has not been sent.
+    package var unacknowledgedCount: Int { openCount + doneCount + acks.count }
+
+    /// Those of them whose tag is `tag` or later.
+    package func unacknowledgedCount(from tag: UInt64) -> Int {
+        let inSlots = (max(head, tag)..<max(head, tag, next)).count { self[$0] != .settled }
+        return inSlots + leftBehind.count { $0 >= tag } + acks.count { $0.tag >= tag }
+    }
 
     /// Whether the delivery is neither acknowledged nor rejected.
     package func isOpen(_ tag: UInt64) -> Bool {

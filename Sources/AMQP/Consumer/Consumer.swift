@@ -29,15 +29,25 @@ public final class Consumer: BrokerChannel {
         case stopped
         /// `basic.consume` was sent. To: running, cancelled, stopped with the channel.
         case starting
-        /// To: stopping, cancelled, stopped with the channel.
+        /// To: quiescing, stopping, cancelled, stopped with the channel.
         case running
+        /// No more deliveries are wanted: settlements are withheld until nothing is in transit. To: running, stopping,
+        /// cancelled, stopped with the channel.
+        case quiescing
         /// `basic.cancel` was sent. To: stopped.
         case stopping
         /// The broker ended it; it is started again after a delay. To: stopped.
         case cancelled
     }
 
-    private static let consumerTag = "martlet"
+    /// How a delivery returns to the broker.
+    private enum Return {
+        case reject(requeue: Bool)
+        case requeue
+    }
+
+    /// The part of a prefetch that may be unsettled when the next consumer begins, with a prefetch of its own.
+    private static let oldShareMax = 4
 
     /// Called on the loop for each delivery but those that `get` fetched. Set it before the connection is started.
     public var onDelivery: (consuming IncomingMessage) -> Void = { _ in }
@@ -56,6 +66,16 @@ public final class Consumer: BrokerChannel {
     private var settlements = RecentSettlements()
     private var assembler: ContentAssembler
     private var consumption = Consumption.stopped
+    /// Of `basic.consume` on all channels. RabbitMQ 3.10 and 3.11 crash a channel on which a consumer tag is used again while
+    /// deliveries to it are unsettled (rabbitmq-server#5927), so that each has a tag of its own.
+    private var consumerNumber = 0
+    private var consumerTag: String { "martlet-\(consumerNumber)" }
+    /// The first delivery that may be to the consumer of now.
+    private var firstTag: UInt64 = 1
+    private var quiescence = Quiescence(room: 0, now: .distantFuture)
+    private var quiescenceTimer: TimerToken?
+    /// At most one for each unsettled delivery.
+    private var withheld: [(tag: UInt64, way: Return)] = []
     private var wantsToConsume = true
     private var arriving = (tag: UInt64(0), isRedelivered: false, isFetched: false)
     private var getWaiter: UnsafeContinuation<IncomingMessage?, Never>?
@@ -91,10 +111,13 @@ public final class Consumer: BrokerChannel {
             expected: configuration.prefetch, delayMax: .milliseconds(configuration.acknowledgeDelayMilliseconds))
     }
 
-    /// No broker has more open: the prefetch, several times over when the queue was deleted meanwhile.
-    private var openMax: Int { max(Self.openMaxLeast, configuration.prefetch * Self.openMaxPrefetches) }
+    /// As `basic.qos` has it, where 0 is no limit.
+    private var prefetch: Int { min(max(1, configuration.prefetch), Int(UInt16.max)) }
+
+    /// No broker has more open: a prefetch and a quarter, and what `get` fetched.
+    private var openMax: Int { max(Self.openMaxLeast, prefetch * Self.openMaxPrefetches) }
     private static let openMaxLeast = 1000
-    private static let openMaxPrefetches = 4
+    private static let openMaxPrefetches = 2
 
     /// Deliveries that are neither acknowledged, rejected nor requeued.
     public var unsettledCount: Int { window.openCount }
@@ -108,16 +131,29 @@ public final class Consumer: BrokerChannel {
     /// The message did harm: it goes to the queue's dead-letter exchange or, with `requeue`, back to the queue, where it
     /// counts as a failed delivery.
     public func reject(_ tag: DeliveryTag, requeue: Bool) {
-        guard isCurrent(tag), ended(tag, window.settle(tag.number)) else { return }
-        settlements.sent(1, at: loop.now.monotonic)
-        send(amqp_basic_reject_t(delivery_tag: tag.number, requeue: requeue ? 1 : 0))
+        giveBack(tag, .reject(requeue: requeue))
     }
 
     /// The message is put back unharmed, for another worker; from RabbitMQ 4.3 on this is no failed delivery.
     public func requeue(_ tag: DeliveryTag) {
+        giveBack(tag, .requeue)
+    }
+
+    private func giveBack(_ tag: DeliveryTag, _ way: Return) {
         guard isCurrent(tag), ended(tag, window.settle(tag.number)) else { return }
+        if case .quiescing = consumption {
+            withheld.append((tag.number, way))
+        } else {
+            send(way, tag.number)
+        }
+    }
+
+    private func send(_ way: Return, _ tag: UInt64) {
         settlements.sent(1, at: loop.now.monotonic)
-        send(amqp_basic_nack_t(delivery_tag: tag.number, multiple: 0, requeue: 1))
+        switch way {
+        case .reject(let requeue): send(amqp_basic_reject_t(delivery_tag: tag, requeue: requeue ? 1 : 0))
+        case .requeue: send(amqp_basic_nack_t(delivery_tag: tag, multiple: 0, requeue: 1))
+        }
     }
 
     /// Whether the delivery is unsettled and its channel still there, so that it can be settled.
@@ -149,8 +185,18 @@ public final class Consumer: BrokerChannel {
     }
 
     override func willFlush() {
+        sendSettlements()
+        if case .stopped = consumption, wantsToConsume, isReady, !connection.isClosing { consumeWhenSettled() }
+    }
+
+    /// - Parameter all: acknowledgements that wait for older deliveries as well.
+    private func sendSettlements(all: Bool = false) {
+        if case .quiescing = consumption { return }
+        // First: a later acknowledgement may be for all before it.
+        for (tag, way) in withheld { send(way, tag) }
+        withheld.removeAll(keepingCapacity: true)
         let now = loop.now.monotonic
-        window.decide(now: now)
+        window.decide(now: all ? .distantFuture : now)
         if !window.acks.isEmpty { settlements.sent(window.acks.count, at: now) }
         for ack in window.acks {
             send(amqp_basic_ack_t(delivery_tag: ack.tag, multiple: ack.multiple ? 1 : 0))
@@ -165,23 +211,55 @@ public final class Consumer: BrokerChannel {
 
     /// What is done leaves now, however short it has waited: whoever takes over would do it again.
     override func willClose() {
-        window.decide(now: .distantFuture)
-        willFlush()
+        if case .quiescing = consumption { sendCancel() }
+        sendSettlements(all: true)
     }
 
     /// Asks the broker for no more deliveries until `resume`. Those that come nevertheless are to be settled as ever; the
     /// channel stays ready, also across a lost connection.
+    ///
+    /// The broker is asked when nothing is in transit, so that no delivery counts as failed: settlements are withheld for up
+    /// to 250 ms.
     public func pause() {
         loop.assertOnLoop()
         wantsToConsume = false
-        if case .running = consumption { sendCancel() }
+        if case .running = consumption { quiesce() }
     }
 
-    /// Takes deliveries again after `pause` or `stopConsuming`.
+    /// Takes deliveries again after `pause` or `stopConsuming`: once no more are unsettled than a quarter of the prefetch.
     public func resume() {
         loop.assertOnLoop()
         wantsToConsume = true
-        if isReady, case .stopped = consumption { sendConsume() }
+        switch consumption {
+        case .stopped: if isReady { consumeWhenSettled() }
+        case .quiescing:
+            endQuiescence()
+            consumption = .running
+            wire?.flushAtEndOfTurn()
+            resumeStopWaiters()
+        case .starting, .running, .stopping, .cancelled: break
+        }
+    }
+
+    private func quiesce() {
+        let now = loop.now.monotonic
+        quiescence = Quiescence(room: prefetch - window.unacknowledgedCount(from: firstTag), now: now)
+        consumption = .quiescing
+        reviewQuiescence(now)
+    }
+
+    private func reviewQuiescence(_ now: MonotonicTime) {
+        guard !quiescence.isOver(now: now) else { return sendCancel() }
+        guard quiescenceTimer == nil else { return }
+        quiescenceTimer = loop.schedule(at: quiescence.endsAt) { [self] in
+            quiescenceTimer = nil
+            reviewQuiescence(loop.now.monotonic)
+        }
+    }
+
+    private func endQuiescence() {
+        if let quiescenceTimer { loop.cancel(quiescenceTimer) }
+        quiescenceTimer = nil
     }
 
     /// Fetches one message, whether paused or not; it is settled as any other. `nil` when the queue is empty, when there is
@@ -209,12 +287,13 @@ public final class Consumer: BrokerChannel {
         answered()
         switch consumption {
         case .starting, .stopping: expectAnswer()
-        case .stopped, .running, .cancelled: if getWaiter != nil { expectAnswer() }
+        case .stopped, .running, .quiescing, .cancelled: if getWaiter != nil { expectAnswer() }
         }
     }
 
-    /// Asks the broker for no more deliveries, and returns when none can come any more, or after `deadlineSeconds`. Those
-    /// that came, also while this waited, are to be settled as ever. Across a lost connection it stays stopped.
+    /// Asks the broker for no more deliveries, as `pause` does, and returns when none can come any more, or after
+    /// `deadlineSeconds`. Those that came, also while this waited, are to be settled as ever. Across a lost connection it
+    /// stays stopped.
     public func stopConsuming(deadlineSeconds: Int? = nil) async {
         await stopConsuming(by: deadlineSeconds.map { loop.now.monotonic + .seconds($0) })
     }
@@ -224,8 +303,11 @@ public final class Consumer: BrokerChannel {
         wantsToConsume = false
         switch consumption {
         case .stopped, .cancelled: return
-        case .running: sendCancel()
-        case .starting, .stopping: break
+        case .running: quiesce()
+        case .starting, .quiescing, .stopping: break
+        }
+        if case .quiescing = consumption, let deadline, deadline < loop.now.monotonic + Quiescence.longest {
+            sendCancel()
         }
         let timer = deadline.map { loop.schedule(at: $0) { [self] in resumeStopWaiters() } }
         await withUnsafeContinuation { stopWaiters.append($0) }
@@ -241,11 +323,13 @@ public final class Consumer: BrokerChannel {
     ///
     /// - Returns: false where it may be lost: there was no answer in time, or the channel has ended meanwhile.
     @discardableResult public func untilSettled(by deadline: MonotonicTime) async -> Bool {
-        willClose()
+        sendSettlements(all: true)
         let channel = generation
         let isAnswered = if case .running = consumption { true } else { false }
         await stopConsuming(by: deadline)
         if case .stopping = consumption { return false }
+        // What was withheld, or settled meanwhile.
+        sendSettlements(all: true)
         if !isAnswered {
             guard isReady, await isEchoed(by: deadline) else { return false }
             if let safeAt = settlements.safeAt, safeAt > loop.now.monotonic {
@@ -273,13 +357,20 @@ public final class Consumer: BrokerChannel {
         for waiter in waiters { waiter.resume() }
     }
 
+    /// A consumer keeps the prefetch that it began with, and what was delivered to those before it does not count for it. So
+    /// that the unsettled deliveries are bounded by a prefetch and a quarter, the next one begins once most are settled.
+    private func consumeWhenSettled() {
+        if window.unacknowledgedCount <= prefetch / Self.oldShareMax { sendConsume() }
+    }
+
     private func sendConsume() {
         consumption = .starting
+        consumerNumber += 1
+        firstTag = window.nextTag
         expectAnswer()
         let sent = send { pool in
             amqp_basic_consume_t(
-                ticket: 0, queue: pool.bytes(configuration.queue), consumer_tag: pool.bytes(Self.consumerTag),
-                no_local: 0,
+                ticket: 0, queue: pool.bytes(configuration.queue), consumer_tag: pool.bytes(consumerTag), no_local: 0,
                 no_ack: 0, exclusive: 0, nowait: 0, arguments: amqp_table_t())
         }
         if !sent {
@@ -287,11 +378,13 @@ public final class Consumer: BrokerChannel {
         }
     }
 
+    /// What was withheld follows at the end of the turn.
     private func sendCancel() {
+        endQuiescence()
         consumption = .stopping
         expectAnswer()
         _ = send { pool in
-            amqp_basic_cancel_t(consumer_tag: pool.bytes(Self.consumerTag), nowait: 0)
+            amqp_basic_cancel_t(consumer_tag: pool.bytes(consumerTag), nowait: 0)
         }
     }
 
@@ -320,8 +413,7 @@ public final class Consumer: BrokerChannel {
 
     private func sendPrefetch() {
         send(
-            amqp_basic_qos_t(
-                prefetch_size: 0, prefetch_count: UInt16(clamping: max(1, configuration.prefetch)), global: 0))
+            amqp_basic_qos_t(prefetch_size: 0, prefetch_count: UInt16(prefetch), global: 0))
     }
 
     override func channelLost(_ error: AMQPError) {
@@ -329,6 +421,8 @@ public final class Consumer: BrokerChannel {
         let hadDeliveries = window.hadDeliveries
         window = Self.newWindow(configuration)
         settlements = RecentSettlements()
+        withheld = []
+        endQuiescence()
         assembler.reset()
         if isHeldUp {
             isHeldUp = false
@@ -351,8 +445,14 @@ public final class Consumer: BrokerChannel {
             guard window.openCount < openMax, window.delivered(deliver.delivery_tag) else { return false }
             arriving = (deliver.delivery_tag, deliver.redelivered != 0, false)
             assembler.begin(exchange: deliver.exchange.buffer, routingKey: deliver.routing_key.buffer)
+            switch consumption {
             // The answer to our cancel stands behind all that is on its way.
-            if case .stopping = consumption { updateDeadline() }
+            case .stopping: updateDeadline()
+            case .quiescing:
+                quiescence.delivered(now: loop.now.monotonic)
+                reviewQuiescence(loop.now.monotonic)
+            case .stopped, .starting, .running, .cancelled: break
+            }
             return true
         case .basicQosOK where echoes.answered < echoes.sent:
             echoes.answered += 1
@@ -367,14 +467,14 @@ public final class Consumer: BrokerChannel {
             consumption = .running
             becomeReady()
             updateDeadline()
-            if !wantsToConsume { sendCancel() }
+            if !wantsToConsume { quiesce() }
             return true
         case .basicCancelOK:
             guard case .stopping = consumption else { return false }
             consumptionStopped()
             becomeReady()
             updateDeadline()
-            if wantsToConsume { sendConsume() }
+            if wantsToConsume { consumeWhenSettled() }
             return true
         case .basicGetOK(let got):
             guard getWaiter != nil, window.delivered(got.delivery_tag) else { return false }
@@ -398,16 +498,19 @@ public final class Consumer: BrokerChannel {
         switch consumption {
         // The answer to our own cancel follows.
         case .stopping, .stopped, .cancelled: return
-        case .starting, .running: break
+        case .starting, .running, .quiescing: break
         }
+        endQuiescence()
         consumption = .cancelled
         updateDeadline()
+        wire?.flushAtEndOfTurn()
+        resumeStopWaiters()
         retry(after: AMQPError(.consumerCancelled, "the broker ended the consumer of queue \(configuration.queue)")) {
             [self] in
             guard case .cancelled = consumption else { return }
             consumptionStopped()
             if wantsToConsume {
-                sendConsume()
+                consumeWhenSettled()
             } else {
                 becomeReady()
                 updateDeadline()

@@ -20,6 +20,9 @@ public struct ScriptedBrokerBehaviour: Sendable {
     /// Queues whose consumers are left without an answer, as by a quorum queue without a majority. Their channel hears
     /// nothing more but its close.
     public var unansweredQueues: Set<String> = []
+    /// The time from a queue to the channel of a consumer. A delivery whose consumer is cancelled meanwhile returns to its
+    /// queue and counts as a failed delivery, as in RabbitMQ's quorum queues.
+    public var deliveryDelay = Duration.zero
     public var heartbeatSeconds: UInt16 = 60
     public var frameBytesMax: UInt32 = 131_072
     /// Channels that a connection may have.
@@ -59,6 +62,8 @@ public final class ScriptedBroker {
     public internal(set) var logins = 0
     /// Deliveries that consumers gave back themselves, to be delivered again.
     public internal(set) var requeued = 0
+    /// Channels that crashed because a consumer tag was used again while a delivery to it was unsettled.
+    public internal(set) var channelCrashes = 0
     /// Told of each message that a queue takes.
     public var onAppend: (ScriptedQueue, ScriptedMessage) -> Void = { _, _ in }
     /// Told of each delivery that was in vain, its count included.

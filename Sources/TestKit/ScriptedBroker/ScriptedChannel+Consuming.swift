@@ -1,4 +1,5 @@
 import AMQP
+import EventLoop
 
 /// What consumers get, and what they hold.
 extension ScriptedChannel {
@@ -26,11 +27,22 @@ extension ScriptedChannel {
             connection.close(530, "NOT_ALLOWED - attempt to reuse consumer tag '\(tag)'")
             return
         }
+        guard !hasUnsettled(tag, of: queue) else {
+            broker.channelCrashes += 1
+            connection.close(541, "INTERNAL_ERROR")
+            return
+        }
         let consumer = ScriptedConsumer(
             tag: tag, queue: queue, channel: self, acknowledgesItself: flags & 2 != 0, prefetch: prefetch)
         consumers.append(consumer)
         send(.basicConsumeOK) { $0.shortString(tag) }
         queue.add(consumer)
+    }
+
+    /// RabbitMQ 3.10 and 3.11 crash the channel then, and with it the connection (rabbitmq-server#5927).
+    private func hasUnsettled(_ tag: String, of queue: ScriptedQueue) -> Bool {
+        func isOfTag(_ item: Unsettled) -> Bool { item.queue === queue && item.consumer?.tag == tag }
+        return unsettled.contains(where: isOfTag) || keptBack.contains(where: isOfTag)
     }
 
     func cancel(_ reader: inout WireReader) throws(ArgumentsCutShort) {
@@ -52,6 +64,31 @@ extension ScriptedChannel {
     }
 
     func deliver(_ message: ScriptedMessage, to consumer: ScriptedConsumer) {
+        let delay = broker.behaviour.deliveryDelay
+        guard delay > .zero else { return arrived(message, for: consumer) }
+        consumer.unsettled += 1
+        consumer.queue.unsettled += 1
+        inTransit.append((message, consumer))
+        broker.loop.schedule(after: delay) { [self] in oldestInTransitArrived() }
+    }
+
+    private func oldestInTransitArrived() {
+        // Else it went back with the channel, or with one before it.
+        guard let (message, consumer) = inTransit.first else { return }
+        guard consumers.contains(where: { $0 === consumer }) else { return putBackInTransit { $0 === consumer } }
+        inTransit.removeFirst()
+        consumer.unsettled -= 1
+        consumer.queue.unsettled -= 1
+        arrived(message, for: consumer)
+    }
+
+    func putBackInTransit(where isMeant: (ScriptedConsumer) -> Bool) {
+        let ended = inTransit.filter { isMeant($0.consumer) }
+        inTransit.removeAll { isMeant($0.consumer) }
+        for (message, consumer) in ended.reversed() { consumer.queue.putBack([message]) }
+    }
+
+    private func arrived(_ message: ScriptedMessage, for consumer: ScriptedConsumer) {
         let tag = hold(message, from: consumer.queue, consumer: consumer)
         send(.basicDeliver) { writer in
             writer.shortString(consumer.tag)

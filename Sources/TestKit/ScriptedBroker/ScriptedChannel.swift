@@ -21,6 +21,8 @@ final class ScriptedChannel {
     var prefetch = 0
     var consumers: [ScriptedConsumer] = []
     var nextTag: UInt64 = 1
+    /// Between their queue and this channel, oldest first.
+    var inTransit: [(message: ScriptedMessage, consumer: ScriptedConsumer)] = []
     /// By tag.
     var unsettled: [Unsettled] = []
     /// Settlements that the queue was sent and has not applied, at most; more are kept back (`rabbit_fifo_client`).
@@ -71,6 +73,8 @@ final class ScriptedChannel {
         for consumer in ended { consumer.queue.remove(consumer) }
         consumers = []
         confirms = nil
+        // Before older ones, which come to stand in front of them.
+        putBackInTransit { _ in true }
         settle((keptBack + unsettled).sorted { $0.tag < $1.tag }, requeue: true)
         (unsettled, keptBack) = ([], [])
         // The next in line, where only one gets messages; those that were put back are in front.

@@ -74,6 +74,7 @@ final class SimulatedWorld {
         }
         report.dropped = broker.dropped.count
         report.requeued = broker.requeued
+        report.channelCrashes = broker.channelCrashes
         loop.enter { for worker in workers { end(worker) } }
         _ = loop.run(limit: .seconds(60)) { workersEnded == workersMade }
         // A broker that listens keeps itself alive.

@@ -29,6 +29,9 @@ struct SimulationJudge {
         if report.dropped > 0 { violations.append("the broker dropped \(report.dropped) messages") }
         if report.foreignPushes > 0 { violations.append("\(report.foreignPushes) pushes are of no message") }
         if report.foreignMessages > 0 { violations.append("\(report.foreignMessages) results are of no message") }
+        if report.channelCrashes > 0 {
+            violations.append("a reused consumer tag crashed \(report.channelCrashes) channels of the broker")
+        }
         if report.deliveryCountMax > Self.deliveriesMax {
             violations.append("a message was delivered in vain \(report.deliveryCountMax) times")
         }

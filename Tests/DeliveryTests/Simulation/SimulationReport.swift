@@ -58,6 +58,8 @@ struct SimulationReport {
     var foreignMessages = 0
     var deliveryCountMax = 0
     var requeued = 0
+    /// Channels of the broker that a worker's use of a consumer tag crashed.
+    var channelCrashes = 0
     /// Where messages are left.
     var unfinished: [String] = []
     var dropped = 0
