@@ -1,4 +1,6 @@
+import AMQP
 import APNSSimulator
+import Crypto
 import EventLoop
 import Telemetry
 import TestKit
@@ -53,6 +55,27 @@ import Testing
         try #require(scene.rig.run { scene.results == 1 })
         scene.rig.drain(deadlineSeconds: 30)
         #expect(scene.rig.run { scene.rig.unfinished == 0 })
+        #expect(scene.rig.letsGo())
+    }
+
+    /// Lanes come and go while others have the first of its kind.
+    @Test func whatWaitsForAnotherLaneEndsWithItsOwn() throws {
+        let scene = try LaneScene()
+        let id = try #require(UUIDValue(LaneScene.id(0)))
+        scene.rig.withLane { lane in
+            lane.consumers[0].onDelivery = { delivery in
+                // As if another lane had it.
+                let key = lane.copies.key(id: id, of: delivery.content)
+                _ = lane.copies.begin(key, CopyArrival(channel: lane.copies.openChannel()))
+                lane.take(delivery, from: 0)
+            }
+        }
+        scene.request(1)
+        try #require(scene.rig.run { scene.rig.counters.inFlight.value == 1 })
+        scene.rig.drain(deadlineSeconds: 0)
+        #expect(scene.rig.run { scene.rig.unfinished == 1 && scene.rig.broker.connectionCount == 0 })
+        #expect(scene.rig.queue()?.ready.count == 1 && scene.results == 0 && scene.pushes.isEmpty)
+        #expect(scene.rig.counters.inFlight.value == 0)
         #expect(scene.rig.letsGo())
     }
 

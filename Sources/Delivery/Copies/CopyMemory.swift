@@ -37,7 +37,13 @@ public final class CopyMemory: @unchecked Sendable {
         case same
     }
 
-    typealias Waiter = UnsafeContinuation<Verdict?, Never>
+    struct Waiter {
+        /// The lane of the delivery that waits, which the waiting task keeps alive.
+        let lane: ObjectIdentifier?
+        let continuation: UnsafeContinuation<Verdict?, Never>
+
+        func resume(returning verdict: Verdict?) { continuation.resume(returning: verdict) }
+    }
 
     /// Settled messages that are remembered at least; a stripe has a sixteenth more than its share, since keys do not spread
     /// evenly.
@@ -138,10 +144,11 @@ public final class CopyMemory: @unchecked Sendable {
     }
 
     /// Waits until the delivery that is on its way is settled. `nil`: begin anew, since that one was given back undecided,
-    /// or has ended already, or went to the wait from which this one is back.
-    func ending(of key: CopyKey, _ arrival: CopyArrival) async -> Ending? {
+    /// or has ended already, or went to the wait from which this one is back, or since `lane` ends (`endWaits`).
+    func ending(of key: CopyKey, _ arrival: CopyArrival, in lane: ObjectIdentifier? = nil) async -> Ending? {
         var (isSame, isEarly) = (false, false)
-        let verdict = await withUnsafeContinuation { waiter in
+        let verdict = await withUnsafeContinuation { (continuation: UnsafeContinuation<Verdict?, Never>) in
+            let waiter = Waiter(lane: lane, continuation: continuation)
             let isWaiting = stripe(of: key).withLock { stripe in
                 guard case .delivering(let held) = stripe.table.find(key) else { return false }
                 if arrival.isRepeated(held) {
@@ -163,6 +170,13 @@ public final class CopyMemory: @unchecked Sendable {
         // There may be no other: if its publish was repeated, that one will be known by its name.
         guard let verdict, !isEarly else { return nil }
         return isSame ? .same : .shared(verdict)
+    }
+
+    /// The lane ends: its deliveries wait no longer for those of other lanes.
+    func endWaits(of lane: ObjectIdentifier) {
+        for stripe in stripes {
+            for waiter in stripe.withLock({ $0.takeWaiters(of: lane) }) { waiter.resume(returning: nil) }
+        }
     }
 
     /// It is about to be sent to a wait, which it may come back from before the broker has confirmed that.

@@ -17,6 +17,17 @@ final class CopyStripe: @unchecked Sendable {
             waiters[key, default: []].append(waiter)
         }
 
+        /// Of a lane that ends. All resume alike, so their order does not matter.
+        mutating func takeWaiters(of lane: ObjectIdentifier) -> [CopyMemory.Waiter] {
+            var taken: [CopyMemory.Waiter] = []
+            for (key, waiting) in waiters where waiting.contains(where: { $0.lane == lane }) {
+                taken += waiting.filter { $0.lane == lane }
+                let rest = waiting.filter { $0.lane != lane }
+                waiters[key] = rest.isEmpty ? nil : rest
+            }
+            return taken
+        }
+
         mutating func takeWaiters(_ key: CopyKey) -> [CopyMemory.Waiter] {
             waiters.isEmpty ? [] : waiters.removeValue(forKey: key) ?? []
         }

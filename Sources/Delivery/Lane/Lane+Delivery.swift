@@ -87,12 +87,15 @@ extension Lane {
     }
 
     private func waitForFirst(_ sending: Sending, _ arrival: CopyArrival, _ record: DeliveryRecord) async {
-        let ending = await copies.ending(of: sending.key, arrival)
+        let ending = await copies.ending(of: sending.key, arrival, in: ObjectIdentifier(self))
         // Its channel may have been lost while it waited: then it comes again.
         guard holds(record) else { return acknowledgeCopy(record) }
         switch ending {
         case .shared(let verdict): settleCopy(verdict, record)
         case .same: acknowledgeCopy(record)
+        case .none where isEnding:
+            _ = acknowledge(record, .ended)
+            end(record)
         case .none: deliver(sending, arrival, record)
         }
     }

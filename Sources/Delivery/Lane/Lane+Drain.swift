@@ -57,6 +57,7 @@ extension Lane {
         }
         // Whoever waited on would not be called any more: the loop may end with the lane.
         backlog.pauses.resume(returning: ())
+        copies.endWaits(of: ObjectIdentifier(self))
         await untilSettled()
         await consuming.close(deadlineSeconds: Self.closeDeadlineSeconds)
         await publishing.close(deadlineSeconds: Self.closeDeadlineSeconds)
