@@ -48,8 +48,6 @@ public final class CopyMemory: @unchecked Sendable {
     /// Settled messages that are remembered at least; a stripe has a sixteenth more than its share, since keys do not spread
     /// evenly.
     public static let settledMax = 100_000
-    /// Lost channels that redeliveries are compared with.
-    static let lostChannelsMax = 256
     /// An acknowledgement that was decided so shortly before its channel was lost may not have arrived: it is gathered with
     /// others, then sent.
     static let lateAcknowledgementSecondsMax = 5
@@ -59,7 +57,7 @@ public final class CopyMemory: @unchecked Sendable {
     private let stripes: [CopyStripe]
     private let channelLock = ThreadLock()
     private var channelsOpened: UInt16 = 0
-    private var lostChannels: [(channel: Channel, at: MonotonicTime)] = []
+    private var lostChannels = LostChannels()
 
     /// - Parameter settledMax: for tests.
     init(settledMax: Int) {
@@ -88,14 +86,16 @@ public final class CopyMemory: @unchecked Sendable {
 
     /// What came on it and was not acknowledged comes again.
     func lose(_ channel: Channel, now: MonotonicTime) {
-        channelLock.withLock {
-            if lostChannels.count == Self.lostChannelsMax { lostChannels.removeFirst() }
-            lostChannels.append((channel, now))
-        }
+        channelLock.withLock { lostChannels.add(channel, at: now) }
+    }
+
+    /// - Parameter channels: that lanes of the process have open at the same time, and that an outage loses at once.
+    func expect(channels: Int) {
+        channelLock.withLock { lostChannels.expect(channels: channels) }
     }
 
     private func lossTime(of channel: Channel) -> MonotonicTime? {
-        channelLock.withLock { lostChannels.last { $0.channel == channel }?.at }
+        channelLock.withLock { lostChannels.time(of: channel) }
     }
 
     func begin(_ key: CopyKey, _ arrival: CopyArrival) -> Admission {

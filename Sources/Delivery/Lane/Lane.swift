@@ -103,6 +103,7 @@ public actor Lane {
             loop: loop, connectors: connectors.publisher, configuration: configuration.broker(for: .publish))
         consumers = configuration.consumers.map { Consumer(on: consuming, configuration: $0) }
         priorities = configuration.priorities
+        copies.expect(channels: configuration.laneCount * consumers.count)
         channels = consumers.map { _ in copies.openChannel() }
         outages = BrokerOutages(queues: configuration.consumers.map(\.queue))
         publisher = Publisher(on: publishing, configuration: configuration.publisher)

@@ -49,6 +49,25 @@ import Testing
         #expect(begin(key(), memory.openChannel(), isRedelivered: true) == .accepted)
     }
 
+    /// Four lanes with 64 shards and the quarantine, in several outages one after the other.
+    @Test func anOutageLosesTheChannelsOfAllLanes() {
+        let consumers = 4 * 65
+        memory.expect(channels: consumers)
+        let channels = (0..<consumers).map { _ in memory.openChannel() }
+        for (number, channel) in channels.enumerated() {
+            #expect(begin(key(UInt64(number)), channel) == .first)
+            memory.settle(key(UInt64(number)), accepted, now: seconds(0))
+        }
+        for channel in channels { memory.lose(channel, now: seconds(1)) }
+        for _ in 1..<LostChannels.outagesMax {
+            for _ in channels { memory.lose(memory.openChannel(), now: seconds(2)) }
+        }
+        let next = memory.openChannel()
+        for number in channels.indices {
+            #expect(begin(key(UInt64(number)), next, isRedelivered: true, count: 1) == .done)
+        }
+    }
+
     @Test func aRedriveIsANewTry() {
         let channel = memory.openChannel()
         for verdict in [rejected, waits] {
