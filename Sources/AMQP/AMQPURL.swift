@@ -17,6 +17,20 @@ public struct AMQPURL: Sendable {
     /// The query's `connection_timeout`, in milliseconds.
     public var connectionTimeoutMilliseconds: Int?
 
+    /// `connectionTimeoutMilliseconds` in whole seconds; nil where the URL has none, or 0.
+    var stepSecondsMax: Int? {
+        connectionTimeoutMilliseconds.flatMap { $0 > 0 ? ($0 + 999) / 1000 : nil }
+    }
+
+    /// What the URL says, and the defaults for all else: `connection_timeout` is the limit of connecting over TCP and of
+    /// the TLS handshake, each. The login has it as well.
+    public var connectOptions: ConnectOptions {
+        var options = ConnectOptions()
+        options.connectSecondsMax = stepSecondsMax ?? options.connectSecondsMax
+        options.handshakeSecondsMax = stepSecondsMax ?? options.handshakeSecondsMax
+        return options
+    }
+
     static let hostsMax = 64
 
     /// Reads `text`. The error says what is wrong and never quotes the URL, which may hold a password.

@@ -12,7 +12,8 @@ public struct ConnectionConfiguration: Sendable {
     public var heartbeatSeconds = 30
     /// The largest frame in either direction; the broker may lower it. Brokers from 4.1 refuse less than 8192.
     public var frameBytesMax = 131_072
-    /// From opening the stream until the login is over, and from opening a channel until it is ready to work.
+    /// From the open stream until the login is over, and from opening a channel until it is ready to work. Opening the
+    /// stream has the limits of the connector's `ConnectOptions`.
     public var openingDeadlineSeconds = 15
     /// The least delay after a failure.
     public var retryDelayMillisecondsMin = 100
@@ -34,9 +35,7 @@ public struct ConnectionConfiguration: Sendable {
         credentials = url.credentials
         virtualHost = url.virtualHost
         heartbeatSeconds = url.heartbeatSeconds ?? heartbeatSeconds
-        if let milliseconds = url.connectionTimeoutMilliseconds, milliseconds > 0 {
-            openingDeadlineSeconds = (milliseconds + 999) / 1000
-        }
+        openingDeadlineSeconds = url.stepSecondsMax ?? openingDeadlineSeconds
     }
 }
 

@@ -40,8 +40,13 @@ open class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
     }
 
     /// Opens a connection; the outcome arrives at `handler` as `connected` or `closed`.
-    open func connect(to endpoint: Endpoint, handler: ByteStreamHandler) -> ByteTransport {
+    open func connect(to endpoint: Endpoint, options: ConnectOptions, handler: ByteStreamHandler) -> ByteTransport {
         fatalError("a kind of loop provides this")
+    }
+
+    /// Opens a connection with the default options.
+    public final func connect(to endpoint: Endpoint, handler: ByteStreamHandler) -> ByteTransport {
+        connect(to: endpoint, options: ConnectOptions(), handler: handler)
     }
 
     /// Accepts connections at `endpoint`, port 0 being any free one. `accept` gives each its handler before it returns.

@@ -3,9 +3,10 @@ public import EventLoop
 /// Opens byte streams through an HTTP proxy, by CONNECT (RFC 9110, section 9.3.6). TLS goes over it as over TCP, so that
 /// the proxy sees host and port and nothing else.
 ///
-/// A proxy that takes longer than ``answerSecondsMax`` is given up: whoever connects has a longer time for the whole, and
-/// would take the other side to be silent.
+/// A proxy that does not answer CONNECT within ``answerSecondsMax`` is given up. Connecting to the proxy has the limits of
+/// the connector below.
 public final class ProxyConnector: ByteConnector {
+    /// Time for the proxy's answer, which has to connect to the other side itself, from the open connection to the proxy.
     public static let answerSecondsMax = 6
 
     private let proxy: ByteConnector
@@ -17,14 +18,12 @@ public final class ProxyConnector: ByteConnector {
     public init(to endpoint: Endpoint, through proxy: ByteConnector, authorization: String? = nil) {
         self.proxy = proxy
         self.authorization = authorization
-        super.init(loop: proxy.loop, endpoint: endpoint)
+        super.init(loop: proxy.loop, endpoint: endpoint, options: proxy.options)
     }
 
     public override func connect(_ handler: ByteStreamHandler) -> ByteTransport {
         let handler = TunnelHandler(handler, request: request, target: endpoint, proxy: proxy.endpoint)
-        let transport = proxy.connect(handler)
-        handler.begin(on: transport, loop)
-        return transport
+        return proxy.connect(handler)
     }
 
     private var request: [UInt8] {
@@ -42,7 +41,7 @@ private final class TunnelHandler: ByteStreamHandler {
     private var answer = ConnectAnswer()
     private var transport: ByteTransport?
     private var failure: TransportError?
-    /// Runs until the proxy has answered.
+    /// The timer runs from the open connection until the proxy has answered.
     private var cancelTimer: () -> Void = {}
 
     init(_ next: ByteStreamHandler, request: [UInt8], target: Endpoint, proxy: Endpoint) {
@@ -52,16 +51,13 @@ private final class TunnelHandler: ByteStreamHandler {
         unsent = request
     }
 
-    func begin(on transport: ByteTransport, _ loop: EventLoop) {
+    override func connected(_ transport: ByteTransport) {
         self.transport = transport
+        let loop = transport.loop
         let timer = loop.schedule(after: .seconds(ProxyConnector.answerSecondsMax)) { [self] in
             fail("\(place) has not answered CONNECT \(target) within \(ProxyConnector.answerSecondsMax) s")
         }
         cancelTimer = { loop.cancel(timer) }
-    }
-
-    override func connected(_ transport: ByteTransport) {
-        self.transport = transport
         writable()
     }
 

@@ -19,7 +19,7 @@ public final class TLSConnector: ByteConnector {
         self.below = below
         self.context = context
         name = serverName ?? below.endpoint.host
-        super.init(loop: below.loop, endpoint: below.endpoint)
+        super.init(loop: below.loop, endpoint: below.endpoint, options: below.options)
     }
 
     public override func connect(_ handler: ByteStreamHandler) -> ByteTransport {

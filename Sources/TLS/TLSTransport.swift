@@ -5,7 +5,7 @@ public import EventLoop
 /// A write becomes records of 16 KiB and one write below: whoever gathers a turn's output writes it at once.
 /// Certificates are verified before any byte is given to or taken from the handler.
 public final class TLSTransport: ByteTransport {
-    /// From the connection below being open to the end of the handshake.
+    /// Time for a client's handshake with us, from the open connection below. A connector's options say it for our own.
     public static let handshakeTimeoutSeconds = 10
     /// How long `close` waits for the transport below to take what is left.
     public static let closeDeadlineSeconds = 5
@@ -27,6 +27,7 @@ public final class TLSTransport: ByteTransport {
     }
 
     private let session: TLSSession
+    private let handshakeSecondsMax: Int
     private var state = State.connecting
     /// Set before the loop calls anything.
     private var below: ByteTransport?
@@ -43,8 +44,9 @@ public final class TLSTransport: ByteTransport {
     private var backlog: [UInt8] = []
     private let plaintext = UnsafeMutableRawBufferPointer.allocate(byteCount: plaintextBytesMax, alignment: 16)
 
-    private init(loop: EventLoop, session: TLSSession, handler: ByteStreamHandler?) {
+    private init(loop: EventLoop, session: TLSSession, handshakeSecondsMax: Int, handler: ByteStreamHandler?) {
         self.session = session
+        self.handshakeSecondsMax = handshakeSecondsMax
         super.init(loop: loop, handler: handler)
     }
 
@@ -57,7 +59,9 @@ public final class TLSTransport: ByteTransport {
         over connector: ByteConnector, context: TLSContext, name: String, handler: ByteStreamHandler
     ) throws(TransportError) -> TLSTransport {
         let session = try TLSSession(context, name: name, place: connector.endpoint.description)
-        let transport = TLSTransport(loop: connector.loop, session: session, handler: handler)
+        let transport = TLSTransport(
+            loop: connector.loop, session: session, handshakeSecondsMax: connector.options.handshakeSecondsMax,
+            handler: handler)
         transport.below = connector.connect(CiphertextHandler(transport))
         return transport
     }
@@ -78,7 +82,8 @@ public final class TLSTransport: ByteTransport {
         do {
             let session = try TLSSession(context, name: nil, place: "TLS client")
             if let admits { session.admits = admits }
-            let transport = TLSTransport(loop: accepted.loop, session: session, handler: handler)
+            let transport = TLSTransport(
+                loop: accepted.loop, session: session, handshakeSecondsMax: handshakeTimeoutSeconds, handler: handler)
             transport.below = accepted
             accepted.handler = CiphertextHandler(transport)
             return transport
@@ -104,9 +109,9 @@ public final class TLSTransport: ByteTransport {
     fileprivate func belowConnected() {
         guard case .connecting = state else { return }
         state = .handshaking
-        timer = loop.schedule(after: .seconds(Self.handshakeTimeoutSeconds)) { [weak self] in
+        let seconds = handshakeSecondsMax
+        timer = loop.schedule(after: .seconds(seconds)) { [weak self] in
             guard let self else { return }
-            let seconds = Self.handshakeTimeoutSeconds
             fail(TransportError(.timedOut, "\(session.place): no TLS handshake within \(seconds) s"))
         }
         pump(UnsafeRawBufferPointer(start: nil, count: 0))

@@ -479,7 +479,7 @@ import Testing
 
     @Test func aPeerWithoutSettingsIsGivenUpAndItsPushesAreGivenBack() throws {
         let rig = try PoolRig {
-            $0.connectTimeoutSeconds = 5
+            $0.settingsTimeoutSeconds = 5
             $0.waitSecondsMax = 20
         }
         rig.loop.enter { rig.apns.stop() }
@@ -492,6 +492,28 @@ import Testing
         #expect(rig.outcomes.values.allSatisfy { $0 == .notSent(.noConnection) })
         #expect(rig.withPool { $0.waitingCount } == 0)
         #expect(mute.connections > 1)
+    }
+
+    @Test func slowConnectingLeavesTheWholeTimeForSettings() throws {
+        let rig = try PoolRig()
+        // Connecting and SETTINGS take 6 s each.
+        rig.loop.network.latencyMicroseconds = 6_000_000...6_000_000
+        rig.send()
+        rig.pass(.seconds(13))
+        #expect(rig.events == [.connected])
+    }
+
+    @Test func connectingHasALimitOfItsOwn() throws {
+        let rig = try PoolRig()
+        rig.loop.network.latencyMicroseconds = 9_000_000...9_000_000
+        rig.send()
+        rig.pass(.seconds(9))
+        guard case .cannotConnect(let error, _, _) = rig.events.first else {
+            Issue.record("\(rig.events)")
+            return
+        }
+        let place = FakeAPNS.endpoint.description
+        #expect(error == TransportError(.timedOut, "\(place): no connection within 8 s"))
     }
 
     @Test func connectingDoesNotStorm() throws {

@@ -147,7 +147,7 @@ import Testing
                         transport.handler = Echo()
                     }
                 }
-                let addresses = listeners.map { Resolver.lookUp($0.endpoint, flags: AI_NUMERICHOST) }
+                let addresses = listeners.compactMap { Resolver.numeric($0.endpoint) }
                 guard addresses.count == 2 else { return loop.stop() }
                 func connect(_ number: Int) {
                     guard number < addresses.count else {
@@ -155,9 +155,10 @@ import Testing
                         return loop.stop()
                     }
                     let address = addresses[number]
-                    loop.lookUp = { _ in address }
+                    loop.nameLookups = NameLookups { _ in .success(address) }
                     let sender = Sender(count: 1) { _, _ in connect(number + 1) }
-                    _ = loop.connect(to: Endpoint(host: "push.example.com", port: 443), handler: sender)
+                    let place = Endpoint(host: "push.example.com", port: listeners[number].endpoint.port)
+                    _ = loop.connect(to: place, handler: sender)
                 }
                 connect(0)
             }

@@ -67,7 +67,7 @@ import Testing
     @Test func `A peer that says nothing is given up`() throws {
         let (_, clientError) = try meet(serverSays: nil)
         #expect(clientError?.code == .timedOut && clientError?.isRetriable == true)
-        #expect(clientError?.message == "localhost:443: no TLS handshake within 10 s")
+        #expect(clientError?.message == "localhost:443: no TLS handshake within 8 s")
         let (_, serverError) = try meet(clientSays: nil)
         #expect(serverError?.code == .timedOut)
     }

@@ -108,12 +108,13 @@ public final class BrokerConnection {
         let wire = WireConnection(configuration: configuration, owner: self, endpoint: endpoint, loop: loop)
         self.wire = wire
         phase = .loggingIn
-        expectLogin()
         setState(.connecting(endpoint))
         wire.open(connector)
     }
 
-    private func expectLogin() {
+    /// The stream is open and the login begins. Steps before this one have the connector's limits.
+    func loginBegan() {
+        guard !isClosing else { return }
         let seconds = configuration.openingDeadlineSeconds
         deadlineTimer = loop.schedule(after: .seconds(seconds)) { [self] in
             deadlineTimer = nil

@@ -153,6 +153,7 @@ final class WireConnection: ByteStreamHandler {
     override func connected(_ transport: ByteTransport) {
         self.transport = transport
         isConnected = true
+        owner?.loginBegan()
         writer.protocolHeader()
         flushAtEndOfTurn()
     }

@@ -84,10 +84,14 @@ final class APNSConnection: HTTP2ClientDelegate {
     }
 
     func open(through connector: ByteConnector) {
-        phaseTimer = after(configuration.connectTimeoutSeconds) {
-            $0.giveUp("no SETTINGS within \($0.configuration.connectTimeoutSeconds) s")
-        }
         client.connect(through: connector)
+    }
+
+    /// Steps before this one have the connector's limits.
+    override func connected() {
+        phaseTimer = after(configuration.settingsTimeoutSeconds) {
+            $0.giveUp("no SETTINGS within \($0.configuration.settingsTimeoutSeconds) s")
+        }
     }
 
     /// Whether its pushes carry a provider token that is not newer than this.

@@ -8,8 +8,8 @@ public import EventLoop
 public struct ReconnectPolicy: Sendable {
     public struct Configuration: Sendable, Hashable {
         /// The wait from the beginning of the first failed attempt to that of the next; doubles with each further one.
-        /// An attempt that took longer is followed by the least wait. With `connectTimeoutSeconds` of 8 attempts begin
-        /// no more than 10 s apart, so that the end of an outage is soon noticed.
+        /// An attempt that took longer is followed by the least wait. An attempt that is stopped at one of its limits of
+        /// 8 s (TCP, TLS, SETTINGS) is so followed by the next within 10 s, and the end of an outage is soon noticed.
         public var delaySecondsMin: Int64 = 1
         public var delaySecondsMax: Int64 = 9
         /// Half of them may follow each other at once, the others are spread over the minute: else pushes would wait for

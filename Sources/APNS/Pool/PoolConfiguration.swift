@@ -30,8 +30,9 @@ public struct PoolConfiguration: Sendable {
     public var answerBytesMax = 16_384
     /// How long a connection's first push may stay without an answer before another connection is opened.
     public var probeAnswerSecondsMax: Int64 = 5
-    /// How long a connection may take from the first packet to APNs' SETTINGS.
-    public var connectTimeoutSeconds: Int64 = 8
+    /// Time for APNs' SETTINGS after the TLS handshake. The steps before have the limits of the connector's
+    /// `ConnectOptions`.
+    public var settingsTimeoutSeconds: Int64 = 8
     /// A connection without traffic for so long is asked for a sign of life.
     public var idlePingSeconds: Int64 = 60
     /// How long it may take to give one.

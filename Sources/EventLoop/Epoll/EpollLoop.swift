@@ -18,8 +18,13 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     private var events = [epoll_event](repeating: epoll_event(), count: eventsPerTurnMax)
     let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: readBytesMax, alignment: 16)
 
-    /// Asked for the addresses of a name at each connect, on a thread of its own: nothing is kept of what it says.
-    var lookUp: Resolver.LookUp = { Resolver.lookUp($0, flags: 0) }
+    /// Asked for the addresses of a name at each connect; its answers are not kept.
+    var nameLookups = NameLookups.shared
+    /// Orders the addresses of each connect.
+    var addressMemory = AddressMemory()
+    /// What waits for a name, by number: a thread that looks a name up holds the number only.
+    private var nameWaiters: [Int: (Resolver.Answer) -> Void] = [:]
+    private var lastNameWaiter = 0
 
     /// Turns since the loop began, for a watchdog on another thread.
     public let turns = TurnCounter()
@@ -58,6 +63,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         }
         forgetScheduled()
         inbox.close()
+        nameWaiters = [:]
         for watch in watches {
             guard let watch else { continue }
             end(watch)
@@ -170,10 +176,36 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         freeWatches.append(watch.slot)
     }
 
-    public override func connect(to endpoint: Endpoint, handler: ByteStreamHandler) -> ByteTransport {
+    /// Names one request for the addresses of a name, for `stopResolving`.
+    struct NameRequest {
+        fileprivate let number: Int
+        fileprivate let ticket: NameLookups.Ticket
+    }
+
+    /// Calls `completion` on the loop, never from inside this call, unless `stopResolving` comes before or the loop ends.
+    func resolve(_ host: String, _ completion: @escaping (Resolver.Answer) -> Void) -> NameRequest {
+        assertOnLoop()
+        lastNameWaiter += 1
+        let number = lastNameWaiter
+        nameWaiters[number] = completion
+        let ticket = nameLookups.find(host) { [self] answer in
+            post { self.nameWaiters.removeValue(forKey: number)?(answer) }
+        }
+        return NameRequest(number: number, ticket: ticket)
+    }
+
+    func stopResolving(_ request: NameRequest) {
+        assertOnLoop()
+        nameWaiters[request.number] = nil
+        nameLookups.cancel(request.ticket)
+    }
+
+    public override func connect(
+        to endpoint: Endpoint, options: ConnectOptions, handler: ByteStreamHandler
+    ) -> ByteTransport {
         assertOnLoop()
         let transport = TCPTransport(loop: self, handler: handler)
-        transport.connect(to: endpoint)
+        transport.connect(to: endpoint, options: options)
         return transport
     }
 

@@ -1,35 +1,19 @@
 import CLinux
 
-/// Turns a host name into addresses. Names are looked up on a thread of their own, because that can block for long;
-/// addresses written as numbers are not looked up at all.
+/// Turns a host name into addresses, on the calling thread.
 enum Resolver {
-    /// Addresses that are tried; a name with more is cut.
-    static let addressesMax = 8
+    /// Addresses that are taken; a name with more is cut.
+    static let addressesMax = 64
 
-    typealias LookUp = @Sendable (Endpoint) -> Result<[SocketAddress], TransportError>
+    typealias Answer = Result<[SocketAddress], TransportError>
 
-    static func resolve(
-        _ endpoint: Endpoint, for loop: EpollLoop,
-        _ completion: @escaping (Result<[SocketAddress], TransportError>) -> Void
-    ) {
-        if case .success(let addresses) = lookUp(endpoint, flags: AI_NUMERICHOST) {
-            return completion(.success(addresses))
-        }
-        // Only the loop's thread calls what is boxed here.
-        let bound = LoopBound(completion)
-        let lookUp = loop.lookUp
-        do {
-            try DetachedThread.start {
-                let result = lookUp(endpoint)
-                loop.post { bound.value(result) }
-            }
-        } catch {
-            completion(.failure(error))
-        }
+    /// The address that the host's name spells; nil where it is a name.
+    static func numeric(_ endpoint: Endpoint) -> [SocketAddress]? {
+        try? lookUp(endpoint, flags: AI_NUMERICHOST).get()
     }
 
-    /// Blocks while the name service is asked.
-    static func lookUp(_ endpoint: Endpoint, flags: Int32) -> Result<[SocketAddress], TransportError> {
+    /// Blocks while the name service is asked, unless `flags` forbid to ask it.
+    static func lookUp(_ endpoint: Endpoint, flags: Int32 = 0) -> Answer {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         hints.ai_flags = flags | AI_NUMERICSERV
@@ -54,16 +38,5 @@ enum Resolver {
             return .failure(TransportError(.resolve, "\(endpoint.host) has no address"))
         }
         return .success(addresses)
-    }
-}
-
-/// Carries a value that belongs to a loop through another thread, which does not touch it.
-///
-/// `@unchecked Sendable`: the value is used on the loop's thread only.
-struct LoopBound<Value>: @unchecked Sendable {
-    let value: Value
-
-    init(_ value: Value) {
-        self.value = value
     }
 }

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 
 /// An IPv4 or IPv6 address with a port, or the path of a Unix socket, as the kernel wants it.
-struct SocketAddress: Sendable {
+struct SocketAddress: Sendable, Equatable {
     private var storage = sockaddr_storage()
     private let length: socklen_t
 
@@ -39,6 +39,22 @@ struct SocketAddress: Sendable {
         withUnsafeBytes(of: storage) { bytes in
             // The port stands at the same place in both families, in network order.
             UInt16(bytes[2]) << 8 | UInt16(bytes[3])
+        }
+    }
+
+    /// The same host at another port; of an IP address only.
+    func with(port: UInt16) -> SocketAddress {
+        var other = self
+        withUnsafeMutableBytes(of: &other.storage) { bytes in
+            bytes[2] = UInt8(port >> 8)
+            bytes[3] = UInt8(truncatingIfNeeded: port)
+        }
+        return other
+    }
+
+    static func == (left: SocketAddress, right: SocketAddress) -> Bool {
+        withUnsafeBytes(of: left.storage) { left in
+            withUnsafeBytes(of: right.storage) { right in left.elementsEqual(right) }
         }
     }
 

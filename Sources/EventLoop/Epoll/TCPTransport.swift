@@ -3,12 +3,6 @@ import Glibc
 
 /// A byte stream over TCP.
 final class TCPTransport: ByteTransport {
-    /// Time to find the name's addresses, and as long again to connect. Each address has an equal share of that and no
-    /// less than `addressTimeoutSecondsMin`, so that many addresses take longer together: eight, the most, 16 s.
-    static let connectTimeoutSeconds = 10
-    static let addressTimeoutSecondsMin = 2
-    /// Unacknowledged bytes older than this end the connection: the peer is gone.
-    static let userTimeoutSeconds = 60
     /// After a close, how long the peer's last bytes are waited for, so that the kernel does not reset the stream.
     static let lingerSeconds = 2
     /// Reads of a closed stream's last bytes before the loop looks at others.
@@ -29,8 +23,11 @@ final class TCPTransport: ByteTransport {
     private var descriptor: Int32 = -1
     private var watch: FileWatch?
     private var place = ""
-    private var addresses: [SocketAddress] = []
-    private var addressTimeoutSeconds = connectTimeoutSeconds
+    /// Opens the connection. Weak: the loop keeps the dialer, and the dialer keeps this.
+    private weak var dialer: TCPDialer?
+    /// The chosen address; nil for an accepted connection.
+    private var chosen: (endpoint: Endpoint, address: SocketAddress)?
+    private var hasReceived = false
     private var timer: TimerToken?
     private var isReading = true
     private var isWaitingForRoom = false
@@ -45,59 +42,28 @@ final class TCPTransport: ByteTransport {
         precondition(descriptor < 0, "a byte stream was dropped without close() or reset()")
     }
 
-    func connect(to endpoint: Endpoint) {
+    func connect(to endpoint: Endpoint, options: ConnectOptions) {
         place = endpoint.description
-        timer = loop.schedule(after: .seconds(Self.connectTimeoutSeconds)) { [self] in
-            end(TransportError(.timedOut, "\(place): the name was not resolved within \(Self.connectTimeoutSeconds) s"))
-        }
-        loop.later { [self] in
-            Resolver.resolve(endpoint, for: epoll) { [self] result in
-                guard case .connecting = state else { return }
+        let dialer = TCPDialer(
+            loop: epoll, endpoint: endpoint, options: options,
+            completion: { [self] result in
                 switch result {
-                case .success(let addresses):
-                    self.addresses = addresses.reversed()
-                    addressTimeoutSeconds = max(
-                        Self.addressTimeoutSecondsMin, Self.connectTimeoutSeconds / addresses.count)
-                    tryNextAddress(after: TransportError(.resolve, "\(place): no address"))
+                case .success(let connection):
+                    descriptor = connection.descriptor
+                    chosen = (endpoint, connection.address)
+                    if startWatching() { becomeOpen() }
                 case .failure(let error): end(error)
                 }
-            }
-        }
-    }
-
-    private func tryNextAddress(after error: TransportError) {
-        stopWatching()
-        if let timer { loop.cancel(timer) }
-        guard let address = addresses.popLast() else { return end(error) }
-        timer = loop.schedule(after: .seconds(addressTimeoutSeconds)) { [self] in
-            tryNextAddress(after: TransportError(.timedOut, "\(place): no connection in time"))
-        }
-        descriptor = socket(
-            address.family, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return end(TransportError(errno: errno, place)) }
-        setOptions()
-        let status = address.withPointer { Glibc.connect(descriptor, $0, $1) }
-        guard status == 0 || errno == EINPROGRESS else {
-            return tryNextAddress(after: TransportError(errno: errno, place))
-        }
-        startWatching(for: EPOLLOUT)
-    }
-
-    private func finishConnecting() {
-        var code: Int32 = 0
-        var length = socklen_t(MemoryLayout<Int32>.size)
-        getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length)
-        guard code == 0 else { return tryNextAddress(after: TransportError(errno: code, place)) }
-        addresses = []
-        becomeOpen()
+            }, abandoned: { [self] in abandon() })
+        self.dialer = dialer
     }
 
     /// Takes over a connection that a listener has accepted; `handler` hears of it later in this turn.
     func adopt(_ accepted: Int32, from place: String) {
         descriptor = accepted
         self.place = place
-        setOptions()
-        startWatching(for: EPOLLIN)
+        ConnectOptions().apply(to: accepted)
+        guard startWatching() else { return }
         loop.later { [self] in
             guard case .connecting = state else { return }
             becomeOpen()
@@ -105,26 +71,17 @@ final class TCPTransport: ByteTransport {
     }
 
     private func becomeOpen() {
-        if let timer { loop.cancel(timer) }
-        timer = nil
         state = .open
         updateWatch()
         handler?.connected(self)
     }
 
-    private func setOptions() {
-        var one: Int32 = 1
-        var timeout = Int32(Self.userTimeoutSeconds * 1000)
-        let size = socklen_t(MemoryLayout<Int32>.size)
-        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, size)
-        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &timeout, size)
-        setsockopt(descriptor, SOL_SOCKET, SO_KEEPALIVE, &one, size)
-    }
-
-    private func startWatching(for events: EPOLL_EVENTS) {
+    /// False when the loop cannot watch the descriptor; then the stream has ended.
+    private func startWatching() -> Bool {
         watch = epoll.watch(
-            descriptor, for: events, action: { [self] events in ready(events) }, abandoned: { [self] in abandon() })
+            descriptor, for: EPOLLIN, action: { [self] events in ready(events) }, abandoned: { [self] in abandon() })
         if watch == nil { end(TransportError(errno: errno, place)) }
+        return watch != nil
     }
 
     private func updateWatch() {
@@ -136,6 +93,10 @@ final class TCPTransport: ByteTransport {
     }
 
     private func stopWatching() {
+        dialer?.cancel()
+        if !hasReceived, let chosen {
+            epoll.addressMemory.wasSilent(chosen.address, of: chosen.endpoint, loop.now.monotonic)
+        }
         if let watch { epoll.end(watch) }
         watch = nil
         if descriptor >= 0 { Glibc.close(descriptor) }
@@ -144,9 +105,8 @@ final class TCPTransport: ByteTransport {
 
     private func ready(_ events: UInt32) {
         switch state {
-        case .connecting: finishConnecting()
         case .lingering: discard()
-        case .ended: break
+        case .connecting, .ended: break
         case .open:
             if events & EPOLLOUT.rawValue != 0, isWaitingForRoom {
                 isWaitingForRoom = false
@@ -165,6 +125,7 @@ final class TCPTransport: ByteTransport {
     private func receive() {
         let count = recv(descriptor, epoll.readBuffer.baseAddress, epoll.readBuffer.count, 0)
         if count > 0 {
+            hasReceived = true
             handler?.received(UnsafeRawBufferPointer(rebasing: epoll.readBuffer[..<count]))
         } else if count == 0 {
             peerIsFinished = true

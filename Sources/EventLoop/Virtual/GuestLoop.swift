@@ -35,10 +35,15 @@ public final class GuestLoop: EventLoop, @unchecked Sendable {
         return body()
     }
 
-    public override func connect(to endpoint: Endpoint, handler: ByteStreamHandler) -> ByteTransport {
+    public override func connect(
+        to endpoint: Endpoint, options: ConnectOptions, handler: ByteStreamHandler
+    ) -> ByteTransport {
         assertOnLoop()
         let transport = GuestTransport(on: self, handler: handler)
-        outside { transport.stream = host.connect(to: endpoint, handler: GuestStreamHandler(transport, on: self)) }
+        outside {
+            let handler = GuestStreamHandler(transport, on: self)
+            transport.stream = host.connect(to: endpoint, options: options, handler: handler)
+        }
         return transport
     }
 }

@@ -114,9 +114,12 @@ public final class VirtualLoop: EventLoop, @unchecked Sendable {
         for guest in guests { guest.forgetScheduled() }
     }
 
-    public override func connect(to endpoint: Endpoint, handler: ByteStreamHandler) -> ByteTransport {
+    /// One attempt: an endpoint of the virtual network has one address. Of the options, the time to connect counts.
+    public override func connect(
+        to endpoint: Endpoint, options: ConnectOptions, handler: ByteStreamHandler
+    ) -> ByteTransport {
         assertOnLoop()
-        return network.connect(to: endpoint, handler: handler, on: self)
+        return network.connect(to: endpoint, options: options, handler: handler, on: self)
     }
 
     public override func listen(

@@ -47,12 +47,20 @@ public final class VirtualNetwork: @unchecked Sendable {
         listeners.removeAll { $0 === listener }
     }
 
-    func connect(to endpoint: Endpoint, handler: ByteStreamHandler, on loop: EventLoop) -> ByteTransport {
+    func connect(
+        to endpoint: Endpoint, options: ConnectOptions, handler: ByteStreamHandler, on loop: EventLoop
+    ) -> ByteTransport {
         guard !isOver else { return VirtualTransport(loop: loop, network: self, handler: nil) }
         let client = VirtualTransport(loop: loop, network: self, handler: handler)
         transports.append(client)
-        loop.schedule(after: latency()) { [self] in
+        let latency = latency()
+        let limit = Duration.seconds(options.connectSecondsMax)
+        loop.schedule(after: min(latency, limit)) { [self] in
             guard client.state == .connecting else { return }
+            guard latency <= limit else {
+                let seconds = options.connectSecondsMax
+                return client.end(TransportError(.timedOut, "\(endpoint): no connection within \(seconds) s"))
+            }
             guard let listener = listeners.first(where: { $0.endpoint == endpoint }) else {
                 return client.end(TransportError(.refused, "\(endpoint): connection refused"))
             }

@@ -1,0 +1,82 @@
+/// Orders the addresses of a host for a race, by what earlier connections of the same loop showed.
+///
+/// Address families alternate (RFC 8305, section 4), beginning with the family that the resolver put first. An address that
+/// won a race against earlier ones goes first, and addresses whose connection ended without a byte from the peer go last.
+/// Where the first address works nothing is remembered, so that connections follow the name service's rotation.
+///
+/// Pure: it takes the time and what happened.
+struct AddressMemory {
+    /// Endpoints that are remembered; the oldest is forgotten first.
+    static let endpointsMax = 64
+    /// What was learned is forgotten after so long, and the resolver's order is tried again (RFC 6555, section 4.1).
+    static let secondsMax = 600
+
+    private struct Entry {
+        var worked: SocketAddress?
+        /// At most as many as a race tries.
+        var silent: [SocketAddress] = []
+        /// When it was learned first.
+        var since: MonotonicTime
+    }
+
+    private var entries: [Endpoint: Entry] = [:]
+
+    var endpointCount: Int { entries.count }
+
+    /// Each address once, in the order in which a race should try them.
+    mutating func ordered(_ addresses: [SocketAddress], of endpoint: Endpoint, _ now: MonotonicTime) -> [SocketAddress]
+    {
+        let alternating = Self.alternating(addresses)
+        guard let entry = current(endpoint, now) else { return alternating }
+        let first = alternating.filter { $0 == entry.worked }
+        let last = alternating.filter { $0 != entry.worked && entry.silent.contains($0) }
+        return first + alternating.filter { !first.contains($0) && !last.contains($0) } + last
+    }
+
+    /// An address won a race.
+    ///
+    /// - Parameter wasFirst: whether the race began with it.
+    mutating func connected(to address: SocketAddress, wasFirst: Bool, of endpoint: Endpoint, _ now: MonotonicTime) {
+        guard !wasFirst else { return }
+        update(endpoint, now) { $0.worked = address }
+    }
+
+    /// A connection to the address was opened and ended before the peer sent a byte.
+    mutating func wasSilent(_ address: SocketAddress, of endpoint: Endpoint, _ now: MonotonicTime) {
+        update(endpoint, now) { entry in
+            if entry.worked == address { entry.worked = nil }
+            guard !entry.silent.contains(address), entry.silent.count < ConnectRace.addressesMax else { return }
+            entry.silent.append(address)
+        }
+    }
+
+    private mutating func update(_ endpoint: Endpoint, _ now: MonotonicTime, _ change: (inout Entry) -> Void) {
+        var entry = current(endpoint, now) ?? Entry(since: now)
+        change(&entry)
+        entries[endpoint] = entry
+        guard entries.count > Self.endpointsMax, let oldest = entries.min(by: { $0.value.since < $1.value.since })
+        else { return }
+        entries[oldest.key] = nil
+    }
+
+    private mutating func current(_ endpoint: Endpoint, _ now: MonotonicTime) -> Entry? {
+        guard let entry = entries[endpoint] else { return nil }
+        if now.isWithin(.seconds(Self.secondsMax), of: entry.since) { return entry }
+        entries[endpoint] = nil
+        return nil
+    }
+
+    private static func alternating(_ addresses: [SocketAddress]) -> [SocketAddress] {
+        guard let family = addresses.first?.family else { return [] }
+        var unique: [SocketAddress] = []
+        for address in addresses where !unique.contains(address) { unique.append(address) }
+        let ours = unique.filter { $0.family == family }
+        let others = unique.filter { $0.family != family }
+        var result: [SocketAddress] = []
+        for index in 0..<max(ours.count, others.count) {
+            if index < ours.count { result.append(ours[index]) }
+            if index < others.count { result.append(others[index]) }
+        }
+        return result
+    }
+}

@@ -1,0 +1,215 @@
+import CLinux
+import Glibc
+import Testing
+
+@testable import EventLoop
+
+/// Names with several addresses, on the loopback network.
+@Suite struct ManyAddressesTests {
+    private static let place = Endpoint(host: "push.example.com", port: 443)
+
+    /// A listener whose queue is full: the kernel drops what comes, as a network does that forwards nothing.
+    private final class BlackHole {
+        private var descriptors: [Int32] = []
+
+        init?(_ address: SocketAddress) {
+            let kind = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+            let listener = socket(address.family, kind, 0)
+            descriptors = [listener]
+            guard address.withPointer({ bind(listener, $0, $1) }) == 0, listen(listener, 0) == 0 else { return nil }
+            for _ in 0..<4 {
+                let filler = socket(address.family, kind, 0)
+                descriptors.append(filler)
+                _ = address.withPointer { connect(filler, $0, $1) }
+            }
+        }
+
+        deinit {
+            for descriptor in descriptors { close(descriptor) }
+        }
+    }
+
+    /// Notes what becomes of a connection.
+    private final class Client: ByteStreamHandler {
+        enum Outcome: Equatable {
+            case connected([UInt8])
+            case failed(TransportError?)
+        }
+
+        private var transport: ByteTransport?
+        private var outcome: Outcome?
+        private let ended: (Outcome) -> Void
+
+        init(_ ended: @escaping (Outcome) -> Void) { self.ended = ended }
+
+        override func connected(_ transport: ByteTransport) {
+            self.transport = transport
+            outcome = .connected(transport.peerAddress)
+        }
+        override func received(_ bytes: UnsafeRawBufferPointer) { transport?.close() }
+        override func peerFinished() { transport?.close() }
+        override func closed(_ error: TransportError?) { ended(outcome ?? .failed(error)) }
+    }
+
+    /// Greets whom it accepts, or closes the connection at once.
+    private final class Server: ByteStreamHandler {
+        private let greets: Bool
+        private var transport: ByteTransport?
+
+        init(greets: Bool) { self.greets = greets }
+
+        override func connected(_ transport: ByteTransport) {
+            self.transport = transport
+            guard greets else { return transport.close() }
+            _ = [UInt8(1)].withUnsafeBytes { transport.write($0) }
+        }
+        override func peerFinished() { transport?.close() }
+    }
+
+    private struct Desk {
+        let loop: EpollLoop
+        /// 127.0.0.1 at the port of the one that greets.
+        let greeting: SocketAddress
+
+        func address(_ host: String) -> SocketAddress {
+            Resolver.numeric(Endpoint(host: host, port: greeting.port))![0]
+        }
+    }
+
+    /// Connects `count` times, one after the other, to a name that has the addresses that `prepare` returns.
+    private static func outcomes(
+        _ count: Int, options: ConnectOptions = ConnectOptions(),
+        _ prepare: @escaping @Sendable (Desk) -> (addresses: [SocketAddress], keep: AnyObject?)
+    ) async -> [Client.Outcome] {
+        nonisolated(unsafe) var outcomes: [Client.Outcome] = []
+        await DetachedThread.run {
+            guard let loop = try? EpollLoop() else { return }
+            nonisolated(unsafe) var kept: AnyObject?
+            loop.post {
+                let listener = try? loop.listen(on: Endpoint(host: "127.0.0.1", port: 0)) {
+                    $0.handler = Server(greets: true)
+                }
+                guard let listener, let greeting = Resolver.numeric(listener.endpoint)?[0] else { return loop.stop() }
+                let (addresses, keep) = prepare(Desk(loop: loop, greeting: greeting))
+                kept = keep
+                loop.nameLookups = NameLookups { _ in .success(addresses.map { $0.with(port: 0) }) }
+                let place = Endpoint(host: "push.example.com", port: greeting.port)
+                func connect() {
+                    guard outcomes.count < count else { return loop.stop() }
+                    let client = Client {
+                        outcomes.append($0)
+                        connect()
+                    }
+                    _ = loop.connect(to: place, options: options, handler: client)
+                }
+                connect()
+            }
+            loop.run()
+            _ = kept
+        }
+        return outcomes
+    }
+
+    private static let home: [UInt8] = [127, 0, 0, 1]
+
+    @Test func addressesThatRefuseArePassedOver() async {
+        let outcomes = await Self.outcomes(2) { desk in
+            let dead = (2...5).map { desk.address("127.0.0.\($0)") } + [desk.address("::1")]
+            return (dead + [desk.greeting], nil)
+        }
+        #expect(outcomes == [.connected(Self.home), .connected(Self.home)])
+    }
+
+    /// With one address after the other, each with an equal share of the time, this took 8 s.
+    @Test func addressesThatSwallowEverythingArePassedOver() async {
+        final class Holes {
+            var holes: [BlackHole] = []
+        }
+        var options = ConnectOptions()
+        options.connectSecondsMax = 4
+        let outcomes = await Self.outcomes(2, options: options) { desk in
+            let dead = (2...5).map { desk.address("127.0.0.\($0)") }
+            let holes = Holes()
+            holes.holes = dead.compactMap { BlackHole($0) }
+            #expect(holes.holes.count == 4)
+            return (dead + [desk.greeting], holes)
+        }
+        #expect(outcomes == [.connected(Self.home), .connected(Self.home)])
+    }
+
+    @Test func onlyDeadAddresses() async {
+        var options = ConnectOptions()
+        options.connectSecondsMax = 1
+        nonisolated(unsafe) var port: UInt16 = 0
+        let outcomes = await Self.outcomes(1, options: options) { desk in
+            port = desk.greeting.port
+            let (hole, refusing) = (desk.address("127.0.0.2"), desk.address("127.0.0.3"))
+            return ([refusing, hole], BlackHole(hole))
+        }
+        let place = "push.example.com:\(port)"
+        #expect(
+            outcomes == [.failed(TransportError(.timedOut, "\(place): no connection within 1 s (2 addresses tried)"))])
+    }
+
+    @Test func theLastFailureIsTold() async {
+        let outcomes = await Self.outcomes(1) { desk in ([desk.address("127.0.0.2"), desk.address("127.0.0.3")], nil) }
+        guard case .failed(let error?) = outcomes.first else {
+            Issue.record("connected")
+            return
+        }
+        #expect(error.code == .refused && error.message.hasSuffix("Connection refused (2 addresses tried)"))
+    }
+
+    @Test func anAddressThatEndsConnectionsWithoutAByteIsTriedLast() async {
+        final class Listener {
+            let listener: ByteListener?
+            init(_ listener: ByteListener?) { self.listener = listener }
+        }
+        let outcomes = await Self.outcomes(3) { desk in
+            let other = desk.address("127.0.0.2")
+            let listener = try? desk.loop.listen(on: Endpoint(host: "127.0.0.2", port: desk.greeting.port)) {
+                $0.handler = Server(greets: false)
+            }
+            #expect(listener != nil)
+            return ([other, desk.greeting], Listener(listener))
+        }
+        #expect(outcomes == [.connected([127, 0, 0, 2]), .connected(Self.home), .connected(Self.home)])
+    }
+
+    @Test func theAddressThatWorkedIsRemembered() async {
+        nonisolated(unsafe) var desk: Desk?
+        nonisolated(unsafe) var order: [SocketAddress] = []
+        nonisolated(unsafe) var expected: [SocketAddress] = []
+        _ = await Self.outcomes(2) { made in
+            desk = made
+            let dead = made.address("127.0.0.2")
+            expected = [made.greeting, dead]
+            return ([dead, made.greeting], nil)
+        }
+        if let desk {
+            let place = Endpoint(host: "push.example.com", port: desk.greeting.port)
+            order = desk.loop.addressMemory.ordered(expected.reversed(), of: place, desk.loop.now.monotonic)
+        }
+        #expect(order == expected && order.count == 2)
+    }
+
+    @Test func aClientThatGivesUpLeavesNothingOpen() async {
+        let error = await DetachedThread.run { () -> TransportError?? in
+            guard let loop = try? EpollLoop() else { return nil }
+            nonisolated(unsafe) var result: TransportError??
+            loop.post {
+                let place = Endpoint(host: "127.0.0.1", port: 1)
+                guard let address = Resolver.numeric(place)?[0] else { return loop.stop() }
+                loop.nameLookups = NameLookups { _ in .success([address]) }
+                let client = Client { outcome in
+                    if case .failed(let error) = outcome { result = .some(error) }
+                    loop.stop()
+                }
+                loop.connect(to: Self.place, handler: client).reset()
+            }
+            loop.run()
+            return result
+        }
+        #expect(error == .some(nil))
+    }
+}
