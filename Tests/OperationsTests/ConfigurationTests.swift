@@ -69,6 +69,12 @@ import Testing
                 - {name: shop.urgent, prefetch: 4}
                 - {name: orders, routing_key: "order.#"}
               heartbeat_seconds: 7
+              socket:
+                resolve_timeout_seconds: 1
+                connect_timeout_seconds: 2
+                tls_timeout_seconds: 3
+                user_timeout_seconds: 4
+                keepalive_seconds: 5
               management_url: https://rabbit-1:15671/base
             apns:
               keys:
@@ -77,6 +83,7 @@ import Testing
               endpoints:
                 sandbox: {host: 127.0.0.1, port: 2197}
               connections_max: 3
+              socket: {connect_timeout_seconds: 6}
               request_timeout_seconds: 4
             apps:
               com.example.shop: {key: OTHER12345, environment: sandbox}
@@ -112,6 +119,15 @@ import Testing
                 \.routingKey)
                 == ["urgent", "order.#"])
         #expect(broker.heartbeatSeconds == 7)
+        var socket = ConnectOptions()
+        socket.connectSecondsMax = 6
+        #expect(configuration.apns.socket == socket)
+        socket.resolveSecondsMax = 1
+        socket.connectSecondsMax = 2
+        socket.handshakeSecondsMax = 3
+        socket.userTimeoutSeconds = 4
+        socket.keepaliveSeconds = 5
+        #expect(broker.socket == socket)
         #expect(broker.management?.description == "https://rabbit-1:15671/base")
         #expect(broker.management?.credentials == .init(user: "martlet", password: "hunter2"))
         #expect(

@@ -1,6 +1,7 @@
 import APNS
 import APNSProtocol
 import Delivery
+import EventLoop
 import JSON
 import TestKit
 import Testing
@@ -70,6 +71,15 @@ import Testing
             ("apns/properties/request_timeout_seconds", Int(pool.requestTimeoutSeconds)),
         ] {
             #expect(try property("config", "/properties/\(pointer)")["default"]?.int == Int(value), "\(pointer)")
+        }
+        let socket = ConnectOptions()
+        for (name, seconds) in [
+            ("resolve_timeout", socket.resolveSecondsMax), ("connect_timeout", socket.connectSecondsMax),
+            ("tls_timeout", socket.handshakeSecondsMax), ("user_timeout", socket.userTimeoutSeconds),
+        ] {
+            #expect(
+                try property("config", "/$defs/socket/properties/\(name)_seconds")["default"]?.int == seconds, "\(name)"
+            )
         }
         let waits = try property("config", "/properties/retry/properties/delays")["default"]?.elements
         #expect(waits?.compactMap { $0.string } == retry.waits.map(\.label))

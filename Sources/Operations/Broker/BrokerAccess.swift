@@ -9,6 +9,7 @@ struct BrokerAccess: Sendable {
     let names: TopologyNames
     let endpoints: [Endpoint]
     private let connection: ConnectionConfiguration
+    private let options: ConnectOptions
     private let tls: TLSContext?
     private let serverName: String?
 
@@ -20,6 +21,7 @@ struct BrokerAccess: Sendable {
         if let seconds = broker.heartbeatSeconds { connection.heartbeatSeconds = seconds }
         connection.prefersCertificate = broker.prefersCertificate
         self.connection = connection
+        options = broker.socket ?? broker.url.connectOptions
         tls = broker.url.usesTLS ? try TLSContext(client: broker.tls) : nil
         serverName = broker.serverName
     }
@@ -38,8 +40,9 @@ struct BrokerAccess: Sendable {
 
     func connectors(on loop: EventLoop) -> [ByteConnector] {
         endpoints.map { endpoint in
-            guard let tls else { return ByteConnector(loop: loop, endpoint: endpoint) }
-            return TLSConnector(loop: loop, endpoint: endpoint, context: tls, serverName: serverName)
+            let tcp = ByteConnector(loop: loop, endpoint: endpoint, options: options)
+            guard let tls else { return tcp }
+            return TLSConnector(over: tcp, context: tls, serverName: serverName)
         }
     }
 

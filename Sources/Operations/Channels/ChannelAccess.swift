@@ -27,7 +27,7 @@ struct ChannelAccess: Sendable {
         do throws(CryptoError) {
             let (credential, identity) = try configuration.apns.credential(place.credential)
             pool = configuration.apns.pool(credential, place.environment, place.endpoint)
-            way = try APNSWay(to: place.endpoint, configuration.apns.proxy)
+            way = try APNSWay(to: place.endpoint, configuration.apns)
             context = try LaneAccess.context(
                 identity, TLSTrustStore(configuration.apns.server(of: place.environment).trust))
         } catch {

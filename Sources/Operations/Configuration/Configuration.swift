@@ -37,6 +37,8 @@ struct Configuration: Sendable {
         var namesUser = false
         /// nil: what the URL says.
         var heartbeatSeconds: Int?
+        /// nil: what the URL says.
+        var socket: ConnectOptions?
         var names = TopologyNames()
         /// Those of `names`, where the file says more of them than their names.
         var requestQueues: [Queue] = []
@@ -69,6 +71,7 @@ struct Configuration: Sendable {
         /// nil: the pool's own choice.
         var connectionsMax: Int?
         var requestTimeoutSeconds: Int64?
+        var socket = ConnectOptions()
 
         func server(of environment: APNSEnvironment) -> Server {
             switch environment {

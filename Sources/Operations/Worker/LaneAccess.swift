@@ -24,7 +24,7 @@ struct LaneAccess: Sendable {
                 try pool.identity.map { identity throws(CryptoError) in
                     try Self.context(identity, isProduction ? production : sandbox)
                 } ?? (isProduction ? byToken.0 : byToken.1)
-            apns.append((try APNSWay(to: pool.endpoint, configuration.apns.proxy), context))
+            apns.append((try APNSWay(to: pool.endpoint, configuration.apns), context))
         }
         self.apns = apns
     }
