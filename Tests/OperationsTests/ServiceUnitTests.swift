@@ -1,4 +1,5 @@
 import Delivery
+import Glibc
 import TestKit
 import Testing
 
@@ -83,6 +84,45 @@ import Testing
     }
 
     private func value(_ key: String, in path: String) throws -> String? {
+    // MARK: The lock of restart-workers
+
+    /// Any user can open the script and hold its lock.
+    @Test func noOtherUserCanHoldUpRestarts() async throws {
+        let script = try restartWorkers()
+        let result = try await ChildProcess.run(
+            ["flock", "--shared", "--no-fork", script, "timeout", "20", script], within: .seconds(30))
+        #expect(result.exit.status == .exited(0), "\(result)")
+        let mode = try await ChildProcess.run(["stat", "--format=%a %F", directory.file("lock")])
+        #expect(mode.output == ["700 directory"])
+        let service = "\(folder)/martlet-credentials.service"
+        let name = try #require(try value("RuntimeDirectory", in: service))
+        #expect(try value("lock", in: directory.file("usr/libexec/martlet/restart-workers")) == "/run/\(name)")
+        #expect(try value("RuntimeDirectoryMode", in: service) == "0700")
+        #expect(try value("RuntimeDirectoryPreserve", in: service) == "yes")
+    }
+
+    @Test func aRestartThatHangsEndsTheWaitOfTheNext() async throws {
+        let script = try restartWorkers()
+        let lock = directory.file("lock")
+        try #require(mkdir(lock, 0o700) == 0)
+        let result = try await ChildProcess.run(["flock", lock, "timeout", "20", script], within: .seconds(30))
+        #expect(result.exit.status == .exited(1), "\(result)")
+        #expect(
+            result.errors.first?.hasPrefix("cannot restart workers: another restart-workers has held \(lock)") == true)
+    }
+
+    /// A copy that has its lock below the folder, a short wait, and a `systemctl` that knows no unit.
+    private func restartWorkers() throws -> String {
+        let systemctl = try directory.write("systemctl", "#!/bin/sh\nexit 0\n")
+        let text = try Files.lines(of: directory.file("usr/libexec/martlet/restart-workers")).joined(separator: "\n")
+            .replacing(/\nlock=.*/, with: "\nlock=\(directory.file("lock"))")
+            .replacing(/\nlock_seconds_max=.*/, with: "\nlock_seconds_max=1")
+            .replacing("systemctl ", with: "\(systemctl) ")
+        let script = try directory.write("restart-workers", text + "\n")
+        for path in [systemctl, script] { try #require(chmod(path, 0o755) == 0) }
+        return script
+    }
+
         try Files.lines(of: path).first { $0.hasPrefix(key + "=") }.map { String($0.dropFirst(key.count + 1)) }
     }
 
