@@ -20,8 +20,15 @@ export async function curlOf(request) {
     ...headers.map(({ name, value }) =>
       name === "authorization" ? `-H "${name}: ${tokenPlaceholder}"` : `-H ${shellWord(headerOf(name, value))}`),
     ...(typeof whole.payload === "string" && whole.payload !== "" ? [`--data-raw ${shellWord(whole.payload)}`] : []),
-    shellWord(`${addressOf(whole)}${whole.path ?? ""}`),
+    ...targetOf(whole),
   ].join(" \\\n  ");
+}
+
+// A path without a leading slash would become a part of the authority: "@host/" sends the request to that host.
+function targetOf(request) {
+  const path = request.path ?? "";
+  if (path === "" || path.startsWith("/")) return [shellWord(`${addressOf(request)}${path}`)];
+  return [`--request-target ${shellWord(path)}`, shellWord(`${addressOf(request)}/`)];
 }
 
 // curl sends no header of whose value there is nothing behind a colon.
