@@ -156,10 +156,26 @@ import Testing
         try await run(.with { $0.connectionsMax = 10 }) { rig in
             var clients: [RawHTTPClient] = []
             for _ in 0..<10 { clients.append(try await rig.connect()) }
-            for _ in 0..<5 { #expect(try await rig.connect().rest() == "") }
-            for client in clients { #expect(try await client.request("GET", "/").status == 200) }
-            clients[3].close()
-            try await rig.loop.wait { rig.server.connectionCount == 9 }
+            // It waits for an answer, and keeps its place.
+            clients[0].send("GET", "/wait")
+            try await rig.loop.wait { rig.server.pending.count == 1 }
+            for _ in 0..<5 { #expect(try await rig.connect().request("GET", "/").status == 200) }
+            for client in clients[1...5] { #expect(try await client.rest() == "") }
+            for client in clients[6...] { #expect(try await client.request("GET", "/").status == 200) }
+            #expect(rig.server.pending.count == 1 && !clients[0].isEnded)
+            #expect(rig.server.connectionCount == 10)
+            try await rig.settle()
+        }
+    }
+
+    @Test func `More connections that wait for an answer than there may be`() async throws {
+        try await run(.with { $0.connectionsMax = 3 }) { rig in
+            var clients: [RawHTTPClient] = []
+            for count in 1...3 {
+                clients.append(try await rig.connect())
+                clients[count - 1].send("GET", "/wait")
+                try await rig.loop.wait { rig.server.pending.count == count }
+            }
             #expect(try await rig.connect().request("GET", "/").status == 200)
             try await rig.settle()
         }
@@ -178,6 +194,8 @@ import Testing
 
     @Test func `The loop sleeps while clients are silent`() async throws {
         try await run { rig in
+            #expect(try await clients[0].rest() == "")
+            #expect(rig.server.pending.count == 2)
             for beginning in [
                 "", "GET", "GET / HTTP/1.1\r\nHost: localhost\r\n", "GET /wait HTTP/1.1\r\nHost: localhost\r\n\r\nGET",
             ] {

@@ -7,27 +7,36 @@ final class AdminClient {
     /// How long what a client sent before it went away may take to be read.
     private static let goneSecondsMax = 1
 
-    private let loop: EpollLoop
+    /// The peer's host; nil for a Unix socket.
+    let host: PeerHost?
+    /// Whether a whole request has come that is not completely answered.
+    private(set) var hasRequest = false
+    /// The place in the order in which connections began to wait for a request.
+    private(set) var waitingSince: Int
+
+    private let server: AdminServer
     private let descriptor: Int32
-    private let transferSecondsMax: Int
     private var watch: DescriptorWatch?
     private var deadline: TimerToken?
     private var isGone = false
     private var waiting: AdminExchange?
+    /// Whether an idle client may leave the deadline pass: it has had an answer.
+    private var isIdle = false
 
-    init(loop: EpollLoop, descriptor: Int32, transferSecondsMax: Int) {
-        self.loop = loop
+    init(server: AdminServer, descriptor: Int32) {
+        self.server = server
         self.descriptor = descriptor
-        self.transferSecondsMax = transferSecondsMax
+        host = PeerHost(descriptor)
+        waitingSince = server.nextWaitNumber()
     }
 
     /// Begins to watch; to be followed by `end()`.
     func begin() {
         watch = DescriptorWatch(
-            loop: loop, descriptor: descriptor, for: .peerGone, action: { [self] in wentAway() },
+            loop: server.loop, descriptor: descriptor, for: .peerGone, action: { [self] in wentAway() },
             // The server ends it.
             abandoned: {})
-        startTransfer()
+        startHead()
     }
 
     func end() {
@@ -43,18 +52,50 @@ final class AdminClient {
         if let waiting { waiting.abandon() } else { startTransfer() }
     }
 
-    /// The client has the next move, and so long for it. After it the socket is shut: libmicrohttpd sees that.
+    /// The client sends a head, and has little time for it.
+    func startHead() {
+        isIdle = false
+        schedule(seconds: min(server.configuration.headSecondsMax, server.configuration.transferSecondsMax))
+    }
+
+    /// The client sends a body or reads an answer, and has so long for it.
     func startTransfer() {
         waiting = nil
+        isIdle = false
+        schedule(seconds: server.configuration.transferSecondsMax)
+    }
+
+    /// The request is whole: the server does not close the connection for another client while it has a choice.
+    func requestCame() { hasRequest = true }
+
+    /// The answer is written: the next request may come.
+    func answered() {
+        hasRequest = false
+        waitingSince = server.nextWaitNumber()
+        startTransfer()
+        isIdle = true
+    }
+
+    /// After it the socket is shut: libmicrohttpd sees that.
+    private func schedule(seconds: Int) {
         endTransfer()
-        let seconds = isGone ? min(Self.goneSecondsMax, transferSecondsMax) : transferSecondsMax
-        deadline = loop.schedule(after: .seconds(seconds)) { [descriptor] in _ = shutdown(descriptor, Int32(SHUT_RDWR))
+        deadline = server.loop.schedule(after: .seconds(isGone ? min(Self.goneSecondsMax, seconds) : seconds)) {
+            [self] in
+            server.close(self, isIdle || isGone ? nil : .late)
         }
     }
 
     private func endTransfer() {
-        if let deadline { loop.cancel(deadline) }
+        if let deadline { server.loop.cancel(deadline) }
         deadline = nil
+    }
+
+    /// Ends both directions: libmicrohttpd sees that and ends the connection when it runs.
+    func shut() {
+        endTransfer()
+        waiting?.abandon()
+        endTransfer()
+        _ = shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
     /// The server has the next move, until `startTransfer()`. A client that has ended its half of the connection counts

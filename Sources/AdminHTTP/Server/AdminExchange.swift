@@ -79,6 +79,7 @@ public final class AdminExchange {
         switch stage {
         case .beginning:
             stage = .receiving
+            client?.startTransfer()
             begin(RequestHead(method: method, connection: connection))
         case .receiving where bytes.isEmpty:
             return wait()
@@ -86,6 +87,7 @@ public final class AdminExchange {
             receive(bytes)
         case .refused(let response) where bytes.isEmpty:
             stage = .ended
+            client?.requestCame()
             return queue(response)
         case .refused:
             break
@@ -120,6 +122,7 @@ public final class AdminExchange {
     private func wait() -> MHD_Result {
         guard server.beginsToWait(self) else {
             stage = .ended
+        client?.requestCame()
             return queue(.overloaded)
         }
         stage = .pending
@@ -148,7 +151,7 @@ public final class AdminExchange {
     /// The connection has done with it, one way or the other.
     func complete() {
         server.letsGo(of: bytesHeld)
-        client?.startTransfer()
+        client?.answered()
     }
 }
 

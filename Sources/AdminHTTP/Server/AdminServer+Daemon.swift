@@ -6,9 +6,8 @@ extension AdminServer {
     /// `MHD_add_connection` and `MHD_stop_daemon`, so on the loop, and end with the last.
     func startDaemon() -> OpaquePointer? {
         martlet_start_daemon(
-            UInt32(clamping: configuration.connectionsMax), configuration.connectionBytesMax, received, began,
-            completed,
-            connectionChanged, keepEscapes, Unmanaged.passUnretained(self).toOpaque())
+            UInt32(clamping: configuration.connectionsMax + Self.closingMax), configuration.connectionBytesMax,
+            received, began, completed, connectionChanged, keepEscapes, Unmanaged.passUnretained(self).toOpaque())
     }
 
     fileprivate static func of(_ closure: UnsafeMutableRawPointer) -> AdminServer {
@@ -53,15 +52,16 @@ private func connectionChanged(
     guard let closure, let connection, let context else { return }
     let server = AdminServer.of(closure)
     if change == .CONNECTION_NOTIFY_STARTED {
-        let client = AdminClient(
-            loop: server.loop, descriptor: martlet_connection_descriptor(connection),
-            transferSecondsMax: server.configuration.transferSecondsMax)
+        let client = AdminClient(server: server, descriptor: martlet_connection_descriptor(connection))
         context.pointee = Unmanaged.passRetained(client).toOpaque()
         client.begin()
+        server.clients[ObjectIdentifier(client)] = client
         server.connectionCount += 1
-    } else if let client = context.pointee {
+    } else if let opaque = context.pointee {
         context.pointee = nil
-        Unmanaged<AdminClient>.fromOpaque(client).takeRetainedValue().end()
+        let client = Unmanaged<AdminClient>.fromOpaque(opaque).takeRetainedValue()
+        client.end()
+        server.clients[ObjectIdentifier(client)] = nil
         server.connectionCount -= 1
     }
 }

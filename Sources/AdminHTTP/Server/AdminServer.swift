@@ -27,7 +27,15 @@ public final class AdminServer {
     private var arrived: [AdminExchange] = []
     private(set) var pending: [ObjectIdentifier: AdminExchange] = [:]
     private(set) var bytesHeld = 0
+    /// Connections of libmicrohttpd, those included that are shut and that it has yet to end.
     var connectionCount = 0
+    /// The connections that are not shut.
+    var clients: [ObjectIdentifier: AdminClient] = [:]
+    private var waitNumber = 0
+    /// Called when the endpoint closes a connection of its own accord.
+    public var onClosed: ((AdminClosing) -> Void)?
+    /// Connections that may be shut and not ended yet: libmicrohttpd runs after each accept.
+    static let closingMax = 64
 
     /// Listens at an address, port 0 being any free one.
     ///
@@ -107,13 +115,15 @@ public final class AdminServer {
         self.daemon = nil
         MHD_stop_daemon(daemon)
         handler = nil
+        onClosed = nil
     }
 
     private func accept(_ descriptor: Int32) {
-        guard let daemon, connectionCount < configuration.connectionsMax else {
+        guard let daemon else {
             _ = Glibc.close(descriptor)
             return
         }
+        makeRoom(for: PeerHost(descriptor))
         // Without memory for it the connection is closed.
         MHD_add_connection(daemon, descriptor, nil, 0)
         run()
@@ -146,6 +156,12 @@ public final class AdminServer {
             nextRun = nil
             run()
         }
+    }
+
+    /// The next place in the order in which connections begin to wait for a request.
+    func nextWaitNumber() -> Int {
+        waitNumber += 1
+        return waitNumber
     }
 
     func beginsToWait(_ exchange: AdminExchange) -> Bool {

@@ -5,21 +5,23 @@ import Telemetry
 /// Where a worker can be asked how it stands, and told to pause. On the control loop, with which it ends.
 final class WorkerAdmin {
     private var servers: [AdminServer] = []
+    private let closings: AdminClosings
 
     /// Listens as configured. The worker does without a default listener that is unavailable, and the log names the
     /// listener, the cause and the setting.
     ///
     /// - Throws: when an address or path that the configuration names cannot be had.
     init(
-        loop: EpollLoop, _ configuration: Configuration.Admin, _ routes: WorkerRoutes, log: Log,
-        environment: (String) -> String? = Environment.value
+        loop: EpollLoop, _ configuration: Configuration.Admin, _ routes: WorkerRoutes, metrics: MetricsRegistry,
+        log: Log, environment: (String) -> String? = Environment.value
     ) throws(TransportError) {
+        closings = AdminClosings(loop: loop, metrics, log: log)
         if configuration.isEnabled {
             let table = RouteTable(routes.views)
             let endpoint = configuration.listen ?? Configuration.Admin.defaultEndpoint
             do throws(TransportError) {
                 let server = try Self.server(loop, endpoint, isDefault: configuration.listen == nil, table)
-                servers.append(server)
+                add(server)
                 log.info(.adminListening, [.adminAddress: .describing(server.endpoint)])
             } catch {
                 guard configuration.listen == nil else { throw error }
@@ -35,7 +37,7 @@ final class WorkerAdmin {
         let path = configuration.socketPath ?? ControlSocket.path(environment)
         do throws(TransportError) {
             if configuration.socketPath == nil { try ControlSocket.makeFolder(of: path) }
-            servers.append(try AdminServer(loop: loop, socketPath: path) { table.serve($0) })
+            add(try AdminServer(loop: loop, socketPath: path) { table.serve($0) })
             log.info(.adminListening, [.adminSocket: .string(path)])
         } catch {
             guard configuration.socketPath == nil else { throw error }
@@ -50,6 +52,11 @@ final class WorkerAdmin {
     private static let socketAdvice =
         "martlet status, martlet pause and martlet resume cannot reach this worker; set admin.socket to a path in a folder "
         + "that only this user can write to"
+
+    private func add(_ server: AdminServer) {
+        server.onClosed = { [closings] in closings.add($0) }
+        servers.append(server)
+    }
 
     /// Of several workers on a machine one has the default port; the others have any.
     private static func server(

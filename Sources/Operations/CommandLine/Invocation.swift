@@ -143,7 +143,8 @@ enum Invocation: Equatable, Sendable {
             self = .status(
                 StatusCommand.Options(
                     worker: try parsed.workerAddress(), watches: options["watch"] != nil,
-                    intervalSeconds: try parsed.integer("interval", upTo: 3600) ?? 1, isJSON: options["json"] != nil))
+                    intervalSeconds: try parsed.integer("interval", upTo: 3600) ?? 1, isJSON: options["json"] != nil,
+                    checksLiveness: options["live"] != nil))
         case "pause", "resume":
             self = .pause(parsed.command == "pause", try parsed.pauseScope(), try parsed.workerAddress())
         case "config example":

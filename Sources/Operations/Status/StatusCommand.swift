@@ -10,6 +10,8 @@ struct StatusCommand {
         var watches = false
         var intervalSeconds = 1
         var isJSON = false
+        /// Whether only `/livez` is asked for.
+        var checksLiveness = false
     }
 
     let options: Options
@@ -23,6 +25,7 @@ struct StatusCommand {
                 "martlet: \(ControlSocket.advice); --socket names one, and --url http://HOST:9780 asks one elsewhere")
             return .unreachable
         }
+        if options.checksLiveness { return printLiveness() }
         if options.isJSON { return printJSON() }
         var before = look()
         repeat {
@@ -92,6 +95,26 @@ struct StatusCommand {
             guard options.watches else { return Self.code(reports) }
             sleep(UInt32(options.intervalSeconds))
         } while true
+    }
+
+    /// Prints what `/livez` of each worker answers.
+    private func printLiveness() -> ExitCode {
+        var statuses: [Int] = []
+        for address in WorkerAddress.all(named: options.worker) {
+            do {
+                let answer = try address.ask(client, .get, "livez")
+                statuses.append(answer.status)
+                let text = answer.text.split(separator: "\n").map { "\($0)".printable + "\n" }.joined()
+                guard Terminal.output.write(text) else { return .failed }
+            } catch {
+                // A process that has ended left its socket behind.
+                if options.worker == nil, error.code == .cannotConnect { continue }
+                Terminal.error.line("martlet: \(address.text): \(error.message)".printable)
+                return .unreachable
+            }
+        }
+        guard !statuses.isEmpty else { return .unreachable }
+        return statuses.allSatisfy { $0 == 200 } ? .success : .failed
     }
 
     private static func code(_ reports: [Result<WorkerReport, WorkerReportError>]) -> ExitCode {

@@ -156,7 +156,7 @@ final class WorkerProcess: @unchecked Sendable {
 
     private func openAdmin() {
         do throws(TransportError) {
-            admin = try WorkerAdmin(loop: loop, group.plan.configuration.admin, routes, log: log)
+            admin = try WorkerAdmin(loop: loop, group.plan.configuration.admin, routes, metrics: metrics, log: log)
         } catch {
             log.error(.workerCannotStart, [.error: .string("admin.listen or admin.socket: \(error.message)")])
             loop.stop()

@@ -55,6 +55,7 @@ public enum LogKey: String, Sendable {
 
     case adminAddress = "admin.address"
     case adminSocket = "admin.socket"
+    case adminConnections = "admin.connections"
     case channelCommand = "channel.command"
     case settings = "configuration.settings"
     case pauseScope = "pause.scope"

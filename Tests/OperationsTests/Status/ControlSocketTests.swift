@@ -59,7 +59,7 @@ import Testing
             configuration.isEnabled = false
             let routes = WorkerRoutes(
                 status: { _ in }, stalledLanes: { [] }, metrics: { _ in "" }, pause: { _, _, _ in })
-            _ = try WorkerAdmin(loop: loop, configuration, routes, log: captured.log) {
+            _ = try WorkerAdmin(loop: loop, configuration, routes, metrics: MetricsRegistry(), log: captured.log) {
                 $0 == "XDG_RUNTIME_DIR" ? folder : nil
             }
             return captured.lines().first

@@ -1,0 +1,12 @@
+/// Why an admin endpoint closed a connection of its own accord. Idle connections that had an answer are not counted.
+public enum AdminClosing: String, Sendable, CaseIterable {
+    /// The client did not send a request, or read the answer, in time.
+    case late
+    /// The endpoint was full, and this connection had waited longest for a request.
+    case full
+    /// The client's address had too many connections, and this one had waited longest for a request.
+    case address
+
+    /// Whether another client took its place.
+    public var isDisplaced: Bool { self != .late }
+}

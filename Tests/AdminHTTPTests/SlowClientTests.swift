@@ -1,0 +1,101 @@
+import EventLoop
+import Glibc
+import TestKit
+import Testing
+
+@testable import AdminHTTP
+
+/// Clients that send half a request and stay keep nobody else from an answer.
+@Suite struct SlowClientTests {
+    private static let connections = 160
+    /// A longer trial: `MARTLET_SLOW_CLIENT_SECONDS=300`.
+    private static let seconds = getenv("MARTLET_SLOW_CLIENT_SECONDS").flatMap { Int(String(cString: $0)) } ?? 3
+    private static let half = "GET /livez HTTP/1.1\r\nHost: localhost\r\n"
+
+    /// The probes come from the same address as the slow clients, with the limits of a worker.
+    @Test(arguments: [AdminConfiguration().connectionsPerHostMax, .max])
+    func `No probe fails`(connectionsPerHostMax: Int) async throws {
+        try await AdminRig.run(.with { $0.connectionsPerHostMax = connectionsPerHostMax }) { rig in
+            nonisolated(unsafe) var closed: [AdminClosing: Int] = [:]
+            rig.server.onClosed = { closed[$0, default: 0] += 1 }
+            var slow: [RawHTTPClient] = []
+            for _ in 0..<Self.connections {
+                slow.append(try await rig.connect())
+                slow[slow.count - 1].send(Self.half)
+            }
+            let end = rig.loop.now.monotonic + .seconds(Self.seconds)
+            while rig.loop.now.monotonic < end {
+                for index in slow.indices where slow[index].isEnded {
+                    slow[index].reset()
+                    slow[index] = try await rig.connect()
+                    slow[index].send(Self.half)
+                }
+                for path in ["/livez", "/readyz"] {
+                    let probe = try await rig.connect()
+                    #expect(try await probe.request("GET", path).status == 200)
+                    probe.close()
+                }
+                await rig.loop.sleep(for: .milliseconds(100))
+            }
+            #expect(closed[connectionsPerHostMax == .max ? .full : .address, default: 0] > 0)
+            rig.server.onClosed = nil
+            try await rig.settle()
+            #expect(rig.server.clients.isEmpty)
+        }
+    }
+
+    @Test func `A head has little time, a body more`() async throws {
+        try await AdminRig.run(.with { $0.headSecondsMax = 1 }) { rig in
+            nonisolated(unsafe) var closed: [AdminClosing] = []
+            rig.server.onClosed = { closed.append($0) }
+            let (silent, half, body, idle) = (
+                try await rig.connect(), try await rig.connect(), try await rig.connect(), try await rig.connect()
+            )
+            #expect(try await idle.request("GET", "/").status == 200)
+            half.send(Self.half)
+            body.send("PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\na")
+            #expect(try await silent.rest() == "")
+            #expect(try await half.rest() == "")
+            try await rig.loop.wait { closed == [.late, .late] }
+            body.send("bc")
+            #expect(try await body.response().status == 200)
+            #expect(try await idle.request("GET", "/").status == 200)
+            rig.server.onClosed = nil
+        }
+    }
+
+    @Test func `One host does not take the place of another`() async throws {
+        try await AdminRig.run(.with { ($0.connectionsMax, $0.connectionsPerHostMax) = (10, 4) }) { rig in
+            // Accepted before all others, from another address of loopback.
+            let other = try Socket(from: "127.0.0.2", to: rig.server.endpoint)
+            defer { other.close() }
+            try await rig.loop.wait { rig.server.clients.count == 1 }
+            for _ in 0..<20 { try await rig.connect().send(Self.half) }
+            try await rig.loop.wait { rig.server.clients.count == 5 && rig.server.connectionCount == 5 }
+            #expect(rig.server.clients.values.count { $0.waitingSince == 1 } == 1)
+        }
+    }
+}
+
+/// A blocking socket that is bound before it connects.
+private struct Socket {
+    let descriptor: Int32
+
+    init(from host: String, to endpoint: Endpoint) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let isConnected = [(host, UInt16(0), true), (endpoint.host, endpoint.port, false)].allSatisfy { step in
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = step.1.bigEndian
+            inet_pton(AF_INET, step.0, &address.sin_addr)
+            return withUnsafePointer(to: address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    (step.2 ? bind : connect)(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+                }
+            }
+        }
+        try #require(isConnected)
+    }
+
+    func close() { Glibc.close(descriptor) }
+}
