@@ -8,6 +8,9 @@
 /// json.endObject()
 /// ```
 ///
+/// Strings come out as text that no terminal obeys: control characters (C0, DEL, C1) and format characters (U+202E) are
+/// escaped. Raw values stay as they are.
+///
 /// It checks nothing: that each `begin` has its `end` and each key its value is up to the caller.
 public struct JSONWriter {
     public private(set) var bytes: [UInt8]
@@ -79,7 +82,7 @@ extension JSONWriter {
 
     /// Text in UTF-8 from anywhere; what is not UTF-8 becomes U+FFFD.
     public mutating func string(utf8 text: UnsafeRawBufferPointer) {
-        let isPlain = Self.isPlain(text, isASCII: true)
+        let isPlain = Self.isPlain(text)
         guard isPlain || text.allSatisfy({ $0 < 0x80 }) else { return string(String(decoding: text, as: UTF8.self)) }
         string(text, isPlain: isPlain)
     }
@@ -146,6 +149,13 @@ extension JSONWriter {
         bytes.append(contentsOf: json)
     }
 
+    /// A valid JSON value from outside: the same value, with the control and format characters of its strings escaped.
+    public mutating func raw(escaping json: [UInt8]) {
+        beginValue()
+        // Outside of strings a valid value has none of them.
+        json.withUnsafeBytes { appendEscaped($0, escapesSyntax: false) }
+    }
+
     public mutating func raw(_ json: [UInt8]) {
         beginValue()
         bytes.append(contentsOf: json)
@@ -178,53 +188,88 @@ extension JSONWriter {
         }
     }
 
-    /// Runs of plain bytes are copied whole.
     private mutating func appendString(_ text: UnsafeRawBufferPointer) {
         bytes.append(UInt8(ascii: "\""))
-        var copied = 0
-        for place in 0..<text.count {
-            let byte = text[place]
-            guard Self.isEscaped(byte) else { continue }
-            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[copied..<place]))
-            appendEscape(byte)
-            copied = place + 1
-        }
-        bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[copied...]))
+        appendEscaped(text, escapesSyntax: true)
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Whether nothing of it needs an escape, and all of it is ASCII where that is asked; eight bytes at a time.
-    private static func isPlain(_ text: UnsafeRawBufferPointer, isASCII: Bool = false) -> Bool {
+    /// Appends valid UTF-8. Runs that need no escape are copied whole.
+    ///
+    /// - Parameter escapesSyntax: whether quotes, backslashes and C0 controls are escaped as well.
+    private mutating func appendEscaped(_ text: UnsafeRawBufferPointer, escapesSyntax: Bool) {
+        var copied = 0
+        var place = 0
+        while place < text.count {
+            let scalar = Self.scalar(in: text, at: place)
+            let next = place + UTF8.width(scalar)
+            let isEscaped =
+                scalar.isASCII
+                ? Self.isEscaped(text[place]) && (escapesSyntax || scalar == "\u{7F}") : scalar.isControlOrFormat
+            if isEscaped {
+                bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[copied..<place]))
+                appendEscape(scalar)
+                copied = next
+            }
+            place = next
+        }
+        bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[copied...]))
+    }
+
+    /// The scalar whose bytes begin at `place` of valid UTF-8.
+    private static func scalar(in text: UnsafeRawBufferPointer, at place: Int) -> Unicode.Scalar {
+        let lead = text[place]
+        guard lead >= 0x80 else { return Unicode.Scalar(lead) }
+        let count = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4
+        let value = text[place + 1..<min(place + count, text.count)].reduce(UInt32(lead) & (0x7F >> UInt32(count))) {
+            $0 << 6 | UInt32($1 & 0x3F)
+        }
+        return Unicode.Scalar(value) ?? "\u{FFFD}"
+    }
+
+    /// Whether the text is ASCII that needs no escape; eight bytes at a time.
+    private static func isPlain(_ text: UnsafeRawBufferPointer) -> Bool {
+        let deletes: UInt64 = 0x7F7F_7F7F_7F7F_7F7F
+        let ones: UInt64 = 0x0101_0101_0101_0101
         var place = 0
         while place + 8 <= text.count {
             let word = text.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-            // Bytes of other scripts are no escapes.
-            guard JSONPlainText.marks(in: word) & (isASCII ? ~0 : ~word) == 0 else { return false }
+            // The plus carries from U+007F into the high bit; bytes that are not ASCII are marked anyway.
+            guard (JSONPlainText.marks(in: word) | (((word & deletes) &+ ones) & ~deletes)) == 0 else { return false }
             place += 8
         }
-        return text[place...].allSatisfy { !isEscaped($0) && (!isASCII || $0 < 0x80) }
+        return text[place...].allSatisfy { !isEscaped($0) && $0 < 0x80 }
     }
 
     private static func isEscaped(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == 0x7F
     }
 
-    private mutating func appendEscape(_ byte: UInt8) {
-        switch byte {
-        case UInt8(ascii: "\""): append("\\\"")
-        case UInt8(ascii: "\\"): append("\\\\")
-        case 0x08: append("\\b")
-        case 0x09: append("\\t")
-        case 0x0A: append("\\n")
-        case 0x0C: append("\\f")
-        case 0x0D: append("\\r")
-        default:
-            append("\\u00")
-            for digit in [byte >> 4, byte & 15] {
-                bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-            }
+    private mutating func appendEscape(_ scalar: Unicode.Scalar) {
+        switch scalar {
+        case "\"": append("\\\"")
+        case "\\": append("\\\\")
+        case "\u{8}": append("\\b")
+        case "\t": append("\\t")
+        case "\n": append("\\n")
+        case "\u{C}": append("\\f")
+        case "\r": append("\\r")
+        default: for unit in UTF16.encode(scalar) ?? UTF16.encodedReplacementCharacter { appendEscape(unit) }
         }
     }
+
+    private mutating func appendEscape(_ unit: UInt16) {
+        append("\\u")
+        for shift in [12, 8, 4, 0] {
+            let digit = UInt8(truncatingIfNeeded: unit >> UInt16(shift) & 15)
+            bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+        }
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether a terminal may obey it: C0, DEL, C1, and format characters such as U+202E, which reorder or hide text.
+    fileprivate var isControlOrFormat: Bool { [.control, .format].contains(properties.generalCategory) }
 }
 
 extension JSONWriter {

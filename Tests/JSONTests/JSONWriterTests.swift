@@ -50,6 +50,47 @@ struct JSONWriterTests {
         #expect(try JSONDocument(json.bytes).root.string == text)
     }
 
+    /// Text from outside reaches terminals through pipes, where nothing else cleans it.
+    @Test func `Control and format characters are escaped`() throws {
+        let text = "a\u{7F}b\u{80}c\u{9B}31md\u{AD}e\u{61C}f\u{202E}g\u{2066}h\u{200D}i\u{FEFF}j\u{E0001}kü\u{1F426}€"
+        let escaped =
+            #""a\u007fb\u0080c\u009b31md\u00ade\u061cf\u202eg\u2066h\u200di\ufeffj\udb40\udc01kü🐦€""#
+        var strings = JSONWriter()
+        strings.string(text)
+        #expect(String(decoding: strings.bytes, as: UTF8.self) == escaped)
+        #expect(try JSONDocument(strings.bytes).root.string == text)
+        var bytes = JSONWriter()
+        Array(text.utf8).withUnsafeBytes { bytes.string(utf8: $0) }
+        #expect(bytes.bytes == strings.bytes)
+        var keys = JSONWriter()
+        keys.key(text)
+        #expect(String(decoding: keys.bytes, as: UTF8.self) == escaped + ":")
+    }
+
+    @Test func `Every control and format character is escaped wherever it stands`() throws {
+        for value in 0...0x10FFFF {
+            guard let scalar = Unicode.Scalar(value), [.control, .format].contains(scalar.properties.generalCategory)
+            else { continue }
+            for before in 0...8 {
+                let text = String(repeating: "x", count: before) + String(scalar) + "xxxxxxxx"
+                var json = JSONWriter()
+                json.string(text)
+                #expect(json.bytes.allSatisfy { 0x20..<0x7F ~= $0 })
+                #expect(try JSONDocument(json.bytes).root.string == text)
+            }
+        }
+    }
+
+    @Test func `A raw value may have its control and format characters escaped`() throws {
+        let raw = "{ \"k\u{202E}\" :\t[\"\\\"\\u009b\u{9B}\u{7F}ü\", 1]}"
+        var json = JSONWriter()
+        json.raw(escaping: Array(raw.utf8))
+        #expect(String(decoding: json.bytes, as: UTF8.self) == "{ \"k\\u202e\" :\t[\"\\\"\\u009b\\u009b\\u007fü\", 1]}")
+        var untouched = JSONWriter()
+        untouched.raw(Array(raw.utf8))
+        #expect(untouched.bytes == Array(raw.utf8))
+    }
+
     @Test func bytesThatAreNotUTF8AreReplaced() throws {
         var json = JSONWriter()
         let bytes: [UInt8] = [0x61, 0xFF, 0x22, 0xED, 0xA0, 0x80]

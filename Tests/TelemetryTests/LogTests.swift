@@ -28,11 +28,11 @@ import Testing
     @Test func `Whatever a peer said stays within its string`() throws {
         let pipe = try Pipe()
         let log = Log(level: .debug, descriptor: pipe.writing)
-        log.error(.brokerLost, [.error: "a\"b\\c\nd\te\u{0}f\u{1B}[31mg\u{7F}h\u{9B}iüj\u{1F426}"])
+        log.error(.brokerLost, [.error: "a\"b\\c\nd\te\u{0}f\u{1B}[31mg\u{7F}h\u{9B}iüj\u{1F426}k\u{202E}l\u{E0001}"])
         log.error(.workerStopped, [.memoryBytes: .number(.infinity)])
         log.flush()
         let text = pipe.read()
-        #expect(text.contains(#""error":"a\"b\\c\nd\te\u0000f\u001b[31mg\u007fh\u009biüj🐦"}"#))
+        #expect(text.contains(#""error":"a\"b\\c\nd\te\u0000f\u001b[31mg\u007fh\u009biüj🐦k\u202el\udb40\udc01"}"#))
         #expect(text.contains(#""process.memory_bytes":"inf"}"#))
         #expect(text.split(separator: "\n").count == 2)
     }

@@ -23,9 +23,9 @@ public struct AdminResponse: Sendable {
         for scalar in sentence.unicodeScalars {
             switch scalar {
             case "\"", "\\": text += "\\\(scalar)"
-            case "\u{20}"...: text.unicodeScalars.append(scalar)
-            // Control characters mean nothing in a sentence.
-            default: text += " "
+            // Control and format characters mean nothing in a sentence, and steer terminals.
+            case _ where [.control, .format].contains(scalar.properties.generalCategory): text += " "
+            default: text.unicodeScalars.append(scalar)
             }
         }
         return .json(Array((text + "\"}\n").utf8), status: status)

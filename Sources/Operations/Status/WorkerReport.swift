@@ -71,7 +71,10 @@ struct WorkerReport: Sendable {
         guard answer.isSuccess, let document = try? JSONDocument(answer.body), document.root["worker"] != nil else {
             throw WorkerReportError(message: "what answers there (\(answer.status)) is no worker's admin endpoint")
         }
-        json = answer.text.filter { $0 != "\n" }
+        var line = JSONWriter(capacity: answer.body.count)
+        // Line ends stand between values only: strings have them escaped.
+        line.raw(escaping: answer.text.utf8.filter { $0 != UInt8(ascii: "\n") })
+        json = String(decoding: line.bytes, as: UTF8.self)
         let root = document.root
         worker = root["worker"]?.string ?? worker
         phase = root["phase"]?.string ?? phase

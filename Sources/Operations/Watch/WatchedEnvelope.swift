@@ -39,7 +39,7 @@ struct WatchedEnvelope {
         json.key("body")
         // A number may have as many digits as a token, and is none any more when it is shortened.
         if (try? JSONDocument(line, limits: Self.limits)) != nil {
-            json.raw(line)
+            json.raw(escaping: line)
         } else {
             json.string(String(decoding: line, as: UTF8.self))
         }

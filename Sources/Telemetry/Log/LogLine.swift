@@ -41,7 +41,7 @@ struct LogLine {
         bytes.append(contentsOf: text.utf8)
     }
 
-    /// Escapes what JSON wants escaped, and all that a terminal would take as a command (the C1 controls too).
+    /// Escapes what JSON wants escaped, and all that a terminal would obey: C1 controls and format characters (U+202E).
     private mutating func appendQuoted(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
         var isCut = false
@@ -56,16 +56,19 @@ struct LogLine {
             case "\\": append(#"\\"#)
             case "\n": append(#"\n"#)
             case "\t": append(#"\t"#)
-            case "\u{0}"..<" ", "\u{7F}"..."\u{9F}": appendEscaped(scalar.value)
+            case "\u{0}"..<" ", "\u{7F}"..."\u{9F}": appendEscaped(scalar)
+            case _ where !scalar.isASCII && scalar.properties.generalCategory == .format: appendEscaped(scalar)
             default: bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
             }
         }
         append(isCut ? "…\"" : "\"")
     }
 
-    private mutating func appendEscaped(_ value: UInt32) {
-        let digits = String(value, radix: 16)
-        append(#"\u"# + String(repeating: "0", count: 4 - digits.utf8.count) + digits)
+    private mutating func appendEscaped(_ scalar: Unicode.Scalar) {
+        for unit in UTF16.encode(scalar) ?? UTF16.encodedReplacementCharacter {
+            let digits = String(unit, radix: 16)
+            append(#"\u"# + String(repeating: "0", count: 4 - digits.utf8.count) + digits)
+        }
     }
 
     /// RFC 3339, UTC, in milliseconds.
