@@ -5,9 +5,12 @@ import Testing
 /// Where replies to channel commands may go.
 @Suite struct ReplyAddressTests {
     private let names = TopologyNames(prefix: "push", requestQueues: ["jobs"])
+    /// As RabbitMQ makes them.
+    static let direct =
+        "amq.rabbitmq.reply-to.g1h2AA5yZXBseUAxMjM0NTY3OAAAAB8AAAABAAAAAg==.AAECAwQFBgcICQoLDA0ODw=="
 
     @Test(arguments: [
-        ("amq.rabbitmq.reply-to.g1h2AA5yZXBseUA", true), ("shop.replies", true), ("shop.", true),
+        (direct, true), ("shop.replies", true), ("shop.", true),
         // Neither straight back nor allowed.
         ("amq.rabbitmq.reply-to", false), ("amq.gen-x", false), ("replies", false), ("xshop.replies", false),
         // The worker's own, whatever the prefix allows.
@@ -23,6 +26,33 @@ import Testing
     @Test func withoutAPrefixOnlyStraightBack() {
         #expect(throws: Refusal.self) { try ReplyAddress("shop.replies", prefix: nil, names) }
         #expect(throws: Refusal.self) { try ReplyAddress(nil, prefix: nil, names) }
-        #expect((try? ReplyAddress("amq.rabbitmq.reply-to.a", prefix: nil, names)) != nil)
+        #expect((try? ReplyAddress(Self.direct, prefix: nil, names)) != nil)
+    }
+
+    @Test(arguments: [
+        "g2dkAAtyYWJiaXRAaG9zdAAAAB8AAAABAg==", "g1h3DnJlcGx5QDEyMzQ1Njc4AAAAAAAAAAAAAAAA",
+    ])
+    func otherFormsOfTheBrokerAreAllowed(_ process: String) {
+        #expect(DirectReplyTo.isWellFormed("amq.rabbitmq.reply-to.\(process).AA=="))
+    }
+
+    /// RabbitMQ 3.10 crashes the channel that publishes to such a name, or asks for it.
+    @Test(arguments: [
+        "", ".", "a", "g1h2AA", "g1h2AA.xyz==", "g1h2AA.AA==", "g1h2AA==.AA==", ".AA==", "AA==.", "AA==.AA==",
+        // A part too few, too many, or without its padding.
+        "g1h2AA5yZXBseUAxMjM0NTY3OAAAAB8AAAABAAAAAg==", "g1h2AA5yZXBseUAxMjM0NTY3OAAAAB8AAAABAAAAAg==.AA==.AA==",
+        "g1h2AA5yZXBseUAxMjM0NTY3OAAAAB8AAAABAAAAAg==.AA",
+        "g1h2AA5yZXBseUAxMjM0NTY3OAAAAB8AAAABAAAAAg.AA==",
+        // Cut, with a byte too many, with an atom that is too long or no UTF-8, and a list.
+        "g1h2AA5yZXBseUAxMjM0NTY3OAAAAAAAAAAAAAAA.AA==", "g1h2AA5yZXBseUAxMjM0NTY3OAAAAAAAAAAAAAAAAAA=.AA==",
+        "g1h3Av/+AAAAAAAAAAAAAAAA.AA==", "g2wAAAABAAAAAAAAAAAAAAAAAAAAAAAAAAA=.AA==",
+        // Base64 for URLs.
+        "g1h2AA5yZXBseUAxMjM0NTY3OAAAAB8AAAABAAAAAg==.A_==", "g1h2AA5yZXBseUAxMjM0NTY3OAAAAB8AAAABAAAAAg==.A===",
+    ])
+    func aMalformedNameOfDirectReplyToIsRefused(_ rest: String) {
+        // A prefix of the configuration does not let it through.
+        for prefix in [nil, "amq."] {
+            #expect(throws: Refusal.self) { try ReplyAddress("amq.rabbitmq.reply-to.\(rest)", prefix: prefix, names) }
+        }
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 /// Where a reply to a command is published, and how often.
 @Suite struct ReplyAttemptsTests {
-    private static let direct = "amq.rabbitmq.reply-to.g1h2AA5yZXBseUA"
+    private static let direct = ReplyAddressTests.direct
 
     private func reply(to replyTo: String?) -> ReplyAttempts {
         var message = OutgoingMessage(exchange: "", routingKey: "", body: [], messageID: "m")
@@ -29,7 +29,7 @@ import Testing
     /// The broker returns it either way; whether somebody is there was asked before.
     @Test func whatIsReturnedIsDeliveredWhereADirectRequesterIs() {
         var reply = reply(to: Self.direct)
-        #expect(reply.consumer == Self.direct && !reply.destination.contains("g1h2"))
+        #expect(reply.consumer == Self.direct && reply.destination == "direct reply-to")
         #expect(reply.ended(.returned(code: 312, text: "NO_ROUTE")) == .done)
         #expect(reply.consumerHasGone() == .redirected("who asked has gone"))
         #expect(reply.consumer == nil && reply.message.exchange == "push.results")
@@ -55,6 +55,17 @@ import Testing
             return
         }
         #expect(reply.ended(Self.lost(isRetriable: false)) == .again(milliseconds: 100))
+    }
+
+    /// The broker crashed the channel, and would crash the next.
+    @Test func whatTheBrokerFailsAtIsNotRepeated() {
+        for address in [Self.direct, "shop.a"] {
+            var reply = reply(to: address)
+            let crash = PublishOutcome.unknown(AMQPError(.connectionLost, "INTERNAL_ERROR", replyCode: 541))
+            #expect(reply.ended(crash) == .redirected(crash.words))
+            #expect(reply.message.exchange == "push.results")
+            #expect(reply.ended(crash) == .again(milliseconds: 100))
+        }
     }
 
     /// A broker that is away says nothing against the queue.

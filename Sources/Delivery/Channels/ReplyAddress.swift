@@ -2,14 +2,12 @@
 /// begins as the configuration allows. Never to a queue of this topology: whoever may publish commands could write into
 /// it what the worker's user may.
 struct ReplyAddress: Equatable {
-    /// What the broker makes of `amq.rabbitmq.reply-to` (https://www.rabbitmq.com/docs/direct-reply-to).
-    private static let directPrefix = "amq.rabbitmq.reply-to."
     /// The broker's own limit for names.
     private static let bytesMax = 255
 
     let queue: String
     /// Not a queue, but a consumer that is there or has gone.
-    var isDirect: Bool { queue.hasPrefix(Self.directPrefix) }
+    var isDirect: Bool { queue.hasPrefix(DirectReplyTo.prefix) }
 
     /// - Parameters:
     ///   - replyTo: as the command has it.
@@ -19,7 +17,8 @@ struct ReplyAddress: Equatable {
             throw Self.refusal("Nothing was done: a command has a reply-to, or nobody would know what became of it.")
         }
         let isAllowed = prefix.map { replyTo.hasPrefix($0) && !names.isOurs(replyTo) } ?? false
-        guard replyTo.hasPrefix(Self.directPrefix) || isAllowed, replyTo.utf8.count <= Self.bytesMax,
+        let isDirect = replyTo.hasPrefix(DirectReplyTo.prefix)
+        guard isDirect ? DirectReplyTo.isWellFormed(replyTo) : isAllowed, replyTo.utf8.count <= Self.bytesMax,
             !replyTo.hasReplacements
         else {
             let queues = prefix.map { " or a queue whose name begins with \($0)" } ?? ""

@@ -21,6 +21,9 @@ struct ReplyAttempts {
     private static let delayMilliseconds = 100
     private static let delayMillisecondsMax = 10_000
 
+    /// INTERNAL_ERROR (AMQP 0-9-1, 1.2): the broker failed at what it was asked.
+    private static let internalErrorReplyCode: UInt16 = 541
+
     private(set) var message: OutgoingMessage
     /// Of the place where it is published now.
     private(set) var repeats = 0
@@ -61,7 +64,10 @@ struct ReplyAttempts {
         case .nacked where isToWhoAsked && repeats >= Self.repeatsMax:
             return redirect(outcome.words)
         // What only somebody's hand can help, such as a permission that is lacking, is not waited for.
-        case .unknown(let error) where isToWhoAsked && (repeats >= Self.repeatsMax || !error.isRetriable):
+        // A channel that RabbitMQ crashed for this address would crash again.
+        case .unknown(let error)
+        where isToWhoAsked
+            && (repeats >= Self.repeatsMax || !error.isRetriable || error.replyCode == Self.internalErrorReplyCode):
             return redirect(outcome.words)
         case .refused(let refusal):
             let whole = message
