@@ -98,7 +98,9 @@ public final class AdminExchange {
     }
 
     private func begin(_ head: RequestHead) {
-        if let refusal = server.hosts.refusal(hosts: head.hosts, origins: head.origins) {
+        if head.isLengthAmbiguous {
+            stage = .refused(.ambiguousLength)
+        } else if let refusal = server.hosts.refusal(hosts: head.hosts, origins: head.origins) {
             stage = .refused(refusal)
         } else if let target {
             request = AdminRequest(method: head.method, target: target, contentType: head.contentType)
@@ -120,9 +122,9 @@ public final class AdminExchange {
     }
 
     private func wait() -> MHD_Result {
+        client?.requestCame()
         guard server.beginsToWait(self) else {
             stage = .ended
-        client?.requestCame()
             return queue(.overloaded)
         }
         stage = .pending
@@ -158,6 +160,13 @@ public final class AdminExchange {
 extension AdminResponse {
     fileprivate static let overloaded = AdminResponse.error(
         503, "too much waits to be read or answered; try again later")
+
+    /// What follows the request may be meant for another reader: the connection ends with the answer.
+    fileprivate static let ambiguousLength: AdminResponse = {
+        var response = AdminResponse.error(400, "send one Content-Length or one Transfer-Encoding, not several")
+        response.headers = [("Connection", "close")]
+        return response
+    }()
 
     /// What it is stays here, looks like what it is, and is shown in no foreign page.
     fileprivate static let securityHeaders = [

@@ -7,6 +7,10 @@ struct RequestHead {
     private(set) var hosts: [String] = []
     private(set) var origins: [String] = []
     private(set) var contentType: String?
+    private var contentLengths = 0
+    private var transferEncodings = 0
+    /// Whether a proxy in front may read another length than this endpoint: a request smuggled in the body (RFC 9112, 6.3).
+    var isLengthAmbiguous: Bool { contentLengths + transferEncodings > 1 }
 
     init(method: UnsafePointer<CChar>, connection: OpaquePointer) {
         let method = String(cString: method)
@@ -29,6 +33,8 @@ struct RequestHead {
         case "host": hosts.append(value)
         case "origin": origins.append(value)
         case "content-type": contentType = value
+        case "content-length": contentLengths += 1
+        case "transfer-encoding": transferEncodings += 1
         default: break
         }
     }
