@@ -1,5 +1,6 @@
 import AdminHTTP
 import EventLoop
+import Glibc
 import Telemetry
 
 /// Where a worker can be asked how it stands, and told to pause. On the control loop, with which it ends.
@@ -75,5 +76,15 @@ final class WorkerAdmin {
 }
 
 extension Endpoint {
-    fileprivate var isLoopback: Bool { host.hasPrefix("127.") || host == "::1" }
+    /// Whether the host is an address of loopback, in any form that `getaddrinfo` takes for one: `2130706433`, `0x7f.1`,
+    /// `::ffff:127.0.0.1`.
+    var isLoopback: Bool {
+        var four = in_addr()
+        if inet_aton(host, &four) == 1 { return UInt32(bigEndian: four.s_addr) >> 24 == 127 }
+        var six = in6_addr()
+        guard inet_pton(AF_INET6, host, &six) == 1 else { return false }
+        let bytes = withUnsafeBytes(of: six) { Array($0) }
+        let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
+        return isMapped ? bytes[12] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
+    }
 }

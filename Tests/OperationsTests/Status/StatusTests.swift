@@ -1,4 +1,5 @@
 import AMQP
+import EventLoop
 import HTTPClient
 import JSON
 import Telemetry
@@ -45,6 +46,17 @@ import Testing
         #expect(!report.isReady && report.reasons == ["a \"reason\"\u{1B}"] && report.uptimeSeconds == 3725)
         #expect(report.queues == [.init(name: "push.requests", messages: 12, consumers: 2)] && report.lanes == 1)
         #expect(!report.json.contains("\n"))
+    }
+
+    /// Behind loopback no other names are trusted, however its address is written.
+    @Test(arguments: [
+        ("127.0.0.1", true), ("127.1", true), ("2130706433", true), ("0x7f.1", true), ("017700000001", true),
+        ("::1", true), ("0:0:0:0:0:0:0:1", true), ("::ffff:127.0.0.1", true), ("::ffff:7f00:1", true),
+        ("0.0.0.0", false), ("::", false), ("10.127.0.1", false), ("::ffff:10.0.0.1", false), ("128.0.0.1", false),
+        ("::2", false), ("fe80::1", false),
+    ])
+    func loopbackHasManyForms(_ host: String, _ isLoopback: Bool) {
+        #expect(Endpoint(host: host, port: 9780).isLoopback == isLoopback)
     }
 
     /// Pushes do not need it.
