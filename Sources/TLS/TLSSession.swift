@@ -94,7 +94,7 @@ final class TLSSession {
         defer { OpenSSLErrors.clear() }
         if X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name) == 1 { return true }
         guard !name.isEmpty, !name.utf8.contains(0) else { return false }
-        SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+        SSL_set_hostflags(ssl, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
         return SSL_set1_host(ssl, name) == 1 && martlet_ssl_set_server_name(ssl, name) == 1
     }
 

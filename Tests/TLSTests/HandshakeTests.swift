@@ -1,7 +1,8 @@
-import Crypto
 import EventLoop
 import TLS
 import Testing
+
+@testable import Crypto
 
 @Suite struct HandshakeTests {
     @Test func `An identity's key shows in no description`() {
@@ -57,6 +58,19 @@ import Testing
             wire.client.error?.message
                 == "server.test:443: the server's certificate is for another host name than api.push.apple.com")
         #expect(wire.server.error?.message.contains("does not accept our certificate") == true)
+    }
+
+    /// RFC 9525, 2: a name counts only as an alternative name.
+    @Test func `A certificate that has the name in its subject alone is refused`() throws {
+        let key = try P256Key.generate()
+        let certificate = try X509Certificate(
+            subject: "localhost", key: key, issuer: "localhost", issuerKey: key,
+            validity: CertificateAuthority.Validity(), extensions: []
+        ).pem()
+        let identity = TLSIdentity(certificateChainPEM: certificate, privateKeyPEM: try key.pkcs8PEM())
+        let wire = try Wire(client: .init(trust: .pem(certificate)), server: .init(identity: identity))
+        #expect(wire.start { wire.areConnected || wire.areClosed } == .done)
+        #expect(wire.client.error?.message.contains("for another host name than localhost") == true)
     }
 
     @Test(arguments: [("127.0.0.1", nil), ("127.0.0.2", "another address than 127.0.0.2"), ("::1", "another address")])
