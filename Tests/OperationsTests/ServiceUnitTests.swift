@@ -68,6 +68,11 @@ import Testing
         #expect(credential.split(separator: ":").last?.hasPrefix(watched + "/") == true)
     }
 
+    @Test(arguments: ["martlet.service", "martlet@.service", "apns-simulator.service"])
+    func noServiceDumpsItsMemory(_ unit: String) throws {
+        #expect(try value("LimitCORE", in: "\(folder)/\(unit)") == "0")
+    }
+
     /// systemd kills what takes longer, and the broker delivers again what was held.
     @Test func aDrainMayTakeItsTime() throws {
         let seconds = try #require(try number("TimeoutStopSec"))
@@ -79,11 +84,6 @@ import Testing
         #expect(try #require(try number("WatchdogSec")) > StallDetector.turnSecondsMax)
     }
 
-    private func number(_ key: String) throws -> Int? {
-        try value(key, in: "\(folder)/martlet.service").flatMap { Int($0) }
-    }
-
-    private func value(_ key: String, in path: String) throws -> String? {
     // MARK: The lock of restart-workers
 
     /// Any user can open the script and hold its lock.
@@ -123,6 +123,11 @@ import Testing
         return script
     }
 
+    private func number(_ key: String) throws -> Int? {
+        try value(key, in: "\(folder)/martlet.service").flatMap { Int($0) }
+    }
+
+    private func value(_ key: String, in path: String) throws -> String? {
         try Files.lines(of: path).first { $0.hasPrefix(key + "=") }.map { String($0.dropFirst(key.count + 1)) }
     }
 
