@@ -27,7 +27,10 @@ enum TextFile {
     /// Writes beside the place and renames, so that a reader never sees half a file.
     static func write(_ text: String, to path: String, isSecret: Bool = false) throws(SimulatorError) {
         let temporary = "\(path).\(getpid()).tmp"
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, isSecret ? 0o600 : 0o644)
+        // What has this name is a former process's, or another user's link.
+        unlink(temporary)
+        let descriptor = open(
+            temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, isSecret ? 0o600 : 0o644)
         guard descriptor >= 0 else { throw failure(.cannotWrite, "cannot write \(path)") }
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {

@@ -21,7 +21,9 @@ public final class RecordFile: ByteStreamHandler {
     public init(path: String, detail: LoggedRequest.Detail = .summary, loop: EventLoop) throws(TransportError) {
         self.loop = loop
         self.detail = detail
-        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0o644)
+        // A symbolic link may be another user's, but for those of the system, such as /dev/stdout.
+        let linkFlag = path.hasPrefix("/dev/") ? 0 : O_NOFOLLOW
+        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | linkFlag, 0o644)
         guard descriptor >= 0 else {
             let code = errno
             throw TransportError(

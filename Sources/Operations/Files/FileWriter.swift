@@ -8,12 +8,13 @@ enum FileWriter {
     private static let pipeBytes = 4096
     private static let lookMilliseconds = 10
 
-    /// An empty file that says by being there that something has happened.
+    /// An empty file that says by being there that something has happened. A file that is there gets a new time and keeps
+    /// its contents. A symbolic link is refused: another user may have put it there.
     static func create(_ path: String) -> Bool {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { return false }
-        close(descriptor)
-        return true
+        defer { close(descriptor) }
+        return futimens(descriptor, nil) == 0
     }
 
     /// Writes all of it, waiting for a slow reader; false when that cannot be.

@@ -1,0 +1,29 @@
+import EventLoop
+import Glibc
+import TestKit
+import Testing
+
+@testable import APNSSimulator
+
+/// In a folder that others may write to, a link may lead to a file of ours.
+@Suite struct LinkedFileTests {
+    @Test func `A record follows no link`() async throws {
+        let directory = try TemporaryDirectory("link")
+        let file = try directory.write("file", "kept")
+        let link = directory.file("record")
+        try #require(symlink(file, link) == 0)
+        try await onEpollLoop { loop in
+            #expect(throws: TransportError.self) { try RecordFile(path: link, loop: loop) }
+        }
+        #expect(try directory.read("file") == "kept")
+    }
+
+    @Test func `A text takes the place of a link, beside it and under its name`() throws {
+        let directory = try TemporaryDirectory("link")
+        let file = try directory.write("file", "kept")
+        let path = directory.file("text")
+        for link in [path, "\(path).\(getpid()).tmp"] { try #require(symlink(file, link) == 0) }
+        try TextFile.write("new", to: path)
+        #expect(try directory.read("file") == "kept" && directory.read("text") == "new")
+    }
+}
