@@ -45,6 +45,17 @@ public struct CertificateContents: Sendable {
         try self.init(der: block.contents)
     }
 
+    /// Of one in OpenSSL's hands, which stays the caller's.
+    init(_ certificate: OpaquePointer) throws(CryptoError) {
+        var der: UnsafeMutablePointer<UInt8>?
+        let count = i2d_X509(certificate, &der)
+        guard count > 0, let der else {
+            throw CryptoError(.malformed, drainingOpenSSLAfter: "the certificate cannot be written")
+        }
+        defer { CRYPTO_free(der, nil, 0) }
+        try self.init(certificate, der: Array(UnsafeBufferPointer(start: der, count: Int(count))))
+    }
+
     private init(_ certificate: OpaquePointer, der: [UInt8]) throws(CryptoError) {
         guard let notBefore = Self.seconds(X509_get0_notBefore(certificate)),
             let notAfter = Self.seconds(X509_get0_notAfter(certificate))

@@ -15,16 +15,24 @@ public struct CertificateFile: Sendable, CustomStringConvertible, CustomDebugStr
     /// - Parameters:
     ///   - key: the private key in PEM, where it is not among `bytes`; PKCS #12 holds its own.
     ///   - passphrase: of the key, or of the whole PKCS #12 file; not looked at where there is none.
-    /// - Throws: `malformed` for what cannot be read, a certificate without its key and a wrong passphrase.
-    public init(_ bytes: [UInt8], key: [UInt8]? = nil, passphrase: String? = nil) throws(CryptoError) {
-        guard !Self.isPEM(bytes) else {
-            try self.init(PrivateCertificate(pem: bytes, key: key ?? bytes, passphrase: passphrase))
+    ///   - isWanted: which certificate to take where the file holds several with their keys, in whatever order; of several
+    ///     for the same user ID, the one that is valid longest. Where it wants none, the first is taken.
+    /// - Throws: `malformed` for what cannot be read, a certificate without its key, a wrong passphrase, and wanted
+    ///   certificates of different user IDs.
+    public init(
+        _ bytes: [UInt8], key: [UInt8]? = nil, passphrase: String? = nil,
+        isWanted: (CertificateContents) -> Bool = { _ in true }
+    ) throws(CryptoError) {
+        let text = try PEMText(bytes, what: "the certificate file")
+        guard !Self.isPEM(text.bytes) else {
+            let key = try key.map { key throws(CryptoError) in try PEMText(key, what: "the key file") }
+            try self.init(PrivateCertificate(pem: text, key: key, passphrase: passphrase, isWanted))
             return
         }
         guard key == nil else {
             throw CryptoError(.malformed, "a PKCS #12 file holds its own private key: leave the other file out")
         }
-        try self.init(PrivateCertificate(pkcs12: bytes, passphrase: passphrase))
+        try self.init(PrivateCertificate(pkcs12: text.bytes, passphrase: passphrase, isWanted))
     }
 
     private init(_ certificate: PrivateCertificate) throws(CryptoError) {

@@ -5,12 +5,14 @@ internal import COpenSSL
 public struct ES256PrivateKey: Sendable, Equatable {
     private let key: P256Key
 
-    /// Reads the `.p8` file that Apple gives out: one PKCS#8 `PRIVATE KEY` block, not encrypted.
+    /// Reads the `.p8` file that Apple gives out: one PKCS#8 `PRIVATE KEY` block, not encrypted. Line ends may be lost or
+    /// escaped, the whole may be Base64 once more, and DER is read too (`PEMText`).
     ///
-    /// - Throws: `malformed` when it holds no such key, `unsupported` when the key is of another kind, on another curve or
-    ///   encrypted. No error tells anything of the key itself.
-    public init(pem: [UInt8]) throws(CryptoError) {
-        let block = try PEMBlock.first(in: pem, what: "the key file")
+    /// - Parameter source: where the text is from, in words for an operator.
+    /// - Throws: `malformed` when it holds no such key or several, `unsupported` when the key is of another kind, on another
+    ///   curve or encrypted. No error contains any part of the key.
+    public init(pem: [UInt8], source: String = "the key file") throws(CryptoError) {
+        let block = try Self.block(in: try PEMText(pem, what: source), source)
         switch block.label {
         case "PRIVATE KEY": break
         case "ENCRYPTED PRIVATE KEY":
@@ -20,7 +22,7 @@ public struct ES256PrivateKey: Sendable, Equatable {
                 .unsupported,
                 "the private key is in the SEC 1 form; turn it into PKCS#8 with openssl pkcs8 -topk8 -nocrypt")
         default:
-            throw CryptoError(.malformed, "the key file holds a \(block.label) where a PRIVATE KEY is wanted")
+            throw CryptoError(.malformed, "\(source) holds a \(block.label) where a PRIVATE KEY is wanted")
         }
         OpenSSLErrors.clear()
         let info = block.decode({ d2i_PKCS8_PRIV_KEY_INFO(nil, &$0, $1) }, free: { PKCS8_PRIV_KEY_INFO_free($0) })
@@ -34,6 +36,25 @@ public struct ES256PrivateKey: Sendable, Equatable {
         let key = try P256Key(owning: pointer, what: "the private key")
         try Self.check(key)
         self.key = key
+    }
+
+    /// The only private key; in a file without one, what comes nearest to it.
+    private static func block(in text: PEMText, _ source: String) throws(CryptoError) -> PEMBlock {
+        guard !text.isPKCS12 else {
+            throw CryptoError(
+                .malformed, "\(source) is PKCS #12 (.p12), which is for certificates; a key is in a .p8 file")
+        }
+        let candidates = text.blocks.filter { $0.label == "PRIVATE KEY" }
+        guard let chosen = candidates.first ?? text.blocks.first(where: { $0.label.hasSuffix("PRIVATE KEY") })
+        else { return try PEMBlock.first(in: text.bytes, what: source) }
+        let block = try PEMBlock.first(in: chosen.text, what: source)
+        for other in candidates.dropFirst() {
+            guard try !PEMBlock.first(in: other.text, what: source).holdsSame(as: block) else { continue }
+            throw CryptoError(
+                .malformed,
+                "\(source) holds different private keys: keep the one that key_id names, and remove the others")
+        }
+        return block
     }
 
     /// As `init(pem:)` of bytes.

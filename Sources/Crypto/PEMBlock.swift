@@ -30,6 +30,11 @@ final class PEMBlock {
         CRYPTO_free(header, nil, 0)
     }
 
+    /// Whether both hold the same bytes.
+    func holdsSame(as other: PEMBlock) -> Bool {
+        length == other.length && CRYPTO_memcmp(bytes, other.bytes, length) == 0
+    }
+
     deinit { CRYPTO_clear_free(bytes, length, nil, 0) }
 
     /// A copy of the bytes, for what is no secret.

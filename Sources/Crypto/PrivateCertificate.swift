@@ -8,25 +8,40 @@ final class PrivateCertificate {
     /// What key and certificates were read with has to outlive them.
     private let algorithms: KeychainAlgorithms?
 
-    /// - Parameter key: the text that the private key stands in.
-    init(pem: [UInt8], key: [UInt8], passphrase: String?) throws(CryptoError) {
-        algorithms = nil
-        self.key = try Self.readKey(key, passphrase)
-        certificates = []
-        _ = try PEMCertificates.forEach(in: pem, "the certificate") { _, certificate in
+    /// - Parameter key: the text that the private key stands in; nil: the same.
+    init(
+        pem: PEMText, key: PEMText?, passphrase: String?, _ isWanted: (CertificateContents) -> Bool
+    ) throws(CryptoError) {
+        let found = Identities()
+        for text in Self.keyTexts(key ?? pem) {
+            do {
+                found.keys.append(try Self.readKey(text, passphrase))
+            } catch {
+                guard key == nil, !pem.blocks.isEmpty, !pem.hasKey else { throw error }
+                throw CryptoError(
+                    .malformed,
+                    "the file holds a certificate without its private key: export both together as PKCS #12 (.p12), or "
+                        + "name the key's file in key_file")
+            }
+        }
+        _ = try PEMCertificates.forEach(in: pem.bytes, "the certificate") { _, certificate in
             guard X509_up_ref(certificate) == 1 else { return false }
-            certificates.append(certificate)
+            found.certificates.append(certificate)
             return true
         }
-        guard let own = certificates.firstIndex(where: { X509_check_private_key($0, self.key) == 1 }) else {
-            throw CryptoError(
-                .malformed, drainingOpenSSLAfter: "the private key belongs to no certificate of the file")
-        }
-        certificates.insert(certificates.remove(at: own), at: 0)
-        OpenSSLErrors.clear()
+        let chosen = try found.choose(isWanted)
+        algorithms = nil
+        (self.key, certificates) = chosen
     }
 
-    init(pkcs12 bytes: [UInt8], passphrase: String?) throws(CryptoError) {
+    /// Each key's own; what is no PEM that is known, as it is.
+    private static func keyTexts(_ text: PEMText) -> [[UInt8]] {
+        text.hasKey ? text.blocks.filter(\.isKey).map(\.text) : [text.bytes]
+    }
+
+    init(
+        pkcs12 bytes: [UInt8], passphrase: String?, _ isWanted: (CertificateContents) -> Bool
+    ) throws(CryptoError) {
         let algorithms = try KeychainAlgorithms()
         defer { withExtendedLifetime(algorithms) {} }
         OpenSSLErrors.clear()
@@ -51,15 +66,18 @@ final class PrivateCertificate {
             certificates.append(OpaquePointer(other))
         }
         OPENSSL_sk_free(others)
-        guard let key, certificate != nil else {
+        let found = Identities()
+        found.certificates = certificates
+        guard let key, !certificates.isEmpty else {
             EVP_PKEY_free(key)
-            for certificate in certificates { X509_free(certificate) }
             throw CryptoError(
                 .malformed, "the file holds no certificate with its private key: export both together, as one item")
         }
+        // Of several identities OpenSSL returns one, whichever is first.
+        found.keys = [key] + PKCS12Keys.all(in: file, passphrase, algorithms.pointer)
+        let chosen = try found.choose(isWanted)
         self.algorithms = algorithms
-        self.key = key
-        self.certificates = certificates
+        (self.key, self.certificates) = chosen
     }
 
     deinit {
@@ -113,6 +131,14 @@ final class PrivateCertificate {
                 ? "the PKCS #12 file has a passphrase, which has to be configured"
                 : "the passphrase of the PKCS #12 file is wrong")
     }
+}
+
+extension PEMText.Block {
+    fileprivate var isKey: Bool { label.hasSuffix("PRIVATE KEY") }
+}
+
+extension PEMText {
+    fileprivate var hasKey: Bool { blocks.contains(where: \.isKey) }
 }
 
 /// OpenSSL with the algorithms of old: macOS's keychain writes PKCS #12 files with 40-bit RC2, which is not for anything

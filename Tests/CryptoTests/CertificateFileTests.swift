@@ -52,7 +52,8 @@ import Testing
 
     @Test(
         arguments: [
-            (bytes(SampleCertificates.certificate), nil, "holds no private key"),
+            (bytes(SampleCertificates.certificate), nil, "holds a certificate without its private key"),
+            (der(SampleCertificates.certificate), nil, "holds a certificate without its private key"),
             (bytes(SampleCertificates.key), nil, "belongs to no certificate"),
             (bytes(SampleCertificates.another, SampleCertificates.key), nil, "belongs to no certificate"),
             (bytes(SampleCertificates.certificate, SampleCertificates.encryptedKey), nil, "has a passphrase"),
@@ -63,7 +64,7 @@ import Testing
             (SampleCertificates.pkcs12, nil, "has a passphrase"), (SampleCertificates.pkcs12, "wrong", "is wrong"),
             (SampleCertificates.keychain, "wrong", "is wrong"),
             (SampleCertificates.pkcs12WithoutKey, "secret", "no certificate with its private key"),
-            ([], nil, "neither PEM"), (Array("hello".utf8), nil, "neither PEM"),
+            ([], nil, "is empty"), (Array(" \n".utf8), nil, "is empty"), (Array("hello".utf8), nil, "neither PEM"),
             (Array(SampleCertificates.pkcs12.prefix(400)), "secret", "neither PEM"),
         ] as [([UInt8], String?, String)])
     func `What cannot be used is refused with a reason`(bytes: [UInt8], passphrase: String?, words: String) {
@@ -74,6 +75,51 @@ import Testing
             return message.contains(words) && !message.contains("secret")
         }
     }
+
+    /// A keychain exports a developer's identity beside that of the app, in an order of its own.
+    @Test(
+        arguments: SampleCertificates.pkcs12OfTwo + [
+            bytes(
+                SampleCertificates.developer, SampleCertificates.developerKey, SampleCertificates.certificate,
+                SampleCertificates.key),
+            bytes(
+                SampleCertificates.key, SampleCertificates.certificate, SampleCertificates.developer,
+                SampleCertificates.developerKey),
+        ])
+    func `Of several identities the wanted one is taken, in whatever order`(file bytes: [UInt8]) throws {
+        let app = try CertificateFile(bytes, passphrase: "secret") { $0.userID != nil }
+        #expect(app.contents.userID == "com.example.app")
+        #expect(app.chainPEM == SampleCertificates.certificate && app.privateKeyPEM == SampleCertificates.key)
+        let developer = try CertificateFile(bytes, passphrase: "secret") { $0.userID == nil }
+        #expect(developer.chainPEM == SampleCertificates.developer)
+        #expect(developer.privateKeyPEM == SampleCertificates.developerKey)
+    }
+
+    @Test func `Several wanted identities of one file are refused by their names`() throws {
+        let bytes = Self.bytes(
+            SampleCertificates.otherApp, SampleCertificates.developerKey, SampleCertificates.certificate,
+            SampleCertificates.key)
+        let error = try #require(throws: CryptoError.self) { try CertificateFile(bytes) { $0.userID != nil } }
+        #expect(error.message.contains("for com.example.app and com.example.other: export each"))
+    }
+
+    /// Secret stores and environment variables change them on the way.
+    @Test func `DER, Base64 around it and lost line ends make no difference`() throws {
+        let certificate = SampleCertificates.certificate
+        let oneLine = certificate.split(separator: "\n").joined(separator: " ")
+        for bytes in [Self.der(certificate), Array(oneLine.utf8), Self.base64(Array(certificate.utf8))] {
+            let file = try CertificateFile(bytes, key: Self.bytes(SampleCertificates.key))
+            #expect(file.chainPEM == certificate && file.privateKeyPEM == SampleCertificates.key)
+        }
+        let file = try CertificateFile(Self.base64(SampleCertificates.pkcs12), passphrase: "secret")
+        #expect(file.contents.userID == "com.example.app")
+    }
+
+    private static func der(_ pem: String) -> [UInt8] {
+        SampleCertificates.bytes(pem.split(separator: "\n").filter { !$0.hasPrefix("-") }.joined(separator: "\n"))
+    }
+
+    private static func base64(_ bytes: [UInt8]) -> [UInt8] { Array(SampleCertificates.base64(bytes).utf8) }
 
     @Test(arguments: 1...200 as ClosedRange<UInt64>)
     func `Damaged files are read or refused, and nothing else`(seed: UInt64) {

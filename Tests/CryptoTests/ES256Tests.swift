@@ -111,7 +111,13 @@ import Testing
         OtherKey("SEC 1", SampleKeys.p256SEC1, .unsupported, "SEC 1"),
         OtherKey("encrypted", SampleKeys.p256Encrypted, .unsupported, "encrypted"),
         OtherKey("public", SampleKeys.p256Public, .malformed, "PUBLIC KEY"),
-        OtherKey("nothing", "", .malformed, "no whole PEM block"),
+        OtherKey("nothing", "", .malformed, "the key file is empty"),
+        OtherKey("white space", " \r\n", .malformed, "the key file is empty"),
+        OtherKey("a certificate", SampleCertificates.certificate, .malformed, "holds a CERTIFICATE"),
+        OtherKey("SEC 1 behind its curve", "\(ecParameters)\n\(SampleKeys.p256SEC1)", .unsupported, "SEC 1"),
+        OtherKey(
+            "two keys", SampleKeys.p256 + "\n" + SampleCertificates.key, .malformed,
+            "the key file holds different private keys"),
         OtherKey(
             "half a key", "-----BEGIN PRIVATE KEY-----\nMIGHAgEAMBMGByqGSM49AgEG\n-----END PRIVATE KEY-----\n",
             .malformed,
@@ -125,6 +131,56 @@ import Testing
         #expect(error.message.contains(key.word))
         for line in key.pem.split(separator: "\n") where line.count > 20 && !line.hasPrefix("-") {
             #expect(!error.message.contains(line), "key material in the message")
+        }
+    }
+
+    private static let ecParameters = "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----"
+
+    /// A form in which a key arrives; printed by its name, so that no key stands in the output of the tests.
+    struct Form: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let bytes: [UInt8]
+
+        init(_ name: String, _ text: String) { (testDescription, bytes) = (name, Array(text.utf8)) }
+
+        init(_ name: String, bytes: [UInt8]) { (testDescription, self.bytes) = (name, bytes) }
+    }
+
+    private static let lines = SampleKeys.p256.split(separator: "\n")
+    private static let der = SampleCertificates.bytes(lines.dropFirst().dropLast().joined())
+
+    @Test(arguments: [
+        Form("literal line feeds", lines.joined(separator: "\\n") + "\\n"),
+        Form("doubly escaped", lines.joined(separator: "\\\\n")),
+        Form("literal CR LF", lines.joined(separator: "\\r\\n")), Form("one line", lines.joined()),
+        Form("spaces", lines.joined(separator: " ")), Form("CR", lines.joined(separator: "\r")),
+        Form("CR LF", lines.joined(separator: "\r\n")), Form("indented", lines.joined(separator: "\n        ")),
+        Form("tabs", lines.joined(separator: "\n\t")), Form("blank lines", lines.joined(separator: "\n\n")),
+        Form("folded", lines.joined(separator: " ") + "\n"), Form("quoted", "\"\(lines.joined(separator: "\\n"))\""),
+        Form("quoted once more", "'\"\(lines.joined(separator: "\\n"))\"'"),
+        Form("each line quoted", lines.map { "\"\($0)\"" }.joined(separator: "\n")),
+        Form("a byte order mark", "\u{FEFF}" + SampleKeys.p256),
+        Form("no spaces at all", SampleKeys.p256.filter { !$0.isWhitespace }),
+        Form("Base64 once more", SampleCertificates.base64(Array(SampleKeys.p256.utf8))),
+        Form("Base64 in lines", SampleCertificates.base64(Array(SampleKeys.p256.utf8)).replacing("L", with: "L\n")),
+        Form("Base64 alone", lines.dropFirst().dropLast().joined()), Form("DER", bytes: der),
+        Form("twice", SampleKeys.p256 + "\n" + SampleKeys.p256),
+        Form("behind a public key", SampleKeys.p256Public + "\n" + SampleKeys.p256),
+    ])
+    func `A key is read in each form that can mean nothing else`(form: Form) throws {
+        let key = try ES256PrivateKey(pem: form.bytes)
+        #expect(try key == ES256PrivateKey(pem: SampleKeys.p256))
+    }
+
+    @Test func `An error says where the text is from`() throws {
+        for (bytes, words) in [
+            ([], "environment variable KEY is empty"), (Array("?".utf8), "environment variable KEY holds no whole PEM"),
+            (SampleCertificates.pkcs12, "environment variable KEY is PKCS #12"),
+        ] {
+            let error = try #require(throws: CryptoError.self) {
+                try ES256PrivateKey(pem: bytes, source: "environment variable KEY")
+            }
+            #expect(error.message.hasPrefix(words))
         }
     }
 

@@ -116,7 +116,116 @@ enum SampleCertificates {
         NiIbTuRBHaYreGBoYX1EwsJNKz8DsqyKWFzMnN60eQQIRa7+rQDg1bgCAggA
         """)
 
-    private static func bytes(_ base64: String) -> [UInt8] {
+    /// Of a developer, without a user ID, and another app's; both are for `developerKey`.
+    static let developer = """
+        -----BEGIN CERTIFICATE-----
+        MIIBqTCCAU+gAwIBAgIUfObzWoZyvv/Y7m9nu7eUKOGpTSYwCgYIKoZIzj0EAwIw
+        KTEnMCUGA1UEAwweQXBwbGUgRGV2ZWxvcG1lbnQ6IEEgRGV2ZWxvcGVyMCAXDTI2
+        MTEyODA1MjExOVoYDzIxMjYxMTA0MDUyMTE5WjApMScwJQYDVQQDDB5BcHBsZSBE
+        ZXZlbG9wbWVudDogQSBEZXZlbG9wZXIwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNC
+        AATeTqenSICsfCxruWIdeAbCqqJMBeJmkiEWcoTAiuL1jULbN7NRG0giFD9oFH5z
+        9DO7biW5EcpSeoDX76DmqI2Eo1MwUTAdBgNVHQ4EFgQUapXEuG9W89zm7GUIVCdA
+        xzxt8SMwHwYDVR0jBBgwFoAUapXEuG9W89zm7GUIVCdAxzxt8SMwDwYDVR0TAQH/
+        BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiBMXI7xGiPSyl+Zgi8rPMqOU/IIru3u
+        9PKu3qNkxbmBhgIhAIlcU4R44BH2618OpXiQbkpjoiOGV6Z8JT4dfIyPLrIY
+        -----END CERTIFICATE-----
+
+        """
+
+    static let otherApp = """
+        -----BEGIN CERTIFICATE-----
+        MIIB/zCCAaWgAwIBAgIUIWiv83H9MjPPL+G/GwAXuXH55SQwCgYIKoZIzj0EAwIw
+        VDEhMB8GCgmSJomT8ixkAQEMEWNvbS5leGFtcGxlLm90aGVyMS8wLQYDVQQDDCZB
+        cHBsZSBQdXNoIFNlcnZpY2VzOiBjb20uZXhhbXBsZS5vdGhlcjAgFw0yNjExMjgw
+        NTIxMTlaGA8yMTI2MTEwNDA1MjExOVowVDEhMB8GCgmSJomT8ixkAQEMEWNvbS5l
+        eGFtcGxlLm90aGVyMS8wLQYDVQQDDCZBcHBsZSBQdXNoIFNlcnZpY2VzOiBjb20u
+        ZXhhbXBsZS5vdGhlcjBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABN5Op6dIgKx8
+        LGu5Yh14BsKqokwF4maSIRZyhMCK4vWNQts3s1EbSCIUP2gUfnP0M7tuJbkRylJ6
+        gNfvoOaojYSjUzBRMB0GA1UdDgQWBBRqlcS4b1bz3ObsZQhUJ0DHPG3xIzAfBgNV
+        HSMEGDAWgBRqlcS4b1bz3ObsZQhUJ0DHPG3xIzAPBgNVHRMBAf8EBTADAQH/MAoG
+        CCqGSM49BAMCA0gAMEUCIQCvRS5/0ND1YQNKWXjfDOdPFySIKJEbHF3z9WWE5pBS
+        rAIgaLcs2KS/k7GrjTGl3Mta3cBQoJKoWmGeHx15vRqytro=
+        -----END CERTIFICATE-----
+
+        """
+
+    static let developerKey = """
+        -----BEGIN PRIVATE KEY-----
+        MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQglUlUNBlF1be/DpXM
+        DxPJUd7eMbIWGrVYoLn/AiLBsJihRANCAATeTqenSICsfCxruWIdeAbCqqJMBeJm
+        kiEWcoTAiuL1jULbN7NRG0giFD9oFH5z9DO7biW5EcpSeoDX76DmqI2E
+        -----END PRIVATE KEY-----
+
+        """
+
+    /// `developer` with its key before `certificate` with its own, and the other way round.
+    static let pkcs12OfTwo = [
+        bytes(
+            """
+            MIIHtgIBAzCCB2wGCSqGSIb3DQEHAaCCB10EggdZMIIHVTCCBOIGCSqGSIb3DQEHBqCCBNMwggTPAgEAMIIEyAYJKoZIhvcNAQcBMFcG
+            CSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAjykSTqiMGGpQICCAAwDAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEECd2i5b7p4RL
+            PVP9PEj7ksSAggRgMu6mXzR+n22d8HRSyL88P/mZ/BGnP6Ovw5wee8YHQy0EVPufBteuHvKoe3Yb1c+ZrI3sTN7s5cLf4TJ40LRDz+oe
+            RMRuoRwXoSPakAin6wEqWygtXBpadv3lIsI+faNJ3SP9LvJzSHw9wAxgoIf5HbdlfykKZQWgJikM3/5bdN2xT6Y7YH4P0WkrLfZ8kxAk
+            44HgGKq+oQmtF8shi9qDI8xG9Zi0tVMrNEsLw4DaZfkMeqo7P7gv1qArFZm6T3Bonqa3+vxmwIeKFBl2ocNtEYl+BslIpkpDuYojyhDC
+            Aj5yqKaVruJc2vfW+urmm3XNPl8V+9v0GOVR3CpJLQrC16IV/+agUPu1O6HaukutGE3220FJX7+N8zTWD+n0NKW8sxAm3IL/1cuofY6Z
+            p1xS4ZDc14nL/Wv0Z/krXDsr7v0GRNuQM4lYCadSA5uYoUCCu1OJMgl5W2u5hdf2U85VnFXZRbRVfXr7ZPzqfhzZti2thtNo/HwiwppG
+            c4EOe9nFREdOgOoPmyTW75pn3vL/j6a7Pnt+87E4ykglHFa4SkJXlaYfuQWd8+zcYv6s9+8G9+Z89lo1MuvpwKEihnPNhh9OfMg1NPIm
+            gMT0wAm4KOnoUypabSIUTtJZNWVILU31RKjT0eiR0huCI0VhSX2VR9fR5o7MbvWCnqE+gRbZOAYF1O6JHYRwhYNz+10vSRU8ZgaEm+0M
+            4TAgio+HqmU6wUCE+XCF7wghCtpKskqWhgmnherR9V0op1skdLNQh3Bf1NEB0RSNKZ8aD2i8x573/H8FlkaNwDYmg4c7NmHpnNgDUjOr
+            3v3Hfo8eMghxT5CN578XohFTf3v2gRsAUf2d5XA6Ol5YrVc141lVmejyu4xUK+vYnD/oagjNnEWp23vWdptcQpAaGScPlnwBBchEu+Tm
+            kNemCgHTlNDb+adhEbsxS7zXoio+tqPn2o7sRGRDwWMNx+2fAlE3sgvFWPERlth0jD8Ebmq9LvokabJo7fKOiF/0tYTPcgGQ7pDTLRk0
+            zu7IwdjOd97XIRsp6Ig7pMC+e4eWdzF950rsMWv5Xw2erh94apJVXHFrR6Yhnn6H5HOyS9cIsodQj9kCJpwOjGL1Yj93AnGuZye9rTXf
+            P6BcNCP5vD/yRkiC3+loy6yN81/5QWqJAFd6+0KMiQvUCL1gWWpJIuMboAM2KScS6AtvkCZVXF6hoj7u9SoXDru3WaShgZ4UP3lwFyy4
+            bdcICgksPZc7UR0WQ9r3FtJxGspiYadFyVNNr7ptejrjdtX/lSGOuRFx6iJSqm4T9eXBYdxfXoAYKZf2jknaj6hPTeha0XsvXpmP/JF7
+            dJwl8uc74AruB91RRs3gwYW+W4R4BVrLIDnZ6UDFD/4PZvMdVwojPXHyvYhO/bZDZ7ojFrMZ5DHXDq9bmg4dGwk9yyCvVQ/NovG1cnx+
+            qfsuoveMfdQ+UuDicdHjBIbodtpk0gExJt5ga/rFJETNKiKNvy3NpDCCAmsGCSqGSIb3DQEHAaCCAlwEggJYMIICVDCCASYGCyqGSIb3
+            DQEMCgECoIHvMIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAj2Ayx7zpjtfAICCAAwDAYIKoZIhvcNAgkFADAdBglghkgB
+            ZQMEASoEEJQjfv2xe84rSMCcspONEzcEgZD8uV1z03ITpNiJ9D7hv52DOiCAQVjOnxKp0ZC/qLrmfi2ITBxBGQBIWLb51a7oHdzwQK/U
+            X6sePhbVQ1GWBU8P9j+BYRYhEvPjqCGZa0usjoMo+LjeBe918T1yu67Bff8n+RS5QCcNSyB5suOC/76WuZQr9epuCGfON3P2y7kpM9fq
+            o+M14FIsfDWTWeBply4xJTAjBgkqhkiG9w0BCRUxFgQUb64KR1OFrytLJsFjjgl3Nxs/uxYwggEmBgsqhkiG9w0BDAoBAqCB7zCB7DBX
+            BgkqhkiG9w0BBQ0wSjApBgkqhkiG9w0BBQwwHAQIFDbG81SNDLICAggAMAwGCCqGSIb3DQIJBQAwHQYJYIZIAWUDBAEqBBDATtOCNY7e
+            9SYq2ZOfyM4oBIGQkpsucKxtIukWrk3Z8AScrlQw7P8w5xrLQnCmQE2oc9uNxMtKoMc0LrLYUG9iXzxjjOFlYl5et6dBJfVLNVN65DVS
+            t1/6X2Gmmncm1f6HAbmgQktsYcMhuoL/t1Xdv5d3b01MaDY18K5xShrZiNfIMT/QKvRv0Zhq7jCCAm6IfNLO7Gu316/igc98M3ddBY/l
+            MSUwIwYJKoZIhvcNAQkVMRYEFHyUl3X0Uz6W9MuDW47GBzbmqN+EMEEwMTANBglghkgBZQMEAgEFAAQg3c2Vw9Ix5C/ii8MIkUqxSVRw
+            VTyZikX8yjqWw+YUL8wECPJbS0G0u2wdAgIIAA==
+            """),
+        bytes(
+            """
+            MIIHtgIBAzCCB2wGCSqGSIb3DQEHAaCCB10EggdZMIIHVTCCBOIGCSqGSIb3DQEHBqCCBNMwggTPAgEAMIIEyAYJKoZIhvcNAQcBMFcG
+            CSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAhCk2ffcKLy8AICCAAwDAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEECWObi/cFva/
+            2ZmZn/15CjuAggRgI314ccVuMxTJb17QYM5nUS1j1b3LFSXImSaEiogsIvHamGZdlcmutTt89pt4FQfjPeLzeuxiuukW5A11PtfNy6sV
+            oT0RuUYbBrn0Jl8AP/nEtl14jXzyhbtvAlfNgJxqAaVGhZb25oJ1lHhw/GvM1gBw6VbdXbUuGgqMd9+kn+RvfBJxXYdWOSEoYJ1bFjXy
+            GkqtEGJKLtqUwoYI5Te9As+rlmlnXHalh+/1oukhIOh/ESowEatBqBbRC/glgGkuD2c8WBGQurDpwUDdNH2iLYuWrwSlNtwmA8u4x4au
+            gKyanon/MUQACk/62Cs3xCddjAMJv0NFoisGzcZpHuiA3oQ9p5PLbvYh0SUKgFvptFReVFdJpD/SyQJiw+HpMSDJZb9O7QFTodRkWqOg
+            Le0bepg1xyI27KDW3o7RP8skBW73Xhb+CNhd/a1m39VlxtgOfW300TZ9Tw2NAuHKExgazTvVZQukdA58crgOCcP1Z9itVmsRcMFgqTaJ
+            aObYHX1fsUCojbXbfH9h4yeOgRIhQ73ll/cbktT1R/1M2mo4mpm2F+iY3Lo6U7mexunOFPfxf9GJDpee3RDBtwugceCqBIr6A2WJQWdZ
+            D5fuBYu2rntu7POwhCxGhOJuFbiJ4GVrOmb0sLzuuu3B0B/KOSokDODxarU1xNGWHkvJEp7kAGFLjqyANkX3yRt6QEYeyHJgBnmGf7ge
+            1pEy9fgvP64lhRrAa1T8Hgc2ZD4q8AanLbIK4nxCgDG7N8SI1f8+fddUIUAMpchybvrnafUdEyNicamU3Czfl2B6CGxraO3odMVAs+pZ
+            MCS8aL8xDGwFPzZtZgng+Gw5XXJa58TjBDZcq9YjjLDUCJWmqn5xZwnQMX4GpwHDoD27khzPlJCzpyVt23A/eKhyjhuBrxh9cTffZezB
+            j2eMQV7m63M6TnR+vPC3z65qGyJq1EmClMfVZPaBh3REKNkJaX3yzpBZ5w/4Bc0tLHKuxfbyNysUct0y6g8f3T0f8tNTp0I5Dsit6lq3
+            WxF0GIaQVvnpjMa/Th3SDxG40s+c4ouGUy9ZkJIH1/6Y2tynW0qiczREwNaJoRa2aAreRZivYu6IwmKceWJEbkBD9yD1JoaLTgJchlMo
+            IFDoPJtkS1/9ua7cjuMhYY7l5S4Ul2VMVwroxz9qMdrlmVtr3gQwmhq6JgjyPS3M2yGh20AGOOOutxfKt/dbLxSn56U8XkfoRv/hMPR/
+            CAo43fFuTSgutrpVxucjorIdRJjdBhgz60sJj2ZnVbSlJWmRQO+/8W7NgVbWa6ZDvoJO3IUo5YeVYl43+ZfyaHYSQVrmEc3MSuZDnG5C
+            tObd0MbJ+P+TZSsEU8fTfoaaWF5HFZWEgnXeq/z8xS9cK4xlTktqm25f/bfWTRcb3kboWD4J25ejhGWtDxFBTS0nTJXxrFOCV0M8NzS9
+            xexASzD5U9jvZ4IkZAr3wFr43byx+eg90RAask35PiF8yKT6M+IDpDCCAmsGCSqGSIb3DQEHAaCCAlwEggJYMIICVDCCASYGCyqGSIb3
+            DQEMCgECoIHvMIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAiztZDpUQPIpgICCAAwDAYIKoZIhvcNAgkFADAdBglghkgB
+            ZQMEASoEEHbd74fo+hmk36krPmn2dm4EgZD25CNVefVx2kMJNDA8IuPtdwA94E3r80Gza5BazYvgxHY2xrp3ZeYUO2ZP/CVf2OdZqxil
+            iq19ZfRQcQkR9kGeuNvt7QfoXf8QlvL6RkAsoiJKnloVayJnkTc7rqLoMQ4eRbYP7J7JDnyD02fQCIDf7Om7wqyKLIeHwKcINCpahAxA
+            tebolFWyj2TpiVPVTooxJTAjBgkqhkiG9w0BCRUxFgQUfJSXdfRTPpb0y4NbjsYHNuao34QwggEmBgsqhkiG9w0BDAoBAqCB7zCB7DBX
+            BgkqhkiG9w0BBQ0wSjApBgkqhkiG9w0BBQwwHAQI7KTd0DwsQLgCAggAMAwGCCqGSIb3DQIJBQAwHQYJYIZIAWUDBAEqBBDZ7EO8Lout
+            DejvdwP3+1FaBIGQ4z6T4AiCgJvBXKlPMs1SQ1nt/7NEbqsRsFVRQOO1ETKFqJDpDSCtHQahbNq1XfbgTWYG8zpnv2Gmuvik83XHMiXW
+            RCO2JmtsJAU8pD4Ou+uzBYKUUMm/a6FCof9DD0c/Mx25X277jPXUwIL0LUceowqfxbKrcN470us/B7xq8KLE4TBjUVvBp5o8G3CJEKB5
+            MSUwIwYJKoZIhvcNAQkVMRYEFG+uCkdTha8rSybBY44JdzcbP7sWMEEwMTANBglghkgBZQMEAgEFAAQgvjHbflInWriRoqLy45CzkyO6
+            ynt/bNQarY84Vklv45MECPy2I7dUEDReAgIIAA==
+            """),
+    ]
+
+    static func base64(_ bytes: [UInt8]) -> String {
+        let text = Base64URL.encode(bytes).replacing("-", with: "+").replacing("_", with: "/")
+        return text + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+    }
+
+    static func bytes(_ base64: String) -> [UInt8] {
         let text = base64.replacing("\n", with: "").replacing("+", with: "-").replacing("/", with: "_")
         return Base64URL.decode(text.replacing("=", with: "")) ?? []
     }

@@ -298,6 +298,33 @@ import Testing
         #expect(!lines.joined().contains("hunter2"))
     }
 
+    /// As secret stores and environment files hand a key on.
+    @Test(arguments: ["\\n", " ", "", "\n    ", "\r"]) func aKeyWhoseLineEndsWereLostIsRead(_ end: String) throws {
+        let key = try #require(Self.key)
+        let variable = key.split(separator: "\n").joined(separator: end) + end
+        let text = Self.shortest.replacing("key_file: AuthKey.p8", with: "private_key: ${APNS_KEY}")
+        #expect(try load(text, ["APNS_KEY": variable]).apns.keys.map(\.privateKey) == [ES256PrivateKey(pem: key)])
+        let inline = Self.shortest.replacing("key_file: AuthKey.p8", with: "private_key: '\(variable)'")
+        #expect(mistakes(inline) == [])
+    }
+
+    @Test(arguments: [
+        ("${APNS_KEY}", "", "7:20: environment variable APNS_KEY is empty"),
+        ("${APNS_KEY}", "AuthKey.p8", "7:20: environment variable APNS_KEY holds no whole PEM block"),
+        ("'${APNS_KEY}${APNS_KEY}'", "a", "7:20: private_key holds no whole PEM block"),
+        ("file:secret", "", "7:20: the file secret holds no whole PEM block"),
+        ("hunter2", "", "7:20: private_key holds no whole PEM block"),
+    ])
+    func aMistakeInAKeySaysWhereTheKeyIsFrom(_ written: String, _ variable: String, _ line: String) {
+        let text = Self.shortest.replacing("key_file: AuthKey.p8", with: "private_key: \(written)")
+        let lines = mistakes(text, ["APNS_KEY": variable])
+        #expect(lines.count == 1 && lines[0].hasPrefix("martlet.yaml:\(line)"), "\(lines)")
+        #expect(!lines.joined().contains("hunter2"))
+    }
+
+    /// Editors of Windows write one.
+    @Test func aByteOrderMarkMayComeFirst() throws { #expect(try load("\u{FEFF}" + Self.shortest).apps.count == 1) }
+
     @Test func allMistakesAreToldInTheOrderOfTheFile() {
         let lines = mistakes(
             """

@@ -42,6 +42,7 @@ extension ConfigurationReader {
         let teamID = value["team_id"].flatMap { identifier($0, "a team ID") }
         let pem: [UInt8]
         let place: JSONValue
+        var source = "the key file"
         switch (value["key_file"], value["private_key"]) {
         case (let keyFile?, nil):
             guard let bytes = file(keyFile) else { return nil }
@@ -49,12 +50,13 @@ extension ConfigurationReader {
         case (nil, let privateKey?):
             guard let text = text(privateKey) else { return nil }
             (pem, place) = (Array(text.utf8), privateKey)
+            source = Self.source(ofSecret: privateKey.string ?? "")
         default:
             if value.kind == .object { complain(value, "a key has either key_file or private_key") }
             return nil
         }
         do {
-            let privateKey = try ES256PrivateKey(pem: pem)
+            let privateKey = try ES256PrivateKey(pem: pem, source: source)
             guard let keyID, let teamID else { return nil }
             return Configuration.APNs.Key(
                 keyID: keyID, teamID: teamID, privateKey: privateKey,
@@ -63,6 +65,15 @@ extension ConfigurationReader {
             complain(place, error.message)
             return nil
         }
+    }
+
+    /// Where a value's text is from, in words for an operator.
+    private static func source(ofSecret written: String) -> String {
+        if written.hasPrefix("file:") { return "the file \(written.dropFirst("file:".count))" }
+        guard written.hasPrefix("${"), written.firstIndex(of: "}") == written.index(before: written.endIndex) else {
+            return "private_key"
+        }
+        return "environment variable \(written.dropFirst(2).dropLast())"
     }
 
     /// Where the key with these settings may be shown.
@@ -94,7 +105,9 @@ extension ConfigurationReader {
             passphrase != nil || value["passphrase"] == nil, key != nil || value["key_file"] == nil
         else { return nil }
         do {
-            let read = try CertificateFile(bytes, key: key, passphrase: passphrase)
+            let read = try CertificateFile(bytes, key: key, passphrase: passphrase) {
+                !PushCertificate($0).topics.isEmpty
+            }
             let contents = PushCertificate(read.contents)
             guard let topic = contents.topics.first else {
                 complain(file, "it is no certificate for APNs: it names no app")
