@@ -17,15 +17,18 @@ import Testing
 
     /// With all properties that a producer may set.
     private func record(
-        _ headers: FieldTable = FieldTable(), isRedelivered: Bool = false, publishedAt seconds: UInt64 = 1_700_000_000
+        _ headers: FieldTable = FieldTable(), isRedelivered: Bool = false, publishedAt seconds: UInt64 = 1_700_000_000,
+        priority: UInt8? = nil
     ) -> DeliveryRecord {
         var envelope = WireWriter()
         envelope.raw("push.requests".utf8)
         envelope.raw("urgent".utf8)
-        envelope.short([15, 14, 13, 12, 10, 9, 7, 6, 5, 3].reduce(0) { $0 | 1 << $1 })
+        let properties: [UInt16] = [15, 14, 13, 12, 10, 9, 7, 6, 5, 3] + (priority == nil ? [] : [11])
+        envelope.short(properties.reduce(0) { $0 | 1 << $1 })
         for text in ["application/json", "utf-8"] { envelope.shortString(text) }
         envelope.table(headers)
         envelope.octet(2)
+        if let priority { envelope.octet(priority) }
         for text in ["correlation", "answers", Self.id] { envelope.shortString(text) }
         envelope.longLong(seconds)
         for text in ["push", "shop"] { envelope.shortString(text) }
@@ -58,8 +61,10 @@ import Testing
         let answer = Conclusion.Answer(status: 400, reason: "BadTopic", timestampMilliseconds: 7)
         let message = DeadLetterMessage.make(
             for: record([
-                "CC": "push.requests", "BCC": "push.requests", "x-note": "broker's", "X-Note": "broker's",
-                "note": "producer's",
+                "CC": "push.requests", "BCC": "push.requests", "x-death": .array([]), "x-first-death-queue": "broker's",
+                "x-last-death-reason": "broker's", "x-delivery-count": 1, "x-acquired-count": 1,
+                "note": "producer's", "x-note": "producer's", "X-Request-ID": "r-1",
+                "price": .decimal(scale: 2, value: 1999),
             ]),
             Conclusion(outcome: .rejected, answer: answer, deadLetter: reason),
             because: reason, AppDirectory([]), failedAtMilliseconds: 9, exchange: "push.dead", worker: "tested")
@@ -70,8 +75,47 @@ import Testing
                 "push-reason": "APNs has refused it.", "push-error-path": "/app", "push-apns-status": 400,
                 "push-apns-timestamp": 7, "push-apns-id": .string(Self.id), "push-attempt": 0,
                 "push-possible-duplicate": false, "push-failed-at": 9,
-            ] + Self.origin + ["note": "producer's"])
+            ] + Self.origin + [
+                "note": "producer's", "x-note": "producer's", "X-Request-ID": "r-1",
+                "price": .decimal(scale: 2, value: 1999),
+            ])
+        #expect(message.priority == nil)
     }
+
+    /// A priority inside a wait queue would let others starve there; everywhere else it is what its producer set.
+    @Test(arguments: [nil, 0, 7] as [UInt8?]) func aPriorityOutlivesAWait(_ priority: UInt8?) {
+        func wait(_ record: DeliveryRecord) -> OutgoingMessage {
+            WaitMessage.make(
+                for: record, Wait(delay: WaitDelay(seconds: 30), attempts: Attempts(rounds: 1), reason: "x"),
+                sibling: 0,
+                failedAtMilliseconds: 9, names: TopologyNames(), worker: "tested")
+        }
+        func end(_ record: DeliveryRecord) -> [OutgoingMessage] {
+            [
+                DeadLetterMessage.make(
+                    for: record, Conclusion(outcome: .invalid), because: DeadLetterReason("json", "syntax", "No."),
+                    AppDirectory([]), failedAtMilliseconds: 9, exchange: "push.dead", worker: "tested"),
+                QuarantineMessage.make(
+                    for: record, waitID: 7, movedAtMilliseconds: 9, names: TopologyNames(), worker: "tested"),
+            ]
+        }
+        var record = self.record(priority: priority)
+        for _ in 0..<2 {
+            for message in end(record) {
+                #expect(message.priority == priority && message.headers["push-priority"] == nil)
+            }
+            let waiting = wait(record)
+            #expect(waiting.priority == nil)
+            #expect(
+                waiting.headers.entries.filter { $0.name == "push-priority" }.map(\.value.integerValue)
+                    == (priority.map { [Int64($0)] } ?? []))
+            // It comes back with what the wait queue carried.
+            record = self.record(waiting.headers)
+        }
+    }
+
+    @Test(arguments: [FieldValue.integer(256), .integer(-1), "7", .void])
+    func whatIsNoPriorityIsNone(_ value: FieldValue) { #expect(record(["push-priority": value]).priority == nil) }
 
     /// While it waits for the broker, there is one body and not two.
     @Test func whatIsPublishedOfADeliveryHasItsBody() {

@@ -33,7 +33,7 @@ extension FieldValue {
         case .unreadable: .void
         case .table(let table): .table(table.asWritten)
         case .array(let values): .array(values.map(\.asWritten))
-        case .boolean, .integer, .string, .bytes, .timestamp, .double, .void: self
+        case .boolean, .integer, .string, .bytes, .timestamp, .double, .decimal, .void: self
         }
     }
 }

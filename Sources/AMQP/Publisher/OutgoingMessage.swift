@@ -21,7 +21,8 @@ public struct OutgoingMessage: Sendable, Hashable {
     public var priority: Optional<UInt8>
     /// After so long it leaves its queue, or sooner where that says so; nil: as the queue says.
     public var expirationMilliseconds: Optional<Int64>
-    /// Must fit one frame together with the other properties. Names that begin with `x-` belong to the broker.
+    /// Must fit one frame together with the other properties. Some names that begin with `x-` belong to the
+    /// broker.
     public var headers: FieldTable
 
     /// Inlined, since all that it is made of would be copied behind a call.

@@ -45,6 +45,8 @@ public enum FieldValue: Sendable, Hashable {
     /// Seconds since 1970-01-01 UTC.
     case timestamp(seconds: UInt64)
     case double(Double)
+    /// `value` × 10^−`scale`.
+    case decimal(scale: UInt8, value: UInt32)
     case table(FieldTable)
     case array([FieldValue])
     case void

@@ -61,6 +61,7 @@ extension FieldValue {
         case "l", "L": self = .integer(Int64(bitPattern: inner.longLong() ?? 0))
         case "f": self = .double(Double(Float(bitPattern: inner.long() ?? 0)))
         case "d": self = .double(Double(bitPattern: inner.longLong() ?? 0))
+        case "D": self = .decimal(scale: inner.octet() ?? 0, value: inner.long() ?? 0)
         case "S": self = .string(String(wire: content))
         case "x": self = .bytes([UInt8](content))
         case "T": self = .timestamp(seconds: inner.longLong() ?? 0)

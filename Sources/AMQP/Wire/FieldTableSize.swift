@@ -14,6 +14,7 @@ extension FieldValue {
         switch self {
         case .void, .unreadable: 0
         case .boolean: 1
+        case .decimal: 5
         case .integer, .timestamp, .double: 8
         case .string(let text): 4 + text.utf8.count
         case .bytes(let bytes): 4 + bytes.count

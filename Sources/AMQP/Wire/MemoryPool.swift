@@ -85,6 +85,9 @@ final class MemoryPool {
         case .double(let double):
             result.kind = UInt8(AMQP_FIELD_KIND_F64.rawValue)
             result.value.f64 = double
+        case .decimal(let scale, let number):
+            result.kind = UInt8(AMQP_FIELD_KIND_DECIMAL.rawValue)
+            result.value.decimal = amqp_decimal_t(decimals: scale, value: number)
         case .table(let inner):
             result.kind = UInt8(AMQP_FIELD_KIND_TABLE.rawValue)
             result.value.table = table(inner)

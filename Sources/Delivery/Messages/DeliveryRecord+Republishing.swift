@@ -18,27 +18,30 @@ extension DeliveryRecord {
         message.type = cut(properties.type)
         message.appID = cut(properties.appID)
         message.timestampSeconds = properties.timestampSeconds
+        message.priority = priority
         return message
     }
 
-    /// The producer's own headers, after ours, as far as there is room; its trace context is for `copyTraceContext`. `CC`
-    /// and `BCC` would route the message further, and what begins with `x-` belongs to the broker.
+    /// As its producer set it, also after a wait; nil when it did not.
+    var priority: UInt8? {
+        let properties = delivery.properties
+        return properties.priority
+            ?? properties.header(MessageHeaderName.priority)?.integerValue.flatMap { UInt8(exactly: $0) }
+    }
+
+    /// The producer's own headers, after ours, as far as there is room; its trace context is for `copyTraceContext`.
     func copyProducersHeaders(to headers: inout FieldTable) {
         guard let theirs = delivery.properties.headers else { return }
         var names = Set(headers.entries.map(\.name) + [MessageHeaderName.traceParent, MessageHeaderName.traceState])
         var left = Self.copiedHeaderBytesMax
         // A name that comes twice is illegal in a table (AMQP 0-9-1, section 4.2.5.5), but brokers let it pass.
-        for entry in theirs.entries where !Self.belongsToTheBroker(entry.name) && names.insert(entry.name).inserted {
-            guard entry.wireBytes <= left, !entry.value.isUnreadable, !entry.isOfAnEarlierRound,
-                !entry.isMisread
+        for entry in theirs.entries where names.insert(entry.name).inserted {
+            guard !MessageHeaderName.belongsToBroker(entry.name), entry.wireBytes <= left, !entry.value.isUnreadable,
+                !entry.isOfAnEarlierRound, !entry.isMisread
             else { continue }
             left -= entry.wireBytes
             headers.entries.append(entry)
         }
-    }
-
-    private static func belongsToTheBroker(_ name: String) -> Bool {
-        name == "CC" || name == "BCC" || name.utf8.starts(with: "x-".utf8) || name.utf8.starts(with: "X-".utf8)
     }
 }
 

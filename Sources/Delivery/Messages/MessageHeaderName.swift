@@ -1,5 +1,5 @@
-/// Headers of the messages that the worker publishes, and reads again when a message comes back. None begins with `x-`:
-/// those belong to the broker.
+/// Headers of the messages that the worker publishes, and reads again when a message comes back. None begins with `x-`,
+/// as some of the broker's do.
 package enum MessageHeaderName {
     /// Tries that APNs has, or may have, processed.
     package static let attempt = "push-attempt"
@@ -34,6 +34,9 @@ package enum MessageHeaderName {
     package static let apnsID = "push-apns-id"
     package static let apnsTimestamp = "push-apns-timestamp"
     package static let worker = "push-worker"
+    /// The AMQP property `priority` of a request that waits: on RabbitMQ 4 a priority inside a wait queue would let
+    /// messages with a higher one starve the others.
+    package static let priority = "push-priority"
     /// The dead letter that `martlet dead-letters` made this message from; the low half of its last part is the wait ID.
     package static let redrive = "push-redrive"
     /// The message-id of the dead letter whose body an operator corrected.
@@ -51,9 +54,17 @@ package enum MessageHeaderName {
     /// Headers that tell of one try or hold alone.
     package static let ofOneRound: Set<String> = [
         waitID, waitIDBefore, deliveriesBefore, holds, heldSince, expiresAt, firstTriedAt, reasonClass, reasonCode,
-        reason,
-        errorPath, outcome, apnsStatus, apnsTimestamp,
+        reason, errorPath, outcome, apnsStatus, apnsTimestamp, priority,
     ]
+
+    /// Whether the broker acts on the header (`CC` and `BCC` would route a copy further) or writes it itself. Others that
+    /// begin with `x-`, such as `X-Request-ID`, are the producer's.
+    package static func belongsToBroker(_ name: String) -> Bool {
+        switch name {
+        case "CC", "BCC", "x-death", "x-delivery-count", "x-acquired-count": true
+        default: name.hasPrefix("x-first-death-") || name.hasPrefix("x-last-death-")
+        }
+    }
 
     /// Longest text of `push-reason` and `push-error-path`, in bytes of UTF-8.
     package static let textBytesMax = 512

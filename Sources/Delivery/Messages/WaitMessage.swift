@@ -11,7 +11,11 @@ enum WaitMessage {
             exchange: names.waitQueue(wait.delay, sibling: wait.exact?.sibling ?? sibling),
             routingKey: record.delivery.queue)
         message.expirationMilliseconds = wait.exact?.milliseconds
+        message.priority = nil
         message.headers.append(wait.attempts)
+        if let priority = record.priority {
+            message.headers.append(MessageHeaderName.priority, .integer(Int64(priority)))
+        }
         message.headers.append(
             MessageHeaderName.reasonCode, .string(wait.reason.cut(to: MessageHeaderName.copyBytesMax)))
         let first = record.delivery.properties.header(MessageHeaderName.firstFailedAt)?.integerValue

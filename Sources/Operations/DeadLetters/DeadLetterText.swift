@@ -131,6 +131,7 @@ enum DeadLetterText {
         case .integer(let number): "\(number)"
         case .boolean(let flag): "\(flag)"
         case .double(let number): "\(number)"
+        case .decimal: MessageLine.decimal(value)
         case .timestamp(let seconds): "\(seconds)"
         case .bytes(let bytes): "\(bytes.count) bytes"
         case .table(let table):

@@ -73,6 +73,7 @@ struct WatchedEnvelope {
             case .bytes(let data): json.string(Base64.encode(bytes(data)))
             case .timestamp(let seconds): json.int(Int64(clamping: seconds))
             case .double(let number): json.double(number)
+            case .decimal: json.string(MessageLine.decimal(value))
             case .table(let table): write(table, to: &json)
             case .array(let values):
                 json.beginArray()

@@ -76,6 +76,10 @@ package struct WireWriter {
         case .double(let double):
             type("d")
             longLong(double.bitPattern)
+        case .decimal(let scale, let number):
+            type("D")
+            octet(scale)
+            long(number)
         case .table(let inner):
             type("F")
             table(inner)

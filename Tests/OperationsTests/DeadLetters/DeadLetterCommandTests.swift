@@ -199,7 +199,10 @@ import Testing
             #expect(request.properties.header("push-attempt") == (isReset ? nil : 1))
             #expect(request.properties.header("push-outcome") == nil)
             #expect(request.properties.header("tenant") == "blue")
-            #expect(request.properties.type == "order.v1")
+            #expect(request.properties.type == "order.v1" && request.properties.priority == 4)
+            for name in ["X-Request-ID", "price"] {
+                #expect(request.properties.header(name) == original.headers[name])
+            }
         }
         let left = letters.enumerated().filter { $0.offset % 3 == 0 || $0.offset == 4 }
         DeadLetterQueue.expect(try await dead.take(left.count), are: left.map(\.element))

@@ -55,7 +55,24 @@ import Testing
             ])
         let reset = RedriveMessage.make(of: dead, letter, to: "other", resetsAttempts: true)
         #expect(reset.routingKey == "other")
+        #expect(message.priority == nil)
         #expect(reset.headers["push-attempt"] == nil)
+    }
+
+    @Test func aRedriveKeepsAllThatItsProducerWrote() {
+        let theirs: FieldTable = [
+            "X-Request-ID": "r-1", "x-note": "n", "price": .decimal(scale: 2, value: 1999), "push-priority": 3,
+            "x-first-death-queue": "q", "x-delivery-count": 2, "CC": "q",
+        ]
+        var dead = copy(FieldTable(headers.entries + theirs.entries))
+        let waited = RedriveMessage.make(of: dead, DeadLetter(dead), to: "q", resetsAttempts: true)
+        #expect(waited.priority == 3)
+        for name in ["X-Request-ID", "x-note", "price"] { #expect(waited.headers[name] == theirs[name]) }
+        for name in ["push-priority", "x-first-death-queue", "x-delivery-count", "CC"] {
+            #expect(waited.headers[name] == nil)
+        }
+        dead.priority = 9
+        #expect(RedriveMessage.make(of: dead, DeadLetter(dead), to: "q", resetsAttempts: true).priority == 9)
     }
 
     @Test func aSecondRedriveHasItsOwnNameAndOneTripMore() {
@@ -80,7 +97,9 @@ import Testing
         (whole.timestampSeconds, whole.priority) = (1_750_000_000, 255)
         whole.headers = [
             "text": "a \"b\" ü", "number": .integer(.min), "flag": false, "none": .void, "bytes": .bytes([0, 255, 62]),
-            "time": .timestamp(seconds: .max), "part": .double(0.1), "nan": .double(.infinity),
+            "time": .timestamp(seconds: .max), "part": .double(0.1),
+            "price": .decimal(scale: 2, value: 1999), "zero": .decimal(scale: 255, value: .max),
+            "nan": .double(.infinity),
             "table": .table(["deep": .array([1, .table([:]), "x", .array([])])]), "": "",
         ]
         #expect(try MessageLine.message(MessageLine.text(of: whole)) == whole)
@@ -98,6 +117,7 @@ import Testing
         (#"{"body":"","properties":{"priority":256}}"#, 37, "priority is"),
         (#"{"body":"","headers":{"a":{"b":1}}}"#, 22, "a header cannot be read"),
         (#"{"body":"","headers":{"a":1.5}}"#, 22, "a header cannot be read"),
+        (#"{"body":"","headers":{"a":{"decimal":"19.99"}}}"#, 22, "a header cannot be read"),
         (#"{"body":"","headers":[]}"#, 22, "a header cannot be read"),
     ])
     func whatIsNoExportedMessageIsTold(_ line: String, _ column: Int, _ message: String) throws {

@@ -164,7 +164,7 @@ struct DeadLetterQueue {
                 "push-origin-queue": .string("\(prefix).requests"),
                 "push-original-message-id": .string("order-\(number)"),
                 "push-original-timestamp": .timestamp(seconds: 5),
-                "tenant": "blue",
+                "tenant": "blue", "X-Request-ID": .string("r-\(number)"), "price": .decimal(scale: 2, value: 1999),
             ])
         message.type = "order.v1"
         message.correlationID = "c-\(number)"

@@ -45,6 +45,7 @@ extension FilterValue {
             case .string(let text): .text(text)
             case .integer(let number): .number(Double(number))
             case .double(let number): .number(number)
+            case .decimal: Double(MessageLine.decimal(value)).map { .number($0) } ?? .other
             case .timestamp(let seconds): .number(Double(seconds))
             case .boolean(let flag): .boolean(flag)
             case .void: .missing

@@ -66,13 +66,14 @@ enum MessageLine {
             json.beginArray()
             for value in values { write(value, &json) }
             json.endArray()
-        case .bytes, .timestamp, .double, .table:
+        case .bytes, .timestamp, .double, .decimal, .table:
             json.beginObject()
             switch value {
             case .bytes(let bytes): json.member("base64", Base64.encode(bytes))
             // As text, since JSON has no numbers for all of them.
             case .timestamp(let seconds): json.member("timestamp", "\(seconds)")
             case .double(let number): json.member("double", "\(number)")
+            case .decimal: json.member("decimal", decimal(value))
             case .table(let table):
                 json.key("table")
                 write(table, &json)
@@ -159,7 +160,21 @@ enum MessageLine {
             if let text = json["base64"]?.string { return Base64.decode(text).map { .bytes($0) } }
             if let text = json["timestamp"]?.string { return UInt64(text).map { .timestamp(seconds: $0) } }
             if let text = json["double"]?.string { return Double(text).map { .double($0) } }
+            if let text = json["decimal"]?.string { return decimal(text) }
             return json["table"].flatMap(table).map { .table($0) }
         }
+    }
+
+    /// A decimal as a number with its scale, such as `1234e-2`: each has one such text, and each text one value. Empty for
+    /// values of other types.
+    static func decimal(_ value: FieldValue) -> String {
+        if case .decimal(let scale, let number) = value { "\(number)e-\(scale)" } else { "" }
+    }
+
+    private static func decimal(_ text: String) -> FieldValue? {
+        guard let sign = text.firstRange(of: "e-"), let number = UInt32(text[..<sign.lowerBound]),
+            let scale = UInt8(text[sign.upperBound...])
+        else { return nil }
+        return .decimal(scale: scale, value: number)
     }
 }

@@ -20,6 +20,9 @@ enum RedriveMessage {
         // Where the body says no id, the message's own is that of the push.
         message.messageID =
             theirs[MessageHeaderName.originalMessageID]?.stringValue ?? copy.messageID ?? letter.id
+        // What the broker itself moved to the dead letters may have waited before.
+        message.priority =
+            copy.priority ?? theirs[MessageHeaderName.priority]?.integerValue.flatMap { UInt8(exactly: $0) }
         let mark = DeadLetterMark(letter)
         var headers = FieldTable()
         headers.append(MessageHeaderName.redrive, .string(mark.uuid.description))
@@ -35,7 +38,7 @@ enum RedriveMessage {
         headers.append(MessageHeaderName.possibleDuplicate, .boolean(mayBeSecond || letter.outcome == "unknown"))
         var names = dropped.union(headers.entries.map(\.name))
         for entry in theirs.entries
-        where !entry.name.lowercased().hasPrefix("x-") && names.insert(entry.name).inserted {
+        where !MessageHeaderName.belongsToBroker(entry.name) && names.insert(entry.name).inserted {
             headers.entries.append(entry)
         }
         message.headers = headers
