@@ -2,6 +2,7 @@
 public enum JSONSlip: Sendable, Hashable, CaseIterable {
     case byteOrderMark
     case utf16
+    case utf32
     case compressed
     case trailingComma
     case doubleComma
@@ -19,6 +20,7 @@ public enum JSONSlip: Sendable, Hashable, CaseIterable {
         switch self {
         case .byteOrderMark: "the text begins with a byte order mark, which JSON does not have: write UTF-8 without one"
         case .utf16: "the text is UTF-16: JSON is UTF-8"
+        case .utf32: "the text is UTF-32: JSON is UTF-8"
         case .compressed: "the text is compressed (gzip, zlib or zstd): write it as it is"
         case .trailingComma: "a comma before ']' or '}': behind the last element or member stands none"
         case .doubleComma: "two commas, or one at the beginning: an element or member is missing"
@@ -50,6 +52,10 @@ extension JSONSlip {
     init?(at place: Int, in text: UnsafeBufferPointer<UInt8>, _ expected: JSONExpectation) {
         let rest = text[place...].prefix(Self.wordMax)
         guard let byte = rest.first else { return nil }
+        if place < Self.encodingBytes, let slip = Self.encoding(text.prefix(Self.encodingBytes)) {
+            self = slip
+            return
+        }
         if rest.starts(with: "//".utf8) || rest.starts(with: "/*".utf8) || byte == UInt8(ascii: "#") {
             self = .comment
             return
@@ -71,8 +77,22 @@ extension JSONSlip {
 
     private static func atTheBeginning(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> JSONSlip? {
         if text.starts(with: [0xEF, 0xBB, 0xBF]) { return .byteOrderMark }
-        if compressedBeginnings.contains(where: { text.starts(with: $0) }) { return .compressed }
-        return text.starts(with: [0xFE, 0xFF]) || text.starts(with: [0xFF, 0xFE]) ? .utf16 : nil
+        return compressedBeginnings.contains { text.starts(with: $0) } ? .compressed : nil
+    }
+
+    private static let encodingBytes = 4
+
+    /// UTF-16 and UTF-32 by their byte order mark, and without one by the zeros beside the first ASCII character (RFC 4627,
+    /// section 3): C#'s `Encoding.Unicode` writes none.
+    private static func encoding(_ start: Slice<UnsafeBufferPointer<UInt8>>) -> JSONSlip? {
+        let bytes = Array(start)
+        if [[0, 0, 0xFE, 0xFF], [0xFF, 0xFE, 0, 0]].contains(bytes) { return .utf32 }
+        if bytes.starts(with: [0xFE, 0xFF]) || bytes.starts(with: [0xFF, 0xFE]) { return .utf16 }
+        switch bytes.map({ $0 == 0 }) {
+        case [true, true, true, false], [false, true, true, true]: return .utf32
+        case [true, false, true, false], [false, true, false, true]: return .utf16
+        default: return nil
+        }
     }
 
     /// What compressed data begins with: RFC 1952, section 2.3.1; RFC 1950, section 2.2, at the usual levels; RFC 8878,

@@ -328,6 +328,34 @@ import Testing
             #"{"app":"com.example.shop","device_token":"aabb","push_type":"alert","payload":{"aps":{"alert":"x"}},"environment":"prod"}"#,
             #"/environment must be one of "production", "sandbox" (did you mean "production"?)."#
         ),
+        (
+            #"{"app":"com.example.shop","push_type":"alert","device_token":"aabb","aps":{"alert":"hi"}}"#,
+            "; aps belongs into payload."
+        ),
+        (
+            #"{"app":"com.example.shop","push_type":"alert","device_token":"aabb","aps":{},"payload":{"aps":{"alert":"x"}}}"#,
+            "/aps is not a known property; aps belongs into payload."
+        ),
+        (
+            #"{"specversion":"1.0","data":{"app":"a","push_type":"alert","device_token":"aabb","aps":{}}}"#,
+            "; aps belongs into payload."
+        ),
+        (
+            #"{"app":"com.example.shop","device_token":"aabb","type":"alert","payload":{"aps":{"alert":"x"}}}"#,
+            "; type is called push_type."
+        ),
+        (
+            #""{\"app\": \"com.example.shop\"}""#,
+            "it is JSON inside a string: write the object itself, without quotes around it."
+        ),
+        (
+            #"{"app":"com.example.shop","device_token":"aabb","push_type":"alert","payload":"{\"aps\":{}}"}"#,
+            "/payload must be an object, because it is JSON inside a string: write the object itself, without quotes around it."
+        ),
+        (
+            #"{"app":"com.example.shop","payload":{"aps":{"badge":1,"badge":2}}}"#,
+            "the object has this key already, /payload/aps/badge."
+        ),
     ])
     func whatAProducerMistookIsTold(_ body: String, _ sentence: String) throws {
         let rig = try LaneRig()

@@ -29,6 +29,38 @@ struct SyntaxSlipTests {
         #expect(error?.message == "the text is compressed (gzip, zlib or zstd): write it as it is")
     }
 
+    /// C#'s `Encoding.Unicode`, and others, write no byte order mark.
+    @Test(arguments: ["{\"a\":1}", "[1]", "{ }"]) func anotherEncodingIsKnown(_ text: String) {
+        for mark in ["", "\u{FEFF}"] {
+            let utf16 = Array((mark + text).utf16)
+            let utf32 = (mark + text).unicodeScalars.map(\.value)
+            func bytes(_ units: [some FixedWidthInteger], isBig: Bool) -> [UInt8] {
+                units.flatMap { unit in withUnsafeBytes(of: isBig ? unit.bigEndian : unit.littleEndian) { Array($0) } }
+            }
+            for isBig in [false, true] {
+                let wide = #expect(throws: JSONError.self) { try JSONDocument(bytes(utf16, isBig: isBig)) }
+                #expect(wide?.slip == .utf16 && wide?.code == .syntax)
+                let wider = #expect(throws: JSONError.self) { try JSONDocument(bytes(utf32, isBig: isBig)) }
+                #expect(wider?.slip == .utf32 && wider?.code == .syntax)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"a":1,"a":2}"#, "/a"), (#"{"x":{"a":[0,{"b":1,"c":{"b":2},"b":3}]}}"#, "/x/a/1/b"),
+        (#"[{},[1,2],{"a/b":"\"{","~":[],"a/b":2}]"#, "/2/a~1b"), (#"{ "a" : "a" , "b":1, "a" : 3}"#, "/a"),
+        ("{}", nil),
+    ])
+    func aKeyThatStandsTwiceHasAPath(_ text: String, _ pointer: String?) {
+        let bytes = Array(text.utf8)
+        do {
+            _ = try JSONDocument(bytes)
+            #expect(pointer == nil)
+        } catch {
+            #expect(bytes.withUnsafeBytes { error.duplicateKeyPointer(in: $0) } == pointer)
+        }
+    }
+
     @Test(arguments: ["[)]", "{\"a\"}", "[tru]", "@", "[1;2]", "x", "(x"])
     func otherCharactersCannotStandThere(_ text: String) {
         let error = #expect(throws: JSONError.self) { try JSONDocument(text) }

@@ -59,8 +59,8 @@ public final class CloudEvent: Sendable {
     /// nil: it has none, or is of another version.
     func data(in root: JSONValue) -> JSONValue? { isRead ? root["data"] : nil }
 
-    /// The violation with what explains it, where the body is an event that is not read, or a batch of events (JSON
-    /// format, section 4).
+    /// The violation with what explains it, where the body is an event that is not read, a batch of events (JSON
+    /// format, section 4), or a request with a common mistake.
     public static func explained(_ violation: SchemaViolation, in root: JSONValue) -> SchemaViolation {
         let reason: String
         if let event = CloudEvent(root), !event.isRead {
@@ -72,7 +72,7 @@ public final class CloudEvent: Sendable {
         } else if root.elements.first(where: { _ in true }).flatMap({ CloudEvent($0) }) != nil {
             reason = "this is a batch of CloudEvents: publish each as a message of its own"
         } else {
-            return violation
+            return RequestSlip.explained(violation, in: root)
         }
         var violation = violation
         violation.message += ", because \(reason)"

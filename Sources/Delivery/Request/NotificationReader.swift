@@ -95,7 +95,9 @@ final class NotificationReader {
         let members = NotificationMembers(of: data, names)
         record.describe(members, apps)
         record.id = record.id ?? event.requestID
-        if let violation = validator.firstViolation(in: data) { throw Refusal(violation) }
+        if let violation = validator.firstViolation(in: data) {
+            throw Refusal(RequestSlip.explained(violation, in: data))
+        }
         return members
     }
 
@@ -103,7 +105,7 @@ final class NotificationReader {
         do throws(JSONError) {
             return try content.withBody { body throws(JSONError) in try parser.parse(body) }
         } catch {
-            throw Refusal(error)
+            throw Refusal(error, duplicate: content.withBody { error.duplicateKeyPointer(in: $0) })
         }
     }
 

@@ -64,9 +64,13 @@ extension Refusal {
             "The message has no id: give it an \"id\" (a UUID) or an AMQP message-id, the same at every publish.")
     }
 
-    init(_ error: JSONError) {
+    /// - Parameter duplicate: JSON pointer to the key that an object has twice.
+    init(_ error: JSONError, duplicate: String? = nil) {
         let place = "line \(error.position.line), column \(error.position.column)"
-        self.init(.json, error.code.rawValue, "The body is not JSON, at \(place): \(error.message).")
+        let path = duplicate.map { ShownText.pointer($0) }
+        self.init(
+            .json, error.code.rawValue, path: path,
+            "The body is not JSON, at \(place): \(error.message)\(path.map { ", \($0)" } ?? "").")
     }
 
     init(_ violation: SchemaViolation) {
