@@ -7,6 +7,7 @@ import Testing
 @Suite struct ConnectLimitTests {
     @Test func connectingLeavesTheWholeTimeForTheLogin() {
         Scene.play { scene in
+            try scene.broker.start()
             // 2.4 s to connect and 14.4 s to log in, which takes three questions and answers.
             scene.loop.network.latencyMicroseconds = 2_400_000...2_400_000
             let connection = scene.makeConnection()
@@ -17,6 +18,7 @@ import Testing
 
     @Test func aBrokerThatDoesNotAnswerTheLoginIsGivenUp() {
         Scene.play { scene in
+            try scene.broker.start()
             scene.broker.setSilent(true)
             let notes = Scene.Notes()
             _ = scene.makeConnection { state in

@@ -93,10 +93,10 @@ import Testing
         method(0, 10, 41) { $0.shortString("") },
         method(1, 20, 11) { $0.longString([]) },
         method(1, 60, 11),
-        method(1, 60, 21) { $0.shortString("martlet") },
+        method(1, 60, 21) { $0.shortString("martlet-1") },
         frame(8, 0) { _ in },
         method(1, 60, 60) { writer in
-            writer.shortString("martlet")
+            writer.shortString("martlet-1")
             writer.longLong(1)
             writer.octet(0)
             writer.shortString("exchange")
@@ -182,7 +182,7 @@ import Testing
         method(1, 60, 20) { writer in
             writer.short(0)
             writer.shortString("in")
-            writer.shortString("martlet")
+            writer.shortString("martlet-1")
             writer.octet(0)
             writer.table([:])
         },
@@ -436,7 +436,7 @@ import Testing
 
     private static func delivery(_ number: Int) -> [UInt8] {
         method(1, 60, 60) { writer in
-            writer.shortString("martlet")
+            writer.shortString("martlet-1")
             writer.longLong(UInt64(number))
             writer.octet(0)
             writer.shortString("")
@@ -449,7 +449,7 @@ import Testing
     @Test func anAnswerBehindDeliveriesIsWaitedFor() {
         Scene.play { scene in
             let login = Self.session[..<6].flatMap { $0 }
-            let later = (1...6).map(Self.delivery) + [Self.method(1, 60, 31) { $0.shortString("martlet") }]
+            let later = (1...6).map(Self.delivery) + [Self.method(1, 60, 31) { $0.shortString("martlet-1") }]
             let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
                 $0.handler = Player(login, later: later, pause: .seconds(10))
             }

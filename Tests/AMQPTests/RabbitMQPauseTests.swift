@@ -82,29 +82,4 @@ import Testing
             await admin.close()
         }
     }
-
-    @Test func aDeliveryThatIsHeldTooLongCostsTheChannelForAMoment() async throws {
-        let broker = try await PrivateBroker(settings: ["consumer_timeout = 500", "channel_tick_interval = 500"])
-        try await RabbitMQTests.play(url: broker.url) { bench in
-            let admin = bench.makeAdmin()
-            try await admin.declareQueue("held", arguments: ["x-queue-type": "quorum"])
-            let publisher = bench.makePublisher()
-            try await publisher.waitUntilReady(deadlineSeconds: 10)
-            await bench.publish(1, to: "held")
-            let consumer = bench.makeConsumer("held")
-            var errors: [AMQPError] = []
-            consumer.onStateChange = { if case .waiting(let error, _) = $0 { errors.append(error) } }
-            await bench.wait("loss") { !errors.isEmpty }
-            #expect(errors.first?.code == .preconditionFailed)
-            #expect(errors.first?.isRetriable == true, "\(errors)")
-            let start = bench.loop.now.monotonic
-            await bench.wait("redelivery") { bench.deliveries.count > 1 }
-            #expect(start.duration(to: bench.loop.now.monotonic) < .seconds(10))
-            for delivery in bench.deliveries { consumer.acknowledge(delivery.tag) }
-            await consumer.close()
-            await publisher.close()
-            await admin.close()
-        }
-        try await broker.end()
-    }
 }

@@ -337,10 +337,6 @@ import Testing
             "/aps is not a known property; aps belongs into payload."
         ),
         (
-            #"{"specversion":"1.0","data":{"app":"a","push_type":"alert","device_token":"aabb","aps":{}}}"#,
-            "; aps belongs into payload."
-        ),
-        (
             #"{"app":"com.example.shop","device_token":"aabb","type":"alert","payload":{"aps":{"alert":"x"}}}"#,
             "; type is called push_type."
         ),

@@ -189,10 +189,11 @@ import YAML
         let cluster = try Self.object("RabbitmqCluster", in: "production/rabbitmq.yaml").root
         let name = try #require(cluster.at(pointer: "/metadata/name")?.string)
         let image = try #require(cluster.at(pointer: "/spec/image")?.string?.firstMatch(of: /:(\d+\.\d+)-/)).output.1
+        let version: BrokerVersion = try #require(BrokerVersion(String(image)))
         let printed = KubernetesObjects.text(
             topology, virtualHost: configuration.broker.url.virtualHost,
             user: configuration.broker.url.credentials.user, cluster: name,
-            version: try #require(BrokerVersion(String(image))))
+            version: version)
         let text = try Self.text("\(Self.kubernetes)/production/topology.yaml")
         let head = try #require(text.firstRange(of: "---\n"))
         #expect(text[head.upperBound...] == printed)

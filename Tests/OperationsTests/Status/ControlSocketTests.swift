@@ -2,6 +2,7 @@ import AdminHTTP
 import EventLoop
 import Glibc
 import JSON
+import Telemetry
 import TestKit
 import Testing
 
