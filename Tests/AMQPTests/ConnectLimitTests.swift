@@ -16,22 +16,6 @@ import Testing
         }
     }
 
-    @Test func aBrokerThatDoesNotAnswerTheLoginIsGivenUp() {
-        Scene.play { scene in
-            try scene.broker.start()
-            scene.broker.setSilent(true)
-            let notes = Scene.Notes()
-            _ = scene.makeConnection { state in
-                if case .waiting(let error, _) = state { notes.texts.append(error.message) }
-            }
-            await scene.pass(.seconds(16))
-            #expect(
-                notes.texts == [
-                    "cannot log in at broker:5672 as guest: the broker did not answer within 15 seconds"
-                ])
-        }
-    }
-
     @Test func aStreamThatDoesNotOpenIsGivenUp() {
         Scene.play { scene in
             scene.loop.network.latencyMicroseconds = 9_000_000...9_000_000

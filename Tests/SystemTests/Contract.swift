@@ -36,7 +36,8 @@ struct Contract {
             case .integer(let value): json.member(entry.name, value)
             case .boolean(let value): json.member(entry.name, value)
             case .timestamp(let seconds): json.member(entry.name, Int64(truncatingIfNeeded: seconds))
-            case .double, .decimal, .bytes, .table, .array, .void, .unreadable: return "\(entry.name) is of a strange type"
+            case .double, .decimal, .bytes, .table, .array, .void, .unreadable:
+                return "\(entry.name) is of a strange type"
             }
         }
         json.endObject()

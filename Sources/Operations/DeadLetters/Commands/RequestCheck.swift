@@ -16,7 +16,9 @@ struct RequestCheck {
 
     /// Why a worker would refuse the message, by its properties or its body; nil when it would read both.
     func problem(in copy: MessageCopy) -> ValidationResult.Problem? {
-        ContentCoding.refusal(of: copy.contentEncoding).map { .refusal($0, JSONPosition(offset: 0, line: 1, column: 1)) }
-            ?? problem(in: copy.body)
+        if let refusal = ContentCoding.refusal(of: copy.contentEncoding) {
+            return .refusal(refusal, JSONPosition(offset: 0, line: 1, column: 1))
+        }
+        return problem(in: copy.body)
     }
 }
