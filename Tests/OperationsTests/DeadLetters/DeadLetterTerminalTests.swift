@@ -90,7 +90,7 @@ import Testing
         let shown = try await atTerminal(dead, words)
         #expect(try await shown.exit().status == .exited(0))
         let text = await shown.output.allLines().joined(separator: "]")
-        #expect(text.contains("\u{FFFD}2J"), "\(text)")
+        #expect(text.contains(words.contains("--json") ? #"\u009b2J"# : "\u{FFFD}2J"), "\(text)")
         #expect(!text.unicodeScalars.contains("\u{9B}"))
     }
 
