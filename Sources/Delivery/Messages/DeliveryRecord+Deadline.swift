@@ -18,10 +18,10 @@ extension DeliveryRecord {
         guard let text = properties.expiration, let timeToLive = Int64(text),
             0...Self.timeToLiveMillisecondsMax ~= timeToLive
         else { return nil }
-        guard let seconds = properties.timestampSeconds, seconds < UInt64(receivedAtMilliseconds / 1000) else {
-            return receivedAtMilliseconds + timeToLive
-        }
-        return Int64(seconds) * 1000 + Self.timestampRoundingMilliseconds + timeToLive
+        guard let seconds = properties.timestampSeconds.map({ Int64(clamping: $0) }),
+            seconds < receivedAtMilliseconds / 1000
+        else { return receivedAtMilliseconds + timeToLive }
+        return seconds * 1000 + Self.timestampRoundingMilliseconds + timeToLive
     }
 
     /// The same in UNIX seconds, as APNs counts: rounded up, so that a request that came in time is pushed.
