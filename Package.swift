@@ -200,3 +200,8 @@ let package = Package(
             ].map { "ForeignClients/\($0)" } + ["OfficialSuite/requirements.txt"]),
     ] + fuzzer
 )
+
+/// The test targets to build, with spaces between; else all. `deploy/test` builds those alone that it runs under a sanitizer.
+if let suites = Context.environment["MARTLET_SUITES"]?.split(separator: " ").map(String.init) {
+    package.targets.removeAll { $0.type == .test && !suites.contains($0.name) }
+}
