@@ -281,6 +281,68 @@ import Testing
             ])
     }
 
+    /// Opens a connection as soon as the machine allows it.
+    private func open(_ machine: inout PoolMachine, _ now: inout MonotonicTime) -> Int? {
+        var opening = machine.nextOpening(shared, now)
+        if case .later(let time) = opening {
+            now = time
+            opening = machine.nextOpening(shared, now)
+        }
+        guard case .open(let slot) = opening else {
+            Issue.record("nothing was opened")
+            return nil
+        }
+        return slot
+    }
+
+    /// Opens a connection, sends a push on it for each of `ends`, and ends the connection. Returns its event.
+    private func end(
+        _ machine: inout PoolMachine, _ now: inout MonotonicTime, _ ends: [StreamGate.End], isLeft: Bool = false,
+        _ error: TransportError = TransportError(.reset, "reset")
+    ) -> PoolEvent? {
+        guard let slot = open(&machine, &now) else { return nil }
+        #expect(machine.settingsCame(slot, streamsMax: nil) == true)
+        for end in ends {
+            machine.streamBegan(slot, now)
+            machine.streamEnded(slot, end, now)
+        }
+        if isLeft { machine.leave(slot) }
+        return machine.closed(slot, error, now, random: { 0 })
+    }
+
+    @Test func connectionsThatEndWithAPushInFlightAreCountedUntilOneIsAnswered() {
+        var (machine, now) = (machine(), at(0))
+        let reset = TransportError(.reset, "reset")
+        for connections in 1...3 {
+            #expect(end(&machine, &now, [.cutOff]) == .endedUnanswered(reset, connections: connections))
+        }
+        #expect(now > at(2), "the next is opened later and later")
+        #expect(end(&machine, &now, []) == .lost, "an idle one may end")
+        #expect(end(&machine, &now, [.other]) == .lost, "its push had ended before")
+        #expect(end(&machine, &now, [.cutOff], isLeft: true) == nil)
+        #expect(end(&machine, &now, [.cutOff], TransportError(.certificateRefused, "revoked")) == .lost)
+        #expect(end(&machine, &now, [.cutOff]) == .endedUnanswered(reset, connections: 4))
+        #expect(end(&machine, &now, [.answered, .cutOff]) == .lost)
+        #expect(end(&machine, &now, [.cutOff]) == .endedUnanswered(reset, connections: 1))
+        #expect(end(&machine, &now, [.authenticated, .cutOff]) == .lost)
+        #expect(end(&machine, &now, [.cutOff]) == .endedUnanswered(reset, connections: 1))
+    }
+
+    /// With a certificate many pushes may leave at once, and each may have been processed.
+    @Test func whileConnectionsEndUnansweredEachGetsOnePush() {
+        var machine = PoolMachine(
+            PoolMachine.Limits(connectionsMax: 1, streamsMax: 100, provesToken: false, probeAnswerSecondsMax: 5),
+            ReconnectPolicy.Configuration())
+        var now = at(0)
+        _ = end(&machine, &now, [.cutOff])
+        #expect(open(&machine, &now) == 0)
+        #expect(machine.settingsCame(0, streamsMax: nil) == true)
+        #expect(machine[0]?.gate.free() == 1 && !machine.hasProvedItself)
+        machine.streamBegan(0, now)
+        machine.streamEnded(0, .authenticated, now)
+        #expect(machine[0]?.gate.free() == 100 && machine.hasProvedItself)
+    }
+
     @Test func nothingIsSaidWhileAnotherStands() {
         var machine = opened(connectionsMax: 3)
         machine.streamBegan(0, at(1))

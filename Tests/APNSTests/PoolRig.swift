@@ -119,7 +119,11 @@ final class PoolRig {
 
     var outcomes: [Int: PushOutcome] { loop.enter { owner.assumeIsolated { $0.outcomes } } }
     /// What the pool has said of its connections so far.
-    var events: [PoolEvent] { loop.enter { owner.assumeIsolated { $0.events } } }
+    var events: [PoolEvent] {
+        // `run` asks on the loop whether it is done.
+        guard !loop.isOnLoop else { return owner.assumeIsolated { $0.events } }
+        return loop.enter { owner.assumeIsolated { $0.events } }
+    }
     /// Numbers in the order of ending.
     var ended: [Int] { loop.enter { owner.assumeIsolated { $0.ended } } }
     var connects: Int { metrics.connects.value }

@@ -294,6 +294,39 @@ import Testing
         #expect(lost.duration(to: rig.loop.now.monotonic) < .seconds(1), "at once: the first had proved itself")
     }
 
+    enum Ending: CaseIterable {
+        case reset, goAway
+    }
+
+    @Test(arguments: Ending.allCases, [Credential.key(PoolRig.key), .certificate("com.example.app")])
+    func connectionsThatEndUnansweredAreToldOfAndGetFewPushes(_ ending: Ending, _ credential: Credential) throws {
+        let rig = try PoolRig {
+            ($0.credential, $0.streamsMax, $0.connectionsMax) = (credential, 100, 1)
+        }
+        rig.apns.onRequest = { connection, _ in
+            switch ending {
+            case .reset: connection.server.abort()
+            case .goAway: connection.server.goAway(lastStreamID: 0)
+            }
+        }
+        rig.send(300)
+        var counts: [Int] {
+            rig.events.compactMap { if case .endedUnanswered(_, let count) = $0 { count } else { nil } }
+        }
+        let began = rig.loop.now.monotonic
+        #expect(rig.run { counts.count == 4 })
+        #expect(counts == [1, 2, 3, 4])
+        #expect(began.duration(to: rig.loop.now.monotonic) > .seconds(1), "each is waited for longer")
+        // The second may be opened at a GOAWAY, before the first has ended.
+        #expect(rig.apns.connections.dropFirst(2).allSatisfy { $0.requests.count <= 1 })
+        rig.apns.onRequest = { connection, stream in connection.accept(stream) }
+        #expect(rig.runUntilEnded(300))
+        #expect(rig.withPool { $0.hasProvedItself })
+        rig.loop.enter { rig.apns.connections.last?.server.abort() }
+        rig.pass(.seconds(1))
+        #expect(rig.events.last == .lost && counts.count == 4, "an idle connection may end")
+    }
+
     @Test func refusedStreamsAreSentAgainAndNotForEver() throws {
         let rig = try PoolRig { $0.resendsMax = 3 }
         rig.send()

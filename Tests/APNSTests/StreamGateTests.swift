@@ -101,7 +101,7 @@ import Testing
 
     @Test(arguments: [
         (200, StreamGate.End.authenticated), (400, .authenticated), (410, .authenticated), (413, .authenticated),
-        (403, .other), (429, .other), (500, .other), (503, .other), (502, .other), (301, .authenticated),
+        (403, .answered), (429, .answered), (500, .answered), (503, .answered), (502, .answered), (301, .authenticated),
     ])
     func whatAnAnswerShows(status: Int, end: StreamGate.End) {
         #expect(StreamGate.end(status: status) == end)

@@ -97,6 +97,46 @@ import Testing
         #expect(rig.answers.map(\.reason) == Array(repeating: .invalidProviderToken, count: 3))
     }
 
+    /// Time since boot goes on while the machine is suspended.
+    private func suspend() { rig.loop.now.sinceBoot = rig.loop.now.sinceBoot + .seconds(3600) }
+
+    @Test func aTokenThatIsTooOldAfterASuspensionIsReplacedBeforeAnythingIsSent() throws {
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        suspend()
+        rig.send(5)
+        rig.send(onFreshConnection: true)
+        rig.pass(.seconds(1))
+        #expect(office.refusals == [TokenRefusal(kind: .expired, generation: 1)], "asked once")
+        #expect(rig.ended.count == 1 && rig.withPool { $0.waitingCount } == 6)
+        take(.newest(try office.sign(rig.loop.now)))
+        #expect(rig.runUntilEnded(7))
+        #expect((0..<7).allSatisfy(rig.isAccepted) && Set(tokensSeen) == [1, 2])
+        #expect(rig.withPool { $0.waitingCount } == 0)
+    }
+
+    @Test func whereNobodyAnswersPushesWaitForATokenSoLongOnly() throws {
+        rig.send()
+        #expect(rig.runUntilEnded(1))
+        suspend()
+        rig.send(3)
+        let began = rig.loop.now.monotonic
+        #expect(rig.runUntilEnded(4))
+        let waited = began.duration(to: rig.loop.now.monotonic)
+        #expect(waited >= .seconds(5) && waited <= .seconds(6))
+        #expect((1...3).allSatisfy { rig.outcomes[$0] == .notSent(.noToken) })
+        rig.send()
+        rig.pass(.seconds(1))
+        take(.nothingNewer(than: 1))
+        #expect(rig.runUntilEnded(5))
+        #expect(rig.outcomes[4] == .notSent(.noToken), "none can be signed")
+        rig.send()
+        rig.pass(.seconds(1))
+        rig.withPool { $0.stopAccepting() }
+        #expect(rig.runUntilEnded(6))
+        #expect(rig.outcomes[5] == .notSent(.draining))
+    }
+
     /// `TooManyProviderTokenUpdates` goes away with the connection; a new token would make it worse.
     @Test func tooManyTokensAreNoReasonForAnother() throws {
         rig.apns.onRequest = { [unowned rig] connection, stream in

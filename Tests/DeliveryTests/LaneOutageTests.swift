@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: Ending.allCases, [1, 2])
-    func noMoreIsPublishedThanWasInFlight(_ ending: Ending, connectionsMax: Int) throws {
+    func fewRequestsAreMovedDuringAnOutage(_ ending: Ending, connectionsMax: Int) throws {
         let scene = try LaneScene(connectionsMax: connectionsMax)
         let outageSeconds = 180
         scene.request(300)
@@ -30,8 +30,8 @@ import Testing
         scene.end(ending)
         let lost = scene.now
         #expect(scene.rig.run { scene.now >= lost + .seconds(outageSeconds) })
-        // While all is held, one message a minute is looked at.
-        #expect(scene.results + scene.waits - published <= LaneRig.inFlightMax + outageSeconds / 60)
+        // Those in flight, and those that took their place before the lane stopped.
+        #expect(scene.results + scene.waits - published <= 2 * LaneRig.inFlightMax)
         #expect(scene.rig.stops == 1)
 
         scene.network.set(.open, to: .sandbox)
@@ -43,14 +43,57 @@ import Testing
         #expect(scene.results == 300)
     }
 
+    /// The lane does not know of the other endpoint until it has lost the first.
+    @Test(arguments: [SimulatedNetwork.Way.refused, .silent])
+    func theBacklogStaysInItsQueueWhileNoEndpointAcceptsConnections(_ way: SimulatedNetwork.Way) throws {
+        let scene = try LaneScene(keys: 2, environments: [.sandbox, .production], apps: 2)
+        scene.request(300)
+        try #require(scene.rig.run { scene.pushes.count >= 10 * LaneRig.inFlightMax })
+        let published = scene.results
+        scene.network.set(way, to: .sandbox)
+        scene.network.set(way, to: .production)
+        scene.end(.cut)
+        scene.rig.pass(seconds: 180)
+        #expect(scene.results + scene.waits - published <= 2 * LaneRig.inFlightMax)
+        let reasons = scene.rig.status()?.state.reasons
+        #expect(reasons == ["no endpoint of APNs accepts a connection, see breakers in its status"])
+        #expect(scene.rig.stops == 1)
+
+        scene.network.set(.open, to: .sandbox)
+        let (back, pushes) = (scene.now, scene.pushes.count)
+        #expect(scene.rig.run { scene.pushes.count > pushes })
+        // The last attempt that nobody answers has to end first.
+        #expect(scene.now <= back + .seconds(way == .silent ? 20 : 10))
+        #expect(scene.rig.run { scene.accepted == 300 })
+    }
+
+    /// An endpoint that no request was for is enough.
+    @Test func consumptionGoesOnWhileAnEndpointWithoutTrafficAcceptsConnections() throws {
+        let scene = try LaneScene(keys: 2, environments: [.sandbox, .production], apps: 2)
+        scene.network.set(.refused, to: .sandbox)
+        scene.request(300)
+        scene.rig.pass(seconds: 20)
+        #expect(scene.rig.stops == 0 && scene.waits >= 300 && scene.rig.queue()?.ready.isEmpty == true)
+        scene.network.set(.open, to: .sandbox)
+        #expect(scene.rig.run { scene.accepted == 300 })
+    }
+
     @Test(arguments: Ending.allCases) func aConnectionThatIsReplacedAtOnceHoldsNothingUp(_ ending: Ending) throws {
         let scene = try LaneScene(connectionsMax: 1)
         scene.request(300)
+        var consumed = true
+        func run(until isDone: () -> Bool) -> Bool {
+            scene.rig.run {
+                if scene.rig.queue()?.consumerCount != 1 { consumed = false }
+                return isDone()
+            }
+        }
         for rounds in [5, 10, 15] {
-            try #require(scene.rig.run { scene.pushes.count >= rounds * LaneRig.inFlightMax })
+            try #require(run { scene.pushes.count >= rounds * LaneRig.inFlightMax })
             scene.end(ending)
         }
-        #expect(scene.rig.run { scene.results == 300 })
+        #expect(run { scene.results == 300 })
+        #expect(consumed, "it has cancelled its consumer")
         #expect(scene.waits <= (ending == .cut ? 3 * LaneRig.inFlightMax : 0))
         #expect(scene.rig.stops == 0)
     }

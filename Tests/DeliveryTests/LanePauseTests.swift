@@ -48,6 +48,19 @@ import Testing
         #expect(scene.rig.run { scene.results == 6 })
     }
 
+    /// All that the lane has is paused: it takes requests and has them wait at the broker.
+    @Test(arguments: [PauseScope.key(SimulatedApps.keyID(0)), .topic(SimulatedApps.bundleID(0))])
+    func aPauseOfAllThatIsUsedDoesNotStopTheLane(_ scope: PauseScope) throws {
+        let scene = try LaneScene()
+        #expect(scene.rig.pause(scope))
+        scene.request(50)
+        scene.rig.pass(seconds: 20)
+        #expect(scene.waits == 50 && scene.pushes.isEmpty)
+        #expect(scene.rig.stops == 0 && scene.rig.queue()?.consumerCount == 1)
+        #expect(scene.rig.pause(scope, false))
+        #expect(scene.rig.run { scene.accepted == 50 })
+    }
+
     @Test func whatIsUnknownCannotBePaused() throws {
         let scene = try LaneScene()
         #expect(!scene.rig.pause(.key("NOSUCHKEY0")) && !scene.rig.pause(.topic("com.example.none")))

@@ -19,9 +19,10 @@ final class LaneRig {
 
     /// `@unchecked Sendable`: touched on the one thread that runs the loop.
     private final class State: @unchecked Sendable {
-        var isReady = false
+        /// By their numbers.
+        var readyLanes: Set<Int> = []
         var publishingFailure: String?
-        /// How often it was ready and then no longer.
+        /// How often a lane was ready and then no longer.
         var stops = 0
         var hasFinished = false
         var unfinished: [Int] = []
@@ -29,9 +30,12 @@ final class LaneRig {
         var isKnown: Bool?
         var spans: [[Span]] = []
 
-        func changed(_ state: LaneState) {
-            if isReady, !state.isReady { stops += 1 }
-            isReady = state.isReady
+        func changed(_ lane: Int, _ state: LaneState) {
+            if state.isReady {
+                readyLanes.insert(lane)
+            } else if readyLanes.remove(lane) != nil {
+                stops += 1
+            }
             publishingFailure = state.publishingFailure
         }
     }
@@ -65,13 +69,13 @@ final class LaneRig {
             let copies = CopyMemory()
             let onSpans: (@Sendable (SpanBuffer) -> Void)? =
                 traces ? { @Sendable in state.spans.append($0.spans) } : nil
-            return (0..<count).map { _ in
+            return (0..<count).map { number in
                 let connector = ByteConnector(loop: loop, endpoint: endpoint)
                 return Lane(
                     loop: loop, configuration: configuration,
                     connectors: Lane.Connectors(consumer: [connector], publisher: [connector], apns: apns(loop)),
                     tokens: tokens, counters: counters, copies: copies, log: log, onSpans: onSpans,
-                    onStateChange: { state.changed($0) })
+                    onStateChange: { state.changed(number, $0) })
             }
         }
         for lane in lanes { loop.enter { [loop] in _ = Task(executorPreference: loop) { await lane.start() } } }
@@ -85,7 +89,7 @@ final class LaneRig {
         _ = loop.run(limit: .seconds(60), until: { false })
     }
 
-    var isReady: Bool { state.isReady }
+    var isReady: Bool { state.readyLanes.count == lanes.count }
     var stops: Int { state.stops }
     var publishingFailure: String? { state.publishingFailure }
     /// How many deliveries the drains have left; nil before the end of the last.

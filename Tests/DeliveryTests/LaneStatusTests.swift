@@ -36,13 +36,13 @@ import Testing
         let scene = try LaneScene()
         scene.rig.onLoop { scene.revoke(0) }
         scene.request(1)
-        try #require(scene.rig.run { !scene.rig.isReady })
+        try #require(scene.rig.run { !scene.areBreakersClosed })
         scene.rig.pass(seconds: 90)
         let status = try #require(scene.rig.status())
         let breaker = try #require(status.breakers.first)
         #expect(breaker.code == "InvalidProviderToken" && breaker.route.hasSuffix("key \(SimulatedApps.keyID(0))"))
         #expect(85...95 ~= breaker.secondsOpen && breaker.sentence.contains("was it revoked"))
-        #expect(status.state.reasons == ["every route in use is held up, see breakers in its status"])
+        #expect(status.state.isReady)
     }
 
     /// No answer ever came, so only the way there can be at fault; a certificate is no matter of waiting.
@@ -57,7 +57,7 @@ import Testing
         scene.network.set(way, to: .sandbox)
         scene.request(1)
         let asked = scene.now
-        try #require(scene.rig.run { !scene.rig.isReady })
+        try #require(scene.rig.run { !scene.areBreakersClosed })
         #expect(scene.now <= asked + .seconds(withinSeconds))
         let breaker = try #require(scene.rig.status()?.breakers.first)
         #expect(breaker.code == code && breaker.sentence.contains(remedy), "\(breaker)")
@@ -89,7 +89,7 @@ import Testing
     /// Which it is not for want of a route to APNs.
     @Test func theQuarantineIsLeftAloneForTheSameReasons() {
         var (held, paused, stuck, draining) = (LaneState(), LaneState(), LaneState(), LaneState())
-        (held.areAllRoutesHeld, held.isCutOff, paused.isPaused) = (true, true, true)
+        (held.isUnreachable, paused.isPaused) = (true, true)
         stuck.publishingFailure = "a queue is full"
         _ = draining.drain()
         #expect([held, paused, stuck, draining].map(\.wantsQuarantine) == [true, false, false, false])
@@ -105,21 +105,35 @@ import Testing
         #expect(ended.map { $0["message.id"]?.string } == [LaneScene.id(0), LaneScene.id(1)], "\(lines)")
     }
 
-    /// What is held up is said once for each route, and once when that is all.
+    /// What is held up is said once for each route.
     @Test func itLogsWhatItHoldsUp() throws {
         let captured = try CapturedLog()
         let scene = try LaneScene(log: captured.log)
         scene.rig.onLoop { scene.revoke(0) }
         scene.request(1)
-        try #require(scene.rig.run { !scene.rig.isReady })
+        scene.rig.pass(seconds: 4)
         let held = try captured.lines().map { try JSONDocument($0).root }
         #expect(
-            held.filter { $0["level"]?.string == "warning" }.map { $0["message"]?.string } == [
-                "pushes are held up", "every route in use is held up; messages are left in their queues",
-            ])
+            held.filter { $0["level"]?.string == "warning" }.map { $0["message"]?.string } == ["pushes are held up"])
         let breaker = try #require(held.first { $0["message"]?.string == "pushes are held up" })
         #expect(breaker["apns.reason"]?.string == "InvalidProviderToken")
         #expect(breaker["apns.apps"]?.string == SimulatedApps.bundleID(0))
+    }
+
+    @Test func itLogsThatNoEndpointAcceptsConnections() throws {
+        let captured = try CapturedLog()
+        let scene = try LaneScene(log: captured.log)
+        scene.network.set(.refused, to: .sandbox)
+        scene.request(1)
+        scene.rig.pass(seconds: 10)
+        scene.network.set(.open, to: .sandbox)
+        try #require(scene.rig.run { scene.results == 1 })
+        let lines = try captured.lines().map { try JSONDocument($0).root }
+        let events = ["routes.all_held", "breaker.opened", "routes.open", "breaker.closed"]
+        let seen = lines.compactMap { $0["event"]?.string }.filter { events.contains($0) }
+        #expect(seen.first == "routes.all_held" && seen.sorted() == events.sorted(), "\(seen)")
+        let open = try #require(lines.first { $0["event"]?.string == "routes.open" })
+        #expect(open["duration_ms"]?.int ?? 0 >= 8000)
     }
 
     /// What the metrics say of messages, by labels of our own.

@@ -1,5 +1,8 @@
 import APNSSimulator
+import EventLoop
 import Testing
+
+@testable import Delivery
 
 /// What APNs sees of provider tokens that are signed once for a process.
 @Suite struct LaneTokensTests {
@@ -15,5 +18,23 @@ import Testing
         #expect(Set(scene.pushes.map(\.connection)).count == lanes)
         let tokens = Set(scene.pushes.map { $0["authorization"] })
         #expect(tokens.count == (signsOnce ? 1 : lanes) && !tokens.contains(nil))
+    }
+
+    /// Tokens have grown too old meanwhile; the process signs others within a moment.
+    @Test func afterASuspensionNothingIsHeld() throws {
+        let scene = try LaneScene(keys: 2, apps: 2, signsOnce: true)
+        for app in 0..<2 { scene.request(1, from: app, app: app) }
+        try #require(scene.rig.run { scene.results == 2 })
+        scene.rig.loop.now.sinceBoot = scene.rig.loop.now.sinceBoot + .seconds(3600)
+        scene.rig.loop.now.unixNanoseconds += 3600 * 1_000_000_000
+        for number in 2..<10 { scene.request(1, from: number, app: number % 2) }
+        var signed = 0
+        #expect(
+            scene.rig.run {
+                signed += scene.signTokens()
+                return scene.accepted == 10
+            })
+        #expect(signed == 2 && scene.rig.withLane { $0.breakers.areAllClosed })
+        #expect(scene.results == 10 && scene.waits == 0)
     }
 }

@@ -194,9 +194,38 @@ import Testing
 
     @Test(arguments: [
         (NotSentReason.noConnection, "no-connection"), (.overloaded, "overloaded"), (.refused, "refused-stream"),
-        (.noToken, "token"),
+        (.noToken, "token"), (.notWritten(silentConnection: 1), "no-connection"),
     ]) func whyItIsHeldIsOneWordForQueuesAndTools(_ reason: NotSentReason, _ code: String) {
         #expect(wait(policy.verdict(on: .notSent(reason), of: subject()))?.reason == "held-\(code)")
+    }
+
+    @Test func heldRequestsWaitTenMinutesFromTheTenthRound() {
+        var attempts = Attempts()
+        attempts.heldSinceMilliseconds = (Self.now - 60) * 1000
+        for (holds, seconds) in [(8, 120), (9, 600), (100, 600)] {
+            attempts.holds = holds
+            #expect(wait(policy.hold(.paused, of: subject(attempts)))?.delay.seconds == seconds)
+        }
+    }
+
+    /// The shortest delay is the least that there is.
+    @Test(arguments: [(800, 600), (700, 120), (100, 30), (20, 5), (1, 5)])
+    func heldRequestsWaitNoLongerThanTheyAreHeld(secondsLeft: Int, delay: Int) {
+        var attempts = Attempts()
+        attempts.holds = 9
+        attempts.heldSinceMilliseconds = (Self.now - 3600 + Int64(secondsLeft)) * 1000
+        #expect(wait(policy.hold(.paused, of: subject(attempts)))?.delay.seconds == delay)
+    }
+
+    /// Of those that are configured.
+    @Test(arguments: [([1, 2], 2, 2), ([5, 3600], 5, 3600), ([20, 60], 20, 60), ([3600], 3600, 3600)])
+    func heldRequestsWaitForTheNearestDelay(delays: [Int], first: Int, tenth: Int) {
+        let schedule = RetrySchedule(waits: delays.map { WaitDelay(seconds: $0) })
+        func hold(_ round: Int) -> Int? {
+            schedule.hold(round: round, secondsLeft: 86_400, latestSeconds: nil)?.seconds
+        }
+        #expect(hold(0) == first && hold(9) == tenth)
+        #expect(schedule.hold(round: 0, secondsLeft: 86_400, latestSeconds: 1) == nil)
     }
 
     @Test func heldMessagesWaitLongerFromTheThirdRoundAndEndAfterAll() {

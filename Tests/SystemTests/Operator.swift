@@ -53,9 +53,15 @@ final class Operator {
     }
 
     /// Waits for a line of the worker's log.
+    ///
+    /// - Parameter text: to be found in the line.
     @discardableResult
-    func logs(_ event: String) async throws -> JSONValue {
-        try JSONDocument(await worker.errors.line { $0.contains(#""event":"\#(event)""#) }).root
+    func logs(_ event: String, with text: String = "") async throws -> JSONValue {
+        try JSONDocument(
+            await worker.errors.line {
+                $0.contains(#""event":"\#(event)""#) && (text.isEmpty || $0.contains(text))
+            }
+        ).root
     }
 
     /// Status and body.

@@ -308,11 +308,15 @@ final class APNSConnection: HTTP2ClientDelegate {
         deadlines.remove(slot: stream.slot)
         let hasStatus = flight.status >= 200
         if hasStatus { lastActivity = loop.now.monotonic }
-        pool?.streamEnded(
-            self, hasStatus ? StreamGate.end(status: flight.status) : end == .refusedUnprocessed ? .refused : .other)
+        pool?.streamEnded(self, hasStatus ? StreamGate.end(status: flight.status) : gateEnd(withoutAnswer: end))
         finish(flight, end, hasStatus)
         goAwayIfDone()
         pool?.streamIsFree()
+    }
+
+    private func gateEnd(withoutAnswer end: StreamEnd) -> StreamGate.End {
+        if !client.isOpen, certificateRefusal == nil { return .cutOff }
+        return end == .refusedUnprocessed ? .refused : .other
     }
 
     /// A connection whose token went stale while it was idle was seen to answer 500 for ever, and as it answers fast, it

@@ -29,9 +29,13 @@ public struct StreamGate: Sendable {
     public enum End: Sendable, Hashable {
         /// An answer that APNs gives only after it took the provider token.
         case authenticated
+        /// An answer that shows nothing about the provider token.
+        case answered
         /// The peer wants fewer streams.
         case refused
-        /// Anything else.
+        /// The connection is ending, by the peer's will or by a failure, and no answer came.
+        case cutOff
+        /// Anything else without an answer.
         case other
     }
 
@@ -117,13 +121,18 @@ public struct StreamGate: Sendable {
         phase = .closed
     }
 
+    /// The connection is ending. One that drains already stays so.
+    mutating func cutOff() {
+        if isServing { phase = .closed }
+    }
+
     /// Whether an answer of this status comes only after APNs took the provider token: a 403 is about the token itself,
     /// and what a failing server or a proxy says tells nothing.
     public static func end(status: Int) -> End {
         switch status {
-        case 403: .other
+        case 403: .answered
         case 200..<429, 430..<500: .authenticated
-        default: .other
+        default: .answered
         }
     }
 }

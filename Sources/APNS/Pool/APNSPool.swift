@@ -8,7 +8,8 @@ public import Telemetry
 /// them, and replaces those that end. `PoolMachine` decides, this does what it says.
 ///
 /// Everything happens on the loop's thread. Every push that was given ends with exactly one outcome, within
-/// `waitSecondsMax` for each time that it waits for a stream and `requestTimeoutSeconds` for its answer.
+/// `waitSecondsMax` for each time that it waits for a stream, `tokenWaitSecondsMax` for a token, and
+/// `requestTimeoutSeconds` for its answer.
 public final class APNSPool {
     /// Priorities of pushes are below this.
     public static let prioritiesMax = WaitingPushes.prioritiesMax
@@ -39,6 +40,9 @@ public final class APNSPool {
     private var tokens: PoolTokens?
     /// Those whose provider token was refused, until it is known whether there is a newer one.
     private var refused: [Refused] = []
+    /// Those that wait for a token: the newest is too old.
+    private var tokenless: [Push] = []
+    private var tokenTimer: TimerToken?
     private var ended: [Ended] = []
     private(set) var machine: PoolMachine
     /// By slot. Those that drain are among them until they have ended.
@@ -112,6 +116,7 @@ public final class APNSPool {
         isAccepting = false
         machine.stopAccepting()
         while let push = waiting.popAny() { end(push, .notSent(.draining)) }
+        for push in takeTokenless() { end(push, .notSent(.draining)) }
         finishRefused()
         cancel(&waitTimer)
         cancel(&openTimer)
@@ -123,10 +128,15 @@ public final class APNSPool {
     public func take(_ news: TokenNews) {
         loop.assertOnLoop()
         tokens?.take(news)
-        guard case .newest = news else { return finishRefused() }
+        guard case .newest = news else {
+            endTokenless()
+            return finishRefused()
+        }
         let again = refused
         refused = []
         for one in again { resend(one.push, insteadOfToken: one.tokenGeneration) }
+        for push in takeTokenless() { wait(push) }
+        sendWaiting()
     }
 
     /// Ends all connections. Pushes without an answer end as unknown.
@@ -155,6 +165,7 @@ public final class APNSPool {
     public func giveBackWaiting() {
         loop.assertOnLoop()
         while let push = waiting.popAny() { end(push, .notSent(.noConnection)) }
+        for push in takeTokenless() { end(push, .notSent(.noConnection)) }
         cancel(&waitTimer)
     }
 
@@ -164,11 +175,14 @@ public final class APNSPool {
         for slot in machine.retire() { connections[slot]?.drain() }
     }
 
-    /// Pushes that wait for a free stream.
-    public var waitingCount: Int { waiting.count }
+    /// Pushes that wait for a free stream, or for a provider token.
+    public var waitingCount: Int { waiting.count + tokenless.count }
 
     /// Whether a connection stands that takes pushes.
     public var isConnected: Bool { machine.isConnected }
+
+    /// Whether such a connection has shown that APNs takes the credential.
+    public var hasProvedItself: Bool { machine.hasProvedItself }
 
     var tokenAgeSeconds: Int? {
         tokens?.ageSeconds(loop.now).map { Int($0) }
@@ -181,7 +195,7 @@ public final class APNSPool {
         guard isAccepting else { return end(push, .notSent(.draining)) }
         guard RequestHeaders.canSend(push.request) else { return end(push, .notSent(.malformed)) }
         if !push.wantsFreshConnection, !waiting.isBefore(priority: push.priority), start(push) { return }
-        guard waiting.count < configuration.waitingMax else { return end(push, .notSent(.overloaded)) }
+        guard waitingCount < configuration.waitingMax else { return end(push, .notSent(.overloaded)) }
         wait(push)
     }
 
@@ -203,8 +217,7 @@ public final class APNSPool {
         }
         let token = tokens?.usable(now, random: loop.nextRandom)
         guard token != nil || tokens == nil else {
-            logMissingToken()
-            end(push, .notSent(.noToken))
+            waitForToken(push)
             return true
         }
         isTokenMissing = false
@@ -213,6 +226,33 @@ public final class APNSPool {
         metrics.stream.observe(push.givenAt, now.monotonic)
         push.timing?.sentAt = now.unixNanoseconds
         return true
+    }
+
+    /// Right after the machine was suspended the newest token is too old, until its signer has been asked.
+    private func waitForToken(_ push: Push) {
+        guard tokens?.askForNewer() == true, tokenless.count < configuration.waitingMax else {
+            logMissingToken()
+            return end(push, .notSent(.noToken))
+        }
+        tokenless.append(push)
+        guard tokenTimer == nil else { return }
+        tokenTimer = loop.schedule(after: .seconds(configuration.tokenWaitSecondsMax)) { [self] in
+            tokenTimer = nil
+            endTokenless()
+        }
+    }
+
+    private func takeTokenless() -> [Push] {
+        if let tokenTimer { loop.cancel(tokenTimer) }
+        tokenTimer = nil
+        defer { tokenless = [] }
+        return tokenless
+    }
+
+    private func endTokenless() {
+        let pushes = takeTokenless()
+        if !pushes.isEmpty { logMissingToken() }
+        for push in pushes { endUnsent(push, .noToken) }
     }
 
     /// Once until there is a token again: every push would say the same.

@@ -21,6 +21,8 @@ public struct PoolConfiguration: Sendable {
     public var waitingMax = 20_000
     /// How long a push waits for a free stream before it is given back unsent; less for one that expires sooner.
     public var waitSecondsMax: Int64 = 30
+    /// How long a push waits for a provider token that is signed elsewhere, when the last is too old to be sent.
+    public var tokenWaitSecondsMax: Int64 = 5
     /// How long APNs may take to answer; less for a push that expires sooner.
     public var requestTimeoutSeconds: Int64 = 30
     /// An answer is waited for so long even to a push that expires sooner: else one that APNs took in its last moment

@@ -64,6 +64,8 @@ struct PoolMachine: Sendable {
     /// Attempts that failed since one succeeded, and when the first of them began.
     private var failures = 0
     private var failingSince: MonotonicTime?
+    /// Connections since the last answer that ended with a push in flight and had answered none.
+    private var endedUnanswered = 0
 
     init(_ limits: Limits, _ reconnect: ReconnectPolicy.Configuration) {
         self.limits = limits
@@ -129,8 +131,9 @@ struct PoolMachine: Sendable {
     }
 
     mutating func streamEnded(_ slot: Int, _ end: StreamGate.End, _ now: MonotonicTime) {
-        guard members[slot]?.streamEnded(end, now) == .provedItself else { return }
-        reconnect.succeeded()
+        guard let change = members[slot]?.streamEnded(end, now), change != .none else { return }
+        endedUnanswered = 0
+        if change == .provedItself { reconnect.succeeded() }
     }
 
     /// Whether to open a connection now; asked whenever something has changed.
@@ -150,9 +153,15 @@ struct PoolMachine: Sendable {
             return .open(
                 slot: add(
                     PoolMember(
-                        number: begun, begunAt: now, streamsMax: limits.streamsMax, provesToken: limits.provesToken,
+                        number: begun, begunAt: now, streamsMax: limits.streamsMax, provesItself: provesConnections,
                         isReserved: isReserved)))
         }
+    }
+
+    /// Whether a new connection gets one push until that is answered: with a key always, with a certificate while
+    /// connections end unanswered, since each of their pushes may have been processed.
+    private var provesConnections: Bool {
+        limits.provesToken || endedUnanswered > 0 || members.contains { $0?.endedUnanswered == true }
     }
 
     private enum Need {
@@ -219,6 +228,9 @@ struct PoolMachine: Sendable {
     /// Whether a connection stands that takes pushes.
     var isConnected: Bool { members.contains { $0?.gate.isServing == true && $0?.hasStood == true } }
 
+    /// Whether a connection takes pushes on which APNs has taken the token or the certificate.
+    var hasProvedItself: Bool { members.contains { $0?.gate.isServing == true && $0?.hasProvedItself == true } }
+
     /// Whether the connection stands now, and did not before.
     mutating func settingsCame(_ slot: Int, streamsMax: Int?) -> Bool {
         guard members[slot]?.settingsCame(streamsMax: streamsMax) == true else { return false }
@@ -237,7 +249,7 @@ struct PoolMachine: Sendable {
 
     /// Whether it was the last that stood and took pushes.
     private func isLost(with member: PoolMember) -> Bool {
-        isAccepting && member.hasStood && member.gate.isServing && !isConnected
+        isAccepting && member.hasStood && member.gate.phase != .draining && !isConnected
     }
 
     /// The pool gives the connection nothing more to do.
@@ -255,6 +267,10 @@ struct PoolMachine: Sendable {
             reconnect.failed(now, begunAt: member.begunAt, random: random())
         }
         guard isAccepting, !member.wasLeft else { return nil }
+        if member.endedUnanswered, error.code != .certificateRefused {
+            endedUnanswered += 1
+            return .endedUnanswered(error, connections: endedUnanswered)
+        }
         guard !member.hasStood else { return isLost(with: member) ? .lost : nil }
         guard error.code != .certificateRefused else {
             // Who refuses is there.

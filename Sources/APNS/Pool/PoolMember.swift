@@ -4,6 +4,8 @@ import EventLoop
 struct PoolMember: Sendable {
     enum Change: Sendable, Hashable {
         case none
+        /// The first answer came, and shows nothing about the credential.
+        case answered
         case provedItself
     }
 
@@ -19,16 +21,20 @@ struct PoolMember: Sendable {
     private(set) var hasStood = false
     /// APNs has taken our provider token or certificate on it.
     private(set) var hasProvedItself = false
+    /// An answer has come on it.
+    private(set) var isAnswered = false
+    /// It ended while a push was in flight.
+    private var wasCutOff = false
     /// The pool has left it, not its peer.
     private(set) var wasLeft = false
     /// Since when a push has waited for the answer that would open the gate.
     private(set) var unansweredSince: MonotonicTime?
 
-    init(number: Int, begunAt: MonotonicTime, streamsMax: Int, provesToken: Bool, isReserved: Bool) {
+    init(number: Int, begunAt: MonotonicTime, streamsMax: Int, provesItself: Bool, isReserved: Bool) {
         self.number = number
         self.begunAt = begunAt
         self.isReserved = isReserved
-        gate = StreamGate(streamsMax: streamsMax, provesToken: provesToken)
+        gate = StreamGate(streamsMax: streamsMax, provesToken: provesItself)
     }
 
     mutating func streamBegan(_ now: MonotonicTime) {
@@ -36,12 +42,26 @@ struct PoolMember: Sendable {
         if gate.phase == .probing, unansweredSince == nil { unansweredSince = now }
     }
 
+    /// Whether it ended with a push in flight although no push on it was ever answered. An idle connection may end.
+    var endedUnanswered: Bool { wasCutOff && !isAnswered && !wasLeft }
+
     mutating func streamEnded(_ end: StreamGate.End, _ now: MonotonicTime) -> Change {
         gate.streamEnded(end)
+        var change = Change.none
+        switch end {
+        case .authenticated, .answered:
+            if !isAnswered { change = .answered }
+            isAnswered = true
+        case .cutOff:
+            wasCutOff = true
+            gate.cutOff()
+        case .refused, .other:
+            break
+        }
         switch gate.phase {
         case .open:
             unansweredSince = nil
-            guard !hasProvedItself, end == .authenticated else { return .none }
+            guard !hasProvedItself, end == .authenticated else { return change }
             hasProvedItself = true
             return .provedItself
         case .probing:
@@ -49,7 +69,7 @@ struct PoolMember: Sendable {
         case .connecting, .draining, .closed:
             break
         }
-        return .none
+        return change
     }
 
     /// Whether it stands now, and did not before.

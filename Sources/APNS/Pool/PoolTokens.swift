@@ -53,11 +53,21 @@ struct PoolTokens {
             newest = token
             return .newer
         }
-        if asked != refusal.generation {
-            asked = refusal.generation
-            ask(refusal)
-        }
+        askOnce(refusal)
         return .asked
+    }
+
+    /// Asks for a token in place of the newest, which is too old to be sent. False where nobody else signs.
+    mutating func askForNewer() -> Bool {
+        guard own == nil, let newest else { return false }
+        askOnce(TokenRefusal(kind: .expired, generation: newest.generation))
+        return true
+    }
+
+    private mutating func askOnce(_ refusal: TokenRefusal) {
+        guard asked != refusal.generation else { return }
+        asked = refusal.generation
+        ask(refusal)
     }
 
     mutating func take(_ news: TokenNews) {
@@ -70,7 +80,7 @@ struct PoolTokens {
 public struct TokenSupply: Sendable {
     /// To begin with; later ones come by ``APNSPool/take(_:)``.
     public var first: ProviderToken
-    /// Told on the pool's loop that APNs has refused the newest; the answer comes by ``APNSPool/take(_:)``.
+    /// Told on the pool's loop that APNs has refused the newest, or would as it is too old; the answer comes by ``APNSPool/take(_:)``.
     public var ask: @Sendable (TokenRefusal) -> Void
 
     public init(first: ProviderToken, ask: @escaping @Sendable (TokenRefusal) -> Void) {

@@ -19,11 +19,20 @@ extension Lane {
             breakers.cannotConnect(index, isAlone: isConnected(toEndpointOf: index), BreakerCause(error), now)
             // Also when answers had opened it before: nobody else would connect.
             pools[index].probe()
-        case .cannotConnect, .lost:
+        case .endedUnanswered(let error, let connections) where connections >= EndpointEvidence.endedConnectionsMin:
+            endedUnanswered(index, error)
+        case .cannotConnect, .lost, .endedUnanswered:
             break
         }
         breakersChanged()
-        reviewConnections()
+        connectionChanged(index, event)
+    }
+
+    private func endedUnanswered(_ index: Int, _ error: TransportError) {
+        let others = poolsAffected(by: .endpoint(breakers.endpoint(ofPool: index)))
+        let isAlone = others.contains { $0 != index && pools[$0].hasProvedItself }
+        let cause = BreakerCause(endedUnanswered: error, isAlone: isAlone)
+        breakers.endedUnanswered(index, isAlone: isAlone, cause, loop.now.monotonic)
     }
 
     private func isLasting(_ error: TransportError, _ since: MonotonicTime) -> Bool {
@@ -42,7 +51,6 @@ extension Lane {
             case .closed(let place, let opening): closed(place, opening)
             }
         }
-        reviewHolding()
     }
 
     private func opened(_ place: Breakers.Place, _ cause: BreakerCause) {
@@ -52,7 +60,9 @@ extension Lane {
                 .route: .string(name(of: place)), .apnsReason: .string(cause.code), .error: .string(cause.sentence),
                 .apps: .string(appsAffected(by: place)),
             ])
-        for index in poolsAffected(by: place) where breakers.awaitsConnection(index) { pools[index].giveBackWaiting() }
+        // Held like those that come from now on; a pool has requests of other topics.
+        if case .topic = place { return }
+        for index in poolsAffected(by: place) { pools[index].giveBackWaiting() }
     }
 
     private func closed(_ place: Breakers.Place, _ opening: Breaker.Opening) {

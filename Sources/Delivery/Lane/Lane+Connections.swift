@@ -1,31 +1,80 @@
 import APNS
 import EventLoop
+import Telemetry
 
 extension Lane {
-    /// To be called when a connection to APNs stands, is lost, or could not be opened, and when a breaker opened or closed.
-    ///
-    /// Where no route in use that is not held up has one, what is taken could only wait for it, and would have to be
-    /// published again if this is an outage: no message is taken until one stands, and the pools connect without.
-    func reviewConnections() {
-        let now = loop.now.monotonic
-        let routes = routeUse.inUse(at: cutOffSince ?? now).filter { !breakers.isHeld($0) }
-        guard !routes.isEmpty, routes.allSatisfy({ !isConnected(toEndpointOf: $0.pool) }) else { return endCutOff() }
-        if cutOffSince == nil {
-            // A connection that has ended for want of use is not missed.
-            guard inFlight > 0 else { return }
-            cutOffSince = now
-            state.isCutOff = true
-            wantsChanged()
+    /// Pools of one endpoint that connect without a push to find out whether it accepts connections.
+    private static let testingPoolsMax = 4
+
+    /// Records what a pool reports of its endpoint. The lane stops consuming while no endpoint accepts a connection: its
+    /// requests could only be held. Its pools then connect without a push.
+    func connectionChanged(_ index: Int, _ event: PoolEvent) {
+        guard !state.isDraining else { return }
+        let endpoint = breakers.endpoint(ofPool: index)
+        switch event {
+        // An endpoint that ends its connections accepts them: its breaker is probed by request.
+        case .connected, .certificateRefused, .endedUnanswered: availability.accepted(endpoint)
+        case .cannotConnect(_, _, let since): missed(endpoint, since: since, index)
+        case .lost: lost(endpoint, index)
         }
-        for route in routes { pools[route.pool].probe() }
+        reviewAvailability()
     }
 
-    private func endCutOff() {
-        guard cutOffSince != nil else { return }
-        cutOffSince = nil
-        state.isCutOff = false
+    /// A pool may wait before it connects again, which says nothing of the endpoint.
+    private func lost(_ endpoint: Int, _ index: Int) {
+        guard !isConnected(toEndpointOf: index) else { return }
+        availability.lost(endpoint)
+        // A certificate may be refused now. A connection that ended idle is not replaced.
+        if inFlight > 0 { pools[index].probe() }
+    }
+
+    private func missed(_ endpoint: Int, since: MonotonicTime, _ index: Int) {
+        guard !isConnected(toEndpointOf: index) else { return }
+        availability.missed(endpoint, since: since)
+        // Without a push that waits for it, nothing else would connect.
+        if availability.state(loop.now.monotonic) != .available { pools[index].probe() }
+    }
+
+    private func reviewAvailability() {
+        let now = loop.now.monotonic
+        for endpoint in availability.beginTests(now) { test(endpoint) }
+        let wasInterrupted = availabilityTimer != nil
+        cancelAvailabilityReview()
+        switch availability.state(now) {
+        case .available:
+            if wasInterrupted || unreachableSince != nil { stopProbing(pools.indices) }
+            endUnreachable(now)
+        case .interrupted(let until):
+            availabilityTimer = loop.schedule(at: until) {
+                self.assumeIsolated { $0.reviewAvailability() }
+            }
+        case .unreachable:
+            beginUnreachable(now)
+        }
+    }
+
+    func cancelAvailabilityReview() {
+        if let timer = availabilityTimer.take() { loop.cancel(timer) }
+    }
+
+    private func beginUnreachable(_ now: MonotonicTime) {
+        guard unreachableSince == nil else { return }
+        unreachableSince = now
+        state.isUnreachable = true
         wantsChanged()
-        stopProbing(pools.indices)
+        log.warning(.allRoutesHeld)
+        for endpoint in 0..<breakers.endpointCount { test(endpoint) }
+    }
+
+    private func endUnreachable(_ now: MonotonicTime) {
+        guard let since = unreachableSince.take() else { return }
+        state.isUnreachable = false
+        wantsChanged()
+        log.info(.routesOpen, [.durationMilliseconds: .milliseconds(since.duration(to: now))])
+    }
+
+    private func test(_ endpoint: Int) {
+        for index in poolsAffected(by: .endpoint(endpoint)).prefix(Self.testingPoolsMax) { pools[index].probe() }
     }
 
     func stopProbing(_ indices: some Sequence<Int>) {
@@ -34,8 +83,6 @@ extension Lane {
 
     /// Whether any key has a connection: that shows that the endpoint is there.
     func isConnected(toEndpointOf index: Int) -> Bool {
-        poolsAffected(by: endpoint(ofPool: index)).contains { pools[$0].isConnected }
+        poolsAffected(by: .endpoint(breakers.endpoint(ofPool: index))).contains { pools[$0].isConnected }
     }
-
-    private func endpoint(ofPool index: Int) -> Breakers.Place { .endpoint(breakers.endpoint(ofPool: index)) }
 }

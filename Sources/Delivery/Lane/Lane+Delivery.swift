@@ -36,7 +36,6 @@ extension Lane {
     private func giveBack(_ record: DeliveryRecord) {
         if holds(record) { counters.requeued.add() }
         consumers[record.source].requeue(record.delivery.tag)
-        record.whenEnded.take()?.resume()
     }
 
     /// Whether it is still to be settled here: else it has been, or its channel was lost and the broker delivers it again.
@@ -48,7 +47,6 @@ extension Lane {
         counters.inFlight.add(-1)
         endTrace(record)
         counters.whole.observe(record.receivedAt, loop.now.monotonic)
-        record.whenEnded.take()?.resume()
         if inFlight == 0 { idle() }
     }
 

@@ -30,7 +30,7 @@ extension Lane {
 
     /// Those that wait to be begun, or to come, included.
     private var holdsMessages: Bool {
-        inFlight > 0 || holding.isLooking || consumers.contains { $0.unsettledCount > 0 }
+        inFlight > 0 || consumers.contains { $0.unsettledCount > 0 }
     }
 
     /// Takes no more messages, finishes those on their way, acknowledges and closes; whatever is left at the deadline
@@ -40,8 +40,9 @@ extension Lane {
         stateChanged()
         // First, or what is given back would come to this lane again.
         for consumer in consumers { consumer.pause() }
-        cancelLook()
+        cancelAvailabilityReview()
         deliverHeld()
+        moveAllHeld()
         giveUpTurns()
         let timer = loop.schedule(after: .seconds(deadlineSeconds)) { self.assumeIsolated { $0.giveUp() } }
         for consumer in consumers where !isEnding { await consumer.stopConsuming(deadlineSeconds: deadlineSeconds) }

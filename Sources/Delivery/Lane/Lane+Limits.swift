@@ -10,7 +10,6 @@ extension Lane {
         // What is not sent now for another reason takes no turn.
         guard !notification.push.isExpired(unixSeconds: loop.now.unixSeconds), !breakers.isHeld(notification.route)
         else { return sendNow(sending, record) }
-        routeUse.used(notification.route, loop.now.monotonic)
         let secondsLeft = notification.push.retryDeadline.map { max(0, $0 - loop.now.unixSeconds) }
         let turn = limits.take(
             notification.app, isBack: record.hasWaitedForTurn, secondsLeft: secondsLeft, loop.now.monotonic)

@@ -43,11 +43,10 @@ extension Lane {
         case .everything:
             state.isPaused = isPaused
             wantsChanged()
-            if isPaused { cancelLook() } else { reviewHolding() }
             return true
         case .key, .certificate, .topic:
             let places = places(of: scope)
-            for place in places where breakers.pause(place, isPaused) { reviewHolding() }
+            for place in places { breakers.pause(place, isPaused) }
             return !places.isEmpty
         }
     }

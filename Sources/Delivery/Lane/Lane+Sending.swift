@@ -18,15 +18,13 @@ extension Lane {
         guard !notification.push.isExpired(unixSeconds: loop.now.unixSeconds) else {
             return conclude(sending, by: .conclude(Conclusion(outcome: .expired)), record)
         }
-        routeUse.used(notification.route, loop.now.monotonic)
         switch breakers.admit(notification.route, loop.now.monotonic) {
-        case .hold(let cause): conclude(sending, by: hold(cause, notification, record), record)
+        case .hold(let cause): hold(sending, because: cause, record)
         case .go(let pass): push(sending, pass, record)
         }
     }
 
     private func push(_ sending: Sending, _ pass: Breakers.Pass, _ record: DeliveryRecord) {
-        admitted(pass)
         record.flight = Flight(
             goOn: whenPushed, sending: sending, pass: pass, sentAtMilliseconds: loop.now.unixMilliseconds)
         pools[pass.route.pool].send(
@@ -46,7 +44,7 @@ extension Lane {
         case .sendAgain(let pass):
             push(sending, pass, record)
         case .hold(let cause):
-            conclude(sending, by: hold(cause, sending.notification, record), record)
+            hold(sending, because: cause, record)
         case .judge:
             note(outcome, flight.sentAtMilliseconds, record)
             let verdict = policy.verdict(on: outcome, of: subject(sending.notification, record))
@@ -67,14 +65,6 @@ extension Lane {
             record.sent(atMilliseconds: sentAtMilliseconds)
         case .answered: record.sent(atMilliseconds: sentAtMilliseconds)
         }
-    }
-
-    private func hold(
-        _ cause: BreakerCause, _ notification: PushNotification, _ record: DeliveryRecord
-    ) -> Verdict {
-        counters.held.add()
-        reviewHolding()
-        return policy.hold(cause, of: subject(notification, record))
     }
 
     func subject(_ notification: PushNotification, _ record: DeliveryRecord) -> OutcomePolicy.Subject {

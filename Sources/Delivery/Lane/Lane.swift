@@ -34,12 +34,14 @@ public actor Lane {
     /// By consumer: what its deliveries come on.
     var channels: [CopyMemory.Channel]
     var breakers: Breakers
-    var routeUse: RouteUse
-    var holding = Holding()
+    var availability: RouteAvailability
+    /// Set while no endpoint is known to accept connections, for less than the grace.
+    var availabilityTimer: TimerToken?
+    /// nil while an endpoint accepts connections.
+    var unreachableSince: MonotonicTime?
+    var held: HeldRequests
     var limits: AppLimits
     var turns: WaitingTurns
-    /// Since when no route in use that is not held up has had a connection; nil while one has, or none is missed.
-    var cutOffSince: MonotonicTime?
     var state = LaneState()
     var outages: BrokerOutages
     var inFlight = 0
@@ -112,8 +114,10 @@ public actor Lane {
                 loop: loop, connector: connector, configuration: pool, tokens: tokens[pool.credential.name],
                 metrics: counters.metrics(of: pool.credential.name, pool.environment), log: log)
         }
-        breakers = Breakers(endpointOfPool: configuration.endpointOfPool)
-        routeUse = RouteUse(routeCount: configuration.apps.routeCount)
+        let breakers = Breakers(endpointOfPool: configuration.endpointOfPool)
+        self.breakers = breakers
+        availability = RouteAvailability(endpointCount: breakers.endpointCount)
+        held = HeldRequests(pace: HoldPace(laneCount: configuration.laneCount))
         limits = configuration.limits
         turns = WaitingTurns(appCount: configuration.apps.count)
     }
@@ -153,5 +157,14 @@ public actor Lane {
 
     func stateChanged() {
         onStateChange(state)
+    }
+
+    /// Starts or stops consuming, as the state says.
+    func wantsChanged() {
+        stateChanged()
+        for (source, consumer) in consumers.enumerated() {
+            let isWanted = isQuarantine(source) ? state.wantsQuarantine : state.wantsMessages
+            if isWanted { consumer.resume() } else { consumer.pause() }
+        }
     }
 }

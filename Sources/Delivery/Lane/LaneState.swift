@@ -5,10 +5,8 @@ public struct LaneState: Sendable, Hashable {
     public internal(set) var isPaused = false
     /// Why what becomes of messages cannot be published; nil when it can.
     public internal(set) var publishingFailure: String?
-    /// Every route in use is held up by an open breaker.
-    public internal(set) var areAllRoutesHeld = false
-    /// No route in use has a connection. One may stand again in a moment; else breakers open.
-    public internal(set) var isCutOff = false
+    /// No endpoint of APNs accepts a connection.
+    public internal(set) var isUnreachable = false
     public internal(set) var isConsuming = false
     /// What keeps it from consuming; nil while that is only being begun.
     public internal(set) var consumingFailure: String?
@@ -19,7 +17,7 @@ public struct LaneState: Sendable, Hashable {
     /// Whether messages are taken and what becomes of them can be published.
     public var isReady: Bool { isWell && isConsuming && isPublishing }
 
-    private var isWell: Bool { !isDraining && !isPaused && publishingFailure == nil && !areAllRoutesHeld }
+    private var isWell: Bool { !isDraining && !isPaused && publishingFailure == nil && !isUnreachable }
 
     /// Why it is not ready, a sentence each.
     public var reasons: [String] {
@@ -27,17 +25,17 @@ public struct LaneState: Sendable, Hashable {
         if isDraining { reasons.append("it drains: it takes no more messages and settles those that it holds") }
         if isPaused { reasons.append("an operator has paused it: martlet resume") }
         if let publishingFailure { reasons.append("what became of messages cannot be published: \(publishingFailure)") }
-        if areAllRoutesHeld { reasons.append("every route in use is held up, see breakers in its status") }
+        if isUnreachable { reasons.append("no endpoint of APNs accepts a connection, see breakers in its status") }
         if !isConsuming { reasons.append(consumingFailure ?? "it is not consuming yet") }
         if !isPublishing { reasons.append(brokerFailure ?? "it is not connected for publishing yet") }
         return reasons
     }
 
     /// Whether the broker is asked for messages.
-    public var wantsMessages: Bool { isWell && !isCutOff }
+    public var wantsMessages: Bool { isWell }
 
-    /// Whether messages of the quarantine are: while all routes are held, too. They come one at a time, and none can be
-    /// fetched from there when one is needed to probe by.
+    /// Whether messages of the quarantine are: while APNs is unreachable, too. They come one at a time, and each
+    /// interruption of consumption may count as a delivery without an end, of which the quarantine allows few.
     var wantsQuarantine: Bool { !isDraining && !isPaused && publishingFailure == nil }
 
     /// Returns whether this is news.

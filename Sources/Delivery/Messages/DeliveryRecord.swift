@@ -31,8 +31,6 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
     var flight: Flight?
     /// What goes on once it is told what became of what was published; nil while it is not to be told.
     var settlement: Settlement?
-    /// Who waits for its end.
-    var whenEnded: UnsafeContinuation<Void, Never>?
     private(set) var sentAtMilliseconds: Int64?
     /// When what follows for it was decided; before, when it came.
     private(set) var endedAtMilliseconds: Int64

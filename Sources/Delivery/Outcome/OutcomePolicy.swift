@@ -51,7 +51,8 @@ public struct OutcomePolicy: Sendable {
     func hold(_ cause: BreakerCause, of subject: Subject, turnAfterMilliseconds: Int64? = nil) -> Verdict {
         let next = subject.attempts.held(atMilliseconds: subject.nowMilliseconds)
         let heldSince = next.heldSinceMilliseconds ?? subject.nowMilliseconds
-        guard subject.nowMilliseconds - heldSince < Int64(schedule.holdSecondsMax) * 1000 else {
+        let millisecondsLeft = heldSince + Int64(schedule.holdSecondsMax) * 1000 - subject.nowMilliseconds
+        guard millisecondsLeft > 0 else {
             let held = schedule.holdSecondsMax > 0 ? "It was held up for \(schedule.holdSecondsMax) seconds. " : ""
             let reason = DeadLetterReason("held", cause.code, held + cause.sentence)
             return .conclude(Conclusion(outcome: .rejected, deadLetter: reason))
@@ -61,7 +62,8 @@ public struct OutcomePolicy: Sendable {
             if let turnAfterMilliseconds {
                 schedule.turn(afterMilliseconds: turnAfterMilliseconds, latestSeconds: latest)
             } else {
-                schedule.hold(round: round, latestSeconds: latest).map { RetrySchedule.Time(delay: $0) }
+                schedule.hold(round: round, secondsLeft: millisecondsLeft / 1000, latestSeconds: latest)
+                    .map { RetrySchedule.Time(delay: $0) }
             }
         guard let time else { return .conclude(Conclusion(outcome: .expired)) }
         return .wait(Wait(delay: time.delay, exact: time.exact, attempts: next, reason: Wait.heldCode(cause)))

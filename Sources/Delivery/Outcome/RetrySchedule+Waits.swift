@@ -1,9 +1,7 @@
 extension RetrySchedule {
-    /// Holding begins with waits of about this, so that a mended cause is soon seen.
-    private static let firstHoldSeconds = 30
-    private static let laterHoldSeconds = 120
-    /// Rounds that wait the shorter time.
-    private static let firstHolds = 2
+    /// Held requests wait about this long from so many rounds on, counted from 0: at first a repaired cause is soon
+    /// noticed, later they load the broker less.
+    private static let holds: [(rounds: Int, seconds: Int)] = [(0, 30), (2, 120), (9, 600)]
 
     /// The wait after so many tries that count.
     ///
@@ -16,9 +14,26 @@ extension RetrySchedule {
         return wait(atLeast: max(Int64(usual.seconds), leastSeconds), latestSeconds)
     }
 
-    /// The wait of a message that is held for the `round`th time in a row, counted from 0.
-    func hold(round: Int, latestSeconds: Int64?) -> WaitDelay? {
-        wait(atLeast: Int64(round < Self.firstHolds ? Self.firstHoldSeconds : Self.laterHoldSeconds), latestSeconds)
+    /// The wait of a request that is held for the `round`th time in a row, counted from 0: in the queue whose delay is
+    /// nearest, but no longer than there is time.
+    ///
+    /// - Parameters:
+    ///   - secondsLeft: until it is given up. The shortest delay may be longer.
+    ///   - latestSeconds: seconds until it is too late to send it; nil: never.
+    /// - Returns: nil when it would come back too late.
+    func hold(round: Int, secondsLeft: Int64, latestSeconds: Int64?) -> WaitDelay? {
+        let wanted = nearest(toSeconds: Self.holds.last { $0.rounds <= round }?.seconds ?? Self.holds[0].seconds)
+        let possible = waits.filter { $0.secondsMax < latestSeconds ?? .max }
+        return possible.last { $0 <= wanted && $0.secondsMax <= secondsLeft } ?? possible.first
+    }
+
+    /// By the quotient; of two that are equally near, the shorter.
+    private func nearest(toSeconds wanted: Int) -> WaitDelay {
+        waits.min { distance($0, wanted) < distance($1, wanted) } ?? waits[0]
+    }
+
+    private func distance(_ delay: WaitDelay, _ wanted: Int) -> Double {
+        Double(max(delay.seconds, wanted)) / Double(min(delay.seconds, wanted))
     }
 
     /// How long a message waits whose turn is known.

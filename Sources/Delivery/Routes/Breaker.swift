@@ -40,12 +40,6 @@ struct Breaker: Sendable, Hashable {
         return .probe
     }
 
-    /// When a message is due to be let through; nil when none is, or one is on its way.
-    var probeDue: MonotonicTime? {
-        guard let opening, opening.probing == .byMessage, !opening.isBeingProbed else { return nil }
-        return opening.nextProbe
-    }
-
     /// Returns whether it was closed.
     mutating func open(_ cause: BreakerCause, _ probing: Probing, _ now: MonotonicTime) -> Bool {
         guard opening == nil else {

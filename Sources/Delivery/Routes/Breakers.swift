@@ -83,22 +83,17 @@ struct Breakers {
         }
     }
 
-    /// Holds up what belongs to the place, or no longer. Returns whether it was otherwise.
-    mutating func pause(_ place: Place, _ isPaused: Bool = true) -> Bool {
-        guard pauses.contains(place) != isPaused else { return false }
+    /// Holds what belongs to the place, or no longer.
+    mutating func pause(_ place: Place, _ isPaused: Bool = true) {
+        guard pauses.contains(place) != isPaused else { return }
         if isPaused { pauses.append(place) } else { pauses.removeAll { $0 == place } }
-        return true
     }
+
+    var endpointCount: Int { endpoints.count }
 
     func endpoint(ofPool pool: Int) -> Int { endpointOfPool[pool] }
 
     func opening(at place: Place) -> Breaker.Opening? { self[place].opening }
-
-    /// When the next message is to be let through somewhere; nil when none is due.
-    var nextProbeDue: MonotonicTime? {
-        (endpoints.compactMap(\.probeDue) + credentials.compactMap(\.probeDue) + topics.compactMap(\.breaker.probeDue))
-            .min()
-    }
 
     mutating func admit(_ route: Route, _ now: MonotonicTime) -> Admission {
         var pass = Pass(route: route, begunAt: now)
@@ -133,7 +128,8 @@ struct Breakers {
         if areAllClosed, evidenceCount == 0, case .answered(let answer) = outcome, answer.status == 200 {
             return .judge
         }
-        let findings = RouteFindings(outcome)
+        var findings = RouteFindings(outcome)
+        if pass.isProbe, outcome.hasNoAnswer { blameUnanswered(&findings, pass.route) }
         let endpoint = endpointOfPool[pass.route.pool]
         var cause = outcome == .notSent(.noConnection) ? noConnectionCause(pass.route.pool) : nil
         let endpointFinding = weigh(findings.endpoint, endpoint, message, pass, findings.connection)
@@ -149,6 +145,16 @@ struct Breakers {
         // What may have been sent counts as a try.
         if case .unknown = outcome { return .judge }
         return cause.map { .hold($0) } ?? .judge
+    }
+
+    /// A probe without an answer shows that connections still end, or stay silent.
+    private func blameUnanswered(_ findings: inout RouteFindings, _ route: Route) {
+        func finding(_ place: Place) -> RouteFindings.Finding? {
+            guard let cause = self[place].opening?.cause, cause.code == BreakerCause.unansweredCode else { return nil }
+            return .bad(cause)
+        }
+        findings.endpoint = finding(.endpoint(endpointOfPool[route.pool])) ?? findings.endpoint
+        findings.credential = finding(.credential(pool: route.pool)) ?? findings.credential
     }
 
     /// One bad answer says little of an endpoint: until there is evidence, it is a matter of its message.
@@ -202,6 +208,13 @@ struct Breakers {
         // Who was refused once would be again, though a connection stands.
         guard !isAlone || credentials[pool].opening?.probing != .byMessage else { return }
         open(isAlone ? .credential(pool: pool) : .endpoint(endpointOfPool[pool]), cause, .byConnecting, now)
+    }
+
+    /// Several connections in a row ended before any push was answered, at the endpoint or with this credential alone.
+    /// Connecting succeeds there, so requests probe it.
+    mutating func endedUnanswered(_ pool: Int, isAlone: Bool, _ cause: BreakerCause, _ now: MonotonicTime) {
+        let place = isAlone ? Place.credential(pool: pool) : .endpoint(endpointOfPool[pool])
+        if self[place].opening == nil { open(place, cause, .byMessage, now) }
     }
 
     /// A connection stands.
@@ -271,6 +284,16 @@ struct Breakers {
                 guard let index = topics.firstIndex(where: { $0.route == route }) else { return }
                 topics[index].breaker = newValue
             }
+        }
+    }
+}
+
+extension PushOutcome {
+    /// Whether the push was sent, or should have been, and no answer came.
+    fileprivate var hasNoAnswer: Bool {
+        switch self {
+        case .unknown, .notSent(.noConnection), .notSent(.notWritten), .notSent(.refused): true
+        case .answered, .notSent: false
         }
     }
 }

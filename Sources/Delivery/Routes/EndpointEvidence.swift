@@ -6,6 +6,9 @@ import Crypto
 struct EndpointEvidence: Sendable, Hashable {
     static let messagesMin = 5
     static let connectionsMin = 2
+    /// Connections in a row that end with a push in flight and none answered, counted by each pool
+    /// (`PoolEvent.endedUnanswered`).
+    static let endedConnectionsMin = 3
 
     /// The newest of them, each once.
     private var messages: [UUIDValue] = []

@@ -1,5 +1,6 @@
 import APNS
 import APNSProtocol
+import EventLoop
 
 /// What the outcome of one push says of the endpoint, the credential and the topic that it went by (design: scopes).
 struct RouteFindings: Sendable, Hashable {
@@ -28,6 +29,9 @@ struct RouteFindings: Sendable, Hashable {
             self.init(endpoint: .nothing, credential: .bad(cause), topic: .nothing)
         case .notSent(.certificateRefused(let refusal)):
             self.init(endpoint: .nothing, credential: .bad(BreakerCause(refusal)), topic: .nothing)
+        case .unknown(.connectionLost, _):
+            // The pool reports it, and knows whether another credential's connections last.
+            self.init(endpoint: .nothing, credential: .nothing, topic: .nothing)
         case .unknown(_, let connection?), .notSent(.notWritten(let connection?)):
             self.init(endpoint: .bad(.unanswered), credential: .nothing, topic: .nothing)
             self.connection = connection
@@ -88,10 +92,25 @@ extension BreakerCause {
         "Was the certificate revoked, has it expired, is it for this environment? Look at Certificates in Apple's "
         + "developer account."
 
+    static let unansweredCode = "unanswered"
+
     fileprivate static let unanswered = BreakerCause(
-        "unanswered",
-        "Connections stand, but end or stay silent before the first push on them is answered: is it APNs that is there?"
-    )
+        unansweredCode,
+        "Connections open and stay silent: no push on them is answered. Check that apns.endpoints names APNs, and what "
+            + "lies between (proxy, firewall).")
+
+    /// Several connections in a row ended with a push in flight, the last by this error, and none was answered.
+    ///
+    /// - Parameter isAlone: connections with another credential last.
+    init(endedUnanswered error: TransportError, isAlone: Bool) {
+        let advice =
+            isAlone
+            ? "Another credential works there. Check that this one was not revoked and is for this environment."
+            : "Check that apns.endpoints names APNs, and what lies between (proxy, firewall)."
+        self.init(
+            Self.unansweredCode,
+            "Connections open, and end before a push on them is answered (\(error.message)). \(advice)")
+    }
 
     fileprivate init(_ answer: PushAnswer) {
         let sentence =

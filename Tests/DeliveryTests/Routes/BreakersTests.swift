@@ -274,7 +274,6 @@ import Testing
         scene.breakers.cannotConnect(1, isAlone: false, BreakerCause("unreachable", "nobody is there"), scene.now)
         scene.wait(3600)
         #expect(scene.admit(first) == nil, "no message probes it")
-        #expect(scene.breakers.nextProbeDue == nil)
         #expect(scene.admit(third) != nil)
         scene.breakers.connected(2)
         #expect(scene.admit(first) == nil)
@@ -354,7 +353,7 @@ import Testing
         let scene = Scene()
         for number in 1...EndpointEvidence.messagesMin {
             guard let pass = scene.admit(first) else { return #expect(Bool(false), "held after \(number - 1)") }
-            let outcome = PushOutcome.unknown(.connectionLost, silentConnection: number)
+            let outcome = PushOutcome.unknown(.timedOut, silentConnection: number)
             #expect(scene.record(outcome, pass) == .judge, "it may have been sent")
         }
         #expect(scene.admit(first) == nil)
@@ -364,6 +363,45 @@ import Testing
         #expect(scene.admit(first) == nil)
         scene.wait(10)
         #expect(scene.push(first, 200) == .judge)
+        #expect(scene.breakers.areAllClosed)
+    }
+
+    @Test func anEndpointWhoseConnectionsEndIsProbedByAMessage() {
+        let scene = Scene()
+        let cause = BreakerCause(endedUnanswered: TransportError(.reset, "reset"), isAlone: false)
+        for _ in 0..<2 { scene.breakers.endedUnanswered(0, isAlone: false, cause, scene.now) }
+        #expect(scene.takeChanges() == [.opened(.endpoint(0), cause)] && cause.code == "unanswered")
+        #expect(scene.admit(first) == nil && scene.admit(second) == nil && scene.admit(third) != nil)
+        scene.breakers.connected(0)
+        #expect(scene.admit(first) == nil, "that one connects shows nothing")
+        var waits: [Int64] = [5, 5, 10, 20, 30]
+        for outcome in [
+            PushOutcome.unknown(.connectionLost, silentConnection: 4), .notSent(.refused), .notSent(.noConnection),
+            .notSent(.notWritten(silentConnection: nil)),
+        ] {
+            scene.wait(waits.removeFirst())
+            guard let probe = scene.admit(first), probe.isProbe else { return #expect(Bool(false), "\(outcome)") }
+            scene.record(outcome, probe)
+            #expect(scene.admit(first) == nil, "the next waits longer after \(outcome)")
+        }
+        scene.wait(waits.removeFirst())
+        #expect(scene.push(first, 200) == .judge)
+        #expect(scene.breakers.areAllClosed)
+    }
+
+    @Test func aCredentialWhoseConnectionsEndAloneIsHeldAlone() {
+        let scene = Scene()
+        let cause = BreakerCause(endedUnanswered: TransportError(.reset, "reset"), isAlone: true)
+        scene.breakers.endedUnanswered(1, isAlone: true, cause, scene.now)
+        #expect(scene.admit(second) == nil && scene.admit(first) != nil && !scene.breakers.awaitsConnection(1))
+        scene.breakers.connected(1)
+        #expect(scene.push(first, 200) == .judge && scene.admit(second) == nil)
+        scene.wait(5)
+        guard let probe = scene.admit(second) else { return #expect(Bool(false), "no message probes it") }
+        #expect(scene.record(.notSent(.noConnection), probe) == .hold(cause))
+        #expect(scene.admit(second) == nil)
+        scene.wait(10)
+        #expect(scene.push(second, 200) == .judge)
         #expect(scene.breakers.areAllClosed)
     }
 

@@ -113,7 +113,6 @@ final class SimulatedWorld {
 
     /// Nothing of it moves any more; its memory is freed.
     func kill(_ worker: SimulatedWorker) {
-        ends(worker)
         worker.kill()
         if !worker.isEnding { end(worker) }
     }
@@ -123,12 +122,7 @@ final class SimulatedWorld {
         drain(worker, deadlineSeconds: 1) {}
     }
 
-    private func ends(_ worker: SimulatedWorker) {
-        report.workerEnds[worker.number] = report.workerEnds[worker.number] ?? loop.now.monotonic
-    }
-
     func drain(_ worker: SimulatedWorker, deadlineSeconds: Int, _ done: @escaping () -> Void) {
-        ends(worker)
         worker.drain(deadlineSeconds: deadlineSeconds) { [unowned self] in
             workersEnded += 1
             done()

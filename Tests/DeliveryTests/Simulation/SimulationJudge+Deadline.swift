@@ -6,16 +6,15 @@ import TestKit
 extension SimulationJudge {
     /// By when a message has to be told: soon after the last thing that could keep it is gone.
     struct Deadline {
-        /// Of what nothing holds up: redeliveries, publishes that are repeated, a look at the queue once a minute.
+        /// Of what nothing holds up: redeliveries, publishes that are repeated.
         private static let usual = Duration.seconds(120)
         /// The longest wait for a breaker twice, and its longest wait for a probe.
         private static let afterHolding = Duration.seconds(360)
+        /// The same once requests have been held for ten rounds, which take at least so long.
+        private static let afterLongHolding = Duration.seconds(1560)
+        private static let long = Duration.seconds(900)
         /// What is held up is given up only when it comes back: the longest wait more.
         private static let lastHoldSeconds = 150
-        /// Once no other route is in use, what lies in the queues is taken one by one, when a probe is due.
-        private var looksSeconds: Int { 4 * max(report.messages.count, Simulation.messagesUsual) }
-        /// For so long a route is in use after its last message.
-        private static let inUse = Duration.seconds(600)
         /// One try: the wait for a connection and that for the answer.
         private static let aTry = Duration.seconds(70)
         /// A wait queue's slowest sibling, in hundredths of its delay.
@@ -38,12 +37,12 @@ extension SimulationJudge {
                 if disturbance.holds, disturbance.ends + Self.afterHolding >= publish.at { isHeld = true }
             }
             if message.isForBoundKey, report.settings.isKeyBoundForGood {
-                since = since + .seconds(report.settings.holdSecondsMax + Self.lastHoldSeconds + looksSeconds)
+                since = since + .seconds(report.settings.holdSecondsMax + Self.lastHoldSeconds)
             }
             if message.app == report.settings.limitedApp { since = since + turns(of: message.app) }
-            let waits = waits(publish, result)
-            if report.settings.isKeyBoundForGood, waits >= Self.inUse { since = since + .seconds(looksSeconds) }
-            return since + (isHeld ? Self.afterHolding : Self.usual) + waits + quarantine(publish)
+            let isHeldLong = publish.at.duration(to: since) >= Self.long
+            let afterHolding = isHeldLong ? Self.afterLongHolding : Self.afterHolding
+            return since + (isHeld ? afterHolding : Self.usual) + waits(publish, result) + quarantine(publish)
         }
 
         /// All messages of an app with limits, if a single lane has them, and as long again: turns are planned for some that
@@ -51,41 +50,6 @@ extension SimulationJudge {
         private func turns(of app: Int) -> Duration {
             let count = report.publishes.count { report.messages[$0.message].app == app }
             return .seconds(2 * count * SimulatedSettings.limitedSecondsApart)
-        }
-
-        /// How long it may have lain in the queue since nobody took messages: a worker's end is the end of what it knew, and
-        /// while all routes that the living ones have in use are held up, they look at one message at a time. To the second.
-        func wait(of message: SimulatedMessage, from published: MonotonicTime, to told: MonotonicTime) -> Duration {
-            let seconds = Int(published.duration(to: told).components.seconds)
-            return .seconds(
-                (0...seconds).count { isOnlyLookedFor(message, at: published + .seconds($0)) })
-        }
-
-        private func isOnlyLookedFor(_ message: SimulatedMessage, at time: MonotonicTime) -> Bool {
-            let inUse = zip(report.messages, report.pushes).filter { isInUse($1, at: time) }.map(\.0)
-            return isAnyHeldUp(at: time)
-                && inUse.allSatisfy {
-                    isHeldUp($0, at: time) && !($0.app == message.app && $0.environment == message.environment)
-                }
-        }
-
-        private func isInUse(_ pushes: [SimulationReport.Push], at time: MonotonicTime) -> Bool {
-            pushes.contains { push in
-                let isKnown = report.workerEnds[push.worker].map { $0 > time } ?? true
-                return isKnown && push.at <= time && push.at + Self.inUse > time
-            }
-        }
-
-        private func isHeldUp(_ message: SimulatedMessage, at time: MonotonicTime) -> Bool {
-            report.disturbances.contains { $0.touches(message) && holds($0, at: time) }
-        }
-
-        private func isAnyHeldUp(at time: MonotonicTime) -> Bool {
-            report.disturbances.contains { holds($0, at: time) }
-        }
-
-        private func holds(_ disturbance: Disturbance, at time: MonotonicTime) -> Bool {
-            disturbance.holds && disturbance.begins <= time && disturbance.ends + Self.afterHolding >= time
         }
 
         /// There messages pass one by one, each confirmed; those that are held up come again.

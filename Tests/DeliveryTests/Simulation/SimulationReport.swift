@@ -50,8 +50,6 @@ struct SimulationReport {
     var publishes: [Publish] = []
     /// By message.
     var pushes: [[Push]] = []
-    /// When those workers ended, or began to, that did; by number.
-    var workerEnds: [Int: MonotonicTime] = [:]
     /// Pushes with an id or bytes that were never published.
     var foreignPushes = 0
     /// Results and dead letters that belong to no publish.

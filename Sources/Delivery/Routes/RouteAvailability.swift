@@ -1,0 +1,78 @@
+import EventLoop
+
+/// Whether any endpoint accepts connections. A lane stops consuming only while none does: then every request would be held,
+/// and none can starve.
+///
+/// Pure: takes events of the connection pools and the time.
+struct RouteAvailability: Sendable {
+    /// An interruption that is shorter changes nothing: a replacement connection is usually up in 20 ms. An endpoint that
+    /// is tested gets as long for its first connection.
+    static let graceSeconds: Int64 = 1
+
+    enum State: Sendable, Hashable {
+        /// At least one endpoint accepts connections, or nothing is known of any.
+        case available
+        /// No endpoint is known to accept connections. Review the state at this time.
+        case interrupted(until: MonotonicTime)
+        /// No endpoint accepts connections.
+        case unreachable
+    }
+
+    private enum Endpoint: Hashable {
+        /// No attempt to connect has ended since the start, or since the last connection ended. To: accepting, missing.
+        case untested
+        /// The last attempt to connect succeeded. To: missing, untested.
+        case accepting
+        /// Attempts to connect have failed, or not succeeded yet. To: accepting.
+        case missing(since: MonotonicTime)
+    }
+
+    private var endpoints: [Endpoint]
+
+    init(endpointCount: Int) {
+        endpoints = Array(repeating: .untested, count: endpointCount)
+    }
+
+    /// A connection to the endpoint is up, or its server refused only the credential.
+    mutating func accepted(_ endpoint: Int) {
+        endpoints[endpoint] = .accepting
+    }
+
+    /// The last connection of the endpoint has ended: whether the endpoint still accepts connections is unknown.
+    mutating func lost(_ endpoint: Int) {
+        if endpoints[endpoint] == .accepting { endpoints[endpoint] = .untested }
+    }
+
+    /// An attempt to connect failed, and the endpoint has no connection.
+    mutating func missed(_ endpoint: Int, since: MonotonicTime) {
+        if case .missing = endpoints[endpoint] { return }
+        endpoints[endpoint] = .missing(since: since)
+    }
+
+    /// To be asked after ``beginTests(_:)``.
+    func state(_ now: MonotonicTime) -> State {
+        guard let deadline else { return .available }
+        return now < deadline ? .interrupted(until: deadline) : .unreachable
+    }
+
+    /// Returns untested endpoints once the others have been missing for the grace: connect to them, without a push.
+    mutating func beginTests(_ now: MonotonicTime) -> [Int] {
+        guard let deadline, now >= deadline else { return [] }
+        let untested = endpoints.indices.filter { endpoints[$0] == .untested }
+        for endpoint in untested { endpoints[endpoint] = .missing(since: now) }
+        return untested
+    }
+
+    /// When the grace of every endpoint that is missing ends; nil if an endpoint accepts connections, or none is missing.
+    private var deadline: MonotonicTime? {
+        var latest: MonotonicTime?
+        for endpoint in endpoints {
+            switch endpoint {
+            case .accepting: return nil
+            case .untested: break
+            case .missing(let since): latest = max(latest ?? since, since)
+            }
+        }
+        return latest.map { $0 + .seconds(Self.graceSeconds) }
+    }
+}

@@ -1,0 +1,61 @@
+import EventLoop
+import Testing
+
+@testable import Delivery
+
+@Suite struct RouteAvailabilityTests {
+    private func at(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: milliseconds * 1_000_000) }
+
+    @Test func aFreshLaneIsAvailable() {
+        var availability = RouteAvailability(endpointCount: 2)
+        let tests = availability.beginTests(at(0))
+        #expect(tests.isEmpty && availability.state(at(0)) == .available)
+    }
+
+    @Test func anInterruptionHasAGrace() {
+        var availability = RouteAvailability(endpointCount: 1)
+        availability.accepted(0)
+        availability.missed(0, since: at(100))
+        #expect(availability.state(at(1099)) == .interrupted(until: at(1100)))
+        #expect(availability.state(at(1100)) == .unreachable)
+        availability.accepted(0)
+        #expect(availability.state(at(5000)) == .available)
+    }
+
+    @Test func untestedEndpointsAreTestedOnceAndHaveTheirOwnGrace() {
+        var availability = RouteAvailability(endpointCount: 3)
+        availability.accepted(1)
+        availability.missed(0, since: at(0))
+        var tests = availability.beginTests(at(2000))
+        #expect(tests.isEmpty && availability.state(at(2000)) == .available)
+        availability.missed(1, since: at(3000))
+        tests = availability.beginTests(at(3999))
+        #expect(tests.isEmpty)
+        tests = availability.beginTests(at(4000))
+        #expect(tests == [2])
+        tests = availability.beginTests(at(4000))
+        #expect(tests.isEmpty)
+        #expect(availability.state(at(4000)) == .interrupted(until: at(5000)))
+        #expect(availability.state(at(5000)) == .unreachable)
+        availability.accepted(2)
+        #expect(availability.state(at(5000)) == .available)
+    }
+
+    /// Else an endpoint that was used once would hide an outage of the whole network.
+    @Test func anEndpointWhoseIdleConnectionEndedIsTestedAgain() {
+        var availability = RouteAvailability(endpointCount: 2)
+        availability.accepted(0)
+        availability.accepted(1)
+        availability.lost(1)
+        availability.missed(0, since: at(0))
+        let tests = availability.beginTests(at(1000))
+        #expect(tests == [1] && availability.state(at(2000)) == .unreachable)
+    }
+
+    @Test func anEndpointIsMissingSinceItsFirstFailure() {
+        var availability = RouteAvailability(endpointCount: 1)
+        availability.missed(0, since: at(0))
+        availability.missed(0, since: at(900))
+        #expect(availability.state(at(1000)) == .unreachable)
+    }
+}
