@@ -167,7 +167,8 @@ public final class HTTP2Client: HTTP2Session {
         unsent = UnsentHeaders()
         for slot in streams.entries.indices {
             guard let stream = streams.stream(slot: slot), let entry = streams.remove(stream) else { continue }
-            let mayHaveArrived = entry.headersEnd.map { wasWritten($0) } ?? false
+            // A request whose body was never written whole cannot have been processed.
+            let mayHaveArrived = entry.bodyRest.isEmpty && (entry.headersEnd.map { wasWritten($0) } ?? false)
             delegate?.streamEnded(stream, mayHaveArrived ? .connectionLost : .refusedUnprocessed)
         }
         let delegate = delegate

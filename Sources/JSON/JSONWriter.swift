@@ -227,18 +227,20 @@ extension JSONWriter {
         return Unicode.Scalar(value) ?? "\u{FFFD}"
     }
 
-    /// Whether the text is ASCII that needs no escape; eight bytes at a time.
+    /// Whether the text is ASCII that needs no escape; eight bytes at a time, the last eight of them perhaps again.
     private static func isPlain(_ text: UnsafeRawBufferPointer) -> Bool {
+        let last = text.count - 8
+        guard last >= 0 else { return text.allSatisfy { !isEscaped($0) && $0 < 0x80 } }
+        for place in stride(from: 0, to: last, by: 8) where !isPlain(wordOf: text, at: place) { return false }
+        return isPlain(wordOf: text, at: last)
+    }
+
+    private static func isPlain(wordOf text: UnsafeRawBufferPointer, at place: Int) -> Bool {
         let deletes: UInt64 = 0x7F7F_7F7F_7F7F_7F7F
         let ones: UInt64 = 0x0101_0101_0101_0101
-        var place = 0
-        while place + 8 <= text.count {
-            let word = text.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-            // The plus carries from U+007F into the high bit; bytes that are not ASCII are marked anyway.
-            guard (JSONPlainText.marks(in: word) | (((word & deletes) &+ ones) & ~deletes)) == 0 else { return false }
-            place += 8
-        }
-        return text[place...].allSatisfy { !isEscaped($0) && $0 < 0x80 }
+        let word = text.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+        // The plus carries from U+007F into the high bit; bytes that are not ASCII are marked anyway.
+        return (JSONPlainText.marks(in: word) | (((word & deletes) &+ ones) & ~deletes)) == 0
     }
 
     private static func isEscaped(_ byte: UInt8) -> Bool {

@@ -89,6 +89,7 @@ final class LaneScene {
             for environment in [APNSEnvironment.sandbox, .production] {
                 try apns.listen(on: Self.endpoint(environment), as: Service(environment, .push))
             }
+            _ = try loop.listen(on: SimulatedNetwork.silence) { $0.handler = ByteStreamHandler() }
             return apns
         }
         apns.memory.onRequest = { request, _ in seen.pushes.append(request) }

@@ -31,7 +31,7 @@ import Testing
 
     /// Notes what becomes of a connection.
     private final class Client: ByteStreamHandler {
-        enum Outcome: Equatable {
+        enum Outcome: Sendable, Equatable {
             case connected([UInt8])
             case failed(TransportError?)
         }
@@ -76,15 +76,31 @@ import Testing
         }
     }
 
-    /// Connects `count` times, one after the other, to a name that has the addresses that `prepare` returns.
+    private struct Ending: Sendable {
+        var outcomes: [Client.Outcome] = []
+        var port: UInt16 = 0
+        var addresses: [SocketAddress] = []
+        /// In the order in which the loop would try them next.
+        var order: [SocketAddress] = []
+    }
+
     private static func outcomes(
         _ count: Int, options: ConnectOptions = ConnectOptions(),
         _ prepare: @escaping @Sendable (Desk) -> (addresses: [SocketAddress], keep: AnyObject?)
     ) async -> [Client.Outcome] {
-        nonisolated(unsafe) var outcomes: [Client.Outcome] = []
+        await ending(count, options: options, prepare).outcomes
+    }
+
+    /// Connects `count` times, one after the other, to a name that has the addresses that `prepare` returns.
+    private static func ending(
+        _ count: Int, options: ConnectOptions = ConnectOptions(),
+        _ prepare: @escaping @Sendable (Desk) -> (addresses: [SocketAddress], keep: AnyObject?)
+    ) async -> Ending {
         await DetachedThread.run {
-            guard let loop = try? EpollLoop() else { return }
+            // Both stay on this thread, which runs the loop.
+            nonisolated(unsafe) var ending = Ending()
             nonisolated(unsafe) var kept: AnyObject?
+            guard let loop = try? EpollLoop() else { return ending }
             loop.post {
                 let listener = try? loop.listen(on: Endpoint(host: "127.0.0.1", port: 0)) {
                     $0.handler = Server(greets: true)
@@ -94,10 +110,15 @@ import Testing
                 kept = keep
                 loop.nameLookups = NameLookups { _ in .success(addresses.map { $0.with(port: 0) }) }
                 let place = Endpoint(host: "push.example.com", port: greeting.port)
+                ending.port = greeting.port
+                ending.addresses = addresses
                 func connect() {
-                    guard outcomes.count < count else { return loop.stop() }
+                    guard ending.outcomes.count < count else {
+                        ending.order = loop.addressMemory.ordered(addresses, of: place, loop.now.monotonic)
+                        return loop.stop()
+                    }
                     let client = Client {
-                        outcomes.append($0)
+                        ending.outcomes.append($0)
                         connect()
                     }
                     _ = loop.connect(to: place, options: options, handler: client)
@@ -106,8 +127,8 @@ import Testing
             }
             loop.run()
             _ = kept
+            return ending
         }
-        return outcomes
     }
 
     private static let home: [UInt8] = [127, 0, 0, 1]
@@ -140,15 +161,15 @@ import Testing
     @Test func onlyDeadAddresses() async {
         var options = ConnectOptions()
         options.connectSecondsMax = 1
-        nonisolated(unsafe) var port: UInt16 = 0
-        let outcomes = await Self.outcomes(1, options: options) { desk in
-            port = desk.greeting.port
+        let ending = await Self.ending(1, options: options) { desk in
             let (hole, refusing) = (desk.address("127.0.0.2"), desk.address("127.0.0.3"))
             return ([refusing, hole], BlackHole(hole))
         }
-        let place = "push.example.com:\(port)"
+        let place = "push.example.com:\(ending.port)"
         #expect(
-            outcomes == [.failed(TransportError(.timedOut, "\(place): no connection within 1 s (2 addresses tried)"))])
+            ending.outcomes == [
+                .failed(TransportError(.timedOut, "\(place): no connection within 1 s (2 addresses tried)"))
+            ])
     }
 
     @Test func theLastFailureIsTold() async {
@@ -177,20 +198,9 @@ import Testing
     }
 
     @Test func theAddressThatWorkedIsRemembered() async {
-        nonisolated(unsafe) var desk: Desk?
-        nonisolated(unsafe) var order: [SocketAddress] = []
-        nonisolated(unsafe) var expected: [SocketAddress] = []
-        _ = await Self.outcomes(2) { made in
-            desk = made
-            let dead = made.address("127.0.0.2")
-            expected = [made.greeting, dead]
-            return ([dead, made.greeting], nil)
-        }
-        if let desk {
-            let place = Endpoint(host: "push.example.com", port: desk.greeting.port)
-            order = desk.loop.addressMemory.ordered(expected.reversed(), of: place, desk.loop.now.monotonic)
-        }
-        #expect(order == expected && order.count == 2)
+        let ending = await Self.ending(2) { desk in ([desk.address("127.0.0.2"), desk.greeting], nil) }
+        #expect(ending.outcomes == [.connected(Self.home), .connected(Self.home)])
+        #expect(ending.order == ending.addresses.reversed() && ending.order.count == 2)
     }
 
     @Test func aClientThatGivesUpLeavesNothingOpen() async {

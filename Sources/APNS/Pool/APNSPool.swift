@@ -40,7 +40,7 @@ public final class APNSPool {
     private var tokens: PoolTokens?
     /// Those whose provider token was refused, until it is known whether there is a newer one.
     private var refused: [Refused] = []
-    /// Those that wait for a token: the newest is too old.
+    /// Pushes that wait for a provider token because the newest is too old.
     private var tokenless: [Push] = []
     private var tokenTimer: TimerToken?
     private var ended: [Ended] = []
@@ -230,10 +230,11 @@ public final class APNSPool {
 
     /// Right after the machine was suspended the newest token is too old, until its signer has been asked.
     private func waitForToken(_ push: Push) {
-        guard tokens?.askForNewer() == true, tokenless.count < configuration.waitingMax else {
+        guard tokens?.askForNewer() == true else {
             logMissingToken()
             return end(push, .notSent(.noToken))
         }
+        guard tokenless.count < configuration.waitingMax else { return end(push, .notSent(.overloaded)) }
         tokenless.append(push)
         guard tokenTimer == nil else { return }
         tokenTimer = loop.schedule(after: .seconds(configuration.tokenWaitSecondsMax)) { [self] in

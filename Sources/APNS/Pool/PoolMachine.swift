@@ -65,7 +65,7 @@ struct PoolMachine: Sendable {
     private var failures = 0
     private var failingSince: MonotonicTime?
     /// Connections since the last answer that ended with a push in flight and had answered none.
-    private var endedUnanswered = 0
+    private var unansweredEnds = 0
 
     init(_ limits: Limits, _ reconnect: ReconnectPolicy.Configuration) {
         self.limits = limits
@@ -131,9 +131,8 @@ struct PoolMachine: Sendable {
     }
 
     mutating func streamEnded(_ slot: Int, _ end: StreamGate.End, _ now: MonotonicTime) {
-        guard let change = members[slot]?.streamEnded(end, now), change != .none else { return }
-        endedUnanswered = 0
-        if change == .provedItself { reconnect.succeeded() }
+        if end == .authenticated || end == .answered { unansweredEnds = 0 }
+        if members[slot]?.streamEnded(end, now) == .provedItself { reconnect.succeeded() }
     }
 
     /// Whether to open a connection now; asked whenever something has changed.
@@ -161,7 +160,7 @@ struct PoolMachine: Sendable {
     /// Whether a new connection gets one push until that is answered: with a key always, with a certificate while
     /// connections end unanswered, since each of their pushes may have been processed.
     private var provesConnections: Bool {
-        limits.provesToken || endedUnanswered > 0 || members.contains { $0?.endedUnanswered == true }
+        limits.provesToken || unansweredEnds > 0 || members.contains { $0?.endedUnanswered == true }
     }
 
     private enum Need {
@@ -173,6 +172,8 @@ struct PoolMachine: Sendable {
 
     private func need(_ demand: Demand, _ now: MonotonicTime) -> Need {
         guard isAccepting, demand.hasShared || demand.hasFresh || demand.isHigh || isProbing else { return .none }
+        // One is ending: the wait before the next is known once it has.
+        if members.contains(where: { $0?.gate.phase == .closed }) { return .none }
         var serving = 0
         var hasReserved = false
         // One that takes pushes soon makes another needless.
@@ -268,8 +269,8 @@ struct PoolMachine: Sendable {
         }
         guard isAccepting, !member.wasLeft else { return nil }
         if member.endedUnanswered, error.code != .certificateRefused {
-            endedUnanswered += 1
-            return .endedUnanswered(error, connections: endedUnanswered)
+            unansweredEnds += 1
+            return .endedUnanswered(error, connections: unansweredEnds)
         }
         guard !member.hasStood else { return isLost(with: member) ? .lost : nil }
         guard error.code != .certificateRefused else {

@@ -4,8 +4,6 @@ import EventLoop
 struct PoolMember: Sendable {
     enum Change: Sendable, Hashable {
         case none
-        /// The first answer came, and shows nothing about the credential.
-        case answered
         case provedItself
     }
 
@@ -47,10 +45,8 @@ struct PoolMember: Sendable {
 
     mutating func streamEnded(_ end: StreamGate.End, _ now: MonotonicTime) -> Change {
         gate.streamEnded(end)
-        var change = Change.none
         switch end {
         case .authenticated, .answered:
-            if !isAnswered { change = .answered }
             isAnswered = true
         case .cutOff:
             wasCutOff = true
@@ -61,7 +57,7 @@ struct PoolMember: Sendable {
         switch gate.phase {
         case .open:
             unansweredSince = nil
-            guard !hasProvedItself, end == .authenticated else { return change }
+            guard !hasProvedItself, end == .authenticated else { return .none }
             hasProvedItself = true
             return .provedItself
         case .probing:
@@ -69,7 +65,7 @@ struct PoolMember: Sendable {
         case .connecting, .draining, .closed:
             break
         }
-        return change
+        return .none
     }
 
     /// Whether it stands now, and did not before.

@@ -1,8 +1,8 @@
 import AMQP
 import EventLoop
 
-/// The held requests of a lane that wait until its pace lets them move to a wait queue: for well under a second, since the
-/// prefetch limits how many there are.
+/// The held requests of a lane that wait until its pace lets them move to a wait queue. The prefetch limits how many there
+/// are: each queue adds at most prefetch × lanes / 10,000 seconds.
 struct HeldRequests {
     typealias Held = (sending: Sending, cause: BreakerCause, record: DeliveryRecord)
 

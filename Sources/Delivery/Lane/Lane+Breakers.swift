@@ -29,10 +29,9 @@ extension Lane {
     }
 
     private func endedUnanswered(_ index: Int, _ error: TransportError) {
-        let others = poolsAffected(by: .endpoint(breakers.endpoint(ofPool: index)))
-        let isAlone = others.contains { $0 != index && pools[$0].hasProvedItself }
-        let cause = BreakerCause(endedUnanswered: error, isAlone: isAlone)
-        breakers.endedUnanswered(index, isAlone: isAlone, cause, loop.now.monotonic)
+        // It works on another connection.
+        guard !pools[index].hasProvedItself else { return }
+        breakers.endedUnanswered(index, BreakerCause(endedUnanswered: error), loop.now.monotonic)
     }
 
     private func isLasting(_ error: TransportError, _ since: MonotonicTime) -> Bool {
@@ -60,13 +59,14 @@ extension Lane {
                 .route: .string(name(of: place)), .apnsReason: .string(cause.code), .error: .string(cause.sentence),
                 .apps: .string(appsAffected(by: place)),
             ])
-        // Held like those that come from now on; a pool has requests of other topics.
+        // These requests are held like new ones. A pool has requests of other topics as well.
         if case .topic = place { return }
         for index in poolsAffected(by: place) { pools[index].giveBackWaiting() }
     }
 
     private func closed(_ place: Breakers.Place, _ opening: Breaker.Opening) {
-        stopProbing(poolsAffected(by: place))
+        // A lane that looks for an endpoint goes on to connect.
+        if unreachableSince == nil, availabilityTimer == nil { stopProbing(poolsAffected(by: place)) }
         log.info(
             .breakerClosed,
             [

@@ -12,10 +12,9 @@ extension Lane {
         guard !state.isDraining else { return }
         let endpoint = breakers.endpoint(ofPool: index)
         switch event {
-        // An endpoint that ends its connections accepts them: its breaker is probed by request.
-        case .connected, .certificateRefused, .endedUnanswered: availability.accepted(endpoint)
+        case .connected, .certificateRefused: availability.accepted(endpoint)
         case .cannotConnect(_, _, let since): missed(endpoint, since: since, index)
-        case .lost: lost(endpoint, index)
+        case .lost, .endedUnanswered: lost(endpoint, index)
         }
         reviewAvailability()
     }
@@ -51,6 +50,8 @@ extension Lane {
         case .unreachable:
             beginUnreachable(now)
         }
+        // They waited for the end of the interruption.
+        scheduleMove()
     }
 
     func cancelAvailabilityReview() {

@@ -3,10 +3,11 @@ import Telemetry
 
 /// Requests that an open breaker or an operator's pause holds.
 extension Lane {
-    /// Moves a held request to a wait queue, or ends it where it has no time left. Above the lane's pace it waits here
-    /// first, unacknowledged, so that the prefetch slows consumption down.
+    /// Moves a held request to a wait queue, or ends it where it has no time left. Above the lane's pace, and while the lane
+    /// finds out whether any endpoint accepts connections, it waits here first, unacknowledged, so that the prefetch slows
+    /// consumption down.
     func hold(_ sending: Sending, because cause: BreakerCause, _ record: DeliveryRecord) {
-        guard !state.isDraining, !held.admit(loop.now.monotonic) else { return move(sending, cause, record) }
+        guard !state.isDraining, availabilityTimer != nil || !held.admit(loop.now.monotonic) else { return move(sending, cause, record) }
         var sending = sending
         let turnBegunAt = sending.turnBegunAt.take()
         held.add((sending, cause, record))
@@ -19,11 +20,12 @@ extension Lane {
         conclude(sending, by: policy.hold(cause, of: subject(sending.notification, record)), record)
     }
 
-    private func scheduleMove() {
-        guard held.timer == nil, let time = held.nextMove else { return }
+    func scheduleMove() {
+        guard held.timer == nil, availabilityTimer == nil, let time = held.nextMove else { return }
         held.timer = loop.schedule(at: time) {
             self.assumeIsolated { lane in
                 lane.held.timer = nil
+                if lane.availabilityTimer != nil { return }
                 while let next = lane.held.takeDue(lane.loop.now.monotonic) { lane.moveUnlessLost(next) }
                 lane.scheduleMove()
             }

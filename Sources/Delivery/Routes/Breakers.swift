@@ -210,10 +210,15 @@ struct Breakers {
         open(isAlone ? .credential(pool: pool) : .endpoint(endpointOfPool[pool]), cause, .byConnecting, now)
     }
 
-    /// Several connections in a row ended before any push was answered, at the endpoint or with this credential alone.
-    /// Connecting succeeds there, so requests probe it.
-    mutating func endedUnanswered(_ pool: Int, isAlone: Bool, _ cause: BreakerCause, _ now: MonotonicTime) {
-        let place = isAlone ? Place.credential(pool: pool) : .endpoint(endpointOfPool[pool])
+    /// Several connections in a row ended before any push was answered. That is blamed on the credential, and on the
+    /// endpoint once every credential there is blamed. Connecting succeeds, so requests probe it.
+    mutating func endedUnanswered(_ pool: Int, _ cause: BreakerCause, _ now: MonotonicTime) {
+        let endpoint = endpointOfPool[pool]
+        let isAlone = endpointOfPool.indices.contains {
+            $0 != pool && endpointOfPool[$0] == endpoint
+                && credentials[$0].opening?.cause.code != BreakerCause.unansweredCode
+        }
+        let place = isAlone ? Place.credential(pool: pool) : .endpoint(endpoint)
         if self[place].opening == nil { open(place, cause, .byMessage, now) }
     }
 

@@ -5,9 +5,10 @@ import EventLoop
 ///
 /// Pure: takes events of the connection pools and the time.
 struct RouteAvailability: Sendable {
-    /// An interruption that is shorter changes nothing: a replacement connection is usually up in 20 ms. An endpoint that
-    /// is tested gets as long for its first connection.
+    /// An interruption that is shorter changes nothing: a replacement connection is usually up in 20 ms.
     static let graceSeconds: Int64 = 1
+    /// What an endpoint that is tested gets for its first connection: longer than a pool waits before it connects again.
+    static let testGraceSeconds: Int64 = 3
 
     enum State: Sendable, Hashable {
         /// At least one endpoint accepts connections, or nothing is known of any.
@@ -45,7 +46,7 @@ struct RouteAvailability: Sendable {
 
     /// An attempt to connect failed, and the endpoint has no connection.
     mutating func missed(_ endpoint: Int, since: MonotonicTime) {
-        if case .missing = endpoints[endpoint] { return }
+        if case .missing(let known) = endpoints[endpoint], known <= since { return }
         endpoints[endpoint] = .missing(since: since)
     }
 
@@ -59,7 +60,8 @@ struct RouteAvailability: Sendable {
     mutating func beginTests(_ now: MonotonicTime) -> [Int] {
         guard let deadline, now >= deadline else { return [] }
         let untested = endpoints.indices.filter { endpoints[$0] == .untested }
-        for endpoint in untested { endpoints[endpoint] = .missing(since: now) }
+        let since = now + .seconds(Self.testGraceSeconds - Self.graceSeconds)
+        for endpoint in untested { endpoints[endpoint] = .missing(since: since) }
         return untested
     }
 

@@ -96,20 +96,16 @@ extension BreakerCause {
 
     fileprivate static let unanswered = BreakerCause(
         unansweredCode,
-        "Connections open and stay silent: no push on them is answered. Check that apns.endpoints names APNs, and what "
-            + "lies between (proxy, firewall).")
+        "Connections open and stay silent: no push on them is answered. Check that apns.endpoints names APNs, and any "
+            + "proxy or firewall on the path.")
 
     /// Several connections in a row ended with a push in flight, the last by this error, and none was answered.
-    ///
-    /// - Parameter isAlone: connections with another credential last.
-    init(endedUnanswered error: TransportError, isAlone: Bool) {
-        let advice =
-            isAlone
-            ? "Another credential works there. Check that this one was not revoked and is for this environment."
-            : "Check that apns.endpoints names APNs, and what lies between (proxy, firewall)."
+    init(endedUnanswered error: TransportError) {
         self.init(
             Self.unansweredCode,
-            "Connections open, and end before a push on them is answered (\(error.message)). \(advice)")
+            "Connections open, and end before a push on them is answered (\(error.message)). If another credential works "
+                + "there, check that this one was not revoked and is for this environment. Otherwise check that "
+                + "apns.endpoints names APNs, and any proxy or firewall on the path.")
     }
 
     fileprivate init(_ answer: PushAnswer) {

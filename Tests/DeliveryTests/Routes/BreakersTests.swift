@@ -368,31 +368,38 @@ import Testing
 
     @Test func anEndpointWhoseConnectionsEndIsProbedByAMessage() {
         let scene = Scene()
-        let cause = BreakerCause(endedUnanswered: TransportError(.reset, "reset"), isAlone: false)
-        for _ in 0..<2 { scene.breakers.endedUnanswered(0, isAlone: false, cause, scene.now) }
-        #expect(scene.takeChanges() == [.opened(.endpoint(0), cause)] && cause.code == "unanswered")
-        #expect(scene.admit(first) == nil && scene.admit(second) == nil && scene.admit(third) != nil)
-        scene.breakers.connected(0)
-        #expect(scene.admit(first) == nil, "that one connects shows nothing")
+        let cause = BreakerCause(endedUnanswered: TransportError(.reset, "reset"))
+        for _ in 0..<2 { scene.breakers.endedUnanswered(2, cause, scene.now) }
+        #expect(scene.takeChanges() == [.opened(.endpoint(1), cause)] && cause.code == "unanswered")
+        #expect(scene.admit(third) == nil && scene.admit(first) != nil && scene.admit(second) != nil)
+        scene.breakers.connected(2)
+        #expect(scene.admit(third) == nil, "that one connects shows nothing")
         var waits: [Int64] = [5, 5, 10, 20, 30]
         for outcome in [
             PushOutcome.unknown(.connectionLost, silentConnection: 4), .notSent(.refused), .notSent(.noConnection),
             .notSent(.notWritten(silentConnection: nil)),
         ] {
             scene.wait(waits.removeFirst())
-            guard let probe = scene.admit(first), probe.isProbe else { return #expect(Bool(false), "\(outcome)") }
+            guard let probe = scene.admit(third), probe.isProbe else { return #expect(Bool(false), "\(outcome)") }
             scene.record(outcome, probe)
-            #expect(scene.admit(first) == nil, "the next waits longer after \(outcome)")
+            #expect(scene.admit(third) == nil, "the next waits longer after \(outcome)")
         }
         scene.wait(waits.removeFirst())
-        #expect(scene.push(first, 200) == .judge)
+        #expect(scene.push(third, 200) == .judge)
         #expect(scene.breakers.areAllClosed)
+    }
+
+    @Test func anEndpointIsBlamedOnceEachOfItsCredentialsIs() {
+        let scene = Scene()
+        let cause = BreakerCause(endedUnanswered: TransportError(.reset, "reset"))
+        for pool in [0, 0, 1] { scene.breakers.endedUnanswered(pool, cause, scene.now) }
+        #expect(scene.takeChanges() == [.opened(.credential(pool: 0), cause), .opened(.endpoint(0), cause)])
     }
 
     @Test func aCredentialWhoseConnectionsEndAloneIsHeldAlone() {
         let scene = Scene()
-        let cause = BreakerCause(endedUnanswered: TransportError(.reset, "reset"), isAlone: true)
-        scene.breakers.endedUnanswered(1, isAlone: true, cause, scene.now)
+        let cause = BreakerCause(endedUnanswered: TransportError(.reset, "reset"))
+        scene.breakers.endedUnanswered(1, cause, scene.now)
         #expect(scene.admit(second) == nil && scene.admit(first) != nil && !scene.breakers.awaitsConnection(1))
         scene.breakers.connected(1)
         #expect(scene.push(first, 200) == .judge && scene.admit(second) == nil)

@@ -35,10 +35,18 @@ import Testing
         #expect(tests == [2])
         tests = availability.beginTests(at(4000))
         #expect(tests.isEmpty)
-        #expect(availability.state(at(4000)) == .interrupted(until: at(5000)))
-        #expect(availability.state(at(5000)) == .unreachable)
+        #expect(availability.state(at(4000)) == .interrupted(until: at(7000)))
+        #expect(availability.state(at(7000)) == .unreachable)
         availability.accepted(2)
-        #expect(availability.state(at(5000)) == .available)
+        #expect(availability.state(at(7000)) == .available)
+    }
+
+    @Test func anEndpointThatFailsItsTestHasNoLongerGrace() {
+        var availability = RouteAvailability(endpointCount: 2)
+        availability.missed(0, since: at(0))
+        let tests = availability.beginTests(at(1000))
+        availability.missed(1, since: at(1000))
+        #expect(tests == [1] && availability.state(at(2000)) == .unreachable)
     }
 
     /// Else an endpoint that was used once would hide an outage of the whole network.
@@ -49,7 +57,7 @@ import Testing
         availability.lost(1)
         availability.missed(0, since: at(0))
         let tests = availability.beginTests(at(1000))
-        #expect(tests == [1] && availability.state(at(2000)) == .unreachable)
+        #expect(tests == [1] && availability.state(at(4000)) == .unreachable)
     }
 
     @Test func anEndpointIsMissingSinceItsFirstFailure() {
