@@ -7,7 +7,9 @@ extension Lane {
     /// finds out whether any endpoint accepts connections, it waits here first, unacknowledged, so that the prefetch slows
     /// consumption down.
     func hold(_ sending: Sending, because cause: BreakerCause, _ record: DeliveryRecord) {
-        guard !state.isDraining, availabilityTimer != nil || !held.admit(loop.now.monotonic) else { return move(sending, cause, record) }
+        guard !state.isDraining, availabilityTimer != nil || !held.admit(loop.now.monotonic) else {
+            return move(sending, cause, record)
+        }
         var sending = sending
         let turnBegunAt = sending.turnBegunAt.take()
         held.add((sending, cause, record))
