@@ -8,7 +8,7 @@ import Testing
 @Suite struct RelayTests {
     private static let messageCount = 300
 
-    @Test(arguments: UInt64(1)...30)
+    @Test(arguments: UInt64(1)...10)
     func nothingIsLostWhateverIsCut(seed: UInt64) {
         _ = Self.relay(seed: seed, acknowledgesFirst: false)
     }

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    private static let count = 100
+    private static let count = 50
     /// What all of them take alone, at one answer a tenth of a second for each of those in flight.
     private static let healthySeconds: Int64 = 1
 

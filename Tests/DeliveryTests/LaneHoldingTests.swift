@@ -35,7 +35,7 @@ import Testing
         let scene = try LaneScene(lanes: lanes, inFlightMax: 1000)
         scene.rig.broker.behaviour.confirmDelayMilliseconds = 0...5
         #expect(scene.rig.pause(.key(SimulatedApps.keyID(0))))
-        let count = 5000
+        let count = 2500
         scene.request(count)
         let began = scene.now
         try #require(scene.rig.run { scene.rig.counters.held.value == count })

@@ -19,7 +19,7 @@ import Testing
     @Test func requestsBehindThoseOfAnUnreachableEndpointArePushedSoon() throws {
         let scene = try scene(prefetch: 100)
         scene.network.set(.refused, to: .sandbox)
-        let count = 4000
+        let count = 1000
         scene.request(count)
         scene.request(5, from: Self.healthy, app: 1)
         let began = scene.now

@@ -5,7 +5,7 @@ import Testing
 
 /// Against a model that is plain and slow.
 @Suite struct CopyTableTests {
-    @Test(arguments: 1...20) func whateverHappensItKnowsTheSameAsAModel(seed: UInt64) {
+    @Test(arguments: 1...8) func whateverHappensItKnowsTheSameAsAModel(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var table = CopyTable(settledMax: 20)
         var model: [CopyKey: Bool?] = [:]
