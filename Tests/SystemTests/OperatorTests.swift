@@ -109,6 +109,8 @@ extension TroubledBrokerTests {
             try await Operator.with("fulldisk") { look in
                 // The broker tells those alone that publish.
                 #expect(try await look.martlet("pause", "--socket", look.socket) == 0)
+                // The consumer is cancelled 50 to 250 ms later (decision 33).
+                while try await look.broker.rabbitmqctl("list_consumers", "queue_name").contains("fulldisk.requests") {}
                 try await look.publish(50)
                 try await look.broker.rabbitmqctl("set_disk_free_limit", "1000000GB")
                 #expect(try await look.martlet("resume", "--socket", look.socket) == 0)
