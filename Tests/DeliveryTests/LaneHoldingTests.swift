@@ -63,7 +63,7 @@ import Testing
         let began = scene.now
         scene.rig.drain(deadlineSeconds: 30)
         #expect(scene.rig.run { scene.rig.unfinished == 0 })
-        // Where nothing is consumed any more, time tells that the queue has applied the acknowledgements.
+        // Without a consumer, the drain waits until the queue has had time to apply the acknowledgements.
         #expect(began.duration(to: scene.now) < .seconds(Lane.settleDeadlineSeconds + 1))
         #expect(scene.rig.counters.held.value == scene.waits)
         #expect(scene.rig.letsGo())

@@ -62,7 +62,7 @@ import Testing
         scene.network.set(.open, to: .sandbox)
         let (back, pushes) = (scene.now, scene.pushes.count)
         #expect(scene.rig.run { scene.pushes.count > pushes })
-        // The last attempt that nobody answers has to end first.
+        // The last unanswered attempt to connect ends first.
         #expect(scene.now <= back + .seconds(way == .silent ? 20 : 10))
         #expect(scene.rig.run { scene.accepted == 300 })
     }

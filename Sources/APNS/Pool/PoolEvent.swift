@@ -13,8 +13,8 @@ public enum PoolEvent: Sendable, Hashable {
     case certificateRefused(CertificateRefusal)
     /// The last connection that stood takes no more pushes or has ended, and it was not the pool that left it.
     case lost
-    /// A connection ended with a push in flight, and APNs had answered no push on it. The pool did not leave it. No other
-    /// connection may be up: then this stands for ``lost`` as well.
+    /// A connection ended with a push in flight, and APNs had answered no push on it. The pool did not leave it. If
+    /// no other connection is up, this event replaces ``lost``.
     ///
     /// `connections` counts those that ended so since the pool's last answer.
     case endedUnanswered(TransportError, connections: Int)

@@ -57,7 +57,8 @@ struct PoolTokens {
         return .asked
     }
 
-    /// Asks for a token in place of the newest, which is too old to be sent. False where nobody else signs.
+    /// Requests a replacement for the newest token, which is too old to be sent. Returns false if the pool signs its own
+    /// tokens.
     mutating func askForNewer() -> Bool {
         guard own == nil, let newest else { return false }
         askOnce(TokenRefusal(kind: .expired, generation: newest.generation))
@@ -80,7 +81,8 @@ struct PoolTokens {
 public struct TokenSupply: Sendable {
     /// To begin with; later ones come by ``APNSPool/take(_:)``.
     public var first: ProviderToken
-    /// Told on the pool's loop that APNs has refused the newest, or would as it is too old; the answer comes by ``APNSPool/take(_:)``.
+    /// Called on the pool's loop when APNs has refused the newest token or the token is too old to be sent; the answer comes
+    /// by ``APNSPool/take(_:)``.
     public var ask: @Sendable (TokenRefusal) -> Void
 
     public init(first: ProviderToken, ask: @escaping @Sendable (TokenRefusal) -> Void) {

@@ -30,7 +30,7 @@ struct RouteFindings: Sendable, Hashable {
         case .notSent(.certificateRefused(let refusal)):
             self.init(endpoint: .nothing, credential: .bad(BreakerCause(refusal)), topic: .nothing)
         case .unknown(.connectionLost, _):
-            // The pool reports it, and knows whether another credential's connections last.
+            // The pool counts such connections (`PoolEvent.endedUnanswered`).
             self.init(endpoint: .nothing, credential: .nothing, topic: .nothing)
         case .unknown(_, let connection?), .notSent(.notWritten(let connection?)):
             self.init(endpoint: .bad(.unanswered), credential: .nothing, topic: .nothing)
