@@ -496,7 +496,8 @@ import Testing
             let consumer = scene.makeConsumer("in", on: connection)
             try await consumer.waitUntilReady(deadlineSeconds: 10)
             scene.broker.setSilent(true)
-            #expect(await consumer.get() == nil, "given up")
+            consumer.pause()
+            await scene.wait("given up", limit: .seconds(20)) { consumer.state != .ready }
             let start = scene.loop.now.monotonic
             await consumer.close(deadlineSeconds: 60)
             #expect(start.duration(to: scene.loop.now.monotonic) >= .seconds(60))

@@ -1,7 +1,8 @@
-import AMQP
 import EventLoop
 import TestKit
 import Testing
+
+@testable import AMQP
 
 /// How a consumer stops and closes, and what is settled by then.
 @Suite struct ConsumerCloseTests {
@@ -50,6 +51,27 @@ import Testing
             #expect(consumer.state == .ready)
             #expect(scene.deliveries.count == count)
             await consumer.stopConsuming()
+            await consumer.close()
+        }
+    }
+
+    /// The answer to `basic.cancel` says nothing of settlements that were sent behind it.
+    @Test func settlementsBehindTheCancelAreWaitedFor() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            // Every other is acknowledged, by a method of its own.
+            let count = (RecentSettlements.unappliedMax + 1) * 2
+            scene.fill((0..<count).map { "\($0)" })
+            let consumer = scene.makeConsumer(prefetch: 100)
+            await scene.wait("deliveries") { scene.deliveries.count == count }
+            let start = scene.loop.now.monotonic
+            // While settlements are withheld before the cancel.
+            _ = scene.loop.schedule(after: .milliseconds(10)) {
+                for index in stride(from: 1, to: count, by: 2) { consumer.acknowledge(scene.deliveries[index].tag) }
+            }
+            #expect(await consumer.untilSettled(by: start + .seconds(10)))
+            #expect(start.duration(to: scene.loop.now.monotonic) >= .seconds(RecentSettlements.applySecondsMax))
             await consumer.close()
         }
     }

@@ -140,23 +140,6 @@ actor Scene {
         return notes
     }
 
-    /// Fetches messages at the same time; `results` has the texts of those that are over.
-    func fetch(_ count: Int, from consumer: Consumer) -> Notes {
-        let notes = Notes()
-        fetching = consumer
-        for _ in 0..<count {
-            Task(executorPreference: loop) { await self.fetch(notes) }
-        }
-        return notes
-    }
-
-    private var fetching: Consumer?
-
-    private func fetch(_ notes: Notes) async {
-        let message = await fetching?.get()
-        notes.results.append(message.map { String(decoding: $0.body, as: UTF8.self) })
-    }
-
     func makePublisher(_ change: (inout PublisherConfiguration) -> Void = { _ in }) -> Publisher {
         var configuration = PublisherConfiguration()
         change(&configuration)

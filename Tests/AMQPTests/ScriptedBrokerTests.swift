@@ -212,9 +212,6 @@ import Testing
             #expect(scene.deliveries[1].deliveryCount == 1)
             second.pause()
             await scene.wait("cancelled") { scene.broker.queue("in")?.consumerCount == 0 }
-            #expect(await second.get() == nil)
-            guard case .waiting(let error, _) = second.state else { return fail("\(second.state)") }
-            #expect(error.code == .resourceLocked)
             await connection.close()
         }
     }

@@ -258,7 +258,7 @@ import Testing
         }
         #expect(machine.nextOpening(shared, now) == .open(slot: 0))
         #expect(machine.settingsCame(0, streamsMax: nil) == true)
-        #expect(machine.closed(0, refused, now, random: { 0 }) == .lost)
+        #expect(machine.closed(0, refused, now, random: { 0 }) == .lost(isIdle: true))
         now = now + .seconds(20)
         #expect(machine.nextOpening(shared, now) == .open(slot: 0))
         #expect(
@@ -317,14 +317,14 @@ import Testing
             #expect(end(&machine, &now, [.cutOff]) == .endedUnanswered(reset, connections: connections))
         }
         #expect(now > at(2), "the next is opened later and later")
-        #expect(end(&machine, &now, []) == .lost, "an idle one may end")
-        #expect(end(&machine, &now, [.other]) == .lost, "its push had ended before")
+        #expect(end(&machine, &now, []) == .lost(isIdle: true), "an idle one may end")
+        #expect(end(&machine, &now, [.other]) == .lost(isIdle: true), "its push had ended before")
         #expect(end(&machine, &now, [.cutOff], isLeft: true) == nil)
-        #expect(end(&machine, &now, [.cutOff], TransportError(.certificateRefused, "revoked")) == .lost)
+        #expect(end(&machine, &now, [.cutOff], TransportError(.certificateRefused, "revoked")) == .lost(isIdle: false))
         #expect(end(&machine, &now, [.cutOff]) == .endedUnanswered(reset, connections: 4))
-        #expect(end(&machine, &now, [.answered, .cutOff]) == .lost)
+        #expect(end(&machine, &now, [.answered, .cutOff]) == .lost(isIdle: false))
         #expect(end(&machine, &now, [.cutOff]) == .endedUnanswered(reset, connections: 1))
-        #expect(end(&machine, &now, [.authenticated, .cutOff]) == .lost)
+        #expect(end(&machine, &now, [.authenticated, .cutOff]) == .lost(isIdle: false))
         #expect(end(&machine, &now, [.cutOff]) == .endedUnanswered(reset, connections: 1))
     }
 
@@ -352,7 +352,7 @@ import Testing
         #expect(machine.settingsCame(1, streamsMax: nil) == true)
         #expect(machine.goAwayCame(1) == nil)
         #expect(machine.closed(1, refused, at(21), random: { 0 }) == nil)
-        #expect(machine.closed(0, refused, at(22), random: { 0 }) == .lost)
+        #expect(machine.closed(0, refused, at(22), random: { 0 }) == .lost(isIdle: false))
     }
 
     @Test func answersElsewhereDoNotEndTheWaitAfterAFailure() {
@@ -371,7 +371,7 @@ import Testing
         machine.leave(0)
         #expect(machine.closed(0, refused, at(1), random: { 0 }) == nil)
         machine = opened()
-        #expect(machine.goAwayCame(0) == .lost, "its peer did")
+        #expect(machine.goAwayCame(0) == .lost(isIdle: true), "its peer did")
         #expect(machine.closed(0, refused, at(1), random: { 0 }) == nil, "it was said")
     }
 

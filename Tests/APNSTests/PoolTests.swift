@@ -324,7 +324,7 @@ import Testing
         #expect(rig.withPool { $0.hasProvedItself })
         rig.loop.enter { rig.apns.connections.last?.server.abort() }
         rig.pass(.seconds(1))
-        #expect(rig.events.last == .lost && counts.count == 4, "an idle connection may end")
+        #expect(rig.events.last == .lost(isIdle: true) && counts.count == 4, "an idle connection may end")
     }
 
     @Test func refusedStreamsAreSentAgainAndNotForEver() throws {

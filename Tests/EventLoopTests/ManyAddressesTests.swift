@@ -38,13 +38,18 @@ import Testing
 
         private var transport: ByteTransport?
         private var outcome: Outcome?
+        private let closesAtOnce: Bool
         private let ended: (Outcome) -> Void
 
-        init(_ ended: @escaping (Outcome) -> Void) { self.ended = ended }
+        init(closesAtOnce: Bool = false, _ ended: @escaping (Outcome) -> Void) {
+            self.closesAtOnce = closesAtOnce
+            self.ended = ended
+        }
 
         override func connected(_ transport: ByteTransport) {
             self.transport = transport
             outcome = .connected(transport.peerAddress)
+            if closesAtOnce { transport.close() }
         }
         override func received(_ bytes: UnsafeRawBufferPointer) { transport?.close() }
         override func peerFinished() { transport?.close() }
@@ -93,7 +98,7 @@ import Testing
 
     /// Connects `count` times, one after the other, to a name that has the addresses that `prepare` returns.
     private static func ending(
-        _ count: Int, options: ConnectOptions = ConnectOptions(),
+        _ count: Int, options: ConnectOptions = ConnectOptions(), closesAtOnce: Bool = false,
         _ prepare: @escaping @Sendable (Desk) -> (addresses: [SocketAddress], keep: AnyObject?)
     ) async -> Ending {
         await DetachedThread.run {
@@ -117,7 +122,7 @@ import Testing
                         ending.order = loop.addressMemory.ordered(addresses, of: place, loop.now.monotonic)
                         return loop.stop()
                     }
-                    let client = Client {
+                    let client = Client(closesAtOnce: closesAtOnce) {
                         ending.outcomes.append($0)
                         connect()
                     }
@@ -195,6 +200,14 @@ import Testing
             return ([other, desk.greeting], Listener(listener))
         }
         #expect(outcomes == [.connected([127, 0, 0, 2]), .connected(Self.home), .connected(Self.home)])
+    }
+
+    @Test func anAddressWhoseConnectionWeCloseAtOnceKeepsItsPlace() async {
+        let ending = await Self.ending(1, closesAtOnce: true) { desk in
+            ([desk.greeting, desk.address("127.0.0.2")], nil)
+        }
+        #expect(ending.outcomes == [.connected(Self.home)])
+        #expect(ending.order == ending.addresses && ending.order.count == 2)
     }
 
     @Test func theAddressThatWorkedIsRemembered() async {

@@ -49,7 +49,7 @@ public final class Consumer: BrokerChannel {
     /// The part of a prefetch that may be unsettled when the next consumer begins, with a prefetch of its own.
     private static let oldShareMax = 4
 
-    /// Called on the loop for each delivery but those that `get` fetched. Set it before the connection is started.
+    /// Called on the loop for each delivery. Set it before the connection is started.
     public var onDelivery: (consuming IncomingMessage) -> Void = { _ in }
     /// Called on the loop, once, when a channel is lost on which something was delivered: `holds` is false now for all of
     /// it, and what was not settled is delivered again, later.
@@ -64,6 +64,8 @@ public final class Consumer: BrokerChannel {
     private var generation: UInt32 = 0
     private var window: AckWindow
     private var settlements = RecentSettlements()
+    /// Whether a settlement was sent after the last `basic.cancel`.
+    private var hasSettledSinceCancel = false
     private var assembler: ContentAssembler
     private var consumption = Consumption.stopped
     /// Of `basic.consume` on all channels. RabbitMQ 3.10 and 3.11 crash a channel on which a consumer tag is used again while
@@ -77,8 +79,7 @@ public final class Consumer: BrokerChannel {
     /// At most one for each unsettled delivery.
     private var withheld: [(tag: UInt64, way: Return)] = []
     private var wantsToConsume = true
-    private var arriving = (tag: UInt64(0), isRedelivered: false, isFetched: false)
-    private var getWaiter: UnsafeContinuation<IncomingMessage?, Never>?
+    private var arriving = (tag: UInt64(0), isRedelivered: false)
     private var isHeldUp = false
     private var ackTimer: TimerToken?
     private var stopWaiters: [UnsafeContinuation<Void, Never>] = []
@@ -114,9 +115,8 @@ public final class Consumer: BrokerChannel {
     /// As `basic.qos` has it, where 0 is no limit.
     private var prefetch: Int { min(max(1, configuration.prefetch), Int(UInt16.max)) }
 
-    /// No broker has more open: a prefetch and a quarter, and what `get` fetched.
-    private var openMax: Int { max(Self.openMaxLeast, prefetch * Self.openMaxPrefetches) }
-    private static let openMaxLeast = 1000
+    /// No broker has more open: a prefetch and a quarter.
+    private var openMax: Int { prefetch * Self.openMaxPrefetches }
     private static let openMaxPrefetches = 2
 
     /// Deliveries that are neither acknowledged, rejected nor requeued.
@@ -149,11 +149,16 @@ public final class Consumer: BrokerChannel {
     }
 
     private func send(_ way: Return, _ tag: UInt64) {
-        settlements.sent(1, at: loop.now.monotonic)
+        noteSettlements(1, loop.now.monotonic)
         switch way {
         case .reject(let requeue): send(amqp_basic_reject_t(delivery_tag: tag, requeue: requeue ? 1 : 0))
         case .requeue: send(amqp_basic_nack_t(delivery_tag: tag, multiple: 0, requeue: 1))
         }
+    }
+
+    private func noteSettlements(_ count: Int, _ now: MonotonicTime) {
+        settlements.sent(count, at: now)
+        hasSettledSinceCancel = true
     }
 
     /// Whether the delivery is unsettled and its channel still there, so that it can be settled.
@@ -197,7 +202,7 @@ public final class Consumer: BrokerChannel {
         withheld.removeAll(keepingCapacity: true)
         let now = loop.now.monotonic
         window.decide(now: all ? .distantFuture : now)
-        if !window.acks.isEmpty { settlements.sent(window.acks.count, at: now) }
+        if !window.acks.isEmpty { noteSettlements(window.acks.count, now) }
         for ack in window.acks {
             send(amqp_basic_ack_t(delivery_tag: ack.tag, multiple: ack.multiple ? 1 : 0))
         }
@@ -223,7 +228,11 @@ public final class Consumer: BrokerChannel {
     public func pause() {
         loop.assertOnLoop()
         wantsToConsume = false
-        if case .running = consumption { quiesce() }
+        switch consumption {
+        case .running: quiesce()
+        case .stopped: if isReady { becomeReady() }
+        case .starting, .quiescing, .stopping, .cancelled: break
+        }
     }
 
     /// Takes deliveries again after `pause` or `stopConsuming`: once no more are unsettled than a quarter of the prefetch.
@@ -262,32 +271,12 @@ public final class Consumer: BrokerChannel {
         quiescenceTimer = nil
     }
 
-    /// Fetches one message, whether paused or not; it is settled as any other. `nil` when the queue is empty, when there is
-    /// no channel or it is lost meanwhile, and while another `get` is under way.
-    public func get() async -> IncomingMessage? {
-        loop.assertOnLoop()
-        guard isReady, getWaiter == nil else { return nil }
-        let sent = send { pool in
-            amqp_basic_get_t(ticket: 0, queue: pool.bytes(configuration.queue), no_ack: 0)
-        }
-        guard sent else { return nil }
-        expectAnswer()
-        return await withUnsafeContinuation { getWaiter = $0 }
-    }
-
-    private func fetched(_ message: IncomingMessage?) {
-        let waiter = getWaiter
-        getWaiter = nil
-        updateDeadline()
-        waiter?.resume(returning: message)
-    }
-
     /// The deadline is for whatever is asked of the broker.
     private func updateDeadline() {
         answered()
         switch consumption {
         case .starting, .stopping: expectAnswer()
-        case .stopped, .running, .quiescing, .cancelled: if getWaiter != nil { expectAnswer() }
+        case .stopped, .running, .quiescing, .cancelled: break
         }
     }
 
@@ -298,13 +287,13 @@ public final class Consumer: BrokerChannel {
         await stopConsuming(by: deadlineSeconds.map { loop.now.monotonic + .seconds($0) })
     }
 
-    private func stopConsuming(by deadline: MonotonicTime?) async {
+    /// As `stopConsuming(deadlineSeconds:)`, to a point in time.
+    public func stopConsuming(by deadline: MonotonicTime?) async {
         loop.assertOnLoop()
-        wantsToConsume = false
+        pause()
         switch consumption {
         case .stopped, .cancelled: return
-        case .running: quiesce()
-        case .starting, .quiescing, .stopping: break
+        case .starting, .running, .quiescing, .stopping: break
         }
         if case .quiescing = consumption, let deadline, deadline < loop.now.monotonic + Quiescence.longest {
             sendCancel()
@@ -318,19 +307,18 @@ public final class Consumer: BrokerChannel {
     /// `deadline`: to be called before the channel is closed.
     ///
     /// RabbitMQ answers `basic.cancel` when the queue has applied what came before. Where nothing is consumed any more, an
-    /// answer shows only that it came; when the queue has applied it, time tells (``RecentSettlements``): a `basic.get` would
-    /// take a message in vain.
+    /// answer shows only that it came; when the queue has applied it, time tells (``RecentSettlements``).
     ///
     /// - Returns: false where it may be lost: there was no answer in time, or the channel has ended meanwhile.
     @discardableResult public func untilSettled(by deadline: MonotonicTime) async -> Bool {
         sendSettlements(all: true)
         let channel = generation
-        let isAnswered = if case .running = consumption { true } else { false }
+        let wasRunning = if case .running = consumption { true } else { false }
         await stopConsuming(by: deadline)
         if case .stopping = consumption { return false }
-        // What was withheld, or settled meanwhile.
         sendSettlements(all: true)
-        if !isAnswered {
+        // What was withheld, or settled meanwhile, left behind `basic.cancel`: its answer says nothing of that.
+        if !wasRunning || hasSettledSinceCancel {
             guard isReady, await isEchoed(by: deadline) else { return false }
             if let safeAt = settlements.safeAt, safeAt > loop.now.monotonic {
                 await loop.sleep(for: loop.now.monotonic.duration(to: min(safeAt, deadline)))
@@ -382,6 +370,7 @@ public final class Consumer: BrokerChannel {
     private func sendCancel() {
         endQuiescence()
         consumption = .stopping
+        hasSettledSinceCancel = false
         expectAnswer()
         _ = send { pool in
             amqp_basic_cancel_t(consumer_tag: pool.bytes(consumerTag), nowait: 0)
@@ -431,7 +420,6 @@ public final class Consumer: BrokerChannel {
         if let ackTimer { loop.cancel(ackTimer) }
         ackTimer = nil
         consumptionStopped()
-        fetched(nil)
         (echoes.sent, echoes.answered) = (0, 0)
         resumeEchoWaiters()
         // Once all is as it is to be: what it calls may settle, pause or resume.
@@ -443,7 +431,7 @@ public final class Consumer: BrokerChannel {
         switch method {
         case .basicDeliver(let deliver):
             guard window.openCount < openMax, window.delivered(deliver.delivery_tag) else { return false }
-            arriving = (deliver.delivery_tag, deliver.redelivered != 0, false)
+            arriving = (deliver.delivery_tag, deliver.redelivered != 0)
             assembler.begin(exchange: deliver.exchange.buffer, routingKey: deliver.routing_key.buffer)
             switch consumption {
             // The answer to our cancel stands behind all that is on its way.
@@ -475,15 +463,6 @@ public final class Consumer: BrokerChannel {
             becomeReady()
             updateDeadline()
             if wantsToConsume { consumeWhenSettled() }
-            return true
-        case .basicGetOK(let got):
-            guard getWaiter != nil, window.delivered(got.delivery_tag) else { return false }
-            arriving = (got.delivery_tag, got.redelivered != 0, true)
-            assembler.begin(exchange: got.exchange.buffer, routingKey: got.routing_key.buffer)
-            return true
-        case .basicGetEmpty:
-            guard getWaiter != nil else { return false }
-            fetched(nil)
             return true
         case .basicCancel:
             consumptionCancelled()
@@ -542,7 +521,7 @@ public final class Consumer: BrokerChannel {
         let message = IncomingMessage(
             tag: DeliveryTag(number: arriving.tag, generation: generation, bytes: UInt32(clamping: bytes)),
             queue: configuration.queue, isRedelivered: arriving.isRedelivered, content: content)
-        if arriving.isFetched { fetched(message) } else { onDelivery(message) }
+        onDelivery(message)
         return true
     }
 }

@@ -15,8 +15,8 @@ extension PoolConfiguration {
     private static func time(
         for request: APNSRequest, secondsMax: Int64, secondsMin: Int64, _ now: () -> Now
     ) -> Duration {
-        guard let expiration = request.expiration, expiration > 0 else { return .seconds(secondsMax) }
-        let (left, overflow) = expiration.subtractingReportingOverflow(now().unixSeconds)
+        guard let end = request.sendingEnd else { return .seconds(secondsMax) }
+        let (left, overflow) = end.subtractingReportingOverflow(now().unixSeconds)
         return .seconds(overflow ? secondsMax : min(max(left, min(secondsMin, secondsMax)), secondsMax))
     }
 }

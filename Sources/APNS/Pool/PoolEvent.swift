@@ -11,8 +11,10 @@ public enum PoolEvent: Sendable, Hashable {
     case cannotConnect(TransportError, failures: Int, since: MonotonicTime)
     /// Who is there does not take the certificate; what becomes of pushes says so, too, where there were any.
     case certificateRefused(CertificateRefusal)
-    /// The last connection that stood takes no more pushes or has ended, and it was not the pool that left it.
-    case lost
+    /// The last connection that was up takes no more pushes or has ended. The pool did not leave it.
+    ///
+    /// `isIdle` is false if a push was in flight on it then.
+    case lost(isIdle: Bool)
     /// A connection ended with a push in flight, and APNs had answered no push on it. The pool did not leave it. If
     /// no other connection is up, this event replaces ``lost``.
     ///

@@ -245,12 +245,13 @@ struct PoolMachine: Sendable {
     mutating func goAwayCame(_ slot: Int) -> PoolEvent? {
         guard let member = members[slot] else { return nil }
         members[slot]?.goAwayCame()
-        return isLost(with: member) ? .lost : nil
+        return loss(with: member)
     }
 
-    /// Whether it was the last that stood and took pushes.
-    private func isLost(with member: PoolMember) -> Bool {
-        isAccepting && member.hasStood && member.gate.phase != .draining && !isConnected
+    /// nil unless the connection was the last that stood and took pushes.
+    private func loss(with member: PoolMember) -> PoolEvent? {
+        guard isAccepting, member.hasStood, member.gate.phase != .draining, !isConnected else { return nil }
+        return .lost(isIdle: member.isIdle)
     }
 
     /// The pool gives the connection nothing more to do.
@@ -272,7 +273,7 @@ struct PoolMachine: Sendable {
             unansweredEnds += 1
             return .endedUnanswered(error, connections: unansweredEnds)
         }
-        guard !member.hasStood else { return isLost(with: member) ? .lost : nil }
+        guard !member.hasStood else { return loss(with: member) }
         guard error.code != .certificateRefused else {
             // Who refuses is there.
             (failures, failingSince) = (0, nil)

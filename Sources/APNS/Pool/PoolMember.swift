@@ -43,6 +43,9 @@ struct PoolMember: Sendable {
     /// Whether it ended with a push in flight although no push on it was ever answered. An idle connection may end.
     var endedUnanswered: Bool { wasCutOff && !isAnswered && !wasLeft }
 
+    /// Whether no push is in flight on it, or was when it ended.
+    var isIdle: Bool { gate.inFlight == 0 && !wasCutOff }
+
     mutating func streamEnded(_ end: StreamGate.End, _ now: MonotonicTime) -> Change {
         gate.streamEnded(end)
         switch end {

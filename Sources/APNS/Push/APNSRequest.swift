@@ -57,10 +57,14 @@ public final class APNSRequest: Sendable {
     /// Whether it asks for something about channels, and pushes nothing.
     var isAboutChannels: Bool { if case .channels = target { true } else { false } }
 
-    /// Whether it is too late to send it. An expiration of 0 is never late: it asks for one attempt now.
+    /// UNIX seconds from which on it is too late to send it; nil if it never is. An expiration of 0 sets no end: it asks for
+    /// one attempt now.
+    var sendingEnd: Int64? { Self.earlier(expiration == 0 ? nil : expiration, deadline) }
+
+    /// Whether it is too late to send it.
     public func isExpired(unixSeconds: @autoclosure () -> Int64) -> Bool {
-        guard let end = Self.earlier(expiration == 0 ? nil : expiration, deadline) else { return false }
-        return end <= unixSeconds()
+        guard let sendingEnd else { return false }
+        return sendingEnd <= unixSeconds()
     }
 
     /// UNIX seconds until which it may be sent again: 0 asks for one attempt; nil sets no limit.

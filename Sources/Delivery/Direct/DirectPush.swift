@@ -69,7 +69,11 @@ public final class DirectPush {
         let subject = OutcomePolicy.Subject(
             notification: notification, attempts: record.attempts, nowMilliseconds: loop.now.unixMilliseconds)
         if case .notSent = outcome {} else { record.sent(atMilliseconds: sentAt) }
-        let isUnreachable = outcome == .notSent(.noConnection)
+        let isUnreachable =
+            switch outcome {
+            case .notSent(.noConnection), .notSent(.notWritten): true
+            case .answered, .notSent, .unknown: false
+            }
         let obstacle = isUnreachable ? obstacles[notification.route.pool] : nil
         var told = told(
             obstacle.map { policy.hold(BreakerCause($0), of: subject) } ?? policy.verdict(on: outcome, of: subject),

@@ -12,23 +12,24 @@ extension Lane {
         guard !state.isDraining else { return }
         let endpoint = breakers.endpoint(ofPool: index)
         switch event {
-        case .connected, .certificateRefused: availability.accepted(endpoint)
+        case .connected, .certificateRefused: availability.accepted(endpoint, loop.now.monotonic)
         case .cannotConnect(_, _, let since): missed(endpoint, since: since, index)
-        case .lost, .endedUnanswered: lost(endpoint, index)
+        case .lost(let isIdle): lost(endpoint, index, isIdle: isIdle)
+        case .endedUnanswered: lost(endpoint, index, isIdle: false)
         }
         reviewAvailability()
     }
 
     /// A pool may wait before it connects again, which says nothing of the endpoint.
-    private func lost(_ endpoint: Int, _ index: Int) {
-        guard !isConnected(toEndpointOf: index) else { return }
+    private func lost(_ endpoint: Int, _ index: Int, isIdle: Bool) {
+        guard !isConnected(to: endpoint) else { return }
         availability.lost(endpoint)
         // A certificate may be refused now. A connection that ended idle is not replaced.
-        if inFlight > 0 { pools[index].probe() }
+        if !isIdle { pools[index].probe() }
     }
 
     private func missed(_ endpoint: Int, since: MonotonicTime, _ index: Int) {
-        guard !isConnected(toEndpointOf: index) else { return }
+        guard !isConnected(to: endpoint) else { return }
         availability.missed(endpoint, since: since)
         // Without a push that waits for it, nothing else would connect.
         if availability.state(loop.now.monotonic) != .available { pools[index].probe() }
@@ -36,6 +37,9 @@ extension Lane {
 
     private func reviewAvailability() {
         let now = loop.now.monotonic
+        for endpoint in availability.oldAcceptances(now) where !isConnected(to: endpoint) {
+            availability.lost(endpoint)
+        }
         for endpoint in availability.beginTests(now) { test(endpoint) }
         let wasInterrupted = availabilityTimer != nil
         cancelAvailabilityReview()
@@ -75,7 +79,10 @@ extension Lane {
     }
 
     private func test(_ endpoint: Int) {
-        for index in poolsAffected(by: .endpoint(endpoint)).prefix(Self.testingPoolsMax) { pools[index].probe() }
+        // Not the same each time: the file of one credential may be missing, or its proxy away.
+        let indices = poolsAffected(by: .endpoint(endpoint))
+        let first = Int(loop.nextRandom() % UInt64(max(1, indices.count)))
+        for index in (indices[first...] + indices[..<first]).prefix(Self.testingPoolsMax) { pools[index].probe() }
     }
 
     func stopProbing(_ indices: some Sequence<Int>) {
@@ -83,7 +90,9 @@ extension Lane {
     }
 
     /// Whether any key has a connection: that shows that the endpoint is there.
-    func isConnected(toEndpointOf index: Int) -> Bool {
-        poolsAffected(by: .endpoint(breakers.endpoint(ofPool: index))).contains { pools[$0].isConnected }
+    func isConnected(toEndpointOf index: Int) -> Bool { isConnected(to: breakers.endpoint(ofPool: index)) }
+
+    private func isConnected(to endpoint: Int) -> Bool {
+        poolsAffected(by: .endpoint(endpoint)).contains { pools[$0].isConnected }
     }
 }

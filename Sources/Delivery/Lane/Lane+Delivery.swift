@@ -20,7 +20,7 @@ extension Lane {
 
     /// False where it is given back instead.
     private func begin(_ record: DeliveryRecord) -> Bool {
-        guard !state.isDraining, holds(record) else {
+        guard !state.isLeaving, holds(record) else {
             giveBack(record)
             return false
         }

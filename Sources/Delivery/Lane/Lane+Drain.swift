@@ -8,7 +8,7 @@ extension Lane {
     /// After that, how long it may take to answer the close of each of the two connections.
     public static let closeDeadlineSeconds = 1
 
-    /// How long the broker may take to stop each of the consumers of a lane that only finishes.
+    /// How long the broker may take to stop the consumers of a lane.
     private static let cancelDeadlineSeconds = 10
 
     private static let finishLookMilliseconds: Int64 = 50
@@ -17,7 +17,13 @@ extension Lane {
     /// would be given back by the drain, and count as a failed delivery.
     public func stopTaking() async {
         _ = pause(.everything)
-        for consumer in consumers { await consumer.stopConsuming(deadlineSeconds: Self.cancelDeadlineSeconds) }
+        await stopConsuming(deadlineSeconds: Self.cancelDeadlineSeconds)
+    }
+
+    private func stopConsuming(deadlineSeconds: Int) async {
+        for consumer in consumers { consumer.pause() }
+        let deadline = loop.now.monotonic + .seconds(deadlineSeconds)
+        for consumer in consumers where !isEnding { await consumer.stopConsuming(by: deadline) }
     }
 
     /// After `stopTaking`, waits for the end of those on their way: to be followed by `drain`.
@@ -38,14 +44,15 @@ extension Lane {
     public func drain(deadlineSeconds: Int) async -> DrainReport {
         guard state.drain() else { return DrainReport(unfinished: inFlight) }
         stateChanged()
-        // First, or what is given back would come to this lane again.
-        for consumer in consumers { consumer.pause() }
         cancelAvailabilityReview()
+        let timer = loop.schedule(after: .seconds(deadlineSeconds)) { self.assumeIsolated { $0.giveUp() } }
+        // First, or what returns would come to this lane again. What is in transit is delivered: its return would count as a
+        // failed delivery.
+        await stopConsuming(deadlineSeconds: min(deadlineSeconds, Self.cancelDeadlineSeconds))
+        state.leave()
         deliverHeld()
         moveAllHeld()
         giveUpTurns()
-        let timer = loop.schedule(after: .seconds(deadlineSeconds)) { self.assumeIsolated { $0.giveUp() } }
-        for consumer in consumers where !isEnding { await consumer.stopConsuming(deadlineSeconds: deadlineSeconds) }
         for pool in pools { pool.stopAccepting() }
         if inFlight > 0, !isEnding { await withUnsafeContinuation { whenIdle = $0 } }
         loop.cancel(timer)

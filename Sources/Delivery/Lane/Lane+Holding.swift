@@ -7,7 +7,7 @@ extension Lane {
     /// finds out whether any endpoint accepts connections, it waits here first, unacknowledged, so that the prefetch slows
     /// consumption down.
     func hold(_ sending: Sending, because cause: BreakerCause, _ record: DeliveryRecord) {
-        guard !state.isDraining, availabilityTimer != nil || !held.admit(loop.now.monotonic) else {
+        guard !state.isLeaving, availabilityTimer != nil || !held.admit(loop.now.monotonic) else {
             return move(sending, cause, record)
         }
         var sending = sending

@@ -26,7 +26,7 @@ extension Lane {
         case .here:
             labels.waits(sending.notification.app, atBroker: false)
             turns.add(sending, record)
-            if state.isDraining { giveUpTurns() } else { scheduleCall() }
+            if state.isLeaving { giveUpTurns() } else { scheduleCall() }
         case .later(let milliseconds):
             let verdict = waitForTurn(sending.notification, record, milliseconds: milliseconds)
             conclude(sending, by: verdict, record)

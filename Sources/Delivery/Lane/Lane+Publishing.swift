@@ -77,7 +77,7 @@ extension Lane {
 
     /// Deliveries that came before the broker was told to send no more wait while nothing could be published of them.
     func waitsToBegin(_ record: DeliveryRecord) -> Bool {
-        backlog.count > 0 && !state.isDraining && holds(record)
+        backlog.count > 0 && !state.isLeaving && holds(record)
     }
 
     /// To be called when some may wait no more.

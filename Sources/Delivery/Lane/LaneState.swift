@@ -1,6 +1,18 @@
 /// Whether a lane takes messages, and why not. What holds it up ends by itself when its cause is gone.
 public struct LaneState: Sendable, Hashable {
-    public private(set) var isDraining = false
+    private enum Phase: Hashable {
+        /// To: stopping.
+        case serving
+        /// No more messages are wanted. Those in transit are delivered as ever. To: leaving.
+        case stopping
+        /// No more messages come. Those that are not sent yet return to the broker.
+        case leaving
+    }
+
+    private var phase = Phase.serving
+    public var isDraining: Bool { phase != .serving }
+    /// Whether messages that are not sent yet return to the broker.
+    var isLeaving: Bool { phase == .leaving }
     /// An operator has paused all of it.
     public internal(set) var isPaused = false
     /// Why what becomes of messages cannot be published; nil when it can.
@@ -40,7 +52,10 @@ public struct LaneState: Sendable, Hashable {
 
     /// Returns whether this is news.
     mutating func drain() -> Bool {
-        defer { isDraining = true }
-        return !isDraining
+        guard phase == .serving else { return false }
+        phase = .stopping
+        return true
     }
+
+    mutating func leave() { phase = .leaving }
 }

@@ -18,8 +18,9 @@ extension DeliveryRecord {
         guard let text = properties.expiration, let timeToLive = Int64(text),
             0...Self.timeToLiveMillisecondsMax ~= timeToLive
         else { return nil }
+        // Some client libraries write 0 for a timestamp that is not set.
         guard let seconds = properties.timestampSeconds.map({ Int64(clamping: $0) }),
-            seconds < receivedAtMilliseconds / 1000
+            1..<receivedAtMilliseconds / 1000 ~= seconds
         else { return receivedAtMilliseconds + timeToLive }
         return seconds * 1000 + Self.timestampRoundingMilliseconds + timeToLive
     }

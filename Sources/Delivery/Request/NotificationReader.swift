@@ -13,6 +13,8 @@ final class NotificationReader {
     private let validator: SchemaValidator
     private let names = NotificationMembers.names
     private var payloadValidators: PayloadValidators
+    /// Of the last request whose app is unknown: a producer that is configured wrongly sends many.
+    private var unknownApp: (name: String, nearest: String?)?
 
     init(apps: AppDirectory, payloadSchemas: PayloadSchemas, bytesMax: Int, depthMax: Int) {
         self.apps = apps
@@ -32,6 +34,13 @@ final class NotificationReader {
             record.id = record.id ?? RequestID.of(messageID: record.delivery.properties.messageID)
             return .failure(record.event == nil ? error : error.inEvent)
         }
+    }
+
+    private func nearest(to name: String) -> String? {
+        if let unknownApp, unknownApp.name == name { return unknownApp.nearest }
+        let nearest = apps.nearest(to: name)
+        unknownApp = (name, nearest)
+        return nearest
     }
 
     private func notification(_ record: DeliveryRecord) throws(Refusal) -> PushNotification {
@@ -54,7 +63,7 @@ final class NotificationReader {
         guard let id = record.id else { throw Refusal.anonymous }
         guard case .configured(let app) = record.app else {
             let name = members[.app]?.string ?? ""
-            throw Refusal.unknownApp(name, nearest: apps.nearest(to: name))
+            throw Refusal.unknownApp(name, nearest: nearest(to: name))
         }
         let named = members[.environment]?.string.flatMap(APNSEnvironment.init(rawValue:))
         let environment = named ?? apps[app].defaultEnvironment

@@ -10,6 +10,10 @@ struct RouteAvailability: Sendable {
     /// What an endpoint that is tested gets for its first connection: longer than a pool waits before it connects again.
     static let testGraceSeconds: Int64 = 3
 
+    /// A connection that the pool left, or that was refused a certificate, shows for so long that the endpoint accepts
+    /// connections.
+    static let acceptanceSeconds: Int64 = 60
+
     enum State: Sendable, Hashable {
         /// At least one endpoint accepts connections, or nothing is known of any.
         case available
@@ -23,7 +27,7 @@ struct RouteAvailability: Sendable {
         /// No attempt to connect has ended since the start, or since the last connection ended. To: accepting, missing.
         case untested
         /// The last attempt to connect succeeded. To: missing, untested.
-        case accepting
+        case accepting(since: MonotonicTime)
         /// Attempts to connect have failed, or not succeeded yet. To: accepting.
         case missing(since: MonotonicTime)
     }
@@ -35,13 +39,23 @@ struct RouteAvailability: Sendable {
     }
 
     /// A connection to the endpoint is up, or its server refused only the credential.
-    mutating func accepted(_ endpoint: Int) {
-        endpoints[endpoint] = .accepting
+    mutating func accepted(_ endpoint: Int, _ now: MonotonicTime) {
+        endpoints[endpoint] = .accepting(since: now)
     }
 
     /// The last connection of the endpoint has ended: whether the endpoint still accepts connections is unknown.
     mutating func lost(_ endpoint: Int) {
-        if endpoints[endpoint] == .accepting { endpoints[endpoint] = .untested }
+        if case .accepting = endpoints[endpoint] { endpoints[endpoint] = .untested }
+    }
+
+    /// Returns endpoints whose last success is so old that it counts only while a connection is up: report ``lost(_:)`` for
+    /// those without one. Empty unless another endpoint is missing.
+    func oldAcceptances(_ now: MonotonicTime) -> [Int] {
+        guard endpoints.contains(where: { if case .missing = $0 { true } else { false } }) else { return [] }
+        return endpoints.indices.filter { endpoint in
+            guard case .accepting(let since) = endpoints[endpoint] else { return false }
+            return since.duration(to: now) >= .seconds(Self.acceptanceSeconds)
+        }
     }
 
     /// An attempt to connect failed, and the endpoint has no connection.

@@ -5,6 +5,8 @@ import Glibc
 final class TCPTransport: ByteTransport {
     /// After a close, how long the peer's last bytes are waited for, so that the kernel does not reset the stream.
     static let lingerSeconds = 2
+    /// A peer that has sent nothing for so long when we close may be dead.
+    static let silenceSecondsMin: Int64 = 2
     /// Reads of a closed stream's last bytes before the loop looks at others.
     private static let discardsPerTurnMax = 8
 
@@ -26,7 +28,7 @@ final class TCPTransport: ByteTransport {
     /// Opens the connection. Weak: the loop keeps the dialer, and the dialer keeps this.
     private weak var dialer: TCPDialer?
     /// The chosen address; nil for an accepted connection.
-    private var chosen: (endpoint: Endpoint, address: SocketAddress)?
+    private var chosen: (endpoint: Endpoint, address: SocketAddress, since: MonotonicTime)?
     private var hasReceived = false
     private var timer: TimerToken?
     private var isReading = true
@@ -50,7 +52,7 @@ final class TCPTransport: ByteTransport {
                 switch result {
                 case .success(let connection):
                     descriptor = connection.descriptor
-                    chosen = (endpoint, connection.address)
+                    chosen = (endpoint, connection.address, loop.now.monotonic)
                     if startWatching() { becomeOpen() }
                 case .failure(let error): end(error)
                 }
@@ -94,13 +96,17 @@ final class TCPTransport: ByteTransport {
 
     private func stopWatching() {
         dialer?.cancel()
-        if !hasReceived, let chosen {
-            epoll.addressMemory.wasSilent(chosen.address, of: chosen.endpoint, loop.now.monotonic)
-        }
         if let watch { epoll.end(watch) }
         watch = nil
         if descriptor >= 0 { Glibc.close(descriptor) }
         descriptor = -1
+    }
+
+    private func noteSilence(endedByPeer: Bool) {
+        guard !hasReceived, let chosen else { return }
+        let now = loop.now.monotonic
+        guard endedByPeer || chosen.since.duration(to: now) >= .seconds(Self.silenceSecondsMin) else { return }
+        epoll.addressMemory.wasSilent(chosen.address, of: chosen.endpoint, now)
     }
 
     private func ready(_ events: UInt32) {
@@ -195,6 +201,7 @@ final class TCPTransport: ByteTransport {
         switch state {
         case .connecting: end(nil)
         case .open:
+            noteSilence(endedByPeer: peerIsFinished)
             shutdown(descriptor, Int32(SHUT_WR))
             tellClosed(nil)
             guard !peerIsFinished else {
@@ -232,6 +239,7 @@ final class TCPTransport: ByteTransport {
     }
 
     private func end(_ error: TransportError?) {
+        noteSilence(endedByPeer: error != nil || peerIsFinished)
         if let timer { loop.cancel(timer) }
         timer = nil
         state = .ended

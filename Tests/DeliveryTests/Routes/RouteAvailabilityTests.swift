@@ -14,17 +14,17 @@ import Testing
 
     @Test func anInterruptionHasAGrace() {
         var availability = RouteAvailability(endpointCount: 1)
-        availability.accepted(0)
+        availability.accepted(0, at(0))
         availability.missed(0, since: at(100))
         #expect(availability.state(at(1099)) == .interrupted(until: at(1100)))
         #expect(availability.state(at(1100)) == .unreachable)
-        availability.accepted(0)
+        availability.accepted(0, at(0))
         #expect(availability.state(at(5000)) == .available)
     }
 
     @Test func untestedEndpointsAreTestedOnceAndHaveTheirOwnGrace() {
         var availability = RouteAvailability(endpointCount: 3)
-        availability.accepted(1)
+        availability.accepted(1, at(0))
         availability.missed(0, since: at(0))
         var tests = availability.beginTests(at(2000))
         #expect(tests.isEmpty && availability.state(at(2000)) == .available)
@@ -37,7 +37,7 @@ import Testing
         #expect(tests.isEmpty)
         #expect(availability.state(at(4000)) == .interrupted(until: at(7000)))
         #expect(availability.state(at(7000)) == .unreachable)
-        availability.accepted(2)
+        availability.accepted(2, at(0))
         #expect(availability.state(at(7000)) == .available)
     }
 
@@ -52,8 +52,8 @@ import Testing
     /// Else an endpoint that was used once would hide an outage of the whole network.
     @Test func anEndpointWhoseIdleConnectionEndedIsTestedAgain() {
         var availability = RouteAvailability(endpointCount: 2)
-        availability.accepted(0)
-        availability.accepted(1)
+        availability.accepted(0, at(0))
+        availability.accepted(1, at(0))
         availability.lost(1)
         availability.missed(0, since: at(0))
         let tests = availability.beginTests(at(1000))
@@ -65,5 +65,19 @@ import Testing
         availability.missed(0, since: at(0))
         availability.missed(0, since: at(900))
         #expect(availability.state(at(1000)) == .unreachable)
+    }
+
+    /// Its pool left the last connection, say, or its server refused a certificate.
+    @Test func anOldSuccessCountsWhileAConnectionIsUp() {
+        var availability = RouteAvailability(endpointCount: 2)
+        availability.accepted(0, at(0))
+        availability.accepted(1, at(0))
+        #expect(availability.oldAcceptances(at(100_000)) == [], "nothing is missing")
+        availability.missed(0, since: at(0))
+        #expect(availability.oldAcceptances(at(59_999)) == [])
+        #expect(availability.oldAcceptances(at(60_000)) == [1])
+        availability.lost(1)
+        let tests = availability.beginTests(at(60_000))
+        #expect(tests == [1] && availability.state(at(63_000)) == .unreachable)
     }
 }

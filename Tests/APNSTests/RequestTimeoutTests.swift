@@ -1,0 +1,37 @@
+import APNSProtocol
+import Crypto
+import EventLoop
+import Testing
+
+@testable import APNS
+
+@Suite struct RequestTimeoutTests {
+    private static let now = Now(monotonic: MonotonicTime(nanoseconds: 0), unixNanoseconds: 1_000_000_000_000)
+
+    private func seconds(expiration: Int64?, deadline: Int64?) throws -> [Int64] {
+        let request = APNSRequest(
+            target: .channel([]), topic: [], pushType: .liveactivity, priority: nil, expiration: expiration,
+            deadline: deadline, collapseID: nil, id: try #require(UUIDValue("6f1c7c1e-3c52-4a53-9c1b-0d6c0a4be1aa")),
+            payload: [], payloadRange: 0..<0)
+        var configuration = PoolConfiguration(environment: .sandbox, credential: .certificate("-"))
+        (configuration.requestTimeoutSeconds, configuration.requestTimeoutSecondsMin) = (30, 5)
+        configuration.waitSecondsMax = 20
+        return [configuration.timeout(of: request, Self.now), configuration.wait(of: request, Self.now)].map {
+            $0.components.seconds
+        }
+    }
+
+    @Test func itEndsWithWhatEndsFirst() throws {
+        #expect(try seconds(expiration: nil, deadline: nil) == [30, 20])
+        #expect(try seconds(expiration: 1010, deadline: nil) == [10, 10])
+        #expect(try seconds(expiration: 1010, deadline: 1007) == [7, 7])
+        #expect(try seconds(expiration: 1002, deadline: 1007) == [5, 2])
+    }
+
+    /// An expiration of 0 asks for one attempt, which may take its time.
+    @Test func aDeadlineHoldsWithoutAnExpiration() throws {
+        #expect(try seconds(expiration: 0, deadline: nil) == [30, 20])
+        #expect(try seconds(expiration: 0, deadline: 1007) == [7, 7])
+        #expect(try seconds(expiration: nil, deadline: 1001) == [5, 1])
+    }
+}
