@@ -35,6 +35,8 @@ extension Stage {
         var hasSandbox = false
         /// Whether the configuration says where the second is.
         var namesSandbox = true
+        /// Where the sandbox is if it is not the simulator's.
+        var sandboxPort: Int?
         /// Of production, where it is not that of pushes to devices.
         var broadcastHost: String?
         /// Last words of the names of several request queues; none: there is one.
@@ -77,7 +79,7 @@ extension Stage.Options {
         lines += [
             "  endpoints:", "    production: {host: \(host), port: \(simulator.port), ca_file: ca.pem\(more)}",
         ]
-        if namesSandbox, let port = simulator.sandboxPort {
+        if namesSandbox, let port = sandboxPort ?? simulator.sandboxPort {
             lines.append("    sandbox: {host: 127.0.0.1, port: \(port), ca_file: ca.pem}")
         }
         lines += ["apps:", "  com.example.app: {key: DEMOKEY001}"]

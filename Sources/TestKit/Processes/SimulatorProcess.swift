@@ -41,14 +41,25 @@ public struct SimulatorProcess: Sendable {
     /// - Parameter isTrusted: with the same certificate, not one that no client trusts.
     /// - Throws: `ProcessError` when it does not start.
     public func again(isTrusted: Bool = true, options: [String] = []) async throws(ProcessError) -> SimulatorProcess {
-        var command = ["--listen-production", "127.0.0.1:\(port)", "--state", directory.file("state.yaml")]
+        var command = listening(onPort: port)
         if let adminPort { command += ["--admin", "127.0.0.1:\(adminPort)"] }
-        if isTrusted {
-            command += [
-                "--certificate", directory.file("server.pem"), "--private-key", directory.file("server-key.pem"),
-            ]
-        }
+        if isTrusted { command += certificate }
         return try await SimulatorProcess(command + options, directory)
+    }
+
+    /// Starts one more on a port of its own, with the certificate of this one and the state that this one was started with.
+    ///
+    /// - Throws: `ProcessError` when it does not start.
+    public func another(options: [String] = []) async throws(ProcessError) -> SimulatorProcess {
+        try await SimulatorProcess(listening(onPort: 0) + certificate + options, directory)
+    }
+
+    private func listening(onPort port: Int) -> [String] {
+        ["--listen-production", "127.0.0.1:\(port)", "--state", directory.file("state.yaml")]
+    }
+
+    private var certificate: [String] {
+        ["--certificate", directory.file("server.pem"), "--private-key", directory.file("server-key.pem")]
     }
 
     /// What it has counted by now.

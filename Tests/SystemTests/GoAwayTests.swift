@@ -1,0 +1,39 @@
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// APNs ends a pool's only connection by GOAWAY again and again while two workers are busy.
+    @Suite struct GoAways {
+        private static let samples = LongForm.pick(20_000, short: 4000)
+        private static let goAways = 8
+
+        @Test func nothingIsPushedTwice() async throws {
+            let stage = try await Stage(
+                "goaway",
+                Stage.Options(
+                    simulator: ["--delay-ms", "20"], inFlightMax: 100, delays: ["1s", "2s"], connectionsMax: 1))
+            try await stage.applyTopology()
+            await stage.desk.collect(stage.queue("results"))
+            let samples = Sample.make(Self.samples)
+            try await stage.publish(samples)
+            var workers: [ChildProcess] = []
+            for _ in 0..<2 { workers.append(try await stage.worker()) }
+            for number in 1...Self.goAways {
+                try await stage.desk.collected(
+                    stage.queue("results"), atLeast: number * Self.samples / (Self.goAways + 2))
+                try await stage.apns.ask("POST", "/v1/actions", #"{"action":{"goaway":{}}}"#)
+            }
+
+            try await stage.told(of: samples).expectAcceptedAtOnce(samples)
+            for worker in workers {
+                #expect(try worker.count(of: "the broker is not at hand") == 0)
+                let moves = "a message that was delivered again and again moves to the quarantine"
+                #expect(try worker.count(of: moves) == 0)
+                _ = try await worker.stop()
+            }
+            #expect(try await stage.desk.count(in: stage.queue("quarantine")) == 0)
+            try await stage.expectNothingLeft()
+            #expect(try Pushes(await stage.end()).notTakenOnce(samples) == [])
+        }
+    }
+}
