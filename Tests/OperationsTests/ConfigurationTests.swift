@@ -538,11 +538,56 @@ import Testing
         #expect(throws: Never.self) { try file.worker(text: Array(schema[start..<end].utf8)) }
     }
 
+    /// Requests are checked on machines that lack secrets: an app whose credential is not known there is still an app.
+    @Test(arguments: [
+        "keys: [{key_id: '${KEY}', team_id: DEF123GHIJ, key_file: absent.p8}]",
+        "keys: [{key_id: '${KEY}', team_id: '${TEAM}', private_key: '${PEM}'}]",
+        "keys: [{key_id: '${EMPTY}', team_id: DEF123GHIJ, key_file: absent.p8}]",
+        "keys: [{key_id: 'file:absent', team_id: DEF123GHIJ, key_file: absent.p8}]",
+        "keys: [{key_id: ABC123DEFG, team_id: '${TEAM}', key_file: absent.p8}]",
+        "certificates: [{file: absent.p12, passphrase: '${PASS}'}]", "keys: []", "",
+    ])
+    func noAppVanishesWhereACredentialCannotBeRead(_ apns: String) throws {
+        for app in ["{}", "{environment: sandbox}", "{key: '${KEY}'}", "{certificate: absent.p12}"] {
+            let text = "amqp: {url: 'amqp://rabbit'}\napns: {\(apns)}\napps: {com.example.shop: \(app)}"
+            let rules: RequestRules
+            do {
+                rules = try file(["EMPTY": ""]).requestRules(text: Array(text.utf8))
+            } catch {
+                // A mistake ends the command with its reason.
+                #expect(error.mistakes.contains { !$0.message.isEmpty })
+                continue
+            }
+            let request =
+                #"{"app":"com.example.shop","device_token":"ab","push_type":"alert","payload":{"aps":{"alert":"x"}}}"#
+            #expect(RequestCheck(rules).problem(in: Array(request.utf8)) == nil, "\(text)")
+        }
+    }
+
+    @Test func keysThatCannotBeReadHideNoAppFromTheCheckOfRequests() throws {
+        let text = Self.shortest.replacing("ABC123DEFG", with: "${KEY}").replacing("AuthKey.p8", with: "absent.p8")
+        let rules = try file([:]).requestRules(text: Array(text.utf8))
+        func code(_ app: String) -> String? {
+            let request = #"{"app":"\#(app)","device_token":"ab","push_type":"alert","payload":{"aps":{"alert":"x"}}}"#
+            return RequestCheck(rules).problem(in: Array(request.utf8))?.reason
+        }
+        #expect(code("com.example.shop") == nil && code("com.example.shoq") == "app.unknown")
+    }
+
+    @Test func aKeyReferenceThatResolvesToNothingIsAMistake() {
+        let text = Self.shortest.replacing("shop: {}", with: "shop: {key: '${EMPTY}'}")
+        #expect(mistakes(text, ["EMPTY": ""]) == ["martlet.yaml:9:27: ${EMPTY} is empty"])
+    }
+
     private static let key = try? ES256PrivateKey.generate().pkcs8PEM()
 
     private func load(
         _ text: String, _ variables: [String: String] = [:]
     ) throws(ConfigurationError) -> Configuration {
+        try file(variables).worker(text: Array(text.utf8))
+    }
+
+    private func file(_ variables: [String: String]) -> ConfigurationFile {
         let key = Self.key ?? ""
         let resolver = ReferenceResolver(
             environment: { $0 == "PASSWORD" ? "hunter2" : variables[$0] },
@@ -553,7 +598,7 @@ import Testing
                 default: throw ReferenceResolver.ReadFailure(reason: "there is no such file")
                 }
             })
-        return try ConfigurationFile("martlet.yaml", resolver: resolver).worker(text: Array(text.utf8))
+        return ConfigurationFile("martlet.yaml", resolver: resolver)
     }
 
     private func mistakes(_ text: String, _ variables: [String: String] = [:]) -> [String] {

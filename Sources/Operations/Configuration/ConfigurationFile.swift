@@ -53,11 +53,13 @@ struct ConfigurationFile: Sendable {
 
     /// Only what concerns requests: apps, payload schemas and limits.
     ///
-    /// On a machine without the keys and certificates, apps with certificates count as served in every environment.
+    /// On a machine without the keys and certificates, apps with certificates, or with a key whose ID does not resolve,
+    /// count as served in every environment.
     ///
     /// - Throws: every mistake in those sections, or that the schema finds anywhere.
-    func requestRules() throws(ConfigurationError) -> RequestRules {
-        let text = try text()
+    func requestRules() throws(ConfigurationError) -> RequestRules { try requestRules(text: try text()) }
+
+    func requestRules(text: [UInt8]) throws(ConfigurationError) -> RequestRules {
         if let configuration = try? worker(text: text) { return RequestRules(configuration) }
         return try read(text) { reader, root in reader.readRequestRules(root) }
     }

@@ -35,7 +35,7 @@ extension ConfigurationReader {
             guard let bundleID = name.string, let credentials = credentials(of: bundleID, name, value, known) else {
                 return nil
             }
-            let environment = value["environment"]?.string.flatMap { APNSEnvironment(rawValue: $0) } ?? .production
+            let environment = Self.environment(value)
             if credentials[environment] == nil, let (other, chosen) = credentials.first,
                 let credential = AppDirectory.Kind.all.lazy.compactMap({ chosen[$0] }).first
             {
@@ -50,6 +50,31 @@ extension ConfigurationReader {
         }
     }
 
+    /// Apps as far as requests are checked by them. An app whose credentials the section alone does not name is served in
+    /// every environment: a request is then not refused because this machine lacks a secret.
+    mutating func readCheckedApps(_ section: JSONValue, _ apns: JSONValue?) -> [AppDirectory.App] {
+        guard !namesEveryCredential(apns) else { return readApps(section, apns, []).map { AppDirectory.App($0) } }
+        let everywhere = AppDirectory.Pools(0)
+        return section.members.compactMap { name, value in
+            name.string.map {
+                AppDirectory.App(
+                    bundleID: $0, defaultEnvironment: Self.environment(value), production: everywhere,
+                    sandbox: everywhere)
+            }
+        }
+    }
+
+    /// Whether the section says which credentials there are and what they are for: the ID of each key resolves. Only a
+    /// certificate itself says its topics and environments.
+    private func namesEveryCredential(_ apns: JSONValue?) -> Bool {
+        guard let keys = apns?["keys"], apns?["certificates"] == nil, keys.count > 0 else { return false }
+        return keys.elements.allSatisfy { key($0) != nil }
+    }
+
+    private static func environment(_ app: JSONValue) -> APNSEnvironment {
+        app["environment"]?.string.flatMap { APNSEnvironment(rawValue: $0) } ?? .production
+    }
+
     private func key(_ value: JSONValue) -> Known.Key? {
         resolved(value["key_id"]).map { id in
             let name = Credential.Name.key(id: id, team: resolved(value["team_id"]) ?? "")
@@ -57,7 +82,10 @@ extension ConfigurationReader {
         }
     }
 
-    private func resolved(_ value: JSONValue?) -> String? { value?.string.flatMap { try? resolver.resolve($0) } }
+    /// nil if the value does not resolve, or resolves to nothing.
+    private func resolved(_ value: JSONValue?) -> String? {
+        value?.string.flatMap { try? resolver.resolve($0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
 
     /// nil: that was complained of.
     private mutating func credentials(
@@ -80,9 +108,12 @@ extension ConfigurationReader {
     }
 
     private mutating func named(key value: JSONValue, _ known: Known) -> Known.Key? {
-        guard let id = text(value), !id.isEmpty else { return nil }
+        // The schema reports a key without text.
+        guard let id = text(value), let written = value.string, !written.isEmpty else { return nil }
         if let key = known.keys.first(where: { $0.id == id }) { return key }
-        complain(value, "apns.keys has no key \(id)\(Self.hint(id, known.keys.map(\.id)))")
+        complain(
+            value,
+            id.isEmpty ? "\(written) is empty" : "apns.keys has no key \(id)\(Self.hint(id, known.keys.map(\.id)))")
         return nil
     }
 

@@ -61,23 +61,8 @@ struct ConfigurationReader {
     /// As `readWorker`, for what concerns requests: no secret is read.
     mutating func readRequestRules(_ root: JSONValue) -> RequestRules? {
         guard let section = root["apps"] else { return nil }
-        let apps: [AppDirectory.App]
-        if root["apns"]?["certificates"] == nil {
-            apps = readApps(section, root["apns"], []).map { AppDirectory.App($0) }
-        } else {
-            // Only the certificates themselves say which topics and environments they are for.
-            let anywhere = AppDirectory.Pools(0)
-            apps = section.members.compactMap { name, value in
-                let environment = value["environment"]?.string.flatMap { APNSEnvironment(rawValue: $0) }
-                return name.string.map {
-                    AppDirectory.App(
-                        bundleID: $0, defaultEnvironment: environment ?? .production, production: anywhere,
-                        sandbox: anywhere)
-                }
-            }
-        }
         return RequestRules(
-            apps, readPayloadSchemas(root["payload_schemas"], apps: section),
+            readCheckedApps(section, root["apns"]), readPayloadSchemas(root["payload_schemas"], apps: section),
             messageBytesMax: readLimits(root["limits"]).messageBytesMax)
     }
 
