@@ -67,12 +67,82 @@ import Testing
         picture.version = BrokerVersion(4, 1)
         picture.queues["push.requests"] = .init(policy: ["delivery-limit": "-1"])
         picture.queues["push.dead"] = .init(policy: ["delivery-limit": "5"], policyName: "mine")
-        let lines = DoctorCheck.lines(picture, topology)
+        let lines = DoctorCheck.lines(picture, topology, TopologyAdvice(virtualHost: "/"))
         #expect(lines.map(\.state) == [.ok, .warning])
         #expect(lines[0].text == "none on push.requests")
         #expect(
             lines[1].text == "push.dead: RabbitMQ 4.1 takes a message out that was given back 5 times (policy mine)")
-        #expect(lines[1].remedy.contains("--broker 4.1"))
+        #expect(lines[1].remedy == #"set "delivery-limit": -1 in policy mine"#)
+    }
+
+    /// Each remedy changes what sets the limit.
+    @Test(arguments: [
+        (
+            "4.0", nil, [:], "", "",
+            "run martlet topology apply, which sets a policy; without the management API print the "
+                + "command: martlet topology print --format rabbitmqctl --broker 4.0"
+        ),
+        (
+            "4.0", nil, [:], "push-deliveries", "",
+            "run martlet topology apply, which sets a policy; without the management "
+                + "API print the command: martlet topology print --format rabbitmqctl --broker 4.0"
+        ),
+        (
+            "4.0", nil, [:], "", "cap",
+            "run martlet topology apply, which sets a policy; without the management API print "
+                + "the command: martlet topology print --format rabbitmqctl --broker 4.0"
+        ),
+        (
+            "4.0", nil, [:], "mine", "cap",
+            #"set "delivery-limit": -1 in policy mine, which RabbitMQ applies to the queue "#
+                + "instead of push-deliveries"
+        ),
+        ("4.0", "-1", ["delivery-limit": "20"], "mine", "cap", #"set "delivery-limit": -1 in policy mine+cap"#),
+        (
+            "4.0", "7", ["delivery-limit": "-1"], "push-deliveries", "",
+            "a broker cannot change it: let it run empty, then "
+                + "rabbitmqctl delete_queue -p '/' --if-empty 'push.dead' and run martlet topology apply again"
+        ),
+        ("3.13", nil, ["delivery-limit": "5"], "mine", "", "remove delivery-limit from policy mine"),
+        (
+            "3.13", "-1", [:], "mine", "",
+            "a broker cannot change it: let it run empty, then rabbitmqctl delete_queue -p "
+                + "'/' --if-empty 'push.dead' and run martlet topology apply again"
+        ),
+    ])
+    func aRemedyChangesWhatSetsTheLimit(
+        version: String, argument: String?, policy: [String: String], user: String, ofOperator: String, remedy: String
+    ) {
+        var picture = BrokerPicture()
+        picture.version = BrokerVersion(version)
+        var queue = BrokerPicture.Queue(policy: policy, policyName: user, operatorPolicyName: ofOperator)
+        queue.arguments["x-delivery-limit"] = argument
+        picture.queues["push.dead"] = queue
+        let lines = DoctorCheck.lines(picture, Topology(), TopologyAdvice(virtualHost: "/"))
+        #expect(lines.map(\.remedy) == [remedy])
+    }
+
+    /// Without statistics the management shows no effect of policies: only an argument that limits is certain.
+    @Test(arguments: [
+        ("3.10", nil, "unseen"), ("3.10", "-1", "failure"), ("4.0", nil, "unseen"), ("4.0", "-1", "unseen"),
+        ("4.0", "7", "warning"),
+    ])
+    func disabledStatisticsHideLimits(version: String, argument: String?, state: String) {
+        var picture = BrokerPicture()
+        picture.version = BrokerVersion(version)
+        picture.showsStatistics = false
+        var queue = BrokerPicture.Queue(isPolicySeen: false)
+        queue.arguments["x-delivery-limit"] = argument
+        picture.queues["push.dead"] = queue
+        let lines = DoctorCheck.lines(picture, Topology(), TopologyAdvice(virtualHost: "/"))
+        #expect(lines.map(\.state.rawValue) == [state])
+        #expect(!picture.mayShowFormerLimits(of: Topology()))
+        guard state == "unseen" else { return }
+        #expect(
+            lines[0].text
+                == "push.dead: the management API does not show what policies set: its statistics are disabled "
+                + "(management.disable_stats)")
+        #expect(lines[0].remedy.hasSuffix("rabbitmqctl list_queues -p '/' name arguments effective_policy_definition"))
     }
 
     @Test(arguments: [(0, "ok"), (-10, "ok"), (11, "warning"), (-600, "warning"), (601, "failure"), (-4000, "failure")])

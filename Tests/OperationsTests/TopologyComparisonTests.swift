@@ -199,6 +199,42 @@ import Testing
         }
     }
 
+    /// RabbitMQ applies one policy to a queue: another one without a limit leaves the broker's default of 20.
+    @Test func aPolicyThatWinsAndSetsNoLimitLeavesTheBrokersDefault() {
+        var picture = pictureWithPolicy(of: topology)
+        picture.queues["push.dead"]?.policy = ["max-length": "5"]
+        picture.queues["push.dead"]?.policyName = "everything"
+        let fault =
+            "differs  delivery limit of queue push.dead: RabbitMQ 4.0 takes a message out that was given back 20 times "
+            + "(its default: policy everything sets no limit); set \"delivery-limit\": -1 in policy everything, which "
+            + "RabbitMQ applies to the queue instead of push-deliveries"
+        #expect(troubles(picture, topology) == [fault])
+        // What is missing besides hides nothing.
+        picture.policies = [:]
+        #expect(troubles(picture, topology).contains(fault))
+        // The argument holds where no policy sets a limit.
+        picture.queues["push.dead"]?.arguments["x-delivery-limit"] = "-1"
+        #expect(!troubles(picture, topology).contains { $0.contains("push.dead:") })
+    }
+
+    /// A green check would be a claim.
+    @Test func disabledStatisticsLeaveLimitsUnseen() {
+        var picture = pictureWithPolicy(of: topology)
+        picture.showsStatistics = false
+        for name in topology.countedQueues {
+            picture.queues[name]?.policy = [:]
+            picture.queues[name]?.isPolicySeen = false
+        }
+        #expect(
+            troubles(picture, topology) == [
+                "unseen   delivery limit of push.requests, push.quarantine, push.dead: the management API does not show "
+                    + "what policies set: its statistics are disabled (management.disable_stats); look at them: "
+                    + "rabbitmqctl list_queues -p '/' name arguments effective_policy_definition"
+            ])
+        picture.policies = [:]
+        #expect(troubles(picture, topology).first?.hasPrefix("missing  policy push-deliveries: ") == true)
+    }
+
     /// Statistics show a limit for some seconds after the policy against it was set.
     @Test func aLimitIsLookedAtAgainOnlyWhereThePolicyMayBeNew() {
         var picture = pictureWithPolicy(of: topology)

@@ -14,14 +14,23 @@ struct BrokerPicture: Sendable, Equatable {
         var policy: [String: String] = [:]
         /// Whether the management shows that already.
         var isPolicySeen = true
-        /// The policy that applies, with that of the operator after a `+`; empty: none.
+        /// The policy that applies; empty: none.
         var policyName = ""
+        /// The operator policy that applies besides; empty: none.
+        var operatorPolicyName = ""
         var consumerCount = 0
         /// Bytes of the bodies that are ready, as of some seconds ago.
         var readyBytes = 0
+
+        /// Both, with a `+` between them; empty: none.
+        var policyNames: String {
+            [policyName, operatorPolicyName].filter { !$0.isEmpty }.joined(separator: "+")
+        }
     }
 
     var version: BrokerVersion?
+    /// Whether it has statistics, with which it shows what policies come to.
+    var showsStatistics = true
     /// Of exchanges; nil: not seen.
     var exchangeTypes: Set<String>?
     /// By name, for those that are there.

@@ -35,15 +35,27 @@ final class ManagementAPI {
 
     var place: String { base.place }
 
-    /// The broker's version, its clock, UNIX seconds where it tells the time, and the types of exchange that it has.
-    func overview() throws(Failure) -> (version: String, unixSeconds: Int64?, exchangeTypes: Set<String>?) {
+    struct Overview {
+        /// The broker's.
+        var version: String
+        /// The broker's clock; nil where it does not say.
+        var unixSeconds: Int64?
+        /// nil: not shown.
+        var exchangeTypes: Set<String>?
+        /// Whether statistics are enabled.
+        var showsStatistics: Bool
+    }
+
+    func overview() throws(Failure) -> Overview {
         let response = try ask(.get, ["overview"])
         let root = try document(response).root
         guard let version = root["rabbitmq_version"]?.string else { throw strange }
         let types = root["exchange_types"]?.elements.filter { $0["enabled"]?.bool != false }.compactMap {
             $0["name"]?.string
         }
-        return (version, response.header("date").flatMap { HTTPDate.unixSeconds($0) }, types.map { Set($0) })
+        return Overview(
+            version: version, unixSeconds: response.header("date").flatMap { HTTPDate.unixSeconds($0) },
+            exchangeTypes: types.map { Set($0) }, showsStatistics: root["disable_stats"]?.bool != true)
     }
 
     /// nil: there is none of that name.
@@ -56,12 +68,12 @@ final class ManagementAPI {
     /// nil: there is none of that name.
     func queue(_ name: String) throws(Failure) -> BrokerPicture.Queue? {
         guard let found = try find(["queues", virtualHost, name]) else { return nil }
-        let names = [found.root["policy"]?.string, found.root["operator_policy"]?.string]
         return BrokerPicture.Queue(
             arguments: Self.texts(found.root["arguments"]),
             policy: Self.texts(found.root["effective_policy_definition"]),
             isPolicySeen: found.root["effective_policy_definition"] != nil,
-            policyName: names.compactMap(\.self).filter { !$0.isEmpty }.joined(separator: "+"),
+            policyName: found.root["policy"]?.string ?? "",
+            operatorPolicyName: found.root["operator_policy"]?.string ?? "",
             consumerCount: found.root["consumers"]?.int ?? 0,
             readyBytes: found.root["message_bytes_ready"]?.int ?? 0)
     }
@@ -108,6 +120,7 @@ final class ManagementAPI {
         var picture = BrokerPicture()
         let overview = try overview()
         picture.version = BrokerVersion(overview.version)
+        picture.showsStatistics = overview.showsStatistics
         picture.exchangeTypes = overview.exchangeTypes
         for wanted in topology.exchanges {
             guard let exchange = try exchange(wanted.name) else { continue }
@@ -131,13 +144,21 @@ final class ManagementAPI {
 
     /// The same once the statistics are new, by which the management shows what policies come to: they are some seconds
     /// old. Asks again for queues with a delivery limit, as long as the policy against it may just have been set.
-    func settledPicture(of topology: Topology) throws(Failure) -> BrokerPicture {
+    ///
+    /// - Parameter onWait: called with a sentence for an operator if the wait begins.
+    func settledPicture(of topology: Topology, onWait: (String) -> Void) throws(Failure) -> BrokerPicture {
         var picture = try picture(of: topology)
         let clock = ContinuousClock()
         let end = clock.now + .milliseconds(Self.statisticsLagMillisecondsMax)
+        if picture.mayShowFormerLimits(of: topology) {
+            onWait(
+                "waiting up to \(Self.statisticsLagMillisecondsMax / 1000) s for \(place): its statistics may still show the "
+                    + "delivery limits before policy "
+                    + topology.policies(of: picture.version ?? BrokerVersion(4, 0)).map(\.name).joined(separator: ", "))
+        }
         while picture.mayShowFormerLimits(of: topology), clock.now < end {
             usleep(Self.lookAgainMicroseconds)
-            for name in picture.limitedQueues(of: topology) { picture.queues[name] = try queue(name) }
+            for name in picture.unsettledQueues(of: topology) { picture.queues[name] = try queue(name) }
         }
         return picture
     }
@@ -221,8 +242,12 @@ struct ManagementAccess: Sendable {
     }
 
     /// What it shows of a topology once its statistics are new.
-    func settledPicture(of topology: Topology) async -> Result<BrokerPicture, ManagementAPI.Failure> {
-        await ask { api throws(ManagementAPI.Failure) in try api.settledPicture(of: topology) }
+    ///
+    /// - Parameter onWait: called on another thread, with a sentence for an operator, if they are waited for.
+    func settledPicture(
+        of topology: Topology, onWait: @escaping @Sendable (String) -> Void
+    ) async -> Result<BrokerPicture, ManagementAPI.Failure> {
+        await ask { api throws(ManagementAPI.Failure) in try api.settledPicture(of: topology, onWait: onWait) }
     }
 
     /// Sets a policy; what went wrong.

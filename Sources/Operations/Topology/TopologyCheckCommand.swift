@@ -13,7 +13,9 @@ struct TopologyCheckCommand {
         BrokerWait.follow(admin.connection, target.access)
         do {
             let seconds = TopologyCommand.connectDeadlineSeconds
-            let findings = try await target.findings(by: admin, deadlineSeconds: seconds)
+            let findings = try await target.findings(by: admin, deadlineSeconds: seconds) {
+                Terminal.error.line("martlet: \($0)".printable)
+            }
             return print(findings + (await queueFindings(on: loop, deadlineSeconds: seconds)))
         } catch {
             Terminal.error.line(target.access.line(error))
@@ -55,10 +57,13 @@ extension TopologyTarget {
     /// - Parameters:
     ///   - admin: is started and closed when it is needed.
     ///   - deadlineSeconds: for the connection.
+    ///   - onWait: called on another thread, with a sentence for an operator, if statistics are waited for.
     /// - Throws: when the broker cannot be reached.
-    func findings(by admin: BrokerAdmin, deadlineSeconds: Int) async throws(AMQPError) -> [TopologyFinding] {
+    func findings(
+        by admin: BrokerAdmin, deadlineSeconds: Int, onWait: @escaping @Sendable (String) -> Void
+    ) async throws(AMQPError) -> [TopologyFinding] {
         var unseen: [TopologyFinding] = []
-        switch await management?.settledPicture(of: topology) {
+        switch await management?.settledPicture(of: topology, onWait: onWait) {
         case .success(let picture):
             return TopologyComparison(topology: topology, picture: picture, advice: advice).findings
         case .failure(let failure):

@@ -93,7 +93,7 @@ struct TopologyComparison {
     /// Needed where a queue has the broker's delivery limit; compared wherever they are there.
     private var policies: [TopologyFinding] {
         guard let version = picture.version else { return [] }
-        let limited = picture.limitedQueues(of: topology)
+        let limited = picture.unsettledQueues(of: topology)
         return topology.policies(of: version).compactMap { policy in
             let subject = "policy \(policy.name)"
             guard picture.seesPolicies else {
@@ -116,17 +116,31 @@ struct TopologyComparison {
         }
     }
 
-    /// Limits that a policy of others sets. An argument that does so is a difference of the queue.
+    /// Limits that a policy of others sets, or leaves as the broker has them. An argument that sets one is a difference of
+    /// the queue.
     private var deliveryLimits: [TopologyFinding] {
         guard let version = picture.version else { return [] }
         return picture.limitedQueues(of: topology).compactMap { name in
-            guard let limit = picture.deliveryLimit(of: name), let queue = picture.queues[name],
-                !queue.policyName.isEmpty, queue.policy["delivery-limit"].flatMap({ Int($0) }) == limit.count
-            else { return nil }
+            guard let limit = picture.deliveryLimit(of: name), let queue = picture.queues[name] else { return nil }
+            switch DeliveryLimit.source(queue, version) {
+            case .argument: return nil
+            case .broker where !picture.isOvershadowed(queue, topology): return nil
+            case .broker, .policy: break
+            }
             return TopologyFinding(
                 subject: "delivery limit of queue \(name)", state: .differs,
-                advice: "\(limit.text(version, policyName: queue.policyName)); \(limit.remedy(version))")
-        }
+                advice: "\(limit.text(queue, version)); \(picture.limitRemedy(of: name, topology, advice))")
+        } + unknownLimits
+    }
+
+    private var unknownLimits: [TopologyFinding] {
+        let unknown = picture.queuesOfUnknownLimit(of: topology)
+        guard !unknown.isEmpty else { return [] }
+        return [
+            TopologyFinding(
+                subject: "delivery limit of \(unknown.joined(separator: ", "))", state: .unseen,
+                advice: "\(picture.unseenLimitsText); \(picture.unseenLimitsAdvice(advice))")
+        ]
     }
 
     private static func texts(_ arguments: [Topology.Argument]) -> [String: String] {

@@ -11,39 +11,40 @@ extension DoctorCheck {
             return [
                 .unseen(
                     "delivery limits", "only the management API shows them",
-                    remedy: "set amqp.management_url; \(TopologyAdvice.apply) declares queues without a limit")
+                    remedy: "set amqp.management_url; declare new queues without a limit: martlet topology apply")
             ]
         }
-        switch await management.settledPicture(of: topology) {
+        let notice: @Sendable (String) -> Void = { Terminal.error.line("martlet: \($0)".printable) }
+        switch await management.settledPicture(of: topology, onWait: notice) {
         case .failure(let failure):
             return [.failure("delivery limits", failure.message, remedy: "look at amqp.management_url and its user")]
         case .success(let picture):
-            return lines(picture, topology)
+            return lines(picture, topology, scene.advice)
         }
     }
 
-    static func lines(_ picture: BrokerPicture, _ topology: Topology) -> [DoctorLine] {
+    static func lines(_ picture: BrokerPicture, _ topology: Topology, _ advice: TopologyAdvice) -> [DoctorLine] {
         guard let version = picture.version else {
             return [.unseen("delivery limits", "the broker does not say its version")]
         }
         var lines: [DoctorLine] = []
         var unlimited: [String] = []
         for name in topology.countedQueues {
-            guard let queue = picture.queues[name] else { continue }
-            let limit = DeliveryLimit(queue, version)
+            guard let queue = picture.queues[name], let limit = picture.deliveryLimit(of: name) else { continue }
+            let text = "\(name): \(limit.text(queue, version))"
+            let remedy = picture.limitRemedy(of: name, topology, advice)
             switch limit {
             case .none: unlimited.append(name)
-            case .finite:
-                lines.append(
-                    .warning(
-                        "delivery limits", "\(name): \(limit.text(version, policyName: queue.policyName))",
-                        remedy: limit.remedy(version)))
-            case .atOnce:
-                lines.append(
-                    .failure(
-                        "delivery limits", "\(name): \(limit.text(version, policyName: queue.policyName))",
-                        remedy: "delete the queue when it is empty, and declare it anew without this argument"))
+            case .finite: lines.append(.warning("delivery limits", text, remedy: remedy))
+            case .atOnce: lines.append(.failure("delivery limits", text, remedy: remedy))
             }
+        }
+        let unknown = picture.queuesOfUnknownLimit(of: topology)
+        if !unknown.isEmpty {
+            lines.append(
+                .unseen(
+                    "delivery limits", "\(unknown.joined(separator: ", ")): \(picture.unseenLimitsText)",
+                    remedy: picture.unseenLimitsAdvice(advice)))
         }
         guard !unlimited.isEmpty || !lines.isEmpty else {
             return [.unseen("delivery limits", "none of the queues is there yet", remedy: TopologyAdvice.apply)]

@@ -5,14 +5,14 @@ import EventLoop
 extension DoctorCheck {
     /// Every exchange, queue and binding; what is well in one line.
     static let topology = DoctorCheck(name: "topology", secondsMax: 30) { scene, loop, _ in
-        guard let broker = scene.broker, let topology = scene.topology, let access = try? BrokerAccess(broker) else {
+        guard let target = scene.target else {
             return [.unseen("topology", "the configuration does not say where the broker is")]
         }
-        let target = TopologyTarget(
-            access: access, topology: topology, management: scene.management, virtualHost: broker.url.virtualHost)
-        let admin = access.admin(named: "martlet doctor", on: loop, deadlineSeconds: brokerAnswerSecondsMax)
+        let admin = target.access.admin(named: "martlet doctor", on: loop, deadlineSeconds: brokerAnswerSecondsMax)
         do throws(AMQPError) {
-            return lines(try await target.findings(by: admin, deadlineSeconds: brokerAnswerSecondsMax))
+            // The check of delivery limits says what both wait for.
+            return lines(
+                try await target.findings(by: admin, deadlineSeconds: brokerAnswerSecondsMax, onWait: { _ in }))
         } catch {
             return [.unseen("topology", "the broker cannot be asked: \(error.message)")]
         }
