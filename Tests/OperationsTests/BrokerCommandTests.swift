@@ -123,8 +123,10 @@ import Testing
         #expect(undecided.exit.status == .exited(2))
         #expect(
             undecided.errors == [
-                "martlet: there are several queues of requests: "
-                    + "--queue split.requests.urgent or --queue split.requests.bulk?"
+                "martlet: there are several request queues: run "
+                    + ["urgent", "bulk"].map { name in
+                        "martlet publish --config \(config) --queue split.requests.\(name) \(file("valid/alert.json"))"
+                    }.joined(separator: ", or ")
             ])
         let decided = try await martlet(
             "publish", "--config", config, "--queue", "split.requests.bulk", file("valid/alert.json"))

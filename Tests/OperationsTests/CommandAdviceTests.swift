@@ -19,6 +19,11 @@ import Testing
         #expect(
             completed("martlet topology print --broker 4.0; martlet config check", config: "a.yaml")
                 == "martlet topology print --config a.yaml --broker 4.0; martlet config check a.yaml")
+        #expect(
+            completed(
+                "martlet publish; martlet dead-letters redrive --all; martlet dead-letters import", config: "a.yaml")
+                == "martlet publish --config a.yaml; martlet dead-letters redrive --config a.yaml --all; "
+                + "martlet dead-letters import --config a.yaml")
         #expect(completed("martlet status", config: "a.yaml") == "martlet status")
     }
 

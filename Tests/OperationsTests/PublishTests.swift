@@ -1,5 +1,6 @@
 import AMQP
 import Crypto
+import JSON
 import Testing
 
 @testable import Operations
@@ -53,6 +54,7 @@ import Testing
     }
 
     @Test func whatBecameOfItInWords() {
+        let commands = CommandAdvice(Invocation.Broker())
         let cases: [(PublishOutcome, String, ExitCode)] = [
             (.confirmed, "published  abc  a.json", .success),
             (
@@ -63,15 +65,27 @@ import Testing
             (.refused(.bodyTooLarge), "refused  abc  a.json: it is too large", .failed),
         ]
         for (outcome, line, code) in cases {
-            let report = PublishReport(file: "a.json", messageID: "abc", outcome: outcome)
+            let report = PublishReport(file: "a.json", messageID: "abc", outcome: outcome, commands: commands)
             #expect(report.line == line)
             #expect(report.exitCode == code)
         }
-        let report = PublishReport(file: "a\n.json", messageID: "abc", outcome: .nacked)
+        let report = PublishReport(file: "a\n.json", messageID: "abc", outcome: .nacked, commands: commands)
         #expect(report.line.hasPrefix("refused  abc  a\u{FFFD}.json"))
         #expect(
             report.json
                 == #"{"file":"a\n.json","id":"abc","outcome":"refused","message":"the queue is full or broken"}"#)
+    }
+
+    /// A path with quotes leaves the JSON as it is to be.
+    @Test func theRemedyIsCompleteAndTheJSONValid() throws {
+        let path = #"/etc/my "martlet".yaml"#
+        let report = PublishReport(
+            file: "run martlet topology apply", messageID: "abc", outcome: .returned(code: 312, text: "NO_ROUTE"),
+            commands: CommandAdvice(configPath: path))
+        let root = try JSONDocument(report.json).root
+        #expect(
+            root["message"]?.string == "no queue takes it (NO_ROUTE); run martlet topology apply --config '\(path)'")
+        #expect(root["file"]?.string == "run martlet topology apply")
     }
 
     private func make(_ body: String, id: String? = nil) throws -> OutgoingMessage {

@@ -20,7 +20,8 @@ import Testing
         }
         return QueueConditions(
             topology: Self.topology,
-            statuses: statuses.map { QueueStatus(name: $0, messages: $1, consumers: $2) }, picture: picture)
+            statuses: statuses.map { QueueStatus(name: $0, messages: $1, consumers: $2) },
+            management: picture.map { .success($0) })
     }
 
     @Test func requestsWithoutAConsumerAreAFault() {
@@ -63,7 +64,31 @@ import Testing
         #expect(found.faults.count == (isFull ? 1 : 0), "\(found.faults)")
         guard let fault = found.faults.first else { return }
         #expect(fault.text.hasSuffix("policy cap) and refuses more: results cannot be published, and workers stop"))
-        #expect(fault.remedy.contains("policy cap"))
+        #expect(
+            fault.remedy == "consume from own, or raise \(bytes == 0 ? "max-length" : "max-length-bytes") in policy cap"
+        )
+    }
+
+    /// A policy does not change what an argument decides.
+    @Test(arguments: [
+        (["x-overflow": "reject-publish", "x-max-length": "3"], [:]),
+        (["x-overflow": "reject-publish", "x-max-length": "3"], ["max-length": "9", "overflow": "drop-head"]),
+    ])
+    func anArgumentThatDecidesIsNotLeftToAPolicy(arguments: [String: String], policy: [String: String]) {
+        let queue = BrokerPicture.Queue(arguments: arguments, policy: policy, policyName: "cap")
+        #expect(
+            conditions([("own", 3, 0)], ["own": queue]).faults.map(\.remedy) == [
+                "consume from own, or run rabbitmqctl delete_queue -p '/' --if-empty 'own' once it is empty and declare it "
+                    + "with other arguments, which alone decide here"
+            ])
+    }
+
+    @Test func aPolicyThatRefusesAtAnArgumentsLimitCanDropInstead() {
+        let queue = BrokerPicture.Queue(
+            arguments: ["x-max-length": "3"], policy: ["overflow": "reject-publish"], policyName: "cap")
+        #expect(
+            conditions([("own", 3, 0)], ["own": queue]).faults.map(\.remedy)
+                == ["consume from own, or set overflow to drop-head in policy cap"])
     }
 
     @Test func resultsThatNoQueueTakesAreAWarning() {
@@ -75,5 +100,28 @@ import Testing
     @Test func withoutTheManagementLimitsAreNotSeen() {
         let lines = DoctorCheck.lines(conditions([("push.requests", 0, 1)], nil))
         #expect(lines.map(\.state) == [.ok, .unseen])
+        #expect(lines[1].remedy == "set amqp.management_url")
+    }
+
+    @Test func disabledStatisticsHideLimits() {
+        var found = conditions([("push.requests", 0, 1)])
+        found.management = .success(BrokerPicture(showsStatistics: false))
+        let lines = DoctorCheck.lines(found)
+        #expect(lines.map(\.state) == [.ok, .unseen])
+        #expect(
+            lines.last?.text == "whether a full queue refuses messages: the management API does not show what policies "
+                + "set: its statistics are disabled (management.disable_stats)")
+    }
+
+    /// The setting is there: its value, or the user, is wrong.
+    @Test func aManagementThatFailsIsNamed() {
+        var found = conditions([("push.requests", 0, 1)], nil)
+        found.management = .failure(.init(message: "http://rabbit:15672: user ops may not see this"))
+        let lines = DoctorCheck.lines(found)
+        #expect(
+            lines.last
+                == .unseen(
+                    "queues", "whether a full queue refuses messages: http://rabbit:15672: user ops may not see this",
+                    remedy: "look at amqp.management_url and its user"))
     }
 }

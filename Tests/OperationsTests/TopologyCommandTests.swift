@@ -46,10 +46,10 @@ import Testing
         #expect(error.hasPrefix("martlet: failed   policy push-deliveries: only the management API"), "\(error)")
         #expect(
             error.hasSuffix(
-                "RabbitMQ 4.1 takes what was returned 20 times out of push.dead: rabbitmqctl set_policy -p '/' "
+                "RabbitMQ 4.1 takes what was returned 20 times out of push.dead: run rabbitmqctl set_policy -p '/' "
                     + "--apply-to queues --priority 1 'push-deliveries' "
                     + #"'^(push\.requests|push\.quarantine|push\.dead)$' '{"delivery-limit":-1}'"#
-                    + " (then apply --without-policies)"), "\(error)")
+                    + ", then martlet topology apply --url URL --without-policies"), "\(error)")
         let others = try await apply(at: "4.1.2", where: ["push.dead"], "--without-policies")
         #expect(others.exit.status == .exited(0) && others.errors == [])
         let three = try await apply(at: "3.13.7", where: ["push.dead"])

@@ -36,7 +36,7 @@ extension AMQPError {
     /// With what mends it, or shows why, where that is known.
     var advice: String {
         switch code {
-        case .notFound where replyCode == 404: "\(self): martlet topology apply"
+        case .notFound where replyCode == 404: "\(self): run: martlet topology apply --config FILE"
         // A certificate, or a login: the configuration is wrong.
         case _ where !isRetriable: "\(self)"
         case .cannotConnect, .connectionLost, .timedOut: "\(self): see there with rabbitmqctl status"

@@ -144,7 +144,8 @@ extension PublishOutcome {
     var words: String {
         switch self {
         case .confirmed: "confirmed"
-        case .returned(_, let text): "no queue takes what is published there (\(text)): martlet topology apply"
+        case .returned(_, let text):
+            "no queue takes what is published there (\(text)): run: martlet topology apply --config FILE"
         case .nacked:
             "a queue is full, or refuses it: have it read, or raise its limit (rabbitmqctl list_policies)"
         case .unknown(let error), .notSent(let error): error.advice

@@ -24,7 +24,9 @@ struct CommandAdvice: Sendable, Equatable {
     func completed(_ text: String) -> String {
         let commands = [
             ("martlet topology apply", ofBroker), ("martlet topology check", ofBroker),
-            ("martlet topology print", ofTopologyPrint), ("martlet dead-letters edit", ofBroker),
+            ("martlet topology print", ofTopologyPrint), ("martlet publish", ofBroker),
+            ("martlet dead-letters redrive", ofBroker), ("martlet dead-letters import", ofBroker),
+            ("martlet dead-letters edit", ofBroker),
             ("martlet worker", ofFile), ("martlet doctor", ofFile),
             ("martlet config check", ofFile.replacing(" --config", with: "")),
         ]

@@ -85,7 +85,7 @@ struct TopologyCommand {
             return .failed(
                 "only the management API (amqp.management_url) shows and sets it, and without it RabbitMQ \(version) takes "
                     + "what was returned \(DeliveryLimit.standard) times out of \(limited.joined(separator: ", ")): "
-                    + "\(command) (then apply --without-policies)")
+                    + "run \(command), then martlet topology apply --without-policies")
         }
         let there = picture.policies[policy.name]
         let policy = there.map { policy.raised(like: $0) } ?? policy

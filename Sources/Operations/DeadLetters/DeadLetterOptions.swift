@@ -52,6 +52,17 @@ extension DeadLetterOptions {
         }
     }
 
+    /// `martlet dead-letters import` with these options, for an operator to paste.
+    func importCommand(_ commands: CommandAdvice) -> String {
+        var words = [commands.completed("martlet dead-letters import")]
+        if firstLine > 1 { words.append("--from-line \(firstLine)") }
+        if redrives { words.append("--redrive") }
+        if let target { words.append("--to \(Shell.word(target))") }
+        if resetsAttempts { words.append("--reset-attempts") }
+        if isJSON { words.append("--json") }
+        return (words + [Shell.word(file)]).joined(separator: " ")
+    }
+
     private static let ratePerSecondMax = 1_000_000
 
     /// `stats` and so on from the command's name.

@@ -8,12 +8,17 @@ struct PublishCommand {
     let access: BrokerAccess
     let options: Invocation.PublishOptions
 
+    private var commands: CommandAdvice { CommandAdvice(options.broker) }
+
     /// Reads all files before it connects, since reading can block; what can be read is published. The worst that became
     /// of a file decides the exit code.
     func run() -> ExitCode {
         guard options.queue != nil || access.names.requestQueues.count == 1 else {
-            let choice = access.names.requestQueues.map { "--queue \($0)" }.joined(separator: " or ")
-            Terminal.error.line("martlet: there are several queues of requests: \(choice)?".printable)
+            let command = commands.completed("martlet publish")
+            let files = options.files.map { Shell.word($0) }.joined(separator: " ")
+            let choice = access.names.requestQueues.map { "\(command) --queue \(Shell.word($0)) \(files)" }
+            Terminal.error.line(
+                "martlet: there are several request queues: run \(choice.joined(separator: ", or "))".printable)
             return .usage
         }
         let files = options.files.compactMap { RequestFile.read($0) }
@@ -71,7 +76,8 @@ struct PublishCommand {
         var worst = ExitCode.success
         for (name, message) in messages {
             let outcome = await publisher.publish(message)
-            let report = PublishReport(file: name, messageID: message.messageID, outcome: outcome)
+            let report = PublishReport(
+                file: name, messageID: message.messageID, outcome: outcome, commands: commands)
             show(report)
             if report.exitCode != .success, !outcome.isUnknown { failed(message.messageID) }
             worst = .worse(worst, report.exitCode)
@@ -81,8 +87,7 @@ struct PublishCommand {
     }
 
     private func show(_ report: PublishReport) {
-        let text = CommandAdvice(options.broker).completed(options.isJSON ? report.json : report.line)
         let terminal = report.exitCode == .success || options.isJSON ? Terminal.output : Terminal.error
-        terminal.line(text)
+        terminal.line(options.isJSON ? report.json : report.line)
     }
 }

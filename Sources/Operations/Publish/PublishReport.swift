@@ -6,6 +6,8 @@ struct PublishReport: Equatable {
     var file: String
     var messageID: String
     var outcome: PublishOutcome
+    /// Completes the remedy.
+    var commands: CommandAdvice
 
     var exitCode: ExitCode {
         switch outcome {
@@ -43,7 +45,9 @@ struct PublishReport: Equatable {
     }
 
     /// nil when it was published.
-    var reason: String? {
+    var reason: String? { sentence.map { commands.completed($0) } }
+
+    private var sentence: String? {
         switch outcome {
         case .confirmed: nil
         case .returned(_, let text): "no queue takes it (\(text)); run martlet topology apply"

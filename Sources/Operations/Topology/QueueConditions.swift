@@ -14,8 +14,11 @@ struct QueueConditions: Sendable {
     let topology: Topology
     /// Depth and consumers, as AMQP shows them at once; queues that are missing, or may not be looked at, are left out.
     var statuses: [QueueStatus]
-    /// Limits of queues; nil: not seen.
-    var picture: BrokerPicture?
+    /// Limits of queues; nil: the configuration does not say where the management API is.
+    var management: Result<BrokerPicture, ManagementAPI.Failure>?
+    var advice = TopologyAdvice(virtualHost: "/")
+
+    private var picture: BrokerPicture? { management.flatMap { try? $0.get() } }
 
     var faults: [Fault] { unconsumed + full }
 
@@ -35,19 +38,30 @@ struct QueueConditions: Sendable {
     private var full: [Fault] {
         statuses.compactMap { status in
             guard let queue = picture?.queues[status.name], queue.rejectsPublishes else { return nil }
-            let limits = [
-                queue.limit("max-length").flatMap { status.messages >= $0 ? "max-length \($0)" : nil },
-                queue.limit("max-length-bytes").flatMap { queue.readyBytes >= $0 ? "max-length-bytes \($0)" : nil },
+            let reached = [
+                queue.limit("max-length").flatMap { status.messages >= $0 ? ("max-length", $0) : nil },
+                queue.limit("max-length-bytes").flatMap { queue.readyBytes >= $0 ? ("max-length-bytes", $0) : nil },
             ].compactMap(\.self)
-            guard !limits.isEmpty else { return nil }
-            let policy = queue.policyName.isEmpty ? "" : ", policy \(queue.policyName)"
+            guard !reached.isEmpty else { return nil }
+            let limits = reached.map { "\($0.0) \($0.1)" }
+            let policy = queue.policyNames.isEmpty ? "" : ", policy \(queue.policyNames)"
             return Fault(
                 queue: status.name,
                 text: "full (\(status.messages) ready, \(limits.joined(separator: ", "))\(policy)) and refuses more: "
                     + effect(of: status.name),
-                remedy: "consume from \(status.name), or raise its limit or set overflow to drop-head in "
-                    + (queue.policyName.isEmpty ? "a policy or its arguments" : "policy \(queue.policyName)"))
+                remedy: "consume from \(status.name), or \(change(of: status.name, queue, reached.map(\.0)))")
         }
+    }
+
+    /// What ends the refusals: a policy changes neither a limit nor an overflow that an argument decides.
+    private func change(of name: String, _ queue: BrokerPicture.Queue, _ reached: [String]) -> String {
+        let ofPolicy = "policy \(queue.policyNames)"
+        if reached.allSatisfy({ !queue.isLimitedByArgument($0) }) {
+            return "raise \(reached.joined(separator: " and ")) in \(ofPolicy)"
+        }
+        if queue.arguments["x-overflow"] == nil { return "set overflow to drop-head in \(ofPolicy)" }
+        let deletion = advice.deletion(ofQueue: name)
+        return "run \(deletion) once it is empty and declare it with other arguments, which alone decide here"
     }
 
     /// What a refusal by the queue stops.
@@ -71,6 +85,10 @@ extension BrokerPicture.Queue {
     fileprivate func limit(_ key: String) -> Int? {
         [arguments["x-\(key)"], policy[key]].compactMap { $0.flatMap { Int($0) } }.min()
     }
+
+    fileprivate func isLimitedByArgument(_ key: String) -> Bool {
+        arguments["x-\(key)"].flatMap { Int($0) }.map { $0 == limit(key) } ?? false
+    }
 }
 
 extension TopologyTarget {
@@ -79,11 +97,11 @@ extension TopologyTarget {
     /// - Parameter admin: is started and closed.
     /// - Throws: when the broker cannot be reached.
     func queueConditions(by admin: BrokerAdmin, deadlineSeconds: Int) async throws(AMQPError) -> QueueConditions {
-        let picture = await management?.picture(of: topology)
-        var conditions = QueueConditions(topology: topology, statuses: [])
-        if case .success(let seen) = picture { conditions.picture = seen }
+        let answer = await management?.picture(of: topology)
+        var conditions = QueueConditions(topology: topology, statuses: [], management: answer, advice: advice)
         let own = topology.queues.map(\.name)
-        let others = (conditions.picture?.queues.keys).map { $0.filter { !own.contains($0) }.sorted() } ?? []
+        let shown = (try? answer?.get())?.queues.keys.sorted() ?? []
+        let others = shown.filter { !own.contains($0) }
         admin.start()
         do {
             try await admin.waitUntilReady(deadlineSeconds: deadlineSeconds)

@@ -11,14 +11,17 @@ struct TopologyAdvice: Sendable {
 
     /// A queue has other arguments, which no declaration changes.
     func migrate(queue: String) -> String {
-        "a broker cannot change it: let it run empty, then rabbitmqctl delete_queue -p \(Shell.quoted(virtualHost)) "
-            + "--if-empty \(Shell.quoted(queue)) and \(Self.apply) again"
+        "a broker cannot change it: let it run empty, then \(deletion(ofQueue: queue)) and \(Self.apply) again"
+    }
+
+    func deletion(ofQueue queue: String) -> String {
+        "rabbitmqctl delete_queue -p \(Shell.quoted(virtualHost)) --if-empty \(Shell.quoted(queue))"
     }
 
     /// No request comes to a shard any more, but what waits comes back to it.
     func retire(shard: String) -> String {
         "no request comes to it any more; let workers of the configuration before empty it, and what waits for it, then "
-            + "rabbitmqctl delete_queue -p \(Shell.quoted(virtualHost)) --if-empty \(Shell.quoted(shard))"
+            + deletion(ofQueue: shard)
     }
 
     /// An exchange is of another kind, or has other arguments.

@@ -274,7 +274,8 @@ import Testing
             #expect(refused.output.isEmpty)
             #expect(
                 refused.errors == [
-                    "martlet: redrive without an ID, --where or --limit sends every dead letter; pass --all to send them"
+                    "martlet: redrive without an ID, --where or --limit sends every dead letter; to send them run martlet "
+                        + "dead-letters redrive --url URL --prefix \(dead.prefix) --all"
                 ])
         }
         #expect(try await dead.count() == 4)
@@ -390,7 +391,8 @@ import Testing
         #expect(try await cut.exit().status == .exited(130))
         #expect(
             await cut.errors.allLines().withoutWaits == [
-                "martlet: standard input: done up to line 4: go on with --from-line 5"
+                "martlet: standard input: done up to line 4: go on with martlet dead-letters import --url URL --prefix "
+                    + "\(dead.prefix) --from-line 5 -"
             ])
         #expect(await cut.output.allLines() == ["imported 4"])
 
@@ -430,6 +432,37 @@ import Testing
         DeadLetterQueue.expect(try await dead.take(3), are: [0, 1, 3].map { letters[$0] })
     }
 
+    /// What to do is a command that works as it stands.
+    @Test func whereADeadLetterGoesIsAskedByWholeCommands() async throws {
+        let dead = try await DeadLetterQueue("whither")
+        let directory = try TemporaryDirectory()
+        let config = try directory.write(
+            "martlet.yaml",
+            """
+            amqp: {url: "\(dead.url)", prefix: whither, request_queues: [{name: whither.a}, {name: whither.b}]}
+            apns: {keys: [{key_id: ABC123DEFG, team_id: DEF123GHIJ, key_file: AuthKey.p8}]}
+            apps: {com.example.app: {}}
+            """)
+        try await dead.publish([dead.letter(0)])
+        let id = DeadLetterQueue.id(0)
+        func advice(_ command: String, _ rest: String) -> String {
+            "where it came from is no request queue: run "
+                + ["a", "b"].map {
+                    "martlet dead-letters \(command) --config \(config) \(rest.replacing("?", with: "whither.\($0)"))"
+                }
+                .joined(separator: ", or ")
+        }
+        let redriven = try await dead.run(["redrive", id], config: config)
+        #expect(redriven.errors.first == "martlet: \(id): \(advice("redrive", "--to ? \(id)"))", "\(redriven.errors)")
+        let edited = try await dead.run(["edit", id], config: config, environment: ["VISUAL": "true"])
+        #expect(edited.errors == ["martlet: \(advice("edit", "--to ? \(id)"))"])
+        let file = directory.file("letters")
+        #expect(try await dead.run(["export", file], config: config).exit.status == .exited(0))
+        let imported = try await dead.run(["import", file, "--redrive"], config: config)
+        let left = "martlet: \(file):1: \(advice("import", "--redrive --to ? \(file)"))"
+        #expect(imported.errors.first == left, "\(imported.errors)")
+    }
+
     /// A shell would take the file itself for the editor's name.
     @Test(arguments: [
         ["VISUAL": "", "EDITOR": "sed -i s/N°/No/"], ["VISUAL": "", "EDITOR": "", "PATH": ""],
@@ -462,7 +495,8 @@ import Testing
         let chosen = "failed_at == \(DeadLetterQueue.failedAt + 9000)"
         #expect(
             refused.errors == [
-                "martlet: 2 dead letters have the id \(id): choose one with --where, the newest by --where '\(chosen)'"
+                "martlet: 2 dead letters have the id \(id): choose one with --where, the newest by martlet dead-letters "
+                    + "edit --url URL --prefix \(dead.prefix) --where '\(chosen)' \(id)"
             ])
         #expect(refused.output == [])
         DeadLetterQueue.expect(try await dead.take(4), are: letters + [letters[0]])

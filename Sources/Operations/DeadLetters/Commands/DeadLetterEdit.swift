@@ -15,9 +15,9 @@ struct DeadLetterEdit {
         defer { interruption.end() }
         let (first, failure) = await find(loop, interruption)
         guard let first else { return failure }
-        guard let queue = RedriveTarget(names: task.access.names, queue: task.options.target).queue(for: first.letter)
-        else {
-            let advice = RedriveTarget(names: task.access.names, queue: nil).advice
+        let target = RedriveTarget(names: task.access.names, queue: task.options.target)
+        guard let queue = target.queue(for: first.letter) else {
+            let advice = target.advice(task, id: task.options.ids[0])
             Terminal.error.line("martlet: \(advice)".printable)
             return .usage
         }
@@ -73,7 +73,7 @@ struct DeadLetterEdit {
             _ = task.tellMissing([])
             return (nil, .failed)
         }
-        if let advice = found.advice(for: task.options.ids[0]) {
+        if let advice = found.advice(for: task.options.ids[0], task.commands) {
             Terminal.error.line("martlet: \(advice)".printable)
         } else if first.message.isOversized {
             Terminal.error.line("martlet: its body is too large to be edited")
@@ -151,7 +151,8 @@ struct DeadLetterEdit {
         let isSettled = await scan.close()
         let isSent = outcome == .confirmed
         let id = DeadLetterText.shown(message.messageID, reveals: false)
-        let report = PublishReport(file: "to \(queue)", messageID: id, outcome: outcome)
+        let report = PublishReport(
+            file: "to \(queue)", messageID: id, outcome: outcome, commands: task.commands)
         (isSent ? Terminal.output : Terminal.error).line(report.line)
         if isSent, !isHeld || !isSettled {
             Terminal.error.line("martlet: the connection was lost: the dead letter may still be there")

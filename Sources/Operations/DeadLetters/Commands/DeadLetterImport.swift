@@ -66,7 +66,14 @@ actor DeadLetterImport {
         let last = progress.last
         guard last >= task.options.firstLine else { return }
         Terminal.error.line(
-            "martlet: \(place): done up to line \(last): go on with --from-line \(last + 1)".printable)
+            "martlet: \(place): done up to line \(last): go on with \(command(fromLine: last + 1))".printable)
+    }
+
+    /// Repeats this invocation from a line on.
+    private func command(fromLine line: Int) -> String {
+        var rest = task.options
+        rest.firstLine = line
+        return rest.importCommand(task.commands)
     }
 
     /// False after an error line when the file could not be read to its end.
@@ -114,7 +121,7 @@ actor DeadLetterImport {
             return nil
         }
         guard let queue = target.queue(for: letter) else {
-            refuse("\(place): \(target.advice)")
+            refuse("\(place): \(target.advice(task, id: letter.id))")
             return nil
         }
         let message = RedriveMessage.make(
@@ -133,7 +140,8 @@ actor DeadLetterImport {
             published += 1
             return progress.finish(line)
         }
-        let report = PublishReport(file: message.routingKey, messageID: id, outcome: outcome)
+        let report = PublishReport(
+            file: message.routingKey, messageID: id, outcome: outcome, commands: task.commands)
         refuse("\(DeadLetterText.shown(id, reveals: false)): \(report.reason ?? "not published")")
         // It would be again; the others would not.
         if case .refused = outcome { return progress.finish(line) }

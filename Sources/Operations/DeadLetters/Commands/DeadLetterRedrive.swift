@@ -157,7 +157,7 @@ actor DeadLetterRedrive {
         }
         guard let queue = target.queue(for: next.letter) else {
             counts.failed += 1
-            report(next.letter.id, "failed", target.advice)
+            report(next.letter.id, "failed", target.advice(task, id: next.letter.id))
             return nil
         }
         return RedriveMessage.make(
@@ -179,7 +179,8 @@ actor DeadLetterRedrive {
             return report(id, "redriven", nil)
         }
         if outcome.isUnknown { counts.unknown += 1 } else { counts.failed += 1 }
-        let result = PublishReport(file: message.routingKey, messageID: id, outcome: outcome)
+        let result = PublishReport(
+            file: message.routingKey, messageID: id, outcome: outcome, commands: task.commands)
         report(id, outcome.isUnknown ? "unknown" : "failed", result.reason ?? "not published")
         if case .refused = outcome { return }
         // The others would fare the same.

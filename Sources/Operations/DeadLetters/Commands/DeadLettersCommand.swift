@@ -17,8 +17,10 @@ enum DeadLettersCommand {
         }
         // Lines of JSON are for programs, which no question may stop.
         guard !options.needsConfirmation || (Question.canBeAsked && !options.isJSON) else {
+            let command = CommandAdvice(options.broker).completed("martlet dead-letters redrive")
             Terminal.error.line(
-                "martlet: redrive without an ID, --where or --limit sends every dead letter; pass --all to send them")
+                "martlet: redrive without an ID, --where or --limit sends every dead letter; to send them run "
+                    + "\(command) --all".printable)
             return .usage
         }
         let access = try options.broker.access()

@@ -19,9 +19,10 @@ struct EditChoice {
     }
 
     /// How to choose one; nil when one is.
-    func advice(for id: String) -> String? {
+    func advice(for id: String, _ commands: CommandAdvice) -> String? {
         guard others > 0 else { return nil }
-        let newest = newestFailedAt.map { #", the newest by --where 'failed_at == \#($0)'"# } ?? ""
-        return "\(others + 1) dead letters have the id \(id): choose one with --where" + newest
+        let command = commands.completed("martlet dead-letters edit")
+        let newest = newestFailedAt.map { ", the newest by \(command) --where 'failed_at == \($0)' \(Shell.word(id))" }
+        return "\(others + 1) dead letters have the id \(id): choose one with --where" + (newest ?? "")
     }
 }

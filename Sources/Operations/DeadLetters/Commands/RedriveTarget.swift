@@ -14,8 +14,14 @@ struct RedriveTarget: Sendable {
     }
 
     /// For an operator, where `queue(for:)` knows none.
-    var advice: String {
-        "where it came from is no queue of requests: "
-            + names.requestQueues.map { "--to \($0)" }.joined(separator: " or ")
+    func advice(_ task: DeadLetterTask, id: String) -> String {
+        let commands = names.requestQueues.map { queue in
+            var options = task.options
+            options.target = queue
+            if options.action == .import { return options.importCommand(task.commands) }
+            let command = task.commands.completed("martlet dead-letters \(options.action.rawValue)")
+            return "\(command) --to \(Shell.word(queue)) \(Shell.word(id))"
+        }
+        return "where it came from is no request queue: run \(commands.joined(separator: ", or "))"
     }
 }

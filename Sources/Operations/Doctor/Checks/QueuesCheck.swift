@@ -27,11 +27,20 @@ extension DoctorCheck {
                     "queues", "\(unrouted.name): \(unrouted.messages) results that no queue was bound for",
                     remedy: "bind a queue to the exchange \(names.resultsExchange) by result.#"))
         }
-        if conditions.picture == nil {
+        let unseen = "whether a full queue refuses messages"
+        switch conditions.management {
+        case .success(let picture) where picture.showsStatistics: break
+        case .success(let picture):
             lines.append(
                 .unseen(
-                    "queues", "whether a full queue refuses messages: AMQP does not show limits",
-                    remedy: "set amqp.management_url"))
+                    "queues", "\(unseen): \(picture.unseenLimitsText)",
+                    remedy: picture.unseenLimitsAdvice(conditions.advice)))
+        case .failure(let failure):
+            lines.append(
+                .unseen("queues", "\(unseen): \(failure.message)", remedy: "look at amqp.management_url and its user"))
+        case nil:
+            lines.append(
+                .unseen("queues", "\(unseen): AMQP does not show limits", remedy: "set amqp.management_url"))
         }
         let depths = (names.takenQueues + [names.deadQueue]).compactMap { conditions.status(of: $0) }
         guard !depths.isEmpty, conditions.faults.isEmpty else { return lines }
