@@ -78,6 +78,8 @@ extension CommandSyntax {
                 The body is written to a file of mode 0600 and checked when the editor ends, as often as it takes. Then it is
                 published like a redrive, with push-edited-from naming the dead letter, which is taken away. Nothing is
                 held while the editor is open. Where several have that ID, none is edited until --where leaves one of them.
+                Nothing is sent if the body is unchanged, except where only its content-encoding is wrong: the command asks
+                whether to send the body without it, and --yes answers.
 
                 \(DeadLettersText.filters)
                 """,
@@ -85,7 +87,7 @@ extension CommandSyntax {
             options: .broker + [
                 .filter,
                 OptionSyntax(name: "to", value: "QUEUE", help: "to this queue; default that which it came from"),
-                .deliveryLimit,
+                .yes, .deliveryLimit,
             ]),
         CommandSyntax(
             path: ["dead-letters", "drop"],

@@ -432,6 +432,41 @@ import Testing
         DeadLetterQueue.expect(try await dead.take(3), are: [0, 1, 3].map { letters[$0] })
     }
 
+    /// `redrive` advises `edit` for a body that needs no change.
+    @Test func aWrongContentEncodingAloneIsDropped() async throws {
+        let dead = try await DeadLetterQueue("encoding")
+        var letter = dead.letter(0)
+        letter.contentEncoding = "gzip"
+        try await dead.publish([letter])
+        let id = DeadLetterQueue.id(0)
+        let redriven = try await dead.run("redrive", id)
+        #expect(redriven.errors.last?.contains("martlet dead-letters edit") == true, "\(redriven.errors)")
+        // Whoever leaves the editor without a change may have given up.
+        let command = "martlet dead-letters edit --url URL --prefix encoding"
+        let unasked = try await dead.run("edit", id, environment: ["VISUAL": "true"])
+        #expect(unasked.output == ["unchanged: nothing was sent"])
+        #expect(
+            unasked.errors == [
+                "martlet: only content-encoding (gzip) is wrong; to send the body without it run \(command) --yes \(id)"
+            ])
+        let sent = try await dead.run("edit", id, "--yes", environment: ["VISUAL": "true"])
+        #expect(sent.exit.status == .exited(0), "\(sent.errors)")
+        let request = try #require(try await dead.take(1, from: "requests").first)
+        #expect(request.body == letter.body && request.properties.contentEncoding == nil)
+        #expect(try await dead.count() == 0)
+
+        // What no worker takes either way is not sent, nor what is well.
+        var wrong = dead.letter(1, pushType: "alrt")
+        wrong.contentEncoding = "gzip"
+        try await dead.publish([wrong, dead.letter(2)])
+        for index in 1...2 {
+            let unchanged = try await dead.run(
+                "edit", DeadLetterQueue.id(index), "--yes", environment: ["VISUAL": "true"])
+            #expect(unchanged.output == ["unchanged: nothing was sent"] && unchanged.errors == [])
+        }
+        #expect(try await dead.count() == 2)
+    }
+
     /// What to do is a command that works as it stands.
     @Test func whereADeadLetterGoesIsAskedByWholeCommands() async throws {
         let dead = try await DeadLetterQueue("whither")

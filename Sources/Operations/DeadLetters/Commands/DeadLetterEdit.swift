@@ -48,11 +48,32 @@ struct DeadLetterEdit {
         guard let body = await edited(first.copy.body, in: file, loop, interruption) else {
             return (false, interruption.code ?? .failed)
         }
-        guard body != first.copy.body else {
-            Terminal.output.line("unchanged: nothing was sent")
-            return (false, .success)
+        if body == first.copy.body {
+            guard await sendsUnchanged(first.copy, loop, interruption) else {
+                Terminal.output.line("unchanged: nothing was sent")
+                return (false, interruption.code ?? .success)
+            }
         }
         return await replace(first, by: body, to: queue, loop, interruption)
+    }
+
+    /// Whether an unchanged body is to be sent without its `content-encoding`, which is all that a worker refuses of it.
+    private func sendsUnchanged(
+        _ copy: MessageCopy, _ loop: EpollLoop, _ interruption: Interruption
+    ) async -> Bool {
+        guard let coding = ContentCoding.compression(in: copy.contentEncoding),
+            RequestCheck(task.rules).problem(in: copy.body) == nil
+        else { return false }
+        if task.options.saysYes { return true }
+        guard Question.canBeAsked else {
+            let command = task.commands.completed("martlet dead-letters edit")
+            let id = DeadLetterText.shown(task.options.ids[0], reveals: false)
+            let line = "only content-encoding (\(coding)) is wrong; to send the body without it run \(command) --yes"
+            Terminal.error.line("martlet: \(line) \(Shell.word(id))".printable)
+            return false
+        }
+        let question = "Only content-encoding (\(coding)) is wrong. Send the body without it?"
+        return await Question.ask(question, fallback: false, on: loop, interruption) ?? false
     }
 
     /// Looks for it, and gives everything back.
