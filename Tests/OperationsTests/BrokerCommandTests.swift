@@ -310,6 +310,19 @@ import Testing
         #expect(uncounted.exit.status == .exited(0))
     }
 
+    /// Nothing comes as long as nothing consumes.
+    @Test func publishThatWaitsSaysWhyNothingComes() async throws {
+        let broker = try await PrivateBroker.shared
+        _ = try await martlet("topology", "apply", "--url", broker.url, "--prefix", "idle")
+        let result = try await martlet(
+            "publish", "--url", broker.url, "--prefix", "idle", "--wait", "--timeout", "8", file("valid/alert.json"))
+        #expect(result.exit.status == .exited(4))
+        let cause =
+            "martlet: no result yet: no worker consumes from idle.requests (1 waiting); start one: martlet worker "
+            + "--config FILE"
+        #expect(result.errors.filter { $0.contains("no result yet") } == [cause], "\(result.errors)")
+    }
+
     @Test func aBrokerThatIsNotThereOrRefusesIsTold() async throws {
         let broker = try await PrivateBroker.shared
         let url = "amqp://127.0.0.1:\(try FreePort.choose())"

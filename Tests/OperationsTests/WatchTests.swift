@@ -49,6 +49,24 @@ import Testing
                 """)
     }
 
+    /// The reason in a sentence stands below the row, whole; nothing in it steers a terminal or reveals a token.
+    @Test func theReasonIsALineOfItsOwn() {
+        let table = WatchTable(width: 80, hasColors: false)
+        func below(_ message: WatchedMessage, reveals: Bool = false) -> [String] {
+            table.text(message, nowUnixMilliseconds: 10_523, revealsTokens: reveals).split(separator: "\n").dropFirst()
+                .map(String.init)
+        }
+        #expect(below(Self.invalid) == ["        It is not JSON."])
+        #expect(below(Self.dead) == ["        It lacks a payload."])
+        #expect(below(Self.rejected) == [] && below(Self.givenUpByTheBroker) == [])
+        var hostile = Self.invalid
+        hostile.message = "a\u{1B}[2J\nb \(Self.token)"
+        #expect(
+            below(hostile).count == 1 && !below(hostile)[0].contains("\u{1B}")
+                && !below(hostile)[0].contains(Self.token))
+        #expect(below(hostile, reveals: true)[0].contains(Self.token))
+    }
+
     /// Of a channel command, when who asked had gone.
     @Test func aReplyAmongTheResultsIsNoResult() {
         let reply = WatchedMessage(

@@ -62,7 +62,8 @@ extension Invocation {
                 Waits for the broker's confirmation of each, and prints its id and what became of it. The message-id
                 is the body's own id where it has one, otherwise a new UUID. With --wait it waits for the results of
                 these messages, too, and shows them as martlet watch does; the exit code is then 0 only when all were
-                accepted. A worker does not push again what was accepted under the same id: --new-id gives each
+                accepted. While no result comes it says why, as far as the broker and workers of this user on this
+                machine show it: no consumer, a pause, an open breaker. A worker does not push again what was accepted under the same id: --new-id gives each
                 another. Nothing is checked before; only a key inside aps that Apple does not define is warned of, on
                 standard error.
                 """,

@@ -34,7 +34,8 @@ struct PublishCommand {
             }
             guard options.waits else { return try await publish(messages, on: loop) }
             let results = ResultsWait(
-                loop: loop, access: access, isJSON: options.isJSON, of: messages.map(\.1))
+                loop: loop, access: access, isJSON: options.isJSON, of: messages.map(\.1),
+                lookup: ResultLookup(access: access, queue: options.queue, commands: commands))
             return try await results.run(timeoutSeconds: options.timeoutSeconds) { failed throws(AMQPError) in
                 try await publish(messages, on: loop, failed: failed)
             }

@@ -9,6 +9,7 @@ final class ResultsWait {
     private let isJSON: Bool
     private let queue: ResultsQueue
     private let table: WatchTable
+    private let lookup: ResultLookup
     private var awaited: AwaitedResults
     /// The worst that any of them was: `failed` for every outcome but `accepted`.
     private var worst = ExitCode.success
@@ -16,7 +17,8 @@ final class ResultsWait {
     private var hasHeader = false
     private var end: UnsafeContinuation<Void, Never>?
 
-    init(loop: EventLoop, access: BrokerAccess, isJSON: Bool, of messages: [OutgoingMessage]) {
+    init(loop: EventLoop, access: BrokerAccess, isJSON: Bool, of messages: [OutgoingMessage], lookup: ResultLookup) {
+        self.lookup = lookup
         self.loop = loop
         self.access = access
         self.isJSON = isJSON
@@ -53,7 +55,9 @@ final class ResultsWait {
             Terminal.error.line("martlet: no result within \(seconds) s of \(missing)".printable)
             finish(.timedOut)
         }
+        let lookups = Task(executorPreference: loop) { [lookup, loop] in await lookup.repeatUntilCancelled(on: loop) }
         await withUnsafeContinuation { end = $0 }
+        lookups.cancel()
         loop.cancel(timer)
     }
 
@@ -74,7 +78,7 @@ final class ResultsWait {
         }
         if !hasHeader { Terminal.output.line(table.header) }
         hasHeader = true
-        Terminal.output.line(table.line(watched, nowUnixMilliseconds: now))
+        Terminal.output.line(table.text(watched, nowUnixMilliseconds: now, revealsTokens: false))
     }
 
     private func finish(_ code: ExitCode) {

@@ -89,7 +89,10 @@ final class WatchCommand {
         let watched = WatchedMessage(message, isResult: message.exchange == access.names.resultsExchange)
         guard options.filter.lets(watched) else { return }
         let now = loop.now.unixMilliseconds
-        let line = options.isJSON ? json(message, watched, now) : table.line(watched, nowUnixMilliseconds: now)
+        let line =
+            options.isJSON
+            ? json(message, watched, now)
+            : table.text(watched, nowUnixMilliseconds: now, revealsTokens: options.revealsTokens)
         // Nobody reads any more: `martlet watch | head`.
         guard output.line(line) else { return finish(.success) }
         if let left {

@@ -18,6 +18,13 @@ struct WatchTable {
         return message.tint.applied(to: layout.table.line(cells), if: hasColors)
     }
 
+    /// The line, and below it the reason in a sentence if the message has one.
+    func text(_ message: WatchedMessage, nowUnixMilliseconds: Int64, revealsTokens: Bool) -> String {
+        let line = line(message, nowUnixMilliseconds: nowUnixMilliseconds)
+        guard let sentence = message.message, !sentence.isEmpty else { return line }
+        return "\(line)\n        \(DeadLetterText.shown(sentence, reveals: revealsTokens).printable)"
+    }
+
     private static func cell(
         _ column: WatchLayout.Column, _ message: WatchedMessage, _ nowUnixMilliseconds: Int64
     ) -> String? {

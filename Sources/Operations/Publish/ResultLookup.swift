@@ -1,0 +1,72 @@
+import AMQP
+import Delivery
+import EventLoop
+import HTTPClient
+
+/// Looks up at the broker and at this machine's workers why results do not come, and prints what it finds.
+struct ResultLookup: Sendable {
+    /// A worker that is well publishes a result sooner.
+    private static let firstDelaySeconds = 3
+    private static let delaySeconds = 10
+    private static let brokerSecondsMax = 5
+
+    private let access: BrokerAccess
+    /// Where the requests wait for a worker.
+    private let queues: [String]
+    private let commands: CommandAdvice
+
+    /// - Parameter queue: to which the requests are published; nil: to the exchange, which leads to all request queues.
+    init(access: BrokerAccess, queue: String?, commands: CommandAdvice) {
+        self.access = access
+        queues = queue.map { [$0] } ?? access.names.takenQueues
+        self.commands = commands
+    }
+
+    /// Prints each cause once, on standard error. The wait for results has a timeout, which ends this, too.
+    func repeatUntilCancelled(on loop: EventLoop) async {
+        var printed: Set<String> = []
+        var delay = Self.firstDelaySeconds
+        while true {
+            await loop.sleep(for: .seconds(delay))
+            guard !Task.isCancelled else { return }
+            let lines = await causes(on: loop).lines
+            guard !Task.isCancelled else { return }
+            for line in lines where printed.insert(line).inserted {
+                Terminal.error.line("martlet: no result yet: \(line)".printable)
+            }
+            delay = Self.delaySeconds
+        }
+    }
+
+    private func causes(on loop: EventLoop) async -> MissingResultCauses {
+        let broker = access.name
+        let workers = await DetachedThread.run { Self.workers(of: broker) }
+        return MissingResultCauses(queues: await statuses(on: loop), workers: workers, commands: commands)
+    }
+
+    /// Depth and consumers of the queues that the broker shows.
+    private func statuses(on loop: EventLoop) async -> [QueueStatus] {
+        let admin = access.admin(named: "martlet publish", on: loop, deadlineSeconds: Self.brokerSecondsMax)
+        admin.start()
+        var statuses: [QueueStatus] = []
+        do throws(AMQPError) {
+            try await admin.waitUntilReady(deadlineSeconds: Self.brokerSecondsMax)
+            for queue in queues { statuses.append(try await admin.status(ofQueue: queue)) }
+        } catch {
+            // The connection that awaits the results says what is wrong with the broker.
+        }
+        await admin.close()
+        return statuses
+    }
+
+    /// Workers of this user on this machine that use the broker. Blocks.
+    private static func workers(of broker: String) -> [WorkerReport] {
+        let client = HTTPClient()
+        return WorkerAddress.all(named: nil).compactMap { address in
+            guard let answer = try? address.ask(client, .get, "status"), let report = try? WorkerReport(answer),
+                report.broker == broker
+            else { return nil }
+            return report
+        }
+    }
+}
