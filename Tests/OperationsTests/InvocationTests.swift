@@ -92,6 +92,9 @@ import Testing
         ("worker -c a", "unknown option -c"),
         ("topology", "'topology' is followed by one of: apply, check, print"),
         ("topology --json", "'topology' is followed by one of: apply, check, print"),
+        ("status --live --watch", "option --watch does not go with --live"),
+        ("status --live --interval 5", "option --interval does not go with --live"),
+        ("status --live --json", "option --json does not go with --live"),
         ("topology aply", "unknown command 'topology aply'; did you mean 'topology apply'?"),
         ("topology delete", "unknown command 'topology delete'; 'topology' is followed by one of: apply, check, print"),
         (

@@ -140,6 +140,11 @@ enum Invocation: Equatable, Sendable {
         case "config check":
             self = .configCheck(paths: parsed.operands)
         case "status":
+            if options["live"] != nil,
+                let other = ["watch", "interval", "json"].first(where: { options[$0] != nil })
+            {
+                throw UsageError(message: "option --\(other) does not go with --live", command: parsed.command)
+            }
             self = .status(
                 StatusCommand.Options(
                     worker: try parsed.workerAddress(), watches: options["watch"] != nil,

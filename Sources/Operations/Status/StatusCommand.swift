@@ -20,11 +20,7 @@ struct StatusCommand {
     init(options: Options) { self.options = options }
 
     func run() -> ExitCode {
-        guard !WorkerAddress.all(named: options.worker).isEmpty else {
-            Terminal.error.line(
-                "martlet: \(ControlSocket.advice); --socket names one, and --url http://HOST:9780 asks one elsewhere")
-            return .unreachable
-        }
+        guard !WorkerAddress.all(named: options.worker).isEmpty else { return Self.noWorker }
         if options.checksLiveness { return printLiveness() }
         if options.isJSON { return printJSON() }
         var before = look()
@@ -92,7 +88,7 @@ struct StatusCommand {
                     Terminal.error.line("martlet: \(address.text): \(error.message)".printable)
                 }
             }
-            guard options.watches else { return Self.code(reports) }
+            guard options.watches else { return reports.isEmpty ? Self.noWorker : Self.code(reports) }
             sleep(UInt32(options.intervalSeconds))
         } while true
     }
@@ -113,8 +109,15 @@ struct StatusCommand {
                 return .unreachable
             }
         }
-        guard !statuses.isEmpty else { return .unreachable }
+        guard !statuses.isEmpty else { return Self.noWorker }
         return statuses.allSatisfy { $0 == 200 } ? .success : .failed
+    }
+
+    /// Also where sockets are there and their processes have ended.
+    private static var noWorker: ExitCode {
+        Terminal.error.line(
+            "martlet: \(ControlSocket.advice); --socket names one, and --url http://HOST:9780 asks one elsewhere")
+        return .unreachable
     }
 
     private static func code(_ reports: [Result<WorkerReport, WorkerReportError>]) -> ExitCode {

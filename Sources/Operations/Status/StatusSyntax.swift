@@ -7,7 +7,8 @@ extension CommandSyntax {
             what it did in the last second, what is held up, and how much lies in the queues. With --watch the table is
             drawn again and again; --json prints what /status of each worker answers, a line each.
             Exit code 0: all are ready, 1: one is not, 3: there is no worker, or one cannot be reached.
-            With --live, exit code 0: every lane of all workers makes progress, 1: a lane is stalled.
+            With --live, exit code 0: every lane of all workers makes progress, 1: a lane is stalled; --live goes with
+            neither --watch, --interval nor --json.
             """,
         options: WorkerAddress.options + [
             OptionSyntax(name: "watch", help: "go on until interrupted"),

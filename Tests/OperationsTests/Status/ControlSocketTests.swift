@@ -50,6 +50,40 @@ import Testing
                 == ["own/1.sock", "seen/1.sock"].map { directory.file($0) })
     }
 
+    /// A worker that was killed leaves its socket, behind which nothing answers.
+    @Test(arguments: [["--live"], ["--json"]])
+    func aSocketWithoutAWorkerIsNotSilent(_ options: [String]) async throws {
+        let directory = try TemporaryDirectory()
+        try #require(chmod(directory.path, 0o700) == 0)
+        let socket = try onlyBound(directory.file("1.sock"))
+        defer { close(socket) }
+        // Root may have other workers on this machine; another user has none.
+        let user: uid_t = 64_321
+        let asAnother = geteuid() == 0 ? ["setpriv", "--reuid", "\(user)", "--clear-groups"] : []
+        if !asAnother.isEmpty { try #require(chown(directory.path, user, getegid()) == 0) }
+        let result = try await ChildProcess.run(
+            asAnother + ["env", "RUNTIME_DIRECTORY=\(directory.path)", Products.executable("martlet"), "status"]
+                + options)
+        #expect(result.exit.status == .exited(3))
+        #expect(result.errors.count == 1 && result.errors[0].hasPrefix("martlet: no worker of this user is found"))
+    }
+
+    /// A socket that nothing listens on.
+    private func onlyBound(_ path: String) throws -> Int32 {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        try #require(descriptor >= 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+        let result = withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        try #require(result == 0)
+        return descriptor
+    }
+
     /// A container with a read-only file system has no folder for it.
     @Test func withoutAFolderTheLogNamesSocketCauseAndSetting() async throws {
         let directory = try TemporaryDirectory()
