@@ -108,7 +108,12 @@ import Testing
         let result = try await ChildProcess.run(["flock", lock, "timeout", "20", script], within: .seconds(30))
         #expect(result.exit.status == .exited(1), "\(result)")
         #expect(
-            result.errors.first?.hasPrefix("cannot restart workers: another restart-workers has held \(lock)") == true)
+            result.errors == [
+                "waiting up to 1 s for another restart-workers to finish",
+                "cannot restart workers: another restart-workers has held \(lock) for 1 s; no worker was restarted. Find the "
+                    + "other: lslocks --output PID,COMMAND,PATH | grep \(lock). Once it has ended run: "
+                    + "/usr/libexec/martlet/restart-workers",
+            ])
     }
 
     /// A copy that has its lock below the folder, a short wait, and a `systemctl` that knows no unit.
