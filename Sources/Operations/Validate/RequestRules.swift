@@ -1,4 +1,3 @@
-import APNSProtocol
 import Delivery
 import JSONSchema
 
@@ -31,17 +30,5 @@ struct RequestRules: Sendable {
     /// Returns the schema for an app's payloads; nil if the configuration names none.
     func payloadSchema(ofApp bundleID: String) -> CompiledSchema? {
         payloadSchemas.index(ofApp: bundleID).map { payloadSchemas.files[$0].schema }
-    }
-}
-
-extension AppDirectory.App {
-    /// An app that no connection pool serves yet: only whether there is a credential counts.
-    init(_ app: Configuration.App) {
-        func pools(in environment: APNSEnvironment) -> AppDirectory.Pools? {
-            app.credentials[environment].map { chosen in AppDirectory.Pools { chosen[$0].map { _ in 0 } } }
-        }
-        self.init(
-            bundleID: app.bundleID, defaultEnvironment: app.environment, production: pools(in: .production),
-            sandbox: pools(in: .sandbox))
     }
 }

@@ -46,13 +46,9 @@ struct ConnectionPools {
         self.keys = keys
         apps = AppDirectory(
             configuration.apps.map { app in
-                func pools(in environment: APNSEnvironment) -> AppDirectory.Pools? {
-                    guard let chosen = app.credentials[environment] else { return nil }
-                    return AppDirectory.Pools { kind in chosen[kind].flatMap { numbers[$0]?[environment]?[kind] } }
+                AppDirectory.App(app, limits: configuration.limits(of: app)) { credential, environment, kind in
+                    numbers[credential]?[environment]?[kind]
                 }
-                return AppDirectory.App(
-                    bundleID: app.bundleID, defaultEnvironment: app.environment, production: pools(in: .production),
-                    sandbox: pools(in: .sandbox), limits: configuration.limits(of: app))
             })
     }
 }
