@@ -6,8 +6,13 @@ enum Environment {
         getenv(name).map { String(cString: $0) }
     }
 
-    /// nil also for a variable that is set to nothing: `VISUAL=''` means that there is none.
+    /// nil also for a variable that is set to nothing.
     static func nonEmpty(_ name: String) -> String? {
         value(name).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// nil also for a variable without a word: `VISUAL=' '` names no program.
+    static func nonBlank(_ name: String) -> String? {
+        value(name).flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
     }
 }

@@ -501,10 +501,13 @@ import Testing
     /// A shell would take the file itself for the editor's name.
     @Test(arguments: [
         ["VISUAL": "", "EDITOR": "sed -i s/N°/No/"], ["VISUAL": "", "EDITOR": "", "PATH": ""],
+        ["VISUAL": " ", "EDITOR": "sed -i s/N°/No/"], ["VISUAL": " ", "EDITOR": "\t", "PATH": ""],
         ["VISUAL": "sed -i s/N°/No/", "TMPDIR": ""],
     ])
     func anEmptyVariableNamesNoEditor(_ environment: [String: String]) async throws {
-        let dead = try await DeadLetterQueue("unnamed" + environment.values.joined().filter(\.isLetter))
+        // The cases run at the same time.
+        let name = environment.map { "\($0)\($1.utf8.count)" }.sorted().joined()
+        let dead = try await DeadLetterQueue("unnamed\(name)")
         let directory = try TemporaryDirectory()
         try directory.write("vi", "#!/bin/sh\nexec /bin/sed -i s/N°/No/ \"$1\"\n")
         try #require(chmod(directory.file("vi"), 0o700) == 0)

@@ -10,7 +10,7 @@ struct Editor {
     ///
     /// Through the shell, since the variable may hold options.
     init?(_ path: String) {
-        let editor = Environment.nonEmpty("VISUAL") ?? Environment.nonEmpty("EDITOR") ?? "vi"
+        let editor = Environment.nonBlank("VISUAL") ?? Environment.nonBlank("EDITOR") ?? "vi"
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
