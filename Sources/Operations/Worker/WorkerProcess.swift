@@ -149,7 +149,8 @@ final class WorkerProcess: @unchecked Sendable {
     }
 
     func watchQueues() async {
-        let depths = QueueDepths(loop: loop, access: group.plan.brokerAccess, topology: group.plan.topology)
+        let depths = QueueDepths(
+            loop: loop, access: group.plan.brokerAccess, topology: group.plan.topology, log: log, commands: commands)
         queueDepths = depths
         await depths.watch()
     }
