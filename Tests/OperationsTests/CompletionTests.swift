@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct CompletionTests {
     /// The words behind `martlet`, the last of which is to be completed, and what of it bash offers.
     @Test(arguments: [
-        ("w", ["worker", "watch"]), ("config ", ["check", "example"]), ("topology ap", ["apply"]),
+        ("w", ["worker", "watch", "waits"]), ("config ", ["check", "example"]), ("topology ap", ["apply"]),
         ("--v", ["--version"]), ("help pub", ["publish"]),
         ("schema --", ["--help"]), ("config example ", ["--help"]),
         ("worker --config mart", ["martlet.yaml", "martlet two.yaml"]),

@@ -164,6 +164,11 @@ public struct Topology: Sendable, Equatable {
             ] + waitQueues.map { Binding(queue: $0.name, exchange: $0.name, routingKey: "") }
     }
 
+    /// Names of the queues in which requests wait, in the order of their delays.
+    public var waitQueues: [String] {
+        waits.flatMap { delay in (0..<WaitDelay.siblings).map { names.waitQueue(delay, sibling: $0) } }
+    }
+
     /// Whether there is a queue for them.
     public var takesChannelCommands: Bool { queues.contains { $0.name == names.channelsQueue } }
 

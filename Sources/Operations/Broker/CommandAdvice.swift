@@ -27,7 +27,7 @@ struct CommandAdvice: Sendable, Equatable {
             ("martlet topology print", ofTopologyPrint), ("martlet publish", ofBroker),
             ("martlet dead-letters redrive", ofBroker), ("martlet dead-letters import", ofBroker),
             ("martlet dead-letters edit", ofBroker),
-            ("martlet unrouted replay", ofBroker),
+            ("martlet unrouted replay", ofBroker), ("martlet waits bring-back", ofBroker),
             ("martlet worker", ofFile), ("martlet doctor", ofFile),
             ("martlet config check", ofFile.replacing(" --config", with: "")),
         ]

@@ -1,6 +1,8 @@
 extension Invocation {
     /// Every command with its options, in the order in which help lists them.
-    static let commands = general + CommandSyntax.channels + CommandSyntax.deadLetters
+    static let commands =
+        general + CommandSyntax.channels + CommandSyntax.deadLetters + CommandSyntax.waits
+        + CommandSyntax.unrouted
 
     private static let general: [CommandSyntax] = [
         CommandSyntax(

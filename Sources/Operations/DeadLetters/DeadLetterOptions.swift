@@ -9,6 +9,7 @@ struct DeadLetterOptions: Equatable, Sendable {
     static let deliveryLimitDefault = DeliveryLimit.standard
 
     var action: Action
+    var source = MessageSource.deadLetters
     var broker = Invocation.Broker()
     var ids: [String] = []
     /// Of `export`, `import` and `drop`; `-` is standard output for the first.
@@ -45,7 +46,8 @@ extension DeadLetterOptions {
 
     /// Whether dead letters become requests.
     var sendsRequests: Bool {
-        switch action {
+        guard source == .deadLetters else { return false }
+        return switch action {
         case .redrive, .edit: true
         case .import: redrives
         case .stats, .list, .show, .export, .drop: false
@@ -68,10 +70,17 @@ extension DeadLetterOptions {
     /// `stats` and so on from the command's name.
     init?(_ parsed: ParsedArguments) throws(UsageError) {
         let words = parsed.command.split(separator: " ")
-        guard words.count == 2, words[0] == "dead-letters", let action = Action(rawValue: String(words[1])) else {
-            return nil
+        guard words.count == 2 else { return nil }
+        switch (words[0], words[1]) {
+        case ("dead-letters", let word):
+            guard let action = Action(rawValue: String(word)) else { return nil }
+            self.init(action: action)
+        case ("unrouted", "list"): self.init(action: .stats, source: .unrouted, groupedBy: [.outcome, .app])
+        case ("unrouted", "replay"): self.init(action: .redrive, source: .unrouted, groupedBy: [.outcome, .app])
+        case ("waits", "list"): self.init(action: .stats, source: .waits, groupedBy: [.code, .app, .queue])
+        case ("waits", "bring-back"): self.init(action: .redrive, source: .waits, groupedBy: [.code, .app, .queue])
+        default: return nil
         }
-        self.init(action: action)
         broker = try Invocation.Broker(parsed)
         filter = parsed.options["where"]
         limit = try parsed.integer("limit", upTo: .max)
@@ -94,7 +103,7 @@ extension DeadLetterOptions {
                     message: "option --delivery-limit: each look is a delivery, and under a limit of "
                         + "\(DeadLetterScan.deliveriesSpared) or less none is to spare", command: parsed.command)
             }
-        } else if !isDeliveryLimitAssumed {
+        } else if !isDeliveryLimitAssumed || source == .waits {
             deliveryLimit = nil
         }
         switch action {
@@ -134,8 +143,9 @@ extension DeadLetterOptions {
         var keys: [DeadLetterGroups.Key] = []
         for word in text.split(separator: ",") {
             guard let key = DeadLetterGroups.Key(rawValue: String(word)) else {
-                let all = DeadLetterGroups.Key.allCases.map(\.rawValue).joined(separator: ", ")
-                throw UsageError(message: "option --by takes some of \(all), not '\(word)'", command: command)
+                throw UsageError(
+                    message: "option --by takes some of \(DeadLetterGroups.Key.list), not '\(word)'",
+                    command: command)
             }
             if !keys.contains(key) { keys.append(key) }
         }

@@ -18,7 +18,9 @@ enum DeadLetterText {
         return lines(titles, rows)
     }
 
-    static func table(_ groups: DeadLetterGroups, of seen: Int, in queue: String) -> String {
+    static func table(
+        _ groups: DeadLetterGroups, of seen: Int, in place: String, _ source: MessageSource = .deadLetters
+    ) -> String {
         let rows = groups.sorted.map { group in
             ["\(group.count)", share(group.count, of: groups.count)]
                 + group.values.map { shown($0, reveals: false) }
@@ -27,7 +29,7 @@ enum DeadLetterText {
         let titles = ["COUNT", "SHARE"] + groups.keys.map { $0.rawValue.uppercased() } + ["OLDEST", "NEWEST"]
         let sum =
             groups.count == seen
-            ? "\(seen) dead letters in \(queue)" : "\(groups.count) of \(seen) dead letters in \(queue)"
+            ? "\(seen) \(source.noun)s in \(place)" : "\(groups.count) of \(seen) \(source.noun)s in \(place)"
         return (rows.isEmpty ? "" : lines(titles, rows)) + sum.printable + "\n"
     }
 

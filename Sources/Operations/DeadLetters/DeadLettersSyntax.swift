@@ -123,21 +123,21 @@ private enum DeadLettersText {
 }
 
 extension [OptionSyntax] {
-    fileprivate static let broker: [OptionSyntax] = [.config(), .url, .prefix]
+    static let broker: [OptionSyntax] = [.config(), .url, .prefix]
 }
 
 extension OptionSyntax {
     fileprivate static let by = OptionSyntax(
-        name: "by", value: "KEYS", help: "of class, code, app, schema, age; default class,code,app")
-    fileprivate static let filter = OptionSyntax(name: "where", value: "FILTER", help: "only those that it takes")
+        name: "by", value: "KEYS", help: "of \(DeadLetterGroups.Key.list); default class,code,app")
+    static let filter = OptionSyntax(name: "where", value: "FILTER", help: "only those that it takes")
     fileprivate static let reveal = OptionSyntax(name: "reveal", help: "show whole device tokens")
-    fileprivate static let yes = OptionSyntax(name: "yes", help: "do not ask")
-    fileprivate static let deliveryLimit = OptionSyntax(
+    static let yes = OptionSyntax(name: "yes", help: "do not ask")
+    static let deliveryLimit = OptionSyntax(
         name: "delivery-limit", value: "N|none",
         help: "of the queue; default what amqp.management_url shows, else \(DeadLetterOptions.deliveryLimitDefault), "
             + "which is RabbitMQ 4's")
 
-    fileprivate static func limit(_ text: String) -> OptionSyntax {
+    static func limit(_ text: String) -> OptionSyntax {
         OptionSyntax(name: "limit", value: "N", help: text)
     }
 }

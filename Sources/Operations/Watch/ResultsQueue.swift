@@ -15,7 +15,7 @@ final class ResultsQueue {
     private static let connectDeadlineSeconds = 15
 
     private let access: BrokerAccess
-    private let name: String
+    let name: String
     private let admin: BrokerAdmin
     private let consumer: Consumer
     private let wait: BrokerWait

@@ -15,6 +15,9 @@ import Testing
         var stats = DeadLetterOptions(action: .stats)
         (stats.groupedBy, stats.filter, stats.isJSON) = ([.age, .schema], "age < 1h", true)
         #expect(try parse("dead", "stats", "--by", "age,schema,age", "--where", "age < 1h", "--json") == stats)
+        stats = DeadLetterOptions(action: .stats)
+        stats.groupedBy = [.path]
+        #expect(try parse("dead", "stats", "--by", "path") == stats)
         var redrive = DeadLetterOptions(action: .redrive)
         (redrive.ids, redrive.limit, redrive.ratePerSecond, redrive.isDryRun) = (["a", "b"], 10, 500, true)
         (redrive.target, redrive.resetsAttempts, redrive.deliveryLimit) = ("q", true, nil)
@@ -34,7 +37,10 @@ import Testing
     @Test(arguments: [
         (["dead"], "'dead-letters' is followed by one of: stats, list, show"),
         (["dead", "stat"], "unknown command 'dead-letters stat'; did you mean 'dead-letters stats'?"),
-        (["dead", "stats", "--by", "klass"], "option --by takes some of class, code, app, schema, age, not 'klass'"),
+        (
+            ["dead", "stats", "--by", "klass"],
+            "option --by takes some of class, code, app, schema, path, queue, outcome, age, not"
+        ),
         (["dead", "show"], "ID… is missing"),
         (["dead", "redrive", "--rate", "5/m"], "option --rate takes messages a second, as in 500/s, not '5/m'"),
         (["dead", "redrive", "--rate", "0"], "option --rate takes messages a second, as in 500/s, not '0'"),

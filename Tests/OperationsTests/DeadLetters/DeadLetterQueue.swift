@@ -48,6 +48,14 @@ struct DeadLetterQueue {
         return run
     }
 
+    /// Runs `martlet …`.
+    func martlet(_ words: String...) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
+        var run = try await ChildProcess.run(
+            [Products.executable("martlet")] + words + ["--url", url, "--prefix", prefix])
+        run.errors = run.errors.withoutWaits
+        return run
+    }
+
     func command(_ words: [String], _ environment: [String: String] = [:]) throws -> [String] {
         let command =
             try [Products.executable("martlet"), "dead-letters"] + words + ["--url", url, "--prefix", prefix]

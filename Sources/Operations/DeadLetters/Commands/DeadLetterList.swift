@@ -11,12 +11,12 @@ struct DeadLetterList {
         var letters: [DeadLetter] = []
         return await task.look(on: loop) { scan in
             while letters.count < limit, let found = await task.next(in: scan) { letters.append(found.letter) }
-        } conclusion: { scan, code in
+        } conclusion: { looked, code in
             let now = loop.now.unixMilliseconds
             guard show(letters, nowUnixMilliseconds: now) else { return .failed }
-            if letters.count == limit, scan.seen < scan.total, !task.options.isJSON {
+            if letters.count == limit, looked.seen < looked.total, !task.options.isJSON {
                 Terminal.error.line(
-                    "martlet: the first \(limit) of those chosen among \(scan.total); more with --limit")
+                    "martlet: the first \(limit) of those chosen among \(looked.total); more with --limit")
             }
             return code
         }

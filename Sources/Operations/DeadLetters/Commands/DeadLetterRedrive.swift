@@ -4,7 +4,8 @@ import EventLoop
 import Glibc
 import JSON
 
-/// Sends dead letters back as requests: checked again, published, confirmed, and only then taken away.
+/// Sends dead letters back as requests: checked again, published, confirmed, and only then taken away. Unrouted results and
+/// waiting requests are published again in the same way, unchecked.
 actor DeadLetterRedrive {
     /// How long somebody who reads the lines of JSON is waited for after an interruption.
     private static let readerMillisecondsMax = 1000
@@ -14,12 +15,16 @@ actor DeadLetterRedrive {
 
     private let task: DeadLetterTask
     private let interruption: Interruption
-    private let scan: DeadLetterScan
+    private var scan: DeadLetterScan
     private let target: RedriveTarget
     private let check: RequestCheck
     private var counts = RedriveCounts()
+    private var sent = 0
+    private var pace: Pace?
+    /// nil where the broker itself returns what has no queue, and in a dry run.
+    private let returns: UnroutedReturns?
     /// Those that would be sent in a dry run.
-    private var groups = DeadLetterGroups(by: [.class, .code, .app])
+    private var groups: DeadLetterGroups
     private var found: Set<String> = []
     private var failures = FirstLines()
     /// Of JSON, which standard output has not taken yet.
@@ -35,21 +40,24 @@ actor DeadLetterRedrive {
         target = RedriveTarget(names: task.access.names, queue: task.options.target)
         interruption = Interruption(on: loop)
         scan = task.scan(on: loop, interruption)
+        groups = DeadLetterGroups(by: task.options.groupedBy)
+        pace = task.options.ratePerSecond.map { Pace(perSecond: $0) }
+        returns =
+            task.options.source == .unrouted && !task.options.isDryRun
+            ? UnroutedReturns(loop: loop, access: task.access) : nil
     }
 
     private var options: DeadLetterOptions { task.options }
 
-    /// To be called on the loop's thread. Asks after a dry run where every dead letter would be sent unasked.
+    /// To be called on the loop's thread. Asks after a dry run where every message would be sent unasked.
     static func run(_ task: DeadLetterTask, on loop: EpollLoop) async -> ExitCode {
-        guard task.options.needsConfirmation else { return await DeadLetterRedrive(task, on: loop).run() }
+        guard task.options.needsConfirmation else { return await run(task, on: loop).code }
         var preview = task
         preview.options.isDryRun = true
-        let dryRun = DeadLetterRedrive(preview, on: loop)
-        let code = await dryRun.run()
-        let count = await dryRun.counts.redriven
+        let (code, count) = await run(preview, on: loop)
         guard count > 0, code == .success || code == .failed else { return code }
         let interruption = Interruption(on: loop)
-        let question = "Send \(count) dead letters of \(task.access.names.deadQueue) as requests?"
+        let question = task.options.source.question(count, task.access.names)
         let answer = await Question.ask(question, fallback: false, on: loop, interruption)
         interruption.end()
         guard let answer else { return interruption.code ?? .failed }
@@ -57,20 +65,45 @@ actor DeadLetterRedrive {
             Terminal.error.line("martlet: nothing was sent")
             return .failed
         }
-        return await DeadLetterRedrive(task, on: loop).run()
+        return await run(task, on: loop).code
+    }
+
+    private static func run(_ task: DeadLetterTask, on loop: EpollLoop) async -> (code: ExitCode, count: Int) {
+        var task = task
+        switch await task.filled(on: loop) {
+        case .failure(let failure): return (failure.code, 0)
+        case .success(let queues): task.queues = queues
+        }
+        let redrive = DeadLetterRedrive(task, on: loop)
+        return (await redrive.run(), await redrive.counts.redriven)
     }
 
     func run() async -> ExitCode {
         defer { interruption.end() }
-        if let failure = await task.open(scan) { return failure }
-        let progress = ProgressLine(on: loop, total: scan.total, isJSON: options.isJSON) { [scan] in scan.seen }
-        await redriveAll()
-        progress.end()
-        counts.seen = scan.seen
-        let code = task.end(of: scan)
-        let isSettled = await scan.close()
+        do throws(AMQPError) {
+            try await returns?.open()
+        } catch {
+            Terminal.error.line(task.access.line(error))
+            return error.isUnreachable ? .unreachable : .failed
+        }
+        var (code, isComplete) = (ExitCode.success, true)
+        for (index, queue) in task.queues.enumerated() {
+            if index > 0 { scan = task.scan(of: queue, on: loop, interruption) }
+            if let failure = await task.open(scan) {
+                guard index > 0 else {
+                    await returns?.close()
+                    return failure
+                }
+                code = failure
+                break
+            }
+            code = await redriveQueue()
+            isComplete = isComplete && scan.end == .complete
+            guard code == .success, failure == nil, sent < options.limit ?? .max else { break }
+        }
+        await returns?.close()
         if options.isDryRun, !options.isJSON {
-            Terminal.output.write(DeadLetterText.table(groups, of: scan.seen, in: scan.queue))
+            Terminal.output.write(DeadLetterText.table(groups, of: counts.seen, in: task.place, options.source))
         }
         await conclude()
         if let id = counts.firstRefused, !options.isJSON {
@@ -78,23 +111,33 @@ actor DeadLetterRedrive {
             Terminal.error.line(
                 "martlet: correct a request that would fail again: \(command) \(Shell.word(id))".printable)
         }
-        if !isSettled, !options.isDryRun, counts.redriven > 0 {
-            Terminal.error.line(
-                "martlet: \(scan.queue): whether the last were taken away is not known: run it again".printable)
-            return code == .success ? .unreachable : code
-        }
         if case .interrupted? = scan.end { return code }
-        let isMissing = scan.end == .complete && task.tellMissing(found)
+        let isMissing = isComplete && task.tellMissing(found)
         guard code == .success else { return code }
         return self.failure ?? (isMissing || counts.areSomeAmiss ? .failed : .success)
     }
 
+    /// Goes through the scan, which is open, and closes it.
+    private func redriveQueue() async -> ExitCode {
+        let before = counts.redriven
+        let progress = ProgressLine(on: loop, total: scan.total, isJSON: options.isJSON) { [scan] in scan.seen }
+        await redriveAll()
+        progress.end()
+        counts.seen += scan.seen
+        let code = task.end(of: scan)
+        let isSettled = await scan.close()
+        guard !isSettled, !options.isDryRun, counts.redriven > before else { return code }
+        Terminal.error.line(
+            "martlet: \(scan.queue): whether the last were taken away is not known: run it again".printable)
+        return code == .success ? .unreachable : code
+    }
+
     private func conclude() async {
         guard options.isJSON else {
-            Terminal.output.line(counts.line(isDryRun: options.isDryRun))
+            Terminal.output.line(counts.line(isDryRun: options.isDryRun, verb: options.source.resent))
             return
         }
-        lines += Array("\(counts.json(isDryRun: options.isDryRun))\n".utf8)
+        lines += Array("\(counts.json(isDryRun: options.isDryRun, options.source))\n".utf8)
         let deadline = loop.now.monotonic + .milliseconds(Self.readerMillisecondsMax)
         await writeLines { self.interruption.code != nil && self.loop.now.monotonic >= deadline }
         guard !lines.isEmpty else { return }
@@ -115,16 +158,19 @@ actor DeadLetterRedrive {
     }
 
     private func redriveAll() async {
-        var pace = options.ratePerSecond.map { Pace(perSecond: $0) }
         await withTaskGroup(of: Void.self) { group in
             var window = PublishWindow()
-            var sent = 0
             while failure == nil, sent < options.limit ?? .max,
                 let next = await task.next(in: scan)
             {
                 await writeLines { self.scan.isCutShort }
                 if !options.ids.isEmpty { found.formUnion(next.names) }
                 guard let message = outgoing(next) else { continue }
+                if returns?[message.routingKey] == false {
+                    counts.unroutable += 1
+                    report(next.letter.id, "unroutable", Self.unroutable(message))
+                    continue
+                }
                 sent += 1
                 if options.isDryRun {
                     counts.redriven += 1
@@ -136,6 +182,10 @@ actor DeadLetterRedrive {
                 // The wait may have ended with the scan, or the others have failed.
                 if scan.isCutShort || failure != nil { break }
                 scan.takenCount += 1
+                if let returns, returns[message.routingKey] == nil {
+                    await publish(message, next.letter.id, next.message.tag)
+                    continue
+                }
                 // Not the letter, whose body would be held beside the message's.
                 group.addTask { [id = next.letter.id, tag = next.message.tag] in await self.publish(message, id, tag) }
             }
@@ -148,6 +198,17 @@ actor DeadLetterRedrive {
         if next.message.isOversized {
             counts.refuse("size.message_bytes", nil)
             report(next.letter.id, "invalid", "the body is too large", code: "size.message_bytes")
+            return nil
+        }
+        do throws(ResendMessage.Refusal) {
+            switch options.source {
+            case .deadLetters: break
+            case .unrouted: return try ResendMessage.result(next.message, next.copy, task.access.names)
+            case .waits: return try ResendMessage.request(next.message, next.copy, task.access.names)
+            }
+        } catch {
+            counts.failed += 1
+            report(next.letter.id, "failed", error.text)
             return nil
         }
         if let problem = check.problem(in: next.copy) {
@@ -167,25 +228,41 @@ actor DeadLetterRedrive {
     private func publish(
         _ message: OutgoingMessage, _ id: String, _ tag: DeliveryTag
     ) async {
-        let outcome = await scan.publish(message)
-        scan.takenCount -= 1
+        defer { scan.takenCount -= 1 }
+        let outcome = await outcome(of: message)
         if outcome == .confirmed {
             guard scan.holds(tag) else {
                 counts.left += 1
                 return report(id, "left", "published, and the connection was lost before it was taken away")
             }
             scan.acknowledge(tag)
+            if returns?[message.routingKey] == false {
+                counts.unroutable += 1
+                return report(id, "unroutable", Self.unroutable(message))
+            }
             counts.redriven += 1
-            return report(id, "redriven", nil)
+            return report(id, options.source.resent.replacing(" ", with: "_"), nil)
         }
         if outcome.isUnknown { counts.unknown += 1 } else { counts.failed += 1 }
         let result = PublishReport(
             file: message.routingKey, messageID: id, outcome: outcome, commands: task.commands)
         report(id, outcome.isUnknown ? "unknown" : "failed", result.reason ?? "not published")
         if case .refused = outcome { return }
+        // Requests in the next wait queue may come from another queue.
+        if case .returned = outcome, options.source == .waits { return }
         // The others would fare the same.
         failure = result.exitCode
         scan.stop()
+    }
+
+    /// Publishes a message; the first of its routing key with the question whether it has a queue.
+    private func outcome(of message: OutgoingMessage) async -> PublishOutcome {
+        guard let returns, returns[message.routingKey] == nil else { return await scan.publish(message) }
+        return await returns.publishFirst(message) { await self.scan.publish($0) }
+    }
+
+    private static func unroutable(_ message: OutgoingMessage) -> String {
+        "no queue is bound for \(message.routingKey)"
     }
 
     /// A line of JSON for each; for people those that were not published, some of them.

@@ -13,11 +13,12 @@ struct DeadLetterStats {
             while let found = await task.next(in: scan) {
                 groups.add(found.letter, nowUnixMilliseconds: loop.now.unixMilliseconds)
             }
-        } conclusion: { scan, code in
+        } conclusion: { looked, code in
             let isWritten =
                 task.options.isJSON
                 ? DeadLetterText.json(groups).allSatisfy { Terminal.output.json($0) }
-                : Terminal.output.write(DeadLetterText.table(groups, of: scan.seen, in: scan.queue))
+                : Terminal.output.write(
+                    DeadLetterText.table(groups, of: looked.seen, in: task.place, task.options.source))
             return isWritten ? code : .failed
         }
     }

@@ -2,13 +2,24 @@ import AMQP
 import Delivery
 import EventLoop
 
-/// What all of the commands on dead letters begin with and end with.
+/// What all of the commands on dead letters, unrouted results and waiting requests begin with and end with.
 struct DeadLetterTask: Sendable {
     let access: BrokerAccess
+    /// At least one.
+    var queues: [String]
     var options: DeadLetterOptions
     let choice: DeadLetterChoice
     /// By which requests are checked before they are sent; nil: by the contract alone.
     var rules: RequestRules?
+
+    /// What was looked at, in all queues.
+    struct Looked {
+        var seen = 0
+        var total = 0
+    }
+
+    /// Where the messages are, for people.
+    var place: String { options.source.place(access.names) }
 
     /// Completes what an operator is advised to run.
     var commands: CommandAdvice { CommandAdvice(options.broker) }
@@ -24,23 +35,58 @@ struct DeadLetterTask: Sendable {
     ///
     /// - Parameters:
     ///   - look: goes through the scan.
-    ///   - conclusion: what is said once all is given back; the exit code is that of the scan's end.
+    ///   - conclusion: what is said once all is given back; the exit code is that of the scans' ends.
     func look(
         on loop: EpollLoop, _ look: (DeadLetterScan) async -> Void,
-        conclusion: (DeadLetterScan, ExitCode) -> ExitCode
+        conclusion: (Looked, ExitCode) -> ExitCode
     ) async -> ExitCode {
         let interruption = Interruption(on: loop)
         defer { interruption.end() }
-        let scan = scan(on: loop, interruption)
-        if let failure = await open(scan) { return failure }
-        await look(scan)
-        let code = end(of: scan)
-        await scan.close()
-        return conclusion(scan, code)
+        var (looked, code) = (Looked(), ExitCode.success)
+        switch await filled(on: loop) {
+        case .failure(let failure): return failure.code
+        case .success(let filled):
+            for queue in filled where code == .success {
+                let scan = scan(of: queue, on: loop, interruption)
+                if let failure = await open(scan) { return failure }
+                await look(scan)
+                code = end(of: scan)
+                await scan.close()
+                looked.seen += scan.seen
+                looked.total += scan.total
+            }
+        }
+        return conclusion(looked, code)
     }
 
-    func scan(on loop: EpollLoop, _ interruption: Interruption) -> DeadLetterScan {
-        DeadLetterScan(access, on: loop, interruption, deliveryLimit: options.deliveryLimit)
+    /// Said already.
+    struct Failure: Error {
+        var code: ExitCode
+    }
+
+    /// The queues that hold messages now, of several; at least one.
+    func filled(on loop: EpollLoop) async -> Result<[String], Failure> {
+        guard queues.count > 1 else { return .success(queues) }
+        let admin = access.admin(named: options.source.command, on: loop)
+        BrokerWait.follow(admin.connection, access)
+        admin.start()
+        var filled: [String] = []
+        do throws(AMQPError) {
+            for queue in queues where try await admin.status(ofQueue: queue).messages > 0 { filled.append(queue) }
+        } catch {
+            say(error)
+            await admin.close()
+            return .failure(Failure(code: error.isUnreachable ? .unreachable : .failed))
+        }
+        await admin.close()
+        return .success(filled.isEmpty ? [queues[0]] : filled)
+    }
+
+    /// - Parameter queue: nil for the only one.
+    func scan(of queue: String? = nil, on loop: EpollLoop, _ interruption: Interruption) -> DeadLetterScan {
+        DeadLetterScan(
+            of: queue ?? queues[0], options.source, access, on: loop, interruption, deliveryLimit: options.deliveryLimit
+        )
     }
 
     /// Begins a scan; the exit code after an error line, when it cannot.
@@ -53,8 +99,7 @@ struct DeadLetterTask: Sendable {
         do {
             try await scan.open()
         } catch {
-            let hint = error.code == .notFound ? "; \(commands.completed(TopologyAdvice.apply))" : ""
-            return await close(scan, error, hint: hint)
+            return await close(scan, error, ofQueue: true)
         }
         if scan.otherConsumers > 0 {
             Terminal.error.line(
@@ -63,17 +108,25 @@ struct DeadLetterTask: Sendable {
         return nil
     }
 
-    private func close(_ scan: DeadLetterScan, _ error: AMQPError, hint: String = "") async -> ExitCode {
-        Terminal.error.line(access.line(error) + hint)
+    /// - Parameter ofQueue: whether the error is about a queue of the topology.
+    private func close(_ scan: DeadLetterScan, _ error: AMQPError, ofQueue: Bool = false) async -> ExitCode {
+        if ofQueue { say(error) } else { Terminal.error.line(access.line(error)) }
         await scan.close()
         return error.isUnreachable ? .unreachable : .failed
+    }
+
+    /// An error about a queue of the topology, with what to do.
+    private func say(_ error: AMQPError) {
+        let hint = error.code == .notFound ? "; \(commands.completed(TopologyAdvice.apply))" : ""
+        Terminal.error.line(access.line(error) + hint)
     }
 
     /// The next that is chosen; nil when the scan has ended.
     func next(in scan: DeadLetterScan) async -> Found? {
         while let message = await scan.next() {
             let copy = MessageCopy(message)
-            let letter = DeadLetter(copy, bodyBytes: Int(clamping: message.bodySize))
+            var letter = DeadLetter(copy, bodyBytes: Int(clamping: message.bodySize))
+            if options.source == .unrouted { letter.readResult(copy.body) }
             if choice.takes(letter, copy, nowUnixMilliseconds: scan.loop.now.unixMilliseconds) {
                 return Found(message: message, copy: copy, letter: letter)
             }
@@ -90,7 +143,7 @@ struct DeadLetterTask: Sendable {
         case .windowFull:
             line(
                 "no more than the oldest \(DeadLetterScan.windowMax) are looked at, and there were \(scan.total): "
-                    + "redrive, or drop with --export, some of them first")
+                    + options.source.roomAdvice)
             return .failed
         case .tooLong:
             line(
@@ -105,7 +158,7 @@ struct DeadLetterTask: Sendable {
         case .worn(let deliveries):
             let limit = options.deliveryLimit ?? 0
             line(
-                "not looked at any further: a dead letter was delivered in vain \(deliveries) times, and RabbitMQ throws it "
+                "not looked at any further: a \(options.source.noun) was delivered in vain \(deliveries) times, and RabbitMQ throws it "
                     + "away after \(limit). \(DeadLetterScan.limitAdvice(scan.queue, in: access.virtualHost))")
             return .failed
         }
@@ -115,7 +168,7 @@ struct DeadLetterTask: Sendable {
     ///
     /// - Returns: whether some are missing.
     @discardableResult func tellMissing(_ found: Set<String>) -> Bool {
-        for id in missing(found) { Terminal.error.line("martlet: no dead letter \(id) was found".printable) }
+        for id in missing(found) { Terminal.error.line("martlet: no \(options.source.noun) \(id) was found".printable) }
         return isMissing(found)
     }
 

@@ -2,7 +2,7 @@ import AMQP
 import Delivery
 import EventLoop
 
-/// `martlet dead-letters …`: looks through the queue of dead letters, and acts on what was chosen.
+/// `martlet dead-letters …`, `martlet unrouted …` and `martlet waits …`: looks through queues, and acts on what was chosen.
 enum DeadLettersCommand {
     static func run(_ options: DeadLetterOptions) throws(ConfigurationError) -> ExitCode {
         var choice = DeadLetterChoice(ids: Set(options.ids))
@@ -17,22 +17,24 @@ enum DeadLettersCommand {
         }
         // Lines of JSON are for programs, which no question may stop.
         guard !options.needsConfirmation || (Question.canBeAsked && !options.isJSON) else {
-            let command = CommandAdvice(options.broker).completed("martlet dead-letters redrive")
+            let (source, word) = (options.source, options.source.resendWord)
+            let command = CommandAdvice(options.broker).completed("\(source.command) \(word)")
             Terminal.error.line(
-                "martlet: redrive without an ID, --where or --limit sends every dead letter; to send them run "
+                "martlet: \(word) without an ID, --where or --limit sends every \(source.noun); to send them run "
                     + "\(command) --all".printable)
             return .usage
         }
         let access = try options.broker.access()
         var options = options
-        if let management = ManagementAccess(try options.broker.configuration()) {
-            guard options.seekDeliveryLimit(of: access.names.deadQueue, management) else { return .failed }
+        let queues = options.source.queues(of: try options.broker.topology())
+        if options.source != .waits, let management = ManagementAccess(try options.broker.configuration()) {
+            guard options.seekDeliveryLimit(of: queues[0], management) else { return .failed }
         }
         let rules: RequestRules? =
             if options.sendsRequests, let path = options.broker.configPath {
                 try ConfigurationFile(path).requestRules()
             } else { nil }
-        let task = DeadLetterTask(access: access, options: options, choice: choice, rules: rules)
+        let task = DeadLetterTask(access: access, queues: queues, options: options, choice: choice, rules: rules)
         Interruption.block()
         switch options.action {
         case .stats: return CommandLoop.run { await DeadLetterStats(task).run(on: $0) }

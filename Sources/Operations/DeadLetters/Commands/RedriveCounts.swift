@@ -17,8 +17,10 @@ struct RedriveCounts: Equatable, Sendable {
     var unknown = 0
     /// Published and confirmed, and still there.
     var left = 0
+    /// No queue is bound for them; they are in the queue for unrouted results.
+    var unroutable = 0
 
-    var chosen: Int { redriven + invalid + failed + unknown + left }
+    var chosen: Int { redriven + invalid + failed + unknown + left + unroutable }
     var areSomeAmiss: Bool { chosen > redriven }
 
     /// Reasons that a line for people names.
@@ -45,23 +47,25 @@ struct RedriveCounts: Equatable, Sendable {
         return texts.joined(separator: ", ")
     }
 
-    func line(isDryRun: Bool, verb: String = "redriven") -> String {
+    func line(isDryRun: Bool, verb: String = MessageSource.deadLetters.resent) -> String {
         var parts = ["\(isDryRun ? "would be " : "")\(verb) \(redriven)"]
         if invalid > 0 { parts.append("would fail again \(invalid), which stay (\(reasonsText))") }
         if failed > 0 { parts.append("not published \(failed), which stay") }
         if unknown > 0 { parts.append("perhaps published \(unknown), which stay: run it again") }
+        if unroutable > 0 { parts.append("without a queue \(unroutable), which stay") }
         if left > 0 { parts.append("published and not taken away \(left): run it again") }
         return parts.joined(separator: ", ") + "; looked at \(seen)"
     }
 
-    func json(isDryRun: Bool) -> String {
+    func json(isDryRun: Bool, _ source: MessageSource = .deadLetters) -> String {
         var json = JSONWriter()
         json.beginObject()
         json.member("event", "summary")
         json.member("dry_run", isDryRun)
         json.member("seen", seen)
         json.member("chosen", chosen)
-        json.member("redriven", redriven)
+        json.key(source.resent.replacing(" ", with: "_"))
+        json.int(Int64(redriven))
         json.member("invalid", invalid)
         if invalid > 0 {
             json.beginObject("would_fail_again")
@@ -74,6 +78,7 @@ struct RedriveCounts: Equatable, Sendable {
         json.member("failed", failed)
         json.member("unknown", unknown)
         json.member("left", left)
+        if source == .unrouted { json.member("unroutable", unroutable) }
         json.endObject()
         return String(decoding: json.bytes, as: UTF8.self)
     }

@@ -56,6 +56,19 @@ struct DeadLetter: Sendable {
         if id == "-" { id = root["id"]?.string ?? id }
     }
 
+    /// Reads what the body of a result says (`schemas/result.schema.json`): results have no such headers.
+    mutating func readResult(_ body: [UInt8]) {
+        guard let root = try? JSONDocument(body).root else { return }
+        outcome = root["outcome"]?.string
+        failureClass = root["error"]?["class"]?.string ?? failureClass
+        code = root["error"]?["code"]?.string ?? code
+        reason = root["error"]?["message"]?.string
+        path = root["error"]?["path"]?.string
+        status = root["status"]?.int64
+        attempts = root["attempts"]?.int64
+        failedAt = root["finished_at"]?.int64
+    }
+
     /// Since it failed; nil when that is not told or lies ahead.
     func ageMilliseconds(at nowUnixMilliseconds: Int64) -> Int64? {
         Age.milliseconds(since: failedAt, at: nowUnixMilliseconds)

@@ -1,7 +1,9 @@
 /// How many dead letters have something in common, in bounded memory.
 struct DeadLetterGroups: Sendable {
     enum Key: String, CaseIterable, Sendable {
-        case `class`, code, app, schema, age
+        case `class`, code, app, schema, path, queue, outcome, age
+
+        static let list = allCases.map(\.rawValue).joined(separator: ", ")
     }
 
     struct Group: Equatable, Sendable {
@@ -31,6 +33,9 @@ struct DeadLetterGroups: Sendable {
             case .code: letter.code
             case .app: letter.app ?? "-"
             case .schema: letter.schema ?? "-"
+            case .path: letter.path ?? "-"
+            case .queue: letter.queue ?? "-"
+            case .outcome: letter.outcome ?? "-"
             case .age: Self.bucket(ofAge: age)
             }
         }

@@ -2,7 +2,8 @@ import AMQP
 import Delivery
 import EventLoop
 
-/// One way through the queue of dead letters, from its head to what was its end when this began.
+/// One way through a queue, from its head to what was its end when this began. What is said of dead letters here holds for
+/// unrouted results and waiting requests, too.
 ///
 /// Takes them with a window of its own and holds on to what is not acknowledged, until `close` gives all of it back at
 /// once: unharmed, in order, in front of what has come meanwhile. Giving back counts as a delivery in vain up to
@@ -28,6 +29,8 @@ final class DeadLetterScan {
     private static let quietMilliseconds = 500
     /// So many looks in a row without anything that came: somebody else has taken the rest.
     private static let quietLooksMax = 20
+    /// The same for a wait queue, which requests leave by themselves.
+    private static let quietLooksOfWaitsMax = 2
     private static let givenBackLookMilliseconds = 20
     private static let givenBackLooksMax = 500
 
@@ -58,6 +61,8 @@ final class DeadLetterScan {
     var takenCount = 0
 
     let loop: EventLoop
+    private let source: MessageSource
+    private let names: TopologyNames
     /// nil: none.
     private let deliveryLimit: Int?
     private let control: BrokerConnection
@@ -83,12 +88,15 @@ final class DeadLetterScan {
         }
     }
 
-    init(_ access: BrokerAccess, on loop: EventLoop, _ interruption: Interruption, deliveryLimit: Int?) {
+    init(
+        of queue: String, _ source: MessageSource, _ access: BrokerAccess, on loop: EventLoop,
+        _ interruption: Interruption, deliveryLimit: Int?
+    ) {
         self.loop = loop
         self.interruption = interruption
         self.deliveryLimit = deliveryLimit
-        queue = access.names.deadQueue
-        let name = "martlet dead-letters"
+        (self.queue, self.source, names) = (queue, source, access.names)
+        let name = source.command
         control = BrokerConnection(
             loop: loop, connectors: access.connectors(on: loop), configuration: access.connection(named: name))
         BrokerWait.follow(control, access)
@@ -254,7 +262,7 @@ final class DeadLetterScan {
             let status = try await admin.status(ofQueue: queue)
             quietLooks = status.messages == 0 ? quietLooks + 1 : 0
             // Those on their way to us are no longer ready, and a busy broker takes its time to read them.
-            if quietLooks >= Self.quietLooksMax { finish(.complete) }
+            if quietLooks >= (source == .waits ? Self.quietLooksOfWaitsMax : Self.quietLooksMax) { finish(.complete) }
         } catch {
             finish(.lost(error))
         }
@@ -279,7 +287,11 @@ final class DeadLetterScan {
     private func renewWorn() async {
         // A body that was too large is not here to be published.
         for message in worn where consumer.holds(message.tag) && !message.isOversized {
-            if await publisher.publish(MessageCopy(message).message(to: queue)) == .confirmed {
+            var renewed = MessageCopy(message).message(to: queue)
+            if let exchange = source.renewalExchange(names) {
+                (renewed.exchange, renewed.routingKey) = (exchange, message.routingKey)
+            }
+            if await publisher.publish(renewed) == .confirmed {
                 consumer.acknowledge(message.tag)
             }
         }
