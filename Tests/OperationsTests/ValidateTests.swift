@@ -359,6 +359,27 @@ import Testing
         #expect(fine == Run(status: .exited(0), output: ["\(right): valid"], errors: told))
     }
 
+    /// Pushes to the other one would reach Apple.
+    @Test(arguments: [
+        ("production", "sandbox", "api.sandbox.push.apple.com"), ("sandbox", "production", "api.push.apple.com"),
+    ])
+    func anEndpointThatIsOverriddenAloneIsWarnedOf(_ one: String, _ other: String, _ host: String) async throws {
+        try folder.write("AuthKey.p8", try ES256PrivateKey.generate().pkcs8PEM())
+        func check(_ apns: String) async throws -> [String] {
+            let text = ConfigurationTests.shortest.replacing("apns:\n", with: "apns:\n  \(apns)\n")
+            let run = try await martlet("config", "check", try folder.write("one.yaml", text))
+            #expect(run.status == .exited(0), "\(run.errors)")
+            return run.errors
+        }
+        let server = "{host: 127.0.0.1, port: 2197}"
+        #expect(
+            try await check("endpoints: {\(one): \(server)}") == [
+                "martlet: \(folder.file("one.yaml")): apns.endpoints overrides \(one) alone: pushes to \(other) go to "
+                    + "\(host):443; set \(other), too, or limit environments of keys"
+            ])
+        #expect(try await check("endpoints: {production: \(server), sandbox: \(server)}") == [])
+    }
+
     @Test(arguments: [
         ("{\"a\": 1,\n  \"b\": x}", 16, 40, "  \"b\": x}\n       ^"), ("", 0, 40, "\n^"), ("ab", 2, 40, "ab\n  ^"),
         ("0123456789ABCDEFGHIJ", 15, 12, "…89ABCDEFGH…\n        ^"), ("\t\u{1B}é!", 4, 40, " \u{FFFD}é!\n   ^"),

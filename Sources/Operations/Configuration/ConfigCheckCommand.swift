@@ -9,7 +9,11 @@ struct ConfigCheckCommand {
         var code = ExitCode.success
         for path in paths {
             do throws(ConfigurationError) {
-                for file in try ConfigurationFile(path).worker().payloadSchemas.files {
+                let configuration = try ConfigurationFile(path).worker()
+                for warning in configuration.apns.warnings {
+                    Terminal.error.line("martlet: \(path): \(warning)".printable)
+                }
+                for file in configuration.payloadSchemas.files {
                     for warning in file.schema.warnings {
                         Terminal.error.line("martlet: \(file.path): \(warning)".printable)
                     }

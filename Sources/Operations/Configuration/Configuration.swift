@@ -80,6 +80,19 @@ struct Configuration: Sendable {
             }
         }
 
+        /// What may be meant otherwise, and keeps no worker from starting.
+        var warnings: [String] {
+            let overridden = APNSEnvironment.allCases.filter { server(of: $0).endpoint != Server($0).endpoint }
+            guard overridden.count == 1,
+                let other = APNSEnvironment.allCases.first(where: { $0 != overridden[0] }),
+                !certificates.isEmpty || keys.contains(where: { $0.environments.contains(other) })
+            else { return [] }
+            return [
+                "apns.endpoints overrides \(overridden[0].rawValue) alone: pushes to \(other.rawValue) go to "
+                    + "\(server(of: other).endpoint); set \(other.rawValue), too, or limit environments of keys"
+            ]
+        }
+
         /// What connections go through.
         struct Proxy: Sendable, Equatable {
             var url: HTTPURL
