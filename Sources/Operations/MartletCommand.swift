@@ -10,7 +10,7 @@ public enum MartletCommand {
     public static func run(_ arguments: [String]) -> ExitCode {
         let invocation: Invocation
         do {
-            invocation = try Invocation.parse(arguments)
+            invocation = try Invocation.parse(arguments, defaultConfig: DefaultConfiguration.find())
         } catch {
             Terminal.error.line("martlet: \(error.message.printable) (see \(error.help))")
             return .usage

@@ -30,6 +30,11 @@ struct ArgumentParser: Sendable {
     }
 
     let commands: [CommandSyntax]
+    /// Value of `--config` where it is missing, unless an option takes its place.
+    var defaultConfig: String?
+
+    /// Options that say without a configuration what `--config` would say.
+    private static let insteadOfConfig: Set = ["url", "prefix", "schema"]
 
     /// - Parameter arguments: without the program's own name.
     func parse(_ arguments: [String]) throws(UsageError) -> Result {
@@ -82,6 +87,11 @@ struct ArgumentParser: Sendable {
             guard parsed.options.updateValue(value, forKey: option.name) == nil else {
                 throw UsageError(message: "option \(spelled) is given twice", command: command.name)
             }
+        }
+        if command.options.contains(where: { $0.name == "config" }), parsed.options["config"] == nil,
+            Self.insteadOfConfig.isDisjoint(with: parsed.options.keys)
+        {
+            parsed.options["config"] = defaultConfig
         }
         for option in command.options where option.isRequired && parsed.options[option.name] == nil {
             throw UsageError(message: "option \(option.spelling) is missing", command: command.name)

@@ -36,7 +36,10 @@ extension Invocation {
                 """,
             operands: "FILE…",
             options: [
-                OptionSyntax(name: "config", value: "FILE", help: "the worker's configuration file (YAML)"), .json,
+                OptionSyntax(
+                    name: "config", value: "FILE",
+                    help: "the worker's configuration file (YAML); \(DefaultConfiguration.help)"),
+                .json,
                 OptionSyntax(name: "schema", value: "FILE", help: "the schema; default that of messages"),
                 OptionSyntax(name: "all-errors", help: "tell all errors of a document, not the first alone"),
                 OptionSyntax(name: "lines", help: "each line is a document, and checked as it comes"),
@@ -87,7 +90,9 @@ extension Invocation {
 
 extension OptionSyntax {
     static func config(isRequired: Bool = false) -> OptionSyntax {
-        OptionSyntax(name: "config", value: "FILE", help: "the configuration file (YAML)", isRequired: isRequired)
+        OptionSyntax(
+            name: "config", value: "FILE", help: "the configuration file (YAML); \(DefaultConfiguration.help)",
+            isRequired: isRequired)
     }
     static let json = OptionSyntax(name: "json", help: "print JSON lines")
     static let url = OptionSyntax(

@@ -24,6 +24,9 @@ struct HelpText: Sendable {
     static let summary =
         "sends push notifications: from RabbitMQ, checked by JSON Schema, to APNs, and the results back."
 
+    static let configVariable =
+        "configuration file of commands without --config; empty: none; not set: \(DefaultConfiguration.path)"
+
     private var overview: String {
         """
         Martlet \(Self.summary)
@@ -35,6 +38,9 @@ struct HelpText: Sendable {
 
         Options:
         \(Self.columns([("--help", "help; after a command: on that command"), ("--version", "the version")]))
+
+        Environment:
+        \(Self.columns([(DefaultConfiguration.variable, Self.configVariable)]))
 
         Exit codes:
         \(Self.columns(ExitCode.allCases.map { ("\($0.rawValue)", $0.meaning) }))

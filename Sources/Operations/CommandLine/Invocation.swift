@@ -81,9 +81,11 @@ enum Invocation: Equatable, Sendable {
         var files: [String]
     }
 
-    /// - Parameter arguments: without the program's own name.
-    static func parse(_ arguments: [String]) throws(UsageError) -> Invocation {
-        switch try ArgumentParser(commands: commands).parse(arguments) {
+    /// - Parameters:
+    ///   - arguments: without the program's own name.
+    ///   - defaultConfig: the configuration file of commands that are given none.
+    static func parse(_ arguments: [String], defaultConfig: String? = nil) throws(UsageError) -> Invocation {
+        switch try ArgumentParser(commands: commands, defaultConfig: defaultConfig).parse(arguments) {
         case .help(let command): return .help(HelpText(commands: commands).text(for: command))
         case .version: return .version
         case .command(let parsed): return try Invocation(parsed)

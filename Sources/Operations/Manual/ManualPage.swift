@@ -21,6 +21,10 @@ struct ManualPage {
                 ("SYNOPSIS", ".B martlet\n.I COMMAND\n[options]\n"),
                 ("COMMANDS", Self.list(commands.map { ("\\fB\(Self.escaped($0.name))\\fR", $0.summary) })),
                 ("OPTIONS", Self.list([Self.help, ("\\fB\\-\\-version\\fR", "the version")])),
+                (
+                    "ENVIRONMENT",
+                    Self.list([("\\fB\(DefaultConfiguration.variable)\\fR", HelpText.configVariable)])
+                ),
                 ("EXIT STATUS", Self.list(ExitCode.allCases.map { ("\\fB\($0.rawValue)\\fR", $0.meaning) })),
                 ("SEE ALSO", commands.map { ".BR \(Self.escaped(Self.pageName($0))) (1)\n" }.joined()),
             ])

@@ -16,7 +16,9 @@ struct SpawnPlan {
         name = command.first.flatMap { $0.split(separator: "/").last.map(String.init) } ?? "(no command)"
         // Not even a runner that crashes leaves a process behind.
         arguments = ["/usr/bin/setpriv", "--pdeathsig", whenOrphaned.rawValue, "--"] + command
-        self.environment = (environment ?? Self.ownEnvironment()).sorted { $0.key < $1.key }.map { "\($0)=\($1)" }
+        // A configuration of the machine's is none of a test's.
+        self.environment = (environment ?? Self.ownEnvironment()).merging(["MARTLET_CONFIG": ""]) { said, _ in said }
+            .sorted { $0.key < $1.key }.map { "\($0)=\($1)" }
         for (number, stream) in streams.enumerated() {
             let isInput = number == 0
             switch stream {
