@@ -6,7 +6,15 @@ import Telemetry
 
 /// Dead letters as people and scripts read them. Device tokens are shortened unless they are asked for.
 enum DeadLetterText {
-    static func table(_ letters: [DeadLetter], reveals: Bool, nowUnixMilliseconds: Int64) -> String {
+    /// What a narrow window does without, the ids last; `show` has all of it.
+    private static let economies: [FittedTable.Economy] = [
+        ("REASON", 24), ("APP", 12), ("REASON", 0), ("CLASS", 0), ("APP", 0), ("CODE", 16), ("AGE", 0), ("ID", 9),
+    ]
+
+    /// - Parameter width: of the window; nil: nothing is cut.
+    static func table(
+        _ letters: [DeadLetter], reveals: Bool, nowUnixMilliseconds: Int64, width: Int? = nil
+    ) -> String {
         let rows = letters.map { letter in
             [
                 shown(letter.id, reveals: reveals), letter.failureClass, letter.code,
@@ -15,7 +23,8 @@ enum DeadLetterText {
             ] + (reveals ? [letter.deviceToken ?? "-"] : []) + [shown(letter.reason ?? "-", reveals: reveals)]
         }
         let titles = ["ID", "CLASS", "CODE", "APP", "AGE"] + (reveals ? ["TOKEN"] : []) + ["REASON"]
-        return lines(titles, rows)
+        let table = FittedTable(titles: titles, fitting: rows, width: width, economies)
+        return ([table.header] + rows.map(table.line)).map { $0 + "\n" }.joined()
     }
 
     static func table(

@@ -16,6 +16,10 @@ extension CommandSyntax {
         CommandSyntax(
             path: ["dead-letters", "show"],
             summary: "Show all of a dead letter: why, headers, body.",
+            discussion: """
+                Of several dead letters with the same ID, reason and body it prints the first and the number of the others;
+                with --json each of them.
+                """,
             operands: "ID…", operandValues: .text,
             options: .broker + [.reveal, .deliveryLimit, .json]),
         CommandSyntax(

@@ -20,12 +20,21 @@ struct Terminal: Sendable {
     /// Whether a person may be looking.
     var isTerminal: Bool { isatty(descriptor) == 1 }
 
-    /// Characters in a line of the terminal; of what is no terminal, or does not say, what a wide one has.
-    var width: Int {
-        var size = winsize()
-        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 150 }
-        return Int(size.ws_col)
+    /// What a person sees at once.
+    struct Window: Equatable {
+        var columns: Int
+        var rows: Int
     }
+
+    /// nil if this is no terminal, or the terminal does not report its size.
+    var window: Window? {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
+        return Window(columns: Int(size.ws_col), rows: Int(size.ws_row))
+    }
+
+    /// Characters in a line of the terminal; of what is no terminal, or does not say, what a wide one has.
+    var width: Int { window?.columns ?? 150 }
 
     /// Writes all of the line, waiting for a slow reader.
     /// - Returns: false when nobody reads it any more (`martlet watch | head`).

@@ -23,14 +23,26 @@ struct StatusCommand {
         guard !WorkerAddress.all(named: options.worker).isEmpty else { return Self.noWorker }
         if options.checksLiveness { return printLiveness() }
         if options.isJSON { return printJSON() }
+        let pause = options.watches && Terminal.output.isTerminal ? RedrawPause() : nil
+        defer { pause?.end() }
         var before = look()
         repeat {
-            sleep(UInt32(options.intervalSeconds))
+            switch wait(pause) {
+            case .timePassed: break
+            case .quit: return Self.code(before.workers.map(\.report))
+            case .signal(let signal): return signal == SIGINT ? .interrupted : .terminated
+            }
             let now = look()
             guard draw(now, since: before) else { return .failed }
             before = now
         } while options.watches
         return Self.code(before.workers.map(\.report))
+    }
+
+    private func wait(_ pause: RedrawPause?) -> RedrawPause.End {
+        if let pause { return pause.wait(seconds: options.intervalSeconds) }
+        sleep(UInt32(options.intervalSeconds))
+        return .timePassed
     }
 
     private struct Look {
@@ -69,9 +81,11 @@ struct StatusCommand {
             let difference = earlier.flatMap { earlier in report?.totals.since(earlier.totals) }
             return StatusTable.Line(address: worker.address.text, report: worker.report, difference: difference)
         }
+        let isRedrawn = options.watches && Terminal.output.isTerminal
         let table = StatusTable(
-            lines: lines, seconds: (now.at - before.at) / .seconds(1), hasColors: Terminal.output.hasColors)
-        let home = options.watches && Terminal.output.isTerminal ? "\u{1B}[H\u{1B}[J" : ""
+            lines: lines, seconds: (now.at - before.at) / .seconds(1), hasColors: Terminal.output.hasColors,
+            window: Terminal.output.window, isRedrawn: isRedrawn)
+        let home = isRedrawn ? "\u{1B}[H\u{1B}[J" : ""
         return Terminal.output.write(home + (now.workers.isEmpty ? "no worker\n" : table.text))
     }
 

@@ -5,13 +5,13 @@ extension CommandSyntax {
         discussion: """
             Finds the workers of this user by their control sockets. Says of each whether it takes messages and why not,
             what it did in the last second, what is held up, and how much lies in the queues. With --watch the table is
-            drawn again and again; --json prints what /status of each worker answers, a line each.
+            drawn again and again, as much of it as fits the window, until q or Ctrl-C; --json prints what /status of each worker answers, a line each.
             Exit code 0: all are ready, 1: one is not, 3: there is no worker, or one cannot be reached.
             With --live, exit code 0: every lane of all workers makes progress, 1: a lane is stalled; --live goes with
             neither --watch, --interval nor --json.
             """,
         options: WorkerAddress.options + [
-            OptionSyntax(name: "watch", help: "go on until interrupted"),
+            OptionSyntax(name: "watch", help: "go on until q or an interruption"),
             OptionSyntax(name: "interval", value: "SECONDS", help: "between two looks; default 1"),
             OptionSyntax(name: "json", help: "print JSON lines"),
             OptionSyntax(name: "live", help: "print only what /livez answers, for liveness probes"),

@@ -14,8 +14,35 @@ struct StatusTable {
     /// Between the two looks.
     let seconds: Double
     let hasColors: Bool
+    /// Tables become as narrow as it is; nil: nothing is cut.
+    var window: Terminal.Window?
+    /// Whether each line is one line of the window and there are at most as many: they are drawn again and again.
+    var isRedrawn = false
 
-    var text: String { ([workers] + sentences + heldUp + limitedApps + queues).joined() }
+    var text: String {
+        let text = ([workers] + sentences + heldUp + limitedApps + queues).joined()
+        guard isRedrawn, let window else { return text }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        // The last row is the cursor's.
+        let rows = max(1, window.rows - 1)
+        guard lines.count > rows else { return text }
+        let left = lines.count - rows + 1
+        return Self.block(lines.prefix(rows - 1).map { String($0) } + ["… \(left) more lines; q leaves"])
+    }
+
+    /// What a narrow window does without.
+    private static let economies: [FittedTable.Economy] = [
+        ("LANES", 0), ("P50", 0), ("UP", 0), ("RETRIED/S", 0), ("TAKEN/S", 0), ("HELD/S", 0), ("P99", 0),
+        ("WORKER", 16), ("REFUSED/S", 0), ("IN FLIGHT", 0), ("WORKER", 8), ("STATE", 8),
+    ]
+
+    private var width: Int? { window?.columns }
+
+    /// A line of words: cut only where lines must not wrap.
+    private func sentence(_ text: String) -> String {
+        guard isRedrawn, let width else { return text }
+        return text.shortened(to: width)
+    }
 
     private var reports: [WorkerReport] { lines.compactMap { try? $0.report.get() } }
 
@@ -36,7 +63,7 @@ struct StatusTable {
             row += [0.5, 0.99].map { done.milliseconds(ofQuantile: $0).map { "\($0) ms" } ?? "-" }
             return row
         }
-        let table = TextTable(titles: titles, fitting: rows)
+        let table = FittedTable(titles: titles, fitting: rows, width: width, Self.economies)
         let body = zip(lines, rows).map { line, row in
             tint(of: line).map { $0.applied(to: table.line(row), if: hasColors) } ?? table.line(row)
         }
@@ -62,7 +89,7 @@ struct StatusTable {
             case .failure(let error): ["\(line.address): \(error.message)"]
             }
         }
-        return sentences.isEmpty ? [] : ["\n" + Self.block(sentences.map(\.printable))]
+        return sentences.isEmpty ? [] : ["\n" + Self.block(sentences.map { sentence($0.printable) })]
     }
 
     private static func leaving(_ report: WorkerReport) -> [String] {
@@ -132,7 +159,8 @@ struct StatusTable {
     private func section(_ titles: [String], _ rows: [[String]]) -> [String] {
         guard !rows.isEmpty else { return [] }
         let table = TextTable(titles: titles, fitting: rows)
-        return ["\n" + Self.block([Tint.heading.applied(to: table.header, if: hasColors)] + rows.map(table.line))]
+        let header = Tint.heading.applied(to: sentence(table.header), if: hasColors)
+        return ["\n" + Self.block([header] + rows.map { sentence(table.line($0)) })]
     }
 
     private static func block(_ lines: [String]) -> String { lines.map { $0 + "\n" }.joined() }

@@ -2,13 +2,14 @@ import AMQP
 import Crypto
 import Delivery
 import EventLoop
+import Glibc
 
 /// Shows results and dead letters as they come.
 final class WatchCommand {
     /// How long a lost connection is tried again: less than the queue is kept, so that nothing is missed.
     private static let reconnectDeadlineSeconds = 40
 
-    private let loop: EventLoop
+    private let loop: EpollLoop
     private let access: BrokerAccess
     private let options: Invocation.WatchOptions
     private let output: Terminal
@@ -18,7 +19,7 @@ final class WatchCommand {
     private var result: ExitCode?
     private var reconnectDeadline: TimerToken?
 
-    init(loop: EventLoop, access: BrokerAccess, options: Invocation.WatchOptions, output: Terminal = .output) {
+    init(loop: EpollLoop, access: BrokerAccess, options: Invocation.WatchOptions, output: Terminal = .output) {
         self.loop = loop
         self.access = access
         self.options = options
@@ -28,11 +29,41 @@ final class WatchCommand {
     }
 
     func run() async -> ExitCode {
+        let quits = quitByKey()
+        defer { quits?() }
         do {
             return try await watch()
         } catch {
             Terminal.error.line(access.line(error))
             return error.isUnreachable ? .unreachable : .failed
+        }
+    }
+
+    /// Ends the command by `q` where a person watches; signals end it in order then, so that the terminal is as it was.
+    ///
+    /// - Returns: undoes it; nil where no person watches.
+    private func quitByKey() -> (() -> Void)? {
+        guard output.isTerminal, let keys = KeyInput() else { return nil }
+        Interruption.block()
+        let interruption = Interruption(on: loop)
+        interruption.atOnce = { keys.end() }
+        interruption.onSignal = { [self] in finish(interruption.code ?? .interrupted) }
+        var watch: DescriptorWatch?
+        watch = DescriptorWatch(
+            loop: loop, descriptor: STDIN_FILENO, for: .readable,
+            action: { [self] in
+                switch keys.read() {
+                case .quit: finish(.success)
+                case .other: break
+                case .ended:
+                    watch?.end()
+                    watch = nil
+                }
+            }, abandoned: {})
+        return {
+            watch?.end()
+            interruption.end()
+            keys.end()
         }
     }
 

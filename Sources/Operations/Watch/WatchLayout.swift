@@ -20,22 +20,18 @@ struct WatchLayout {
 
     /// - Parameter width: of the terminal; nil: nothing is cut.
     init(width: Int?) {
-        var widths = Self.widths
-        for (column, widthMin) in Self.economies {
-            let tooWide = Self.total(widths) - (width ?? .max)
-            guard tooWide > 0, let current = widths[column] else { continue }
-            widths[column] = widthMin == 0 ? nil : max(widthMin, current - tooWide)
-        }
-        columns = Column.allCases.filter { widths[$0] != nil }
-        table = TextTable(
-            columns: columns.map { column in
-                TextTable.Column(
-                    title: column.rawValue.uppercased(), width: widths[column] ?? 0, isWhole: width == nil)
+        let all = Column.allCases
+        var widths = all.map { Self.widths[$0] }
+        FittedTable.shrink(
+            &widths, to: width,
+            Self.economies.compactMap { economy in
+                all.firstIndex(of: economy.column).map { ($0, economy.widthMin) }
             })
-    }
-
-    /// With two spaces between columns.
-    private static func total(_ widths: [Column: Int]) -> Int {
-        widths.values.reduce(0, +) + 2 * (widths.count - 1)
+        let shown = zip(all, widths).compactMap { column, width in width.map { (column, $0) } }
+        columns = shown.map(\.0)
+        table = TextTable(
+            columns: shown.map { column, columnWidth in
+                TextTable.Column(title: column.rawValue.uppercased(), width: columnWidth, isWhole: width == nil)
+            })
     }
 }

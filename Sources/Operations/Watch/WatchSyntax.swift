@@ -7,9 +7,10 @@ extension CommandSyntax {
         discussion: """
             Listens with queues of its own, which end with it: consumers of results miss nothing. Only what is published
             after it says that it is listening is seen; of several filters all must hold. AGE is the time since the result
-            or dead letter was published. The reason in a sentence, if there is one, is a line of its own. A terminal that is too narrow gets fewer and narrower columns; in a pipe or a
-            file nothing is cut. With --json a line for each: what the columns say, and the message itself with its
-            properties, headers and body; of a body that is not JSON the base64.
+            or dead letter was published. The reason in a sentence, if there is one, is a line of its own. On a terminal q
+            ends it. A terminal that is too narrow gets fewer and narrower columns; in a pipe or a file nothing is cut. With
+            --json a line for each: what the columns say, and the message itself with its properties, headers and body; of
+            a body that is not JSON the base64.
             """,
         options: [
             .config(), .url, .prefix, .json,

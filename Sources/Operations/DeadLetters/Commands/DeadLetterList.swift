@@ -27,7 +27,9 @@ struct DeadLetterList {
         let reveals = task.options.reveals
         guard task.options.isJSON else {
             return Terminal.output.write(
-                DeadLetterText.table(letters, reveals: reveals, nowUnixMilliseconds: nowUnixMilliseconds))
+                DeadLetterText.table(
+                    letters, reveals: reveals, nowUnixMilliseconds: nowUnixMilliseconds,
+                    width: Terminal.output.window?.columns))
         }
         return letters.allSatisfy {
             Terminal.output.json(

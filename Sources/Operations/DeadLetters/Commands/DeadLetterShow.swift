@@ -1,7 +1,7 @@
 import EventLoop
 import Glibc
 
-/// Shows all of some dead letters.
+/// Shows all of some dead letters; to people, one of many that are the same.
 struct DeadLetterShow {
     let task: DeadLetterTask
 
@@ -10,10 +10,12 @@ struct DeadLetterShow {
     func run(on loop: EpollLoop) async -> ExitCode {
         var found: Set<String> = []
         var isWritten = true
+        var repeated = RepeatedLetters()
         return await task.look(on: loop) { scan in
             // One may have several dead letters.
             while isWritten, let next = await task.next(in: scan) {
                 found.formUnion(next.names)
+                guard task.options.isJSON || repeated.add(next.letter, body: next.copy.body) else { continue }
                 let (reveals, now) = (task.options.reveals, loop.now.unixMilliseconds)
                 let text =
                     task.options.isJSON
@@ -24,6 +26,7 @@ struct DeadLetterShow {
                 isWritten = await FileWriter.write(&bytes, to: STDOUT_FILENO, on: loop, unless: { scan.isCutShort })
             }
         } conclusion: { _, code in
+            if isWritten { isWritten = repeated.lines.allSatisfy { Terminal.output.line($0.printable) } }
             guard isWritten, code == .success else { return code == .success ? .failed : code }
             return task.tellMissing(found) ? .failed : .success
         }
