@@ -51,8 +51,8 @@ public enum MartletCommand {
             return ConfigCheckCommand(paths: paths).run()
         case .status(let options):
             return StatusCommand(options: options).run()
-        case .pause(let isPaused, let scope, let worker):
-            return PauseCommand(isPaused: isPaused, scope: scope, worker: worker).run()
+        case .pause(let options):
+            return PauseCommand(options: options).run()
         case .deadLetters(let options):
             return try DeadLettersCommand.run(options)
         case .configExample:

@@ -22,12 +22,15 @@ import Testing
     }
 
     private static func table(_ window: Terminal.Window?, isRedrawn: Bool) throws -> StatusTable {
-        let status = WorkerStatus(
+        var status = WorkerStatus(
             worker: "mailhost.example/71234/0.1.0", version: "0.1.0", processID: 7, uptimeSeconds: 3725,
             phase: .running, reasons: [String(repeating: "a long reason ", count: 12)], pauses: ["everything"],
             lanes: [], leaving: [], certificates: [], broker: "rabbit:5672",
             queues: (0..<30).map { .init(name: "push.requests.\($0)", messages: 12, consumers: 2) },
             queuesSecondsOld: 4, totals: WorkerTotals(), inFlight: 9, logLinesDropped: 0, spansDropped: 0)
+        status.pauseReports = [
+            PauseReport(target: "everything", note: PauseNote(by: "ana", reason: "key rotation"), seconds: 182)
+        ]
         let report = try WorkerReport(HTTPResponse(status: 200, body: status.json))
         let line = StatusTable.Line(address: "x", report: .success(report), difference: WorkerTotals())
         return StatusTable(lines: [line], seconds: 1, hasColors: false, window: window, isRedrawn: isRedrawn)
@@ -49,6 +52,14 @@ import Testing
         #expect(text.split(separator: "\n")[0].columns <= 80 && text.split(separator: "\n").count > 30)
         #expect(text.contains(String(repeating: "a long reason ", count: 11)))
         #expect(try Self.table(nil, isRedrawn: false).text.contains("LANES  IN FLIGHT"))
+    }
+
+    @Test func aPauseSaysWhoWhyAndSinceWhen() throws {
+        let text = try Self.table(nil, isRedrawn: false).text
+        let row = text.split(separator: "\n").first { $0.hasPrefix("everything") }
+        #expect(
+            row?.split(separator: " ").joined(separator: " ")
+                == "everything paused 3m 2s by ana: key rotation; martlet resume lets it go on")
     }
 
     @Test func ofManyTheSameOneIsShown() {

@@ -125,10 +125,15 @@ extension TroubledBrokerTests {
 
         @Test func aPausedWorker() async throws {
             try await Operator.with("paused") { look in
-                #expect(try await look.martlet("pause", "--socket", look.socket) == 0)
+                let pause = ["pause", "--socket", look.socket, "--reason"]
+                #expect(try await look.martlet(pause + ["key rotation"]) == 0)
+                let again = try await ChildProcess.run([Products.executable("martlet")] + pause + ["another"])
+                let answer = again.output.joined()
+                #expect(answer.contains("everything was paused already, paused by "), "\(answer)")
+                #expect(answer.contains(": key rotation, ") && answer.hasSuffix("s ago"), "\(answer)")
                 try await look.logs("worker.paused")
                 try await look.expect(
-                    status: ["paused", "an operator has paused it: martlet resume"],
+                    status: ["paused", ": key rotation; martlet resume", "an operator has paused it: martlet resume"],
                     unready: "an operator has paused it", alert: "MartletPausedLong")
                 #expect(try await look.martlet("resume", "--socket", look.socket) == 0)
                 try await look.publish(5)

@@ -10,7 +10,8 @@ struct WorkerRoutes {
     /// All metrics as text, with what the status says.
     let metrics: (WorkerStatus) -> String
     /// Answers with a sentence, or says that there is nothing of that name.
-    let pause: (PauseScope, Bool, @escaping (AdminResponse) -> Void) -> Void
+    /// With nil it resumes.
+    let pause: (PauseScope, PauseNote?, @escaping (AdminResponse) -> Void) -> Void
 
     /// What anybody may see.
     var views: [AdminRoute] {
@@ -38,10 +39,12 @@ struct WorkerRoutes {
     var controls: [AdminRoute] {
         [("/pause", true), ("/resume", false)].map { path, isPaused in
             AdminRoute(
-                .post, path, query: PauseScope.words, "\(path.dropFirst()) all, a key, a certificate or a topic",
+                .post, path, query: PauseScope.words + (isPaused ? PauseNote.words : []),
+                "\(path.dropFirst()) all, a key, a certificate or a topic",
                 later: { exchange throws(AdminError) in
                     let scope = try Self.scope(of: exchange.request)
-                    pause(scope, isPaused) { exchange.answer($0) }
+                    let note = PauseNote(by: exchange.request.query("by"), reason: exchange.request.query("reason"))
+                    pause(scope, isPaused ? note : nil) { exchange.answer($0) }
                 })
         }
     }
@@ -55,7 +58,10 @@ struct WorkerRoutes {
     private static func ready(_ status: WorkerStatus) -> AdminResponse {
         let held =
             status.breakers.map { "\($0.route) is held up: \($0.code): \($0.sentence)" }
-            + status.pauses.map { "\($0) is paused: \(PauseScope.remedy(of: $0))" }
+            + status.pauses.map { pause in
+                let report = status.pauseReports.first { $0.target == pause }
+                return "\(pause) is \(report?.text ?? "paused"): \(PauseScope.remedy(of: pause))"
+            }
         let lines = (status.isReady ? ["ok"] : status.reasons) + held
         return .text(status.isReady ? 200 : 503, lines.map { $0 + "\n" }.joined())
     }

@@ -56,6 +56,14 @@ extension WorkerStatus {
                 }
             }
             $0.array("paused", pauses) { $0.string($1) }
+            $0.array("pauses", pauseReports) { json, pause in
+                json.object {
+                    $0.member("target", pause.target)
+                    if let by = pause.note.by { $0.member("by", by) }
+                    if let reason = pause.note.reason { $0.member("reason", reason) }
+                    $0.member("seconds_paused", pause.seconds)
+                }
+            }
             $0.array("certificates", certificates) { json, certificate in
                 json.object {
                     $0.member("name", certificate.name)

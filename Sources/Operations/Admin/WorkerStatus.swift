@@ -33,6 +33,8 @@ struct WorkerStatus: Sendable {
     var reasons: [String]
     /// What an operator has paused; lanes that have not begun will know it then.
     var pauses: [String]
+    /// The same with who, why and since when.
+    var pauseReports: [PauseReport] = []
     var lanes: [Lane]
     /// Those of configurations before this one that settle what they hold.
     var leaving: [Lane]

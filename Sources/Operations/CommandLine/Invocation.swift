@@ -17,7 +17,7 @@ enum Invocation: Equatable, Sendable {
     case validate(ValidateOptions)
     case configCheck(paths: [String])
     case status(StatusCommand.Options)
-    case pause(Bool, PauseScope, WorkerAddress?)
+    case pause(PauseCommand.Options)
     case deadLetters(DeadLetterOptions)
     case configExample
     case schema(PrintedSchema)
@@ -153,7 +153,10 @@ enum Invocation: Equatable, Sendable {
                     intervalSeconds: try parsed.integer("interval", upTo: 3600) ?? 1, isJSON: options["json"] != nil,
                     checksLiveness: options["live"] != nil))
         case "pause", "resume":
-            self = .pause(parsed.command == "pause", try parsed.pauseScope(), try parsed.workerAddress())
+            self = .pause(
+                PauseCommand.Options(
+                    isPaused: parsed.command == "pause", scope: try parsed.pauseScope(),
+                    worker: try parsed.workerAddress(), reason: options["reason"], saysYes: options["yes"] != nil))
         case "config example":
             self = .configExample
         case "schema":

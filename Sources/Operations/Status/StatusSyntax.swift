@@ -23,9 +23,12 @@ extension CommandSyntax {
         discussion: """
             What was taken is settled as ever. Messages of a paused key, certificate or topic go to the wait queues without a
             try being counted, for at most retry.hold_max; when none is named, all messages stay in their queues. It lasts
-            until martlet resume, or the end of the worker.
+            until martlet resume, or the end of the worker. Without --key, --certificate and --topic it asks on a terminal,
+            and shows what is paused already. martlet status shows who paused, why and since when.
             """,
-        options: pauseOptions)
+        options: pauseOptions + [
+            OptionSyntax(name: "reason", value: "TEXT", help: "why; martlet status shows it"), .yes,
+        ])
 
     static let resume = CommandSyntax(
         path: ["resume"], summary: "Undo martlet pause.",

@@ -103,7 +103,11 @@ struct StatusTable {
     private var heldUp: [String] {
         var rows: [(holding: WorkerReport.HeldUp, workers: [String])] = []
         for report in reports {
-            for holding in report.heldUp + report.paused.map(WorkerReport.HeldUp.init(pause:)) {
+            for holding in report.heldUp
+                + report.paused.map({ pause in
+                    WorkerReport.HeldUp(pause: pause, report.pauses.first { $0.target == pause })
+                })
+            {
                 // Several workers say the same of what they share, each since a time of its own.
                 if let known = rows.firstIndex(where: { $0.holding.isSame(as: holding) }) {
                     rows[known].workers.append(report.worker)
@@ -119,7 +123,7 @@ struct StatusTable {
             rows.flatMap { holding, workers in
                 // What is so everywhere is one line.
                 (workers.count == reports.count ? ["all"] : workers).map { worker in
-                    [holding.route, holding.code, holding.code == "paused" ? "-" : Self.duration(holding.seconds)]
+                    [holding.route, holding.code, holding.seconds < 0 ? "-" : Self.duration(holding.seconds)]
                         + (hasSeveral ? [worker] : []) + [holding.sentence]
                 }
             })
@@ -182,9 +186,12 @@ struct StatusTable {
 }
 
 extension WorkerReport.HeldUp {
-    fileprivate init(pause: String) {
+    /// - Parameter report: nil when the worker says no more than that it is paused.
+    fileprivate init(pause: String, _ report: PauseReport?) {
+        let note = report?.note.text.map { "\($0); " } ?? ""
         self.init(
-            route: pause, code: "paused", sentence: "\(PauseScope.remedy(of: pause)) lets it go on", seconds: 0)
+            route: pause, code: "paused", sentence: "\(note)\(PauseScope.remedy(of: pause)) lets it go on",
+            seconds: report?.seconds ?? -1)
     }
 
     fileprivate func isSame(as other: Self) -> Bool {

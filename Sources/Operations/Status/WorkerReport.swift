@@ -61,6 +61,8 @@ struct WorkerReport: Sendable {
     var heldUp: [HeldUp] = []
     var limitedApps: [LimitedApp] = []
     var paused: [String] = []
+    /// Of those, which say more.
+    var pauses: [PauseReport] = []
     var broker = "-"
     var queues: [Queue] = []
     /// Since the worker has asked for them.
@@ -86,6 +88,13 @@ struct WorkerReport: Sendable {
         leaving = Leaving(root["lanes_leaving"].map { Array($0.elements) } ?? [])
         totals = root["totals"].map { WorkerTotals($0) } ?? totals
         paused = root["paused"]?.elements.compactMap(\.string) ?? []
+        pauses =
+            root["pauses"]?.elements.map {
+                PauseReport(
+                    target: $0["target"]?.string ?? "-",
+                    note: PauseNote(by: $0["by"]?.string, reason: $0["reason"]?.string),
+                    seconds: $0["seconds_paused"]?.int ?? 0)
+            } ?? []
         heldUp =
             root["breakers"]?.elements.map {
                 HeldUp(

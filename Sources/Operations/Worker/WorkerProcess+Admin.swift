@@ -45,7 +45,7 @@ extension WorkerProcess {
             worker: group.plan.lane.worker, version: MartletCommand.version, processID: Int(getpid()),
             uptimeSeconds: Int(startedAt.duration(to: loop.now.monotonic).components.seconds),
             phase: !life.isRunning ? .draining : group.isStarted ? .running : .starting, reasons: reasons,
-            pauses: pauses.map(\.description),
+            pauses: pauses.map(\.scope.description), pauseReports: pauses.map { $0.report(at: loop.now.monotonic) },
             lanes: lanes, leaving: leaving,
             certificates: certificateReport.certificates.map {
                 WorkerStatus.Certificate(name: $0.name, notAfterSeconds: $0.contents.validSeconds.upperBound)
@@ -64,14 +64,21 @@ extension WorkerProcess {
     }
 
     /// Known to the lanes that run, and to those that have yet to start.
-    private func pause(_ scope: PauseScope, _ isPaused: Bool, _ answer: @escaping (AdminResponse) -> Void) {
+    ///
+    /// - Parameter note: of a pause; nil resumes.
+    private func pause(_ scope: PauseScope, _ note: PauseNote?, _ answer: @escaping (AdminResponse) -> Void) {
         guard group.plan.lane.knows(scope) else {
             return answer(.error(404, "there is no \(scope) in the configuration"))
         }
-        let isNews = pauses.contains(scope) != isPaused
-        pauses.removeAll { $0 == scope }
-        if isPaused { pauses.append(scope) }
-        if isNews { log.info(isPaused ? .paused : .resumed, [.pauseScope: .describing(scope)]) }
+        let isPaused = note != nil
+        let former = pauses.first { $0.scope == scope }
+        let isNews = (former != nil) != isPaused
+        let since = loop.now.monotonic
+        if isNews {
+            pauses.removeAll { $0.scope == scope }
+            if let note { pauses.append(Pause(scope: scope, note: note, since: since)) }
+            log.info(isPaused ? .paused : .resumed, [.pauseScope: .describing(scope)])
+        }
         // Those answer nobody that have yet to take their place.
         for lane in coming?.lanes ?? [] { lane.pause(scope, isPaused) { _ in } }
         ask(
@@ -85,11 +92,14 @@ extension WorkerProcess {
                     return answer(.error(503, "\(scope) will be \(verb) as soon as lanes turn that do not now"))
                 }
                 let others = isPaused || self.pauses.isEmpty ? "" : "; still paused: \(self.pausesText)"
-                answer(.text(200, (isNews ? "\(verb) \(scope)" : "\(scope) was \(verb) already") + "\(others)\n"))
+                let already = former.map { ", \($0.report(at: since).text)" } ?? ""
+                answer(
+                    .text(200, (isNews ? "\(verb) \(scope)" : "\(scope) was \(verb) already\(already)") + "\(others)\n")
+                )
             })
     }
 
-    private var pausesText: String { pauses.map(\.description).joined(separator: ", ") }
+    private var pausesText: String { pauses.map(\.scope.description).joined(separator: ", ") }
 
     /// Asks lanes, and answers once all have said something or the time is up.
     ///

@@ -46,7 +46,7 @@ final class WorkerProcess: @unchecked Sendable {
     let spans: SpanExporter?
     var queueDepths: QueueDepths?
     /// What an operator has paused.
-    var pauses: [PauseScope] = []
+    var pauses: [Pause] = []
     let startedAt: MonotonicTime
     private let manager: ServiceManager
     private let copies = CopyMemory()
@@ -187,7 +187,7 @@ final class WorkerProcess: @unchecked Sendable {
             ended: { [self] in
                 loop.post { self.laneEnded(index, of: group) }
             })
-        for scope in pauses { group.lanes[index].pause(scope, true) { _ in } }
+        for pause in pauses { group.lanes[index].pause(pause.scope, true) { _ in } }
     }
 
     private var spanReceiver: (@Sendable (SpanBuffer) -> Void)? {

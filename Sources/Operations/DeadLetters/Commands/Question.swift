@@ -23,6 +23,12 @@ final class Question {
         return answer.isEmpty ? fallback : answer.lowercased().hasPrefix("y")
     }
 
+    /// The same without a loop; an interruption ends the process. An empty line means no.
+    static func askAtOnce(_ text: String) -> Bool {
+        Terminal.error.write("\(text.printable) [y/N] ")
+        return readLine()?.lowercased().hasPrefix("y") ?? false
+    }
+
     private func line(on loop: EpollLoop, _ interruption: Interruption) async -> String? {
         let former = interruption.onSignal
         defer { interruption.onSignal = former }
