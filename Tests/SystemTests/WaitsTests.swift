@@ -1,0 +1,44 @@
+import JSON
+import TestKit
+import Testing
+
+extension SystemTests {
+    /// The cause of an hour's wait is repaired.
+    @Suite struct Waits {
+        @Test func whatWaitsIsPushedAtOnceWhenItIsBroughtBack() async throws {
+            let stage = try await Stage("broughtback")
+            try await stage.applyTopology()
+            await stage.desk.collect(stage.queue("results"))
+            let worker = try await stage.worker()
+            try await stage.apns.ask(
+                "POST", "/v1/faults",
+                #"{"id":"busy","match":{},"action":{"answer":{"status":503,"reason":"ServiceUnavailable"}}}"#)
+            let samples = Sample.make(10)
+            try await stage.publish(samples)
+            while try await martlet(stage, "list", "--by", "code").reduce(0, { $0 + ($1["count"]?.int ?? 0) })
+                < samples.count
+            {}
+            try await stage.apns.ask("DELETE", "/v1/faults/busy")
+
+            // A breaker that is still open sends some back to wait.
+            var last: JSONValue?
+            while await stage.desk.collected(stage.queue("results")).count < samples.count {
+                last = try await martlet(stage, "bring-back", "--all").last
+                #expect(last?["event"]?.string == "summary" && last?["failed"]?.int == 0)
+            }
+            let results = try await stage.told(of: samples)
+            #expect(results.odd(samples) { $0.map(\.outcome) == ["accepted"] }.map(\.id) == [])
+            _ = try await worker.stop()
+            try await stage.expectNothingLeft()
+            let pushes = try Pushes(await stage.end())
+            #expect(pushes.notTakenOnce(samples) == [])
+        }
+
+        private func martlet(_ stage: Stage, _ words: String...) async throws -> [JSONValue] {
+            let run = try await ChildProcess.run(
+                [Products.executable("martlet"), "waits"] + words + ["--json", "--config", stage.configuration])
+            try #require(run.exit.status == .exited(0), "\(run.errors)")
+            return try run.output.map { try JSONDocument($0).root }
+        }
+    }
+}
