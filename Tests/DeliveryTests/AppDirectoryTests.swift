@@ -33,7 +33,7 @@ import Testing
                 }
             }
         }
-        #expect(numbers == Array(0..<apps.routeCount))
+        #expect(numbers == Array(numbers.indices))
         #expect(apps.topic(apps.topicIndex(of: 1, .broadcast)) == Array("two".utf8))
         #expect(apps.topic(apps.topicIndex(of: 1, .device(.voip))) == Array("two.voip".utf8))
         // Each can be paused by its name, and has it in the log.

@@ -33,7 +33,7 @@ public final class Consumer: BrokerChannel {
         case running
         /// No more deliveries are wanted: settlements are withheld until nothing is in transit. To: running, stopping,
         /// cancelled, stopped with the channel.
-        case quiescing
+        case quiescing(Quiescence)
         /// `basic.cancel` was sent. To: stopped.
         case stopping
         /// The broker ended it; it is started again after a delay. To: stopped.
@@ -74,7 +74,6 @@ public final class Consumer: BrokerChannel {
     private var consumerTag: String { "martlet-\(consumerNumber)" }
     /// The first delivery that may be to the consumer of now.
     private var firstTag: UInt64 = 1
-    private var quiescence = Quiescence(room: 0, now: .distantFuture)
     private var quiescenceTimer: TimerToken?
     /// At most one for each unsettled delivery.
     private var withheld: [(tag: UInt64, way: Return)] = []
@@ -252,17 +251,16 @@ public final class Consumer: BrokerChannel {
 
     private func quiesce() {
         let now = loop.now.monotonic
-        quiescence = Quiescence(room: prefetch - window.unacknowledgedCount(from: firstTag), now: now)
-        consumption = .quiescing
-        reviewQuiescence(now)
+        review(Quiescence(room: prefetch - window.unacknowledgedCount(from: firstTag), now: now), now)
     }
 
-    private func reviewQuiescence(_ now: MonotonicTime) {
+    private func review(_ quiescence: Quiescence, _ now: MonotonicTime) {
+        consumption = .quiescing(quiescence)
         guard !quiescence.isOver(now: now) else { return sendCancel() }
         guard quiescenceTimer == nil else { return }
         quiescenceTimer = loop.schedule(at: quiescence.endsAt) { [self] in
             quiescenceTimer = nil
-            reviewQuiescence(loop.now.monotonic)
+            if case .quiescing(let quiescence) = consumption { review(quiescence, loop.now.monotonic) }
         }
     }
 
@@ -436,9 +434,9 @@ public final class Consumer: BrokerChannel {
             switch consumption {
             // The answer to our cancel stands behind all that is on its way.
             case .stopping: updateDeadline()
-            case .quiescing:
+            case .quiescing(var quiescence):
                 quiescence.delivered(now: loop.now.monotonic)
-                reviewQuiescence(loop.now.monotonic)
+                review(quiescence, loop.now.monotonic)
             case .stopped, .starting, .running, .cancelled: break
             }
             return true

@@ -29,7 +29,8 @@ extension FieldTable {
         return nil
     }
 
-    /// The sum of what `hash` makes of each entry of the first level but those of brokers, which begin with `x-`.
+    /// The sum of what `hash` makes of each entry of the first level but those that begin with `x-`, of which
+    /// brokers change some.
     static func publishersSum(
         content: UnsafeRawBufferPointer, _ hash: (UnsafeRawBufferPointer) -> UInt64
     ) -> UInt64 {

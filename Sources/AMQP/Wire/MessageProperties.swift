@@ -45,7 +45,7 @@ public struct MessageProperties: Sendable {
         read(.headers) { $0.longString().flatMap { FieldTable(content: $0) } }
     }
 
-    /// The sum of what `hash` makes of each header, in whatever order, but those that brokers add (`x-`), and of the
+    /// The sum of what `hash` makes of each header, in whatever order, but those that begin with `x-`, and of the
     /// properties behind them (from `delivery-mode` to `cluster-id`), as they came. 0 when they cannot be read.
     package func publishersSum(_ hash: (UnsafeRawBufferPointer) -> UInt64) -> UInt64 {
         storage.withUnsafeBytes { bytes in

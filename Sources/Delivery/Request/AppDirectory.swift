@@ -127,9 +127,6 @@ public struct AppDirectory: Sendable {
     /// Made once, and shared.
     public func topic(_ index: TopicIndex) -> [UInt8] { topics[index] }
 
-    /// All topics in both environments: the numbers of routes are below it.
-    public var routeCount: Int { topics.count * APNSEnvironment.allCases.count }
-
     static func routeNumber(topic: TopicIndex, _ environment: APNSEnvironment) -> Int {
         topic * APNSEnvironment.allCases.count + environment.number
     }
