@@ -61,7 +61,8 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
             case 403: (.accessRefused, false)
             case 404: (.notFound, true)
             case 405: (.resourceLocked, true)
-            case 406: (.preconditionFailed, Self.isLateAcknowledgement(replyText))
+            case 406:
+                (.preconditionFailed, Self.isLateAcknowledgement(replyText) || Self.isUserIDRefusal(replyText))
             case 530: (.notFound, false)
             default: (.refused, true)
             }
@@ -73,6 +74,13 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
     private static func isLateAcknowledgement(_ replyText: String) -> Bool {
         replyText.hasPrefix("PRECONDITION_FAILED - delivery acknowledgement on channel ")
     }
+
+    private static func isUserIDRefusal(_ replyText: String) -> Bool {
+        replyText.hasPrefix("PRECONDITION_FAILED - user_id property set to ")
+    }
+
+    /// Whether a message carried another user than the one that the broker knows the connection by.
+    var isUserIDRefusal: Bool { replyCode == 406 && Self.isUserIDRefusal(message) }
 
     /// The exchange that is not there, where that is what is wrong.
     var missingExchange: String? {

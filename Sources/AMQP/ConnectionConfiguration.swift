@@ -26,6 +26,15 @@ public struct ConnectionConfiguration: Sendable {
     /// Bytes that may wait for the socket to take them; a broker that leaves more unread is disconnected.
     public var outputBytesMax = 64 << 20
 
+    /// Longest text of a property, in bytes.
+    private static let userIDBytesMax = 255
+
+    /// The user that the broker knows the connection by; nil where only the broker derives it, from a certificate.
+    public var userID: String? {
+        let user = credentials.user
+        return prefersCertificate || user.isEmpty || user.utf8.count > Self.userIDBytesMax ? nil : user
+    }
+
     public init(credentials: AMQPCredentials) {
         self.credentials = credentials
     }

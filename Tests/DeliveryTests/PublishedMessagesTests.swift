@@ -15,15 +15,18 @@ import Testing
         "push-original-timestamp": .timestamp(seconds: 1_700_000_000), "push-worker": "tested",
     ]
 
+    private static let worker = WorkerIdentity(name: "tested", user: "worker")
+
     /// With all properties that a producer may set.
     private func record(
         _ headers: FieldTable = FieldTable(), isRedelivered: Bool = false, publishedAt seconds: UInt64 = 1_700_000_000,
-        priority: UInt8? = nil
+        priority: UInt8? = nil, userID: String? = nil
     ) -> DeliveryRecord {
         var envelope = WireWriter()
         envelope.raw("push.requests".utf8)
         envelope.raw("urgent".utf8)
-        let properties: [UInt16] = [15, 14, 13, 12, 10, 9, 7, 6, 5, 3] + (priority == nil ? [] : [11])
+        let properties: [UInt16] =
+            [15, 14, 13, 12, 10, 9, 7, 6, 5, 3] + (priority == nil ? [] : [11]) + (userID == nil ? [] : [4])
         envelope.short(properties.reduce(0) { $0 | 1 << $1 })
         for text in ["application/json", "utf-8"] { envelope.shortString(text) }
         envelope.table(headers)
@@ -31,7 +34,7 @@ import Testing
         if let priority { envelope.octet(priority) }
         for text in ["correlation", "answers", Self.id] { envelope.shortString(text) }
         envelope.longLong(seconds)
-        for text in ["push", "shop"] { envelope.shortString(text) }
+        for text in ["push", userID, "shop"].compactMap(\.self) { envelope.shortString(text) }
         let record = DeliveryRecord(
             of: IncomingMessage(
                 tag: DeliveryTag(number: 1, generation: 1, bytes: 0), queue: "push.requests.urgent",
@@ -50,7 +53,7 @@ import Testing
         #expect(message.correlationID == "correlation" && message.replyTo == "answers")
         #expect(message.type == "push" && message.appID == "shop" && message.timestampSeconds == 1_700_000_000)
         #expect(message.body == Array("{}".utf8))
-        #expect(message.headers == headers)
+        #expect(message.headers == headers && message.carriesUserID)
     }
 
     /// As another worker reads it.
@@ -67,7 +70,7 @@ import Testing
                 "price": .decimal(scale: 2, value: 1999),
             ]),
             Conclusion(outcome: .rejected, answer: answer, deadLetter: reason),
-            because: reason, AppDirectory([]), failedAtMilliseconds: 9, exchange: "push.dead", worker: "tested")
+            because: reason, AppDirectory([]), failedAtMilliseconds: 9, exchange: "push.dead", worker: Self.worker)
         expect(
             message, to: "push.dead", "dead.apns.BadTopic.-",
             [
@@ -82,21 +85,91 @@ import Testing
         #expect(message.priority == nil)
     }
 
+    private static let forged: FieldTable = [
+        "push-origin-queue": "push.requests.other", "push-origin-exchange": "elsewhere",
+        "push-origin-routing-key": "other", "push-original-message-id": "other",
+        "push-original-timestamp": .timestamp(seconds: 1), "push-worker": "forged", "push-attempt": 2,
+        "push-retry-rounds": 3,
+    ]
+
+    /// Any producer can write these headers, and set the user ID of its own user.
+    @Test(arguments: [nil, "producer"]) func aProducersProvenanceIsNotBelieved(_ userID: String?) {
+        for message in republished(record(Self.forged, userID: userID)) {
+            for entry in Self.origin.entries { #expect(message.headers[entry.name] == entry.value) }
+        }
+        // These concern the request alone; those of earlier versions, which set no user ID, still count.
+        #expect(record(Self.forged, userID: userID).attempts.before == 2)
+    }
+
+    /// Without an exchange or a message ID there is nothing that would take the place of a forged header.
+    @Test func ofAForgedProvenanceNothingIsCopied() {
+        let record = DeliveryRecord(
+            of: IncomingMessage(
+                tag: DeliveryTag(number: 1, generation: 1, bytes: 0), queue: "push.requests", isRedelivered: false,
+                content: MessageContent(body: [], envelope: Self.properties(Self.forged))),
+            from: 0, Now(monotonic: MonotonicTime(nanoseconds: 0), unixNanoseconds: 0))
+        for message in republished(record) {
+            #expect(
+                message.headers.entries.filter { MessageHeaderName.provenance.contains($0.name) }
+                    == [.init("push-origin-queue", "push.requests"), .init("push-worker", "tested")])
+        }
+    }
+
+    private static func properties(_ headers: FieldTable) -> [UInt8] {
+        var writer = WireWriter()
+        writer.short(1 << 13)
+        writer.table(headers)
+        return writer.bytes
+    }
+
+    /// What another worker with the same user wrote is kept, however often the request returns.
+    @Test func theProvenanceOfAWorkerIsKept() {
+        for message in republished(record(Self.forged, userID: "worker")) {
+            for name in ["queue", "exchange", "routing-key"].map({ "push-origin-\($0)" }) {
+                #expect(message.headers[name] == Self.forged[name])
+            }
+            #expect(message.headers["push-original-message-id"] == "other")
+            #expect(message.headers["push-worker"] == "tested")
+        }
+    }
+
+    /// With a certificate a worker does not know its own user: nothing is believed.
+    @Test func withoutAKnownUserNoProvenanceIsBelieved() {
+        let nobody = WorkerIdentity(name: "tested", user: nil)
+        for message in republished(record(Self.forged, userID: "worker"), by: nobody) {
+            for entry in Self.origin.entries { #expect(message.headers[entry.name] == entry.value) }
+        }
+    }
+
+    /// As a wait message, a dead letter and a quarantined request.
+    private func republished(_ record: DeliveryRecord, by worker: WorkerIdentity = worker) -> [OutgoingMessage] {
+        [
+            WaitMessage.make(
+                for: record, Wait(delay: WaitDelay(seconds: 30), attempts: Attempts(rounds: 1), reason: "x"),
+                sibling: 0, failedAtMilliseconds: 9, names: TopologyNames(), worker: worker),
+            DeadLetterMessage.make(
+                for: record, Conclusion(outcome: .invalid), because: DeadLetterReason("json", "syntax", "No."),
+                AppDirectory([]), failedAtMilliseconds: 9, exchange: "push.dead", worker: worker),
+            QuarantineMessage.make(
+                for: record, waitID: 7, movedAtMilliseconds: 9, names: TopologyNames(), worker: worker),
+        ]
+    }
+
     /// A priority inside a wait queue would let others starve there; everywhere else it is what its producer set.
     @Test(arguments: [nil, 0, 7] as [UInt8?]) func aPriorityOutlivesAWait(_ priority: UInt8?) {
         func wait(_ record: DeliveryRecord) -> OutgoingMessage {
             WaitMessage.make(
                 for: record, Wait(delay: WaitDelay(seconds: 30), attempts: Attempts(rounds: 1), reason: "x"),
                 sibling: 0,
-                failedAtMilliseconds: 9, names: TopologyNames(), worker: "tested")
+                failedAtMilliseconds: 9, names: TopologyNames(), worker: Self.worker)
         }
         func end(_ record: DeliveryRecord) -> [OutgoingMessage] {
             [
                 DeadLetterMessage.make(
                     for: record, Conclusion(outcome: .invalid), because: DeadLetterReason("json", "syntax", "No."),
-                    AppDirectory([]), failedAtMilliseconds: 9, exchange: "push.dead", worker: "tested"),
+                    AppDirectory([]), failedAtMilliseconds: 9, exchange: "push.dead", worker: Self.worker),
                 QuarantineMessage.make(
-                    for: record, waitID: 7, movedAtMilliseconds: 9, names: TopologyNames(), worker: "tested"),
+                    for: record, waitID: 7, movedAtMilliseconds: 9, names: TopologyNames(), worker: Self.worker),
             ]
         }
         var record = self.record(priority: priority)
@@ -132,7 +205,7 @@ import Testing
         headers.append("small", 1)
         let message = DeadLetterMessage.make(
             for: record(headers), Conclusion(outcome: .invalid), because: DeadLetterReason("json", "syntax", "No."),
-            AppDirectory([]), failedAtMilliseconds: 9, exchange: "push.dead", worker: "tested")
+            AppDirectory([]), failedAtMilliseconds: 9, exchange: "push.dead", worker: Self.worker)
         let names = message.headers.entries.map(\.name)
         #expect(names.filter { !$0.hasPrefix("push-") } == (0..<8).map { "note-\($0)" } + ["small"])
     }
@@ -146,7 +219,7 @@ import Testing
         waiting.heldSinceMilliseconds = 2000
         let message = WaitMessage.make(
             for: record(), Wait(delay: WaitDelay(seconds: 30), attempts: waiting, reason: "held-unreachable"),
-            sibling: 1, failedAtMilliseconds: 9, names: TopologyNames(), worker: "tested")
+            sibling: 1, failedAtMilliseconds: 9, names: TopologyNames(), worker: Self.worker)
         expect(
             message, to: "push.wait.30s.2", "push.requests.urgent",
             [
@@ -186,7 +259,7 @@ import Testing
                 "x-delivery-count": 3,
             ], isRedelivered: true)
         let message = QuarantineMessage.make(
-            for: record, waitID: 77, movedAtMilliseconds: 9, names: TopologyNames(), worker: "tested")
+            for: record, waitID: 77, movedAtMilliseconds: 9, names: TopologyNames(), worker: Self.worker)
         expect(
             message, to: "push.quarantine", "push.requests.urgent",
             [
@@ -204,7 +277,7 @@ import Testing
         let record = record(["traceparent": "00-nonsense", "tracestate": .string(state)])
         let dead = DeadLetterMessage.make(
             for: record, Conclusion(outcome: .expired), because: DeadLetterReason("a", "b", "c"), AppDirectory([]),
-            failedAtMilliseconds: 9, exchange: "x", worker: "tested")
+            failedAtMilliseconds: 9, exchange: "x", worker: Self.worker)
         let result = ResultMessage.make(
             for: record, Conclusion(outcome: .expired), AppDirectory([]), finishedAtMilliseconds: 9, exchange: "x")
         for message in [dead, result] {
@@ -220,7 +293,7 @@ import Testing
         #expect(message.exchange == "push.results" && message.routingKey == "result.expired.-")
         #expect(message.messageID == Self.id && message.correlationID == Self.id)
         #expect(message.type == "push.result.v1" && message.contentType == "application/json")
-        #expect(message.headers == ["traceparent": .string(trace)])
+        #expect(message.headers == ["traceparent": .string(trace)] && !message.carriesUserID)
     }
 }
 

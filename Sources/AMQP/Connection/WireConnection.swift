@@ -95,10 +95,10 @@ final class WireConnection: ByteStreamHandler {
     }
 
     /// Sends a message to be routed; returns its bytes on the wire.
-    func publish(_ message: OutgoingMessage, channel: UInt16) throws(PublishRefusal) -> Int {
+    func publish(_ message: OutgoingMessage, channel: UInt16, userID: String?) throws(PublishRefusal) -> Int {
         loop.assertOnLoop()
         flushAtEndOfTurn()
-        let size = try writer.publish(message, channel: channel)
+        let size = try writer.publish(message, channel: channel, userID: userID)
         writeBurst()
         return size
     }

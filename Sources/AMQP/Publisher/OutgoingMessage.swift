@@ -19,6 +19,9 @@ public struct OutgoingMessage: Sendable, Hashable {
     public var timestampSeconds: Optional<UInt64>
     /// For queues that have priorities; nil is that of none.
     public var priority: Optional<UInt8>
+    /// Whether it carries the property `user-id`, the user that publishes it, which the broker verifies. The publisher leaves
+    /// the property out if it does not know that user (`Publisher.userID`).
+    public var carriesUserID: Bool
     /// After so long it leaves its queue, or sooner where that says so; nil: as the queue says.
     public var expirationMilliseconds: Optional<Int64>
     /// Must fit one frame together with the other properties. Some names that begin with `x-` belong to the
@@ -43,6 +46,7 @@ public struct OutgoingMessage: Sendable, Hashable {
         appID = nil
         timestampSeconds = nil
         priority = nil
+        carriesUserID = false
         expirationMilliseconds = nil
         self.headers = headers
     }

@@ -64,6 +64,11 @@ public final class Publisher: BrokerChannel {
     private var refusedSince: MonotonicTime?
     /// Channels that were opened for it since the broker took something.
     private var renewals = 0
+    /// The user ID that messages carry. nil if the login does not say it, or if the broker knows the connection by another
+    /// name and has refused it.
+    public private(set) var userID: String?
+    /// Called on the loop once the broker has refused `userID`: messages go without it from then on.
+    public var onUserIDRefused: (AMQPError) -> Void = { _ in }
 
     public convenience init(
         on connection: BrokerConnection, configuration: PublisherConfiguration = PublisherConfiguration()
@@ -77,6 +82,7 @@ public final class Publisher: BrokerChannel {
             countMax: configuration.unconfirmedMax, bytesMax: configuration.unconfirmedBytesMax)
         assembler = ContentAssembler(bodyBytesMax: configuration.messageBytesMax)
         (readyAt, answeredAt) = (connection.loop.now.monotonic, connection.loop.now.monotonic)
+        userID = connection.configuration.userID
         super.init(on: connection, ownsConnection: ownsConnection)
     }
 
@@ -126,7 +132,8 @@ public final class Publisher: BrokerChannel {
     private func send(_ message: OutgoingMessage, _ receiver: PublishReceiver) {
         guard let wire else { return end(receiver, .notSent(Self.closedByUs)) }
         do throws(PublishRefusal) {
-            let size = try wire.publish(message, channel: number)
+            let size = try wire.publish(
+                message, channel: number, userID: message.carriesUserID ? userID : nil)
             let now = loop.now.monotonic
             let sent = MessageFingerprint(
                 exchange: message.exchange, routingKey: message.routingKey, messageID: message.messageID,
@@ -231,6 +238,10 @@ public final class Publisher: BrokerChannel {
         assembler.reset()
         missing.channelLost(error)
         refusedSince = nil
+        if error.isUserIDRefusal, userID != nil {
+            userID = nil
+            onUserIDRefused(error)
+        }
         window.reset { end($0, .unknown(error)) }
         tellReceivers()
     }
@@ -244,6 +255,8 @@ public final class Publisher: BrokerChannel {
         case .closed:
             if let timer { loop.cancel(timer.token) }
             timer = nil
+            // What it calls holds, as a rule, whoever owns this publisher.
+            onUserIDRefused = { _ in }
             while let first = waiting.popFirst() ?? waitingAlone.popFirst() {
                 end(first.receiver, .notSent(Self.closedByUs))
             }

@@ -44,9 +44,13 @@ struct FrameWriter: ~Copyable {
     /// Writes `basic.publish`, the content header and the body, or nothing at all.
     ///
     /// Returns the bytes that the message takes; throws when it cannot be published.
-    mutating func publish(_ message: OutgoingMessage, channel: UInt16) throws(PublishRefusal) -> Int {
+    ///
+    /// - Parameter userID: the property `user-id`, of at most 255 bytes.
+    mutating func publish(
+        _ message: OutgoingMessage, channel: UInt16, userID: String? = nil
+    ) throws(PublishRefusal) -> Int {
         guard message.hasShortStrings else { throw .shortStringTooLong }
-        let propertyBytesMax = message.propertyBytesMax
+        let propertyBytesMax = message.propertyBytesMax + (userID.map { 1 + $0.utf8.count } ?? 0)
         guard Self.contentHeaderBytes + propertyBytesMax < frameBytesMax else { throw .headersTooLarge }
         let methodBytesMax = Self.methodHeaderBytes + 6 + message.exchange.utf8.count + message.routingKey.utf8.count
         let chunk = frameBytesMax - Frame.overheadBytes
@@ -56,7 +60,7 @@ struct FrameWriter: ~Copyable {
             + bodyFrames * Frame.overheadBytes
         var written = 0
         output.append(upTo: bytesMax) { [pool] space in
-            written = Self.encode(message, channel: channel, chunk: chunk, pool, into: space) ?? 0
+            written = Self.encode(message, channel: channel, userID, chunk: chunk, pool, into: space) ?? 0
             return written
         }
         defer { pool.recycle() }
@@ -66,7 +70,7 @@ struct FrameWriter: ~Copyable {
     }
 
     private static func encode(
-        _ message: OutgoingMessage, channel: UInt16, chunk: Int, _ pool: MemoryPool,
+        _ message: OutgoingMessage, channel: UInt16, _ userID: String?, chunk: Int, _ pool: MemoryPool,
         into space: UnsafeMutableRawBufferPointer
     ) -> Int? {
         let publish = amqp_basic_publish_t(
@@ -76,7 +80,9 @@ struct FrameWriter: ~Copyable {
         guard let method = encode(publish, channel: channel, into: space) else { return nil }
         var end = method
         let header = UnsafeMutableRawBufferPointer(rebasing: space[end...])
-        guard let headerBytes = encodeContentHeader(message, channel: channel, pool, into: header) else { return nil }
+        guard let headerBytes = encodeContentHeader(message, channel: channel, userID, pool, into: header) else {
+            return nil
+        }
         end += headerBytes
         message.content.withUnsafeBytes { body in
             var start = 0
@@ -93,12 +99,17 @@ struct FrameWriter: ~Copyable {
     }
 
     private static func encodeContentHeader(
-        _ message: OutgoingMessage, channel: UInt16, _ pool: MemoryPool, into space: UnsafeMutableRawBufferPointer
+        _ message: OutgoingMessage, channel: UInt16, _ userID: String?, _ pool: MemoryPool,
+        into space: UnsafeMutableRawBufferPointer
     ) -> Int? {
         space.storeBytes(of: basicClass.bigEndian, toByteOffset: 7, as: UInt16.self)
         space.storeBytes(of: 0, toByteOffset: 9, as: UInt16.self)
         space.storeBytes(of: UInt64(message.content.count).bigEndian, toByteOffset: 11, as: UInt64.self)
         var properties = message.properties(pool)
+        if let userID {
+            properties._flags |= amqp_flags_t(AMQP_BASIC_USER_ID_FLAG)
+            properties.user_id = pool.bytes(userID)
+        }
         let room = UnsafeMutableRawBufferPointer(rebasing: space[contentHeaderBytes...])
         let count = amqp_encode_properties(basicClass, &properties, amqp_bytes_t(room))
         guard count >= 0, !pool.hasLongName else { return nil }

@@ -20,6 +20,13 @@ extension Lane {
     /// Repeats after which the lane takes no more messages until this one is out.
     private static let repeatsMax = 3
 
+    /// As whom the lane publishes.
+    var identity: WorkerIdentity { WorkerIdentity(name: configuration.worker, user: publisher.userID) }
+
+    func userIDRefused(_ error: AMQPError) {
+        log.warning(.userIDRefused, [.error: .string("\(error)")])
+    }
+
     /// For what is published of no verdict.
     func publish(_ message: OutgoingMessage) async -> PublishEnd {
         guard !isEnding else { return .ended }

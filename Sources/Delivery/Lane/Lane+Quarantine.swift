@@ -31,7 +31,7 @@ extension Lane {
         defer { end(record) }
         let message = QuarantineMessage.make(
             for: record, waitID: drawWaitID(), movedAtMilliseconds: loop.now.unixMilliseconds,
-            names: configuration.names, worker: configuration.worker)
+            names: configuration.names, worker: identity)
         guard acknowledge(record, await publish(message)) else { return }
         counters.quarantined.add()
         log.warning(

@@ -128,7 +128,7 @@ extension Lane {
         return DeadLetterMessage.make(
             for: record, conclusion, because: reason, configuration.apps,
             failedAtMilliseconds: record.endedAtMilliseconds, exchange: configuration.names.deadExchange,
-            worker: configuration.worker)
+            worker: identity)
     }
 
     private func message(of verdict: Verdict, _ record: DeliveryRecord) -> OutgoingMessage? {
@@ -142,7 +142,7 @@ extension Lane {
             let sibling = Int(wait.attempts.waitID % UInt32(WaitDelay.siblings))
             return WaitMessage.make(
                 for: record, wait, sibling: sibling, failedAtMilliseconds: record.endedAtMilliseconds,
-                names: configuration.names, worker: configuration.worker)
+                names: configuration.names, worker: identity)
         case .requeue:
             return nil
         }

@@ -134,6 +134,7 @@ public actor Lane {
         consuming.onStateChange = { self.brokerChanged($0, .consume, isConnection: true) }
         publishing.onStateChange = { self.brokerChanged($0, .publish, isConnection: true) }
         publisher.onStateChange = { self.brokerChanged($0, .publish, isConnection: false) }
+        publisher.onUserIDRefused = { self.userIDRefused($0) }
         for (index, pool) in pools.enumerated() {
             pool.onEvent = { self.poolChanged(index, $0) }
         }

@@ -5,7 +5,7 @@ import Crypto
 enum DeadLetterMessage {
     static func make(
         for record: DeliveryRecord, _ conclusion: Conclusion, because reason: DeadLetterReason, _ apps: AppDirectory,
-        failedAtMilliseconds: Int64, exchange: String, worker: String
+        failedAtMilliseconds: Int64, exchange: String, worker: WorkerIdentity
     ) -> OutgoingMessage {
         var message = record.republished(
             exchange: exchange, routingKey: RoutingKey.dead(reason, app: record.bundleID(apps)))

@@ -23,10 +23,11 @@ extension DeliveryRecord {
     }
 
     /// Where the message came from, for operators; a message that came back keeps what the first worker wrote.
-    func copyOrigin(_ worker: String, to headers: inout FieldTable) {
+    func copyOrigin(_ worker: WorkerIdentity, to headers: inout FieldTable) {
         let properties = delivery.properties
+        let isFromWorker = worker.published(properties)
         func copy(_ name: String, _ value: String?) {
-            let value = properties.header(name)?.stringValue ?? value
+            let value = (isFromWorker ? properties.header(name)?.stringValue : nil) ?? value
             guard let value, !value.isEmpty else { return }
             headers.append(name, .string(value.cut(to: MessageHeaderName.copyBytesMax)))
         }
@@ -37,7 +38,7 @@ extension DeliveryRecord {
         if let seconds = properties.timestampSeconds {
             headers.append(MessageHeaderName.originalTimestamp, .timestamp(seconds: seconds))
         }
-        headers.append(MessageHeaderName.worker, .string(worker.cut(to: MessageHeaderName.copyBytesMax)))
+        headers.append(MessageHeaderName.worker, .string(worker.name.cut(to: MessageHeaderName.copyBytesMax)))
     }
 
     /// What comes of a delivery belongs below it in the trace, where that is kept.

@@ -4,8 +4,8 @@ extension DeliveryRecord {
     /// Bytes of headers that are copied from a request: with those of the worker they fit one frame.
     private static let copiedHeaderBytesMax = 8192
 
-    /// The message as its producer published it, without headers and without what the broker would act on (user ID,
-    /// expiration).
+    /// The message as its producer published it, without headers and without an expiration: the broker would act on it.
+    /// It carries the worker's user ID, never the producer's: the broker would refuse that.
     func republished(exchange: String, routingKey: String) -> OutgoingMessage {
         let properties = delivery.properties
         func cut(_ text: String?) -> String? { text?.cut(to: MessageHeaderName.copyBytesMax) }
@@ -19,6 +19,7 @@ extension DeliveryRecord {
         message.appID = cut(properties.appID)
         message.timestampSeconds = properties.timestampSeconds
         message.priority = priority
+        message.carriesUserID = true
         return message
     }
 
@@ -32,7 +33,9 @@ extension DeliveryRecord {
     /// The producer's own headers, after ours, as far as there is room; its trace context is for `copyTraceContext`.
     func copyProducersHeaders(to headers: inout FieldTable) {
         guard let theirs = delivery.properties.headers else { return }
-        var names = Set(headers.entries.map(\.name) + [MessageHeaderName.traceParent, MessageHeaderName.traceState])
+        // `copyOrigin` has copied all of the provenance that is believed.
+        var names = MessageHeaderName.provenance.union(headers.entries.map(\.name))
+        names.formUnion([MessageHeaderName.traceParent, MessageHeaderName.traceState])
         var left = Self.copiedHeaderBytesMax
         // A name that comes twice is illegal in a table (AMQP 0-9-1, section 4.2.5.5), but brokers let it pass.
         for entry in theirs.entries where names.insert(entry.name).inserted {

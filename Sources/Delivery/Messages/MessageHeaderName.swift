@@ -47,9 +47,13 @@ package enum MessageHeaderName {
 
     /// All of them.
     package static let all = ofOneRound.union([
-        attempt, rounds, possibleDuplicate, firstFailedAt, failedAt, originQueue, originExchange, originRoutingKey,
-        originalMessageID, originalTimestamp, apnsID, worker, traceParent, traceState,
-    ])
+        attempt, rounds, possibleDuplicate, firstFailedAt, failedAt, apnsID, traceParent, traceState,
+    ]).union(provenance)
+
+    /// Where a request came from. These headers are believed only where a worker wrote them (``Provenance``).
+    package static let provenance: Set<String> = [
+        originQueue, originExchange, originRoutingKey, originalMessageID, originalTimestamp, worker,
+    ]
 
     /// Headers that tell of one try or hold alone.
     package static let ofOneRound: Set<String> = [

@@ -3,7 +3,8 @@ import AMQP
 /// The request again, byte for byte, for the queue whose messages are delivered one at a time.
 enum QuarantineMessage {
     static func make(
-        for record: DeliveryRecord, waitID: UInt32, movedAtMilliseconds: Int64, names: TopologyNames, worker: String
+        for record: DeliveryRecord, waitID: UInt32, movedAtMilliseconds: Int64, names: TopologyNames,
+        worker: WorkerIdentity
     ) -> OutgoingMessage {
         var message = record.republished(exchange: names.quarantineQueue, routingKey: record.delivery.queue)
         message.headers.append(

@@ -5,7 +5,7 @@ enum WaitMessage {
     /// - Parameter sibling: which of the queues of this delay, counted from 0, where the wait does not say it.
     static func make(
         for record: DeliveryRecord, _ wait: Wait, sibling: Int, failedAtMilliseconds: Int64, names: TopologyNames,
-        worker: String
+        worker: WorkerIdentity
     ) -> OutgoingMessage {
         var message = record.republished(
             exchange: names.waitQueue(wait.delay, sibling: wait.exact?.sibling ?? sibling),

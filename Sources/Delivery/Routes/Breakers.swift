@@ -62,7 +62,7 @@ struct Breakers {
     init(endpointOfPool: [Int]) {
         self.endpointOfPool = endpointOfPool
         let count = (endpointOfPool.max() ?? -1) + 1
-        endpoints = Array(repeating: Breaker(), count: count)
+        endpoints = Array(repeating: Breaker(probeSecondsMax: Breaker.endpointProbeSecondsMax), count: count)
         evidence = Array(repeating: EndpointEvidence(), count: count)
         credentials = Array(repeating: Breaker(), count: endpointOfPool.count)
     }

@@ -35,6 +35,12 @@ struct BrokerAccess: Sendable {
 
     var virtualHost: String { connection.virtualHost }
 
+    /// The AMQP user that it logs in as; nil where only the broker knows it.
+    var user: String? { connection.userID }
+
+    /// Who vouches for where a dead letter came from.
+    func provenance(of message: IncomingMessage) -> Provenance { Provenance(of: message, user: user, names: names) }
+
     /// For people: where it is, and which of its virtual hosts it is.
     var name: String { virtualHost == "/" ? place : "\(place)/\(virtualHost)" }
 

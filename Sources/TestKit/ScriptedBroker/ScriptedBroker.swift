@@ -28,6 +28,8 @@ public struct ScriptedBrokerBehaviour: Sendable {
     /// Channels that a connection may have.
     public var channelMax: UInt16 = 2047
     public var credentials = AMQPCredentials(user: "guest", password: "guest")
+    /// The name that it knows the user by, as from a certificate or a token; nil: that of the login.
+    public var knownUser: String?
     /// Those other than PLAIN take whoever comes.
     public var mechanisms = "PLAIN AMQPLAIN"
     public var virtualHost = "/"

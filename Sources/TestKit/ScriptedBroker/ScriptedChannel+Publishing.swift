@@ -30,6 +30,11 @@ extension ScriptedChannel {
             return close(404, "NOT_FOUND - no exchange '\(publish.exchange)' in vhost '/'")
         }
         let behaviour = broker.behaviour
+        let user = behaviour.knownUser ?? behaviour.credentials.user
+        if let userID = content.properties.userID, userID != user {
+            let text = "user_id property set to '\(userID)' but authenticated user was '\(user)'"
+            return close(406, "PRECONDITION_FAILED - \(text)")
+        }
         if confirms != nil, refusesAll {
             takeTime(seconds: behaviour.refusalSeconds)
             return whenThrough { [self] in confirm(positive: false) }

@@ -481,7 +481,7 @@ import Testing
         try await dead.publish([dead.letter(0)])
         let id = DeadLetterQueue.id(0)
         func advice(_ command: String, _ rest: String) -> String {
-            "where it came from is no request queue: run "
+            "its request queue is unknown or not configured: run "
                 + ["a", "b"].map {
                     "martlet dead-letters \(command) --config \(config) \(rest.replacing("?", with: "whither.\($0)"))"
                 }

@@ -2,13 +2,17 @@ import AMQP
 import Delivery
 import EventLoop
 import JSON
+import TestKit
 import Testing
 
 @testable import Operations
 
 @Suite struct DeadLetterMessageTests {
-    private func copy(_ headers: FieldTable, body: String = "{}") -> MessageCopy {
+    private func copy(
+        _ headers: FieldTable, body: String = "{}", _ provenance: Provenance = .worker
+    ) -> MessageCopy {
         var copy = MessageCopy(body: Array(body.utf8))
+        copy.provenance = provenance
         copy.messageID = "m-1"
         copy.headers = headers
         return copy
@@ -59,6 +63,66 @@ import Testing
         #expect(reset.headers["push-attempt"] == nil)
     }
 
+    private static let vouched: [(exchange: String, userID: String?, reader: String?, Provenance)] = [
+        ("push.dead", "martlet", "martlet", .worker), ("push.dead", "martlet", "operator", .worker),
+        ("push.dead", "martlet", nil, .worker), ("push.dead", nil, "operator", .unknown),
+        ("push.dlx", "producer", "operator", .broker), ("push.dlx", nil, nil, .broker),
+        ("push.dlx", "martlet", "martlet", .worker), ("", "operator", "operator", .worker),
+        ("", "producer", "operator", .unknown), ("", nil, nil, .unknown), ("push.requests", "producer", nil, .unknown),
+    ]
+
+    @Test(arguments: vouched)
+    func theBrokerSaysWhoVouches(_ exchange: String, _ userID: String?, _ reader: String?, _ vouches: Provenance) {
+        var envelope = WireWriter()
+        envelope.raw(exchange.utf8)
+        envelope.short(userID == nil ? 0 : 1 << 4)
+        if let userID { envelope.shortString(userID) }
+        let message = IncomingMessage(
+            tag: DeliveryTag(number: 1, generation: 1, bytes: 0), queue: "push.dead", isRedelivered: false,
+            content: MessageContent(body: [], envelope: envelope.bytes, exchangeBytes: exchange.utf8.count))
+        #expect(Provenance(of: message, user: reader, names: TopologyNames()) == vouches)
+    }
+
+    /// A producer may have written the headers; `x-death` is the broker's where its exchange is.
+    @Test func whereItCameFromIsSaidByWhoVouches() {
+        let deaths = FieldValue.array([.table(["reason": "expired", "queue": "push.requests.bulk"])])
+        let theirs: FieldTable = ["x-death": deaths, "push-origin-queue": "push.requests.urgent"]
+        func letter(_ provenance: Provenance) -> DeadLetter { DeadLetter(copy(theirs, provenance)) }
+        #expect(letter(.worker).queue == "push.requests.urgent")
+        #expect(letter(.broker).queue == "push.requests.bulk")
+        #expect(letter(.unknown).queue == nil)
+        for provenance in [Provenance.worker, .broker, .unknown] { #expect(letter(provenance).code == "expired") }
+        let forged = DeadLetter(copy(theirs.adding(["push-reason-class": "apns", "push-reason-code": "x"]), .broker))
+        #expect(forged.failureClass == "broker" && forged.code == "expired")
+        let names = TopologyNames(requestQueues: ["push.requests.urgent", "push.requests.bulk"])
+        let target = RedriveTarget(names: names, queue: nil)
+        #expect(target.queue(for: letter(.broker)) == "push.requests.bulk")
+        #expect(target.queue(for: letter(.unknown)) == nil)
+        #expect(RedriveTarget(names: TopologyNames(), queue: nil).queue(for: letter(.unknown)) == "push.requests")
+    }
+
+    @Test func aRedriveVouchesForAWorkersProvenanceAlone() {
+        for provenance in [Provenance.broker, .unknown] {
+            let dead = copy(headers, provenance)
+            let message = RedriveMessage.make(of: dead, DeadLetter(dead), to: "q", resetsAttempts: true)
+            #expect(message.messageID == "m-1" && !message.carriesUserID)
+            #expect(message.headers.entries.allSatisfy { !MessageHeaderName.provenance.contains($0.name) })
+        }
+        let dead = copy(headers)
+        #expect(RedriveMessage.make(of: dead, DeadLetter(dead), to: "q", resetsAttempts: true).carriesUserID)
+    }
+
+    /// As an import, or a dead letter that is published again, before it would exceed the delivery limit.
+    @Test func whatIsMovedKeepsItsProvenance() {
+        let theirs: FieldTable = ["push-origin-queue": "forged", "push-worker": "forged", "tenant": "blue"]
+        let worker = copy(theirs).message(to: "push.dead")
+        #expect(worker.carriesUserID && worker.headers == theirs)
+        let broker = copy(theirs, .broker).message(to: "push.dead")
+        #expect(broker.carriesUserID && broker.headers == ["tenant": "blue"])
+        let unknown = copy(theirs, .unknown).message(to: "push.dead")
+        #expect(!unknown.carriesUserID && unknown.headers == theirs)
+    }
+
     @Test func aRedriveKeepsAllThatItsProducerWrote() {
         let theirs: FieldTable = [
             "X-Request-ID": "r-1", "x-note": "n", "price": .decimal(scale: 2, value: 1999), "push-priority": 3,
@@ -102,7 +166,10 @@ import Testing
             "nan": .double(.infinity),
             "table": .table(["deep": .array([1, .table([:]), "x", .array([])])]), "": "",
         ]
-        #expect(try MessageLine.message(MessageLine.text(of: whole)) == whole)
+        for provenance in [Provenance.unknown, .broker, .worker] {
+            whole.provenance = provenance
+            #expect(try MessageLine.message(MessageLine.text(of: whole)) == whole)
+        }
         #expect(!MessageLine.text(of: whole).contains(UInt8(ascii: "\n")))
         for body: [UInt8] in [[], [0xFF, 0xFE], [0xC0, 0x80], Array(0...255), [0xED, 0xA0, 0x80]] {
             #expect(try MessageLine.message(MessageLine.text(of: MessageCopy(body: body))).body == body)
@@ -118,6 +185,7 @@ import Testing
         (#"{"body":"","headers":{"a":{"b":1}}}"#, 22, "a header cannot be read"),
         (#"{"body":"","headers":{"a":1.5}}"#, 22, "a header cannot be read"),
         (#"{"body":"","headers":{"a":{"decimal":"19.99"}}}"#, 22, "a header cannot be read"),
+        (#"{"body":"","provenance":"me"}"#, 25, "provenance is"),
         (#"{"body":"","headers":[]}"#, 22, "a header cannot be read"),
     ])
     func whatIsNoExportedMessageIsTold(_ line: String, _ column: Int, _ message: String) throws {
@@ -203,4 +271,8 @@ import Testing
         #expect(DeadLetterText.whole(DeadLetter(dead), dead, reveals: true, nowUnixMilliseconds: 0).contains(token))
         #expect(DeadLetterText.json(DeadLetter(dead), reveals: true, nowUnixMilliseconds: 0).contains(token))
     }
+}
+
+extension FieldTable {
+    fileprivate func adding(_ other: FieldTable) -> FieldTable { FieldTable(entries + other.entries) }
 }

@@ -174,6 +174,7 @@ struct DeadLetterQueue {
                 "push-original-timestamp": .timestamp(seconds: 5),
                 "tenant": "blue", "X-Request-ID": .string("r-\(number)"), "price": .decimal(scale: 2, value: 1999),
             ])
+        message.carriesUserID = true
         message.type = "order.v1"
         message.correlationID = "c-\(number)"
         (message.timestampSeconds, message.priority) = (1_700_000_000, 4)
@@ -188,7 +189,7 @@ extension DeadLetterQueue {
         _ sourceLocation: SourceLocation = #_sourceLocation
     ) {
         #expect(taken.map(\.properties.messageID) == published.map(\.messageID), sourceLocation: sourceLocation)
-        let changed = zip(taken, published).filter { MessageCopy($0).sorted != $1.copy.sorted }
+        let changed = zip(taken, published).filter { MessageCopy($0, .unknown).sorted != $1.copy.sorted }
         #expect(changed.first.map { "\($0.0.properties.messageID ?? "")" } == nil, sourceLocation: sourceLocation)
     }
 }

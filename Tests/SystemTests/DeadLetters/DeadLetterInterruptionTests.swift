@@ -120,7 +120,7 @@ extension Sample {
 
     /// As a worker would have written it.
     fileprivate func deadLetter(in prefix: String) -> OutgoingMessage {
-        OutgoingMessage(
+        var message = OutgoingMessage(
             exchange: "\(prefix).dead", routingKey: "dead.apns.BadDeviceToken.\(app)", body: body, messageID: id,
             headers: [
                 "push-outcome": "rejected", "push-reason-class": "apns", "push-reason-code": "BadDeviceToken",
@@ -128,5 +128,7 @@ extension Sample {
                 "push-possible-duplicate": false, "push-failed-at": .integer(Self.failedAt),
                 "push-origin-queue": .string("\(prefix).requests"),
             ])
+        message.carriesUserID = true
+        return message
     }
 }

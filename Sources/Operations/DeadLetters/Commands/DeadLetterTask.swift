@@ -124,7 +124,7 @@ struct DeadLetterTask: Sendable {
     /// The next that is chosen; nil when the scan has ended.
     func next(in scan: DeadLetterScan) async -> Found? {
         while let message = await scan.next() {
-            let copy = MessageCopy(message)
+            let copy = MessageCopy(message, access.provenance(of: message))
             var letter = DeadLetter(copy, bodyBytes: Int(clamping: message.bodySize))
             if options.source == .unrouted { letter.readResult(copy.body) }
             if choice.takes(letter, copy, nowUnixMilliseconds: scan.loop.now.unixMilliseconds) {

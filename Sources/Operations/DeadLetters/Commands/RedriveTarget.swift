@@ -19,9 +19,10 @@ struct RedriveTarget: Sendable {
             var options = task.options
             options.target = queue
             if options.action == .import { return options.importCommand(task.commands) }
-            let command = task.commands.completed("martlet dead-letters \(options.action.rawValue)")
+            let word = options.action == .redrive ? options.source.resendWord : options.action.rawValue
+            let command = task.commands.completed("\(options.source.command) \(word)")
             return "\(command) --to \(Shell.word(queue)) \(Shell.word(id))"
         }
-        return "where it came from is no request queue: run \(commands.joined(separator: ", or "))"
+        return "its request queue is unknown or not configured: run \(commands.joined(separator: ", or "))"
     }
 }

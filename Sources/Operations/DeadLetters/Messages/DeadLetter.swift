@@ -19,7 +19,7 @@ struct DeadLetter: Sendable {
     var path: String?
     var status: Int64?
     var attempts: Int64?
-    /// The queue of requests that it came from.
+    /// The queue of requests that it came from; nil where nobody vouches for it.
     var queue: String?
     /// Whole; shown shortened.
     var deviceToken: String?
@@ -40,13 +40,13 @@ struct DeadLetter: Sendable {
         path = text(MessageHeaderName.errorPath)
         status = headers[MessageHeaderName.apnsStatus]?.integerValue
         attempts = headers[MessageHeaderName.attempt]?.integerValue
-        queue = text(MessageHeaderName.originQueue)
+        queue = copy.provenance == .worker ? text(MessageHeaderName.originQueue) : nil
         failedAt = headers[MessageHeaderName.failedAt]?.integerValue
         self.bodyBytes = bodyBytes ?? copy.body.count
-        if text(MessageHeaderName.reasonClass) == nil, let death = BrokerDeath(headers) {
+        if copy.provenance == .broker || text(MessageHeaderName.reasonClass) == nil, let death = BrokerDeath(headers) {
             failureClass = "broker"
             code = death.reason ?? "-"
-            queue = queue ?? death.queue
+            if copy.provenance != .unknown { queue = queue ?? death.queue }
             failedAt = death.unixMilliseconds ?? failedAt
         }
         guard let body = try? JSONDocument(copy.body).root else { return }

@@ -1,9 +1,10 @@
 import AMQP
+import Delivery
 
 /// A message with all that can be published again: body, properties and headers.
 ///
-/// Without an expiration, at which the broker would throw the copy away, and without the user that published it, who must be
-/// the one that publishes now (https://www.rabbitmq.com/docs/validated-user-id).
+/// It has no expiration, at which the broker would drop the copy, and not the user that published the message: the broker
+/// accepts only the user that publishes now (https://www.rabbitmq.com/docs/validated-user-id).
 struct MessageCopy: Equatable, Sendable {
     var body: [UInt8]
     var messageID: String?
@@ -18,10 +19,12 @@ struct MessageCopy: Equatable, Sendable {
     var priority: UInt8?
     /// Without what the broker writes at each delivery, and what would route a copy further.
     var headers = FieldTable()
+    /// Who vouches for where it came from.
+    var provenance = Provenance.unknown
 
     init(body: [UInt8]) { self.body = body }
 
-    init(_ message: IncomingMessage) {
+    init(_ message: IncomingMessage, _ provenance: Provenance) {
         let properties = message.properties
         body = message.body
         messageID = properties.messageID
@@ -33,6 +36,7 @@ struct MessageCopy: Equatable, Sendable {
         appID = properties.appID
         timestampSeconds = properties.timestampSeconds
         priority = properties.priority
+        self.provenance = provenance
         headers = FieldTable(
             (properties.headers?.entries ?? []).filter {
                 !Self.headersLeftOut.contains($0.name) && $0.value != .unreadable
@@ -42,10 +46,18 @@ struct MessageCopy: Equatable, Sendable {
     private static let headersLeftOut = ["x-delivery-count", "x-acquired-count", "CC", "BCC"]
 
     /// As it is, straight to a queue. What was read from a file may hold any header.
+    ///
+    /// A copy whose provenance is known carries the user that publishes it, so that its provenance stays known. If the
+    /// broker vouches, the headers of a worker's provenance are left out: that user would vouch for them, too.
     func message(to queue: String) -> OutgoingMessage {
         var message = OutgoingMessage(
             exchange: "", routingKey: queue, body: body, messageID: messageID ?? "", contentType: contentType,
-            headers: FieldTable(headers.entries.filter { !Self.headersLeftOut.contains($0.name) }))
+            headers: FieldTable(
+                headers.entries.filter { entry in
+                    !Self.headersLeftOut.contains(entry.name)
+                        && (provenance != .broker || !MessageHeaderName.provenance.contains(entry.name))
+                }))
+        message.carriesUserID = provenance != .unknown
         message.contentEncoding = contentEncoding
         message.correlationID = correlationID
         message.replyTo = replyTo

@@ -1,4 +1,5 @@
 import AMQP
+import Delivery
 import JSON
 
 /// A message as a line of JSON, from which it can be made again byte for byte: how dead letters are exported.
@@ -35,6 +36,7 @@ enum MessageLine {
         json.endObject()
         json.key("headers")
         write(copy.headers, &json)
+        if copy.provenance != .unknown { json.member("provenance", copy.provenance.rawValue) }
         json.endObject()
         return json.bytes
     }
@@ -128,6 +130,12 @@ enum MessageLine {
         if let headers = root["headers"] {
             guard let table = table(headers) else { throw mistake(headers, "a header cannot be read") }
             copy.headers = table
+        }
+        if let value = root["provenance"] {
+            guard let provenance = value.string.flatMap(Provenance.init) else {
+                throw mistake(value, "provenance is worker, broker or unknown")
+            }
+            copy.provenance = provenance
         }
         return copy
     }

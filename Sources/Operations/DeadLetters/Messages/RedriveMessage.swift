@@ -18,8 +18,9 @@ enum RedriveMessage {
         let theirs = copy.headers
         var message = copy.message(to: queue)
         // Where the body says no id, the message's own is that of the push.
-        message.messageID =
-            theirs[MessageHeaderName.originalMessageID]?.stringValue ?? copy.messageID ?? letter.id
+        let originalID = copy.provenance == .worker ? theirs[MessageHeaderName.originalMessageID]?.stringValue : nil
+        message.messageID = originalID ?? copy.messageID ?? letter.id
+        message.carriesUserID = copy.provenance == .worker
         // What the broker itself moved to the dead letters may have waited before.
         message.priority =
             copy.priority ?? theirs[MessageHeaderName.priority]?.integerValue.flatMap { UInt8(exactly: $0) }
@@ -37,6 +38,7 @@ enum RedriveMessage {
         let mayBeSecond = theirs[MessageHeaderName.possibleDuplicate]?.booleanValue ?? false
         headers.append(MessageHeaderName.possibleDuplicate, .boolean(mayBeSecond || letter.outcome == "unknown"))
         var names = dropped.union(headers.entries.map(\.name))
+        if copy.provenance != .worker { names.formUnion(MessageHeaderName.provenance) }
         for entry in theirs.entries
         where !MessageHeaderName.belongsToBroker(entry.name) && names.insert(entry.name).inserted {
             headers.entries.append(entry)

@@ -65,6 +65,7 @@ final class DeadLetterScan {
     private let names: TopologyNames
     /// nil: none.
     private let deliveryLimit: Int?
+    private let access: BrokerAccess
     private let control: BrokerConnection
     private let admin: BrokerAdmin
     private let publisher: Publisher
@@ -92,7 +93,7 @@ final class DeadLetterScan {
         of queue: String, _ source: MessageSource, _ access: BrokerAccess, on loop: EventLoop,
         _ interruption: Interruption, deliveryLimit: Int?
     ) {
-        self.loop = loop
+        (self.access, self.loop) = (access, loop)
         self.interruption = interruption
         self.deliveryLimit = deliveryLimit
         (self.queue, self.source, names) = (queue, source, access.names)
@@ -287,7 +288,7 @@ final class DeadLetterScan {
     private func renewWorn() async {
         // A body that was too large is not here to be published.
         for message in worn where consumer.holds(message.tag) && !message.isOversized {
-            var renewed = MessageCopy(message).message(to: queue)
+            var renewed = MessageCopy(message, access.provenance(of: message)).message(to: queue)
             if let exchange = source.renewalExchange(names) {
                 (renewed.exchange, renewed.routingKey) = (exchange, message.routingKey)
             }
