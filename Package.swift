@@ -80,22 +80,23 @@ let package = Package(
         clibrary("CValgrind"),
 
         library("Hashing", []),
+        library("TerminalText", []),
         .target(name: "CSwiftJobs"),
         library("EventLoop", ["CLinux", "CSwiftJobs", "Hashing"]),
-        library("Telemetry", ["CLinux"]),
+        library("Telemetry", ["CLinux", "TerminalText"]),
         .target(name: "COpenSSLAtExit", dependencies: ["COpenSSL"]),
         library("Crypto", ["COpenSSL", "COpenSSLAtExit"]),
         library("TLS", ["EventLoop", "Crypto", "COpenSSL"]),
 
         library("AMQP", ["EventLoop", "Hashing", "CRabbitMQ"]),
         library("HTTP2", ["EventLoop", "CNGHTTP2"]),
-        library("AdminHTTP", ["EventLoop", "CMicroHTTPD"]),
+        library("AdminHTTP", ["EventLoop", "TerminalText", "CMicroHTTPD"]),
         // Needs libcurl's header (libcurl4-openssl-dev), not the library (decision 30).
         .target(name: "CCURL"),
         library("HTTPClient", ["CCURL"]),
         library("HTTPProxy", ["EventLoop"]),
 
-        library("JSON", ["Hashing"]),
+        library("JSON", ["Hashing", "TerminalText"]),
         library("JSONSchema", ["JSON", "Hashing", "CPCRE2"], resources: metaSchemas),
         library("YAML", ["JSON", "CYAML"]),
 
@@ -108,7 +109,7 @@ let package = Package(
             "Delivery",
             [
                 "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "TLS", "Crypto", "Telemetry",
-                "Hashing",
+                "Hashing", "TerminalText",
             ],
             resources: ["notification.schema.json", "channel-command.schema.json"].map { .embedInCode("Schemas/\($0)") }
         ),
@@ -116,7 +117,7 @@ let package = Package(
             "Operations",
             [
                 "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "YAML", "TLS", "Crypto",
-                "Telemetry", "HTTPClient", "HTTPProxy", "HTTP2", "AdminHTTP", "CLinux",
+                "Telemetry", "HTTPClient", "HTTPProxy", "HTTP2", "AdminHTTP", "CLinux", "TerminalText",
             ],
             resources: [
                 "config.schema.json", "result.schema.json", "dead-letter.schema.json", "channel-reply.schema.json",
@@ -174,7 +175,7 @@ let package = Package(
         tests("APNSTests", ["APNS", "APNSProtocol", "EventLoop", "HTTP2", "Crypto", "JSON", "Telemetry", "TestKit"]),
         tests(
             "APNSSimulatorTests",
-            ["APNSSimulator", "APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "TestKit"]),
+            ["APNSSimulator", "APNSProtocol", "AdminHTTP", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "TestKit"]),
         tests(
             "DeliveryTests",
             [

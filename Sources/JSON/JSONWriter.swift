@@ -1,3 +1,5 @@
+import TerminalText
+
 /// Appends JSON to bytes, commas included:
 ///
 /// ```swift
@@ -8,8 +10,8 @@
 /// json.endObject()
 /// ```
 ///
-/// Strings come out as text that no terminal obeys: control characters (C0, DEL, C1) and format characters (U+202E) are
-/// escaped. Raw values stay as they are.
+/// Strings come out as text that steers no terminal: control characters (C0, DEL, C1), format characters (U+202E) and the
+/// separators of lines and paragraphs are escaped. Raw values stay as they are.
 ///
 /// It checks nothing: that each `begin` has its `end` and each key its value is up to the caller.
 public struct JSONWriter {
@@ -205,7 +207,7 @@ extension JSONWriter {
             let next = place + UTF8.width(scalar)
             let isEscaped =
                 scalar.isASCII
-                ? Self.isEscaped(text[place]) && (escapesSyntax || scalar == "\u{7F}") : scalar.isControlOrFormat
+                ? Self.isEscaped(text[place]) && (escapesSyntax || scalar == "\u{7F}") : scalar.steersTerminal
             if isEscaped {
                 bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[copied..<place]))
                 appendEscape(scalar)
@@ -267,11 +269,6 @@ extension JSONWriter {
             bytes.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
         }
     }
-}
-
-extension Unicode.Scalar {
-    /// Whether a terminal may obey it: C0, DEL, C1, and format characters such as U+202E, which reorder or hide text.
-    fileprivate var isControlOrFormat: Bool { [.control, .format].contains(properties.generalCategory) }
 }
 
 extension JSONWriter {

@@ -12,6 +12,7 @@ import Testing
         ("/6f1c7c1e-3c52-4a53-9c1b-0d6c0a4be1aa", "/6f1c7c1e-3c52-4a53-9c1b-0d6c0a4be1aa"),
         ("/\(long)", "/\(long)"), ("/\(long)k", "/\(long)…"), ("/\(long.dropLast())~1k", "/\(long.dropLast())…"),
         ("/\(long.dropLast())ö", "/\(long.dropLast())…"), ("/a\u{1B}[1m\0", "/a?[1m?"),
+        ("/a\u{202E}b\u{9B}c\u{2028}d", "/a?b?c?d"),
     ])
     func longKeysAndTokensAreNotTold(_ pointer: String, _ shown: String) {
         #expect(ShownText.pointer(pointer) == shown)

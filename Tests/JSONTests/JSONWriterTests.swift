@@ -69,7 +69,8 @@ struct JSONWriterTests {
 
     @Test func `Every control and format character is escaped wherever it stands`() throws {
         for value in 0...0x10FFFF {
-            guard let scalar = Unicode.Scalar(value), [.control, .format].contains(scalar.properties.generalCategory)
+            guard let scalar = Unicode.Scalar(value),
+                [.control, .format, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
             else { continue }
             for before in 0...8 {
                 let text = String(repeating: "x", count: before) + String(scalar) + "xxxxxxxx"

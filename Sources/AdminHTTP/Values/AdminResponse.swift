@@ -1,3 +1,5 @@
+import TerminalText
+
 /// What a request is answered with. The endpoint adds the headers that keep it out of caches and foreign pages.
 public struct AdminResponse: Sendable {
     public var status: Int
@@ -23,8 +25,7 @@ public struct AdminResponse: Sendable {
         for scalar in sentence.unicodeScalars {
             switch scalar {
             case "\"", "\\": text += "\\\(scalar)"
-            // Control and format characters mean nothing in a sentence, and steer terminals.
-            case _ where [.control, .format].contains(scalar.properties.generalCategory): text += " "
+            case _ where scalar.steersTerminal: text += " "
             default: text.unicodeScalars.append(scalar)
             }
         }

@@ -1,4 +1,5 @@
 import APNSProtocol
+import TerminalText
 
 /// What a schema says of a message as it may be told: keys are the producer's, of any length, and may be device tokens.
 enum ShownText {
@@ -10,7 +11,7 @@ enum ShownText {
 
     static func sentence(_ text: String) -> String {
         let scalars = String(decoding: DeviceToken.shortened(in: text.utf8, digitsMin: tokenDigitsMin), as: UTF8.self)
-            .unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : $0 }
+            .unicodeScalars.map { $0.steersTerminal ? "?" : $0 }
         return String(String.UnicodeScalarView(scalars))
     }
 

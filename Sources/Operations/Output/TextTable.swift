@@ -1,3 +1,5 @@
+import TerminalText
+
 /// Rows in columns, for people at a terminal. Lines are printed as they come: widths are given, not measured.
 struct TextTable: Sendable {
     struct Column: Sendable {
@@ -57,16 +59,7 @@ extension String {
 
     /// Without control characters: text from a message must not steer the terminal that it is shown on.
     var printable: String {
-        guard unicodeScalars.contains(where: \.isControl) else { return self }
-        return String(String.UnicodeScalarView(unicodeScalars.map { $0.isControl ? "\u{FFFD}" : $0 }))
-    }
-}
-
-extension Unicode.Scalar {
-    fileprivate var isControl: Bool {
-        switch properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate: true
-        default: false
-        }
+        guard unicodeScalars.contains(where: \.steersTerminal) else { return self }
+        return String(String.UnicodeScalarView(unicodeScalars.map { $0.steersTerminal ? "\u{FFFD}" : $0 }))
     }
 }

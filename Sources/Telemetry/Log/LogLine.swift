@@ -1,4 +1,5 @@
 import CLinux
+import TerminalText
 
 /// One line of JSON as it is put together.
 struct LogLine {
@@ -56,8 +57,7 @@ struct LogLine {
             case "\\": append(#"\\"#)
             case "\n": append(#"\n"#)
             case "\t": append(#"\t"#)
-            case "\u{0}"..<" ", "\u{7F}"..."\u{9F}": appendEscaped(scalar)
-            case _ where !scalar.isASCII && scalar.properties.generalCategory == .format: appendEscaped(scalar)
+            case _ where scalar.steersTerminal: appendEscaped(scalar)
             default: bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
             }
         }

@@ -1,0 +1,16 @@
+/// The one rule for characters of foreign text that may reach a terminal. JSON and logs escape them, sentences replace them.
+extension Unicode.Scalar {
+    /// Whether the character may steer a terminal or mislead its reader: C0, DEL, C1, format characters such as U+202E, which
+    /// reorder or hide text, and the separators of lines and paragraphs.
+    @inlinable public var steersTerminal: Bool {
+        // Nearly all text is ASCII, and the lookup of a property is slow.
+        isASCII ? value < 0x20 || value == 0x7F : isNonASCIIThatSteers
+    }
+
+    @usableFromInline var isNonASCIIThatSteers: Bool {
+        switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
+    }
+}
