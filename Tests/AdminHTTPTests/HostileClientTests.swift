@@ -29,6 +29,11 @@ import Testing
         }
     }
 
+    /// The limits of connections: of all clients, and of one host.
+    private static let limitsOfThree: [any WritableKeyPath<AdminConfiguration, Int> & Sendable] = [
+        \.connectionsMax, \.connectionsPerHostMax,
+    ]
+
     private static let large = AdminResponse.json(Array(repeating: UInt8(ascii: "x"), count: 32 * 1024 * 1024))
 
     @Test func `Headers without end`() async throws {
@@ -185,8 +190,11 @@ import Testing
         }
     }
 
-    @Test func `More connections that wait for an answer than there may be`() async throws {
-        try await run(.with { $0.connectionsMax = 3 }) { rig in
+    @Test(arguments: limitsOfThree)
+    func `More connections that wait for an answer than there may be`(
+        _ limit: any WritableKeyPath<AdminConfiguration, Int> & Sendable
+    ) async throws {
+        try await run(.with { $0[keyPath: limit] = 3 }) { rig in
             var clients: [RawHTTPClient] = []
             for count in 1...3 {
                 clients.append(try await rig.connect())
@@ -196,6 +204,30 @@ import Testing
             #expect(try await rig.connect().request("GET", "/").status == 200)
             #expect(try await clients[0].rest() == "")
             #expect(rig.server.pending.count == 2)
+            try await rig.settle()
+        }
+    }
+
+    /// A client that has its answer, and does not read it, waits like one that has sent no request.
+    @Test(arguments: limitsOfThree)
+    func `Clients that do not read their answers lose their places to others`(
+        _ limit: any WritableKeyPath<AdminConfiguration, Int> & Sendable
+    ) async throws {
+        let configuration = AdminConfiguration.with {
+            $0[keyPath: limit] = 3
+            $0.bytesHeldMax = .max
+        }
+        try await run(configuration) { rig in
+            for count in 1...3 {
+                let reader = try await rig.connect()
+                reader.pauseReading()
+                reader.send("GET", "/large")
+                try await rig.loop.wait { rig.server.bytesHeld == count * Self.large.body.count }
+            }
+            let slow = try await rig.connect()
+            #expect(try await rig.connect().request("GET", "/").status == 200)
+            #expect(try await slow.request("GET", "/").status == 200)
+            try await rig.loop.wait { rig.server.connectionCount == 3 }
             try await rig.settle()
         }
     }

@@ -9,9 +9,10 @@ final class AdminClient {
 
     /// The peer's host; nil for a Unix socket.
     let host: PeerHost?
-    /// Whether a whole request has come that is not completely answered.
-    private(set) var hasRequest = false
-    /// The place in the order in which connections began to wait for a request.
+    /// Whether a whole request has come whose answer is not queued yet.
+    private(set) var isOwedAnswer = false
+    /// The place in the order in which connections began to wait for their clients: for a request, or for the client to
+    /// read the answer.
     private(set) var waitingSince: Int
 
     private let server: AdminServer
@@ -66,11 +67,17 @@ final class AdminClient {
     }
 
     /// The request is whole: the server does not close the connection for another client while it has a choice.
-    func requestCame() { hasRequest = true }
+    func requestCame() { isOwedAnswer = true }
+
+    /// The answer is queued: the client has to read it, and keeps no place by not doing so.
+    func answerQueued() {
+        isOwedAnswer = false
+        waitingSince = server.nextWaitNumber()
+    }
 
     /// The answer is written: the next request may come.
     func answered() {
-        hasRequest = false
+        isOwedAnswer = false
         waitingSince = server.nextWaitNumber()
         startTransfer()
         isIdle = true

@@ -5,9 +5,9 @@ public struct AdminConfiguration: Sendable {
     /// Whether it answers whatever it is called: behind names and addresses that it cannot know. Somebody who has made it
     /// listen beyond loopback has decided who may reach it.
     public var answersAnyHost = false
-    /// Connections at once. One more closes the connection that has waited longest for a whole request.
+    /// Connections at once. One more closes the connection that has waited longest for its client.
     public var connectionsMax = 128
-    /// Connections of one host at once. One more closes that host's connection that has waited longest for a request.
+    /// Connections of one host at once. One more closes that host's connection that has waited longest for its client.
     public var connectionsPerHostMax = 64
     /// How long a client may take to send the head of its first request, counted from the connect.
     public var headSecondsMax = 5

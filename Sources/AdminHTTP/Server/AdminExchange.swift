@@ -87,7 +87,6 @@ public final class AdminExchange {
             receive(bytes)
         case .refused(let response) where bytes.isEmpty:
             stage = .ended
-            client?.requestCame()
             return queue(response)
         case .refused:
             break
@@ -122,12 +121,12 @@ public final class AdminExchange {
     }
 
     private func wait() -> MHD_Result {
-        client?.requestCame()
         guard server.beginsToWait(self) else {
             stage = .ended
             return queue(.overloaded)
         }
         stage = .pending
+        client?.requestCame()
         MHD_suspend_connection(connection)
         return .YES
     }
@@ -141,6 +140,7 @@ public final class AdminExchange {
         guard let made else { return .NO }
         defer { MHD_destroy_response(made) }
         for (name, value) in response.allHeaders { MHD_add_response_header(made, name, value) }
+        client?.answerQueued()
         return MHD_queue_response(connection, UInt32(clamping: response.status), made)
     }
 

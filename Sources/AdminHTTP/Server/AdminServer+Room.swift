@@ -5,19 +5,19 @@ extension AdminServer {
     /// Closes a connection if the new one, of `host`, would be one too many.
     func makeRoom(for host: PeerHost?) {
         if let host {
-            let others = clients.values.filter { $0.host == host }
-            if others.count >= configuration.connectionsPerHostMax,
-                let oldest = others.filter({ !$0.hasRequest }).min(by: { $0.waitingSince < $1.waitingSince })
-            {
-                close(oldest, .address)
-            }
+            close(if: configuration.connectionsPerHostMax, of: clients.values.filter { $0.host == host }, .address)
         }
-        guard clients.count >= configuration.connectionsMax else { return }
-        // One that has a request only if all have.
-        let oldest = clients.values.min {
-            ($0.hasRequest ? 1 : 0, $0.waitingSince) < ($1.hasRequest ? 1 : 0, $1.waitingSince)
+        close(if: configuration.connectionsMax, of: Array(clients.values), .full)
+    }
+
+    /// Closes the connection that has waited longest for its client, if there are `countMax` or more. It closes one whose
+    /// request has no answer yet only if all are such.
+    private func close(if countMax: Int, of clients: [AdminClient], _ cause: AdminClosing) {
+        guard clients.count >= countMax else { return }
+        let oldest = clients.min {
+            ($0.isOwedAnswer ? 1 : 0, $0.waitingSince) < ($1.isOwedAnswer ? 1 : 0, $1.waitingSince)
         }
-        if let oldest { close(oldest, .full) }
+        if let oldest { close(oldest, cause) }
     }
 
     /// Closes a connection, of which libmicrohttpd is rid when it runs.
