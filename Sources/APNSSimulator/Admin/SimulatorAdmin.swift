@@ -13,16 +13,25 @@ public final class SimulatorAdmin {
 
     /// Listens for whoever wants to look at `server`; to be closed before it is let go of.
     ///
-    /// - Parameter hostNames: what this host may be called besides `localhost` and loopback's addresses.
+    /// - Parameters:
+    ///   - hostNames: what this host may be called besides `localhost` and loopback's addresses.
+    ///   - onDisplaced: called with the number of connections that the admin port closed for want of room; the first at
+    ///     once, the others once a minute.
     /// - Throws: when the address cannot be had.
     public init(
-        for server: SimulatorServer, on loop: EpollLoop, at endpoint: Endpoint, hostNames: [String] = []
+        for server: SimulatorServer, on loop: EpollLoop, at endpoint: Endpoint, hostNames: [String] = [],
+        onDisplaced: @escaping (Int) -> Void = { _ in }
     ) throws(TransportError) {
         var configuration = AdminConfiguration()
         configuration.hostNames = hostNames
         configuration.bodyBytesMax = Self.bodyBytesMax
         let routes = Self.routes(of: server)
         http = try AdminServer(loop: loop, endpoint: endpoint, configuration: configuration) { routes.serve($0) }
+        let report = DisplacementReport(loop: loop, report: onDisplaced)
+        http.onClosed = { cause in
+            server.counts.countAdminClosing(cause)
+            report.add(cause)
+        }
     }
 
     /// Ends at once; those who wait for an answer are told.

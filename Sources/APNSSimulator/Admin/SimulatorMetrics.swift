@@ -1,4 +1,5 @@
 import APNSProtocol
+import AdminHTTP
 import Telemetry
 
 /// A simulator's counts in the names and the text format of Prometheus.
@@ -16,6 +17,11 @@ struct SimulatorMetrics {
             count(
                 "connections_ended", "Connections that ended, by how.", counters.connectionsByEnd[end] ?? 0,
                 ["end": end.rawValue])
+        }
+        for cause in AdminClosing.allCases {
+            count(
+                "admin_connections_closed", "Connections that the admin port closed before the client had an answer.",
+                counters.adminClosings[cause] ?? 0, ["cause": cause.rawValue])
         }
         for service in Service.all {
             count(

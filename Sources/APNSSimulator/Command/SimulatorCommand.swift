@@ -95,7 +95,9 @@ private final class SimulatorProcess {
         }
         if let endpoint = options.admin {
             process.admin = try listening("--admin") { () throws(TransportError) in
-                try SimulatorAdmin(for: server, on: loop, at: endpoint, hostNames: options.adminHostNames)
+                try SimulatorAdmin(for: server, on: loop, at: endpoint, hostNames: options.adminHostNames) { count in
+                    StandardStream.error.line("apns-simulator: admin port full, slow connections closed: \(count)")
+                }
             }
         }
         let announcement = Announcement(

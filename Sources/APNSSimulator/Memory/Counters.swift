@@ -1,4 +1,5 @@
 import APNSProtocol
+import AdminHTTP
 public import JSON
 
 /// What a simulator has counted since it began, or since its memory was emptied.
@@ -52,6 +53,8 @@ public struct Counters: Sendable, Hashable {
     private var services = Array(repeating: OfService(), count: Service.all.count)
     private var struck: [String: Int] = [:]
     private var ends: [ConnectionEnd: Int] = [:]
+    /// Connections that the admin port closed before their clients had an answer.
+    private(set) var adminClosings: [AdminClosing: Int] = [:]
 
     /// Other answers by reason.
     public var refusedByReason: [String: Int] {
@@ -100,6 +103,8 @@ public struct Counters: Sendable, Hashable {
 
     mutating func count(_ end: ConnectionEnd) { ends[end, default: 0] += 1 }
 
+    mutating func countAdminClosing(_ cause: AdminClosing) { adminClosings[cause, default: 0] += 1 }
+
     /// Begins anew, but for what is open and in flight now.
     mutating func restart(atUnixMilliseconds time: Int64) {
         let old = self
@@ -146,6 +151,9 @@ public struct Counters: Sendable, Hashable {
         Self.write(
             connectionsByEnd.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key.rawValue, $0.value) },
             to: &json)
+        json.key("admin_connections_closed")
+        Self.write(
+            adminClosings.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key.rawValue, $0.value) }, to: &json)
     }
 
     private static func write(_ counts: [(String, Int)], to json: inout JSONWriter) {

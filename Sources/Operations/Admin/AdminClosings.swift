@@ -4,19 +4,10 @@ import Telemetry
 
 /// Counts the connections that the admin endpoints close, and logs those that were displaced. On the control loop.
 final class AdminClosings {
-    /// Seconds for which displaced connections are counted into one line.
-    private static let reportSeconds = 60
-
-    private let loop: EventLoop
-    private let log: Log
     private let counters: [AdminClosing: Counter]
-    /// Displaced since the last line.
-    private var displaced = 0
-    private var isReportScheduled = false
+    private let report: DisplacementReport
 
     init(loop: EventLoop, _ metrics: MetricsRegistry, log: Log) {
-        self.loop = loop
-        self.log = log
         counters = Dictionary(
             uniqueKeysWithValues: AdminClosing.allCases.map { cause in
                 let counter = metrics.counter(
@@ -25,22 +16,13 @@ final class AdminClosings {
                     labels: ["cause": cause.rawValue])
                 return (cause, counter)
             })
+        report = DisplacementReport(loop: loop) { count in
+            log.warning(.adminConnectionsClosed, [.adminConnections: .integer(count)])
+        }
     }
 
     func add(_ cause: AdminClosing) {
         counters[cause]?.add()
-        guard cause.isDisplaced else { return }
-        displaced += 1
-        guard !isReportScheduled else { return }
-        report()
-    }
-
-    /// Logs the first at once, the others a minute later.
-    private func report() {
-        isReportScheduled = displaced > 0
-        guard displaced > 0 else { return }
-        log.warning(.adminConnectionsClosed, [.adminConnections: .integer(displaced)])
-        displaced = 0
-        loop.schedule(after: .seconds(Self.reportSeconds)) { [self] in report() }
+        report.add(cause)
     }
 }

@@ -1,3 +1,4 @@
+import AdminHTTP
 import EventLoop
 import JSON
 import TestKit
@@ -20,6 +21,35 @@ import Testing
                 #expect(try await client.response().status == status)
             }
             client.close()
+        }
+        #expect(try await simulator.terminate().status == .exited(0))
+    }
+
+    @Test func `Connections closed for want of room are counted and reported`() async throws {
+        let simulator = try await ChildProcess([
+            try Products.executable("apns-simulator"), "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
+        ])
+        let line = try await simulator.output.line { $0.contains(#""event":"ready""#) }
+        let port = try #require(try JSONDocument(line).root["admin_port"]?.int.flatMap(UInt16.init(exactly:)))
+        try await onEpollLoop { loop in
+            func connect() async throws -> RawHTTPClient {
+                try await RawHTTPClient.connect(to: Endpoint(host: "127.0.0.1", port: port), on: loop)
+            }
+            var slow: [RawHTTPClient] = []
+            for _ in 0..<AdminConfiguration().connectionsPerHostMax { slow.append(try await connect()) }
+            let client = try await connect()
+            #expect(try await slow[0].rest() == "")
+            let counters = try JSONDocument(try await client.request("GET", "/v1/counters").body).root
+            #expect(counters["admin_connections_closed"]?["address"]?.int == 1)
+            let metrics = try await client.request("GET", "/metrics").body.split(separator: "\n")
+            for line in [
+                #"apns_simulator_admin_connections_closed_total{cause="address"} 1"#,
+                #"apns_simulator_admin_connections_closed_total{cause="full"} 0"#,
+            ] { #expect(metrics.contains { $0 == line }, "\(line)") }
+            for client in slow + [client] { client.close() }
+        }
+        _ = try await simulator.errors.line {
+            $0 == "apns-simulator: admin port full, slow connections closed: 1"
         }
         #expect(try await simulator.terminate().status == .exited(0))
     }

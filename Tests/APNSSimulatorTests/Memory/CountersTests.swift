@@ -1,4 +1,5 @@
 import APNSProtocol
+import AdminHTTP
 import JSON
 import Testing
 
@@ -14,6 +15,7 @@ import Testing
         counters.count(Answer(status: 502), of: .sandboxPush, after: .zero)
         counters.countFault("silence")
         counters.count(.lost)
+        counters.countAdminClosing(.late)
         #expect(
             text(counters) == """
                 {"since_unix_ms":0,"connections":0,"connections_open":0,"connections_open_max":0,"requests":3,\
@@ -23,7 +25,8 @@ import Testing
                 "refused_by_status":{"400":1,"410":1,"502":1},"refused_by_reason":{"BadTopic":1,"Unregistered":1},\
                 "services":{"production push":{"requests":0,"accepted":0,"refused":1},\
                 "sandbox push":{"requests":3,"accepted":1,"refused":2}},\
-                "faults_by_action":{"silence":1},"connections_by_end":{"lost":1}}
+                "faults_by_action":{"silence":1},"connections_by_end":{"lost":1},\
+                "admin_connections_closed":{"late":1}}
                 """)
     }
 

@@ -1,0 +1,32 @@
+public import EventLoop
+
+/// Reports connections that an admin endpoint displaced: the first at once, the others once a minute. On its loop.
+public final class DisplacementReport {
+    private static let intervalSeconds = 60
+
+    private let loop: EventLoop
+    private let report: (Int) -> Void
+    /// Displaced since the last report.
+    private var displaced = 0
+    private var isScheduled = false
+
+    /// - Parameter report: called with the number of displaced connections since its last call.
+    public init(loop: EventLoop, report: @escaping (Int) -> Void) {
+        self.loop = loop
+        self.report = report
+    }
+
+    public func add(_ cause: AdminClosing) {
+        guard cause.isDisplaced else { return }
+        displaced += 1
+        if !isScheduled { reportDisplaced() }
+    }
+
+    private func reportDisplaced() {
+        isScheduled = displaced > 0
+        guard displaced > 0 else { return }
+        report(displaced)
+        displaced = 0
+        loop.schedule(after: .seconds(Self.intervalSeconds)) { [self] in reportDisplaced() }
+    }
+}
