@@ -4,37 +4,63 @@ struct ConnectAnswer {
         case incomplete
         /// The way is open; what came behind the head is the other side's already.
         case open(rest: [UInt8])
-        /// With this status.
-        case refused(Int)
+        /// - Parameter logins: the schemes of `Proxy-Authenticate`, such as `Basic`.
+        case refused(status: Int, logins: [String])
         case malformed
     }
 
-    /// No proxy has more to say.
+    /// Bytes of one head. No proxy has more to say.
     static let headBytesMax = 16_384
+    /// Heads with a status of 1xx before the answer.
+    static let interimHeadsMax = 8
+    /// Characters of a scheme that are kept.
+    private static let loginCharactersMax = 20
+    private static let endOfHead = Array("\r\n\r\n".utf8)
 
     private var bytes: [UInt8] = []
+    /// No end of the head begins before it.
+    private var searchStart = 0
+    private var interimHeads = 0
 
     mutating func add(_ more: some Sequence<UInt8>) -> Progress {
         bytes += more
         while true {
-            guard let end = Self.endOfHead(bytes) else {
+            guard let end = findEndOfHead() else {
                 return bytes.count < Self.headBytesMax ? .incomplete : .malformed
             }
             guard end <= Self.headBytesMax, let status = Self.status(bytes) else { return .malformed }
             switch status {
             // Something that comes before the answer (RFC 9110, section 15.2).
-            case 100..<200: bytes.removeFirst(end)
+            case 100..<200:
+                interimHeads += 1
+                guard interimHeads <= Self.interimHeadsMax else { return .malformed }
+                bytes.removeFirst(end)
+                searchStart = 0
             case 200..<300: return .open(rest: Array(bytes[end...]))
-            default: return .refused(status)
+            default: return .refused(status: status, logins: Self.logins(bytes[..<end]))
             }
         }
     }
 
-    /// Behind the empty line.
-    private static func endOfHead(_ bytes: [UInt8]) -> Int? {
-        let end = Array("\r\n\r\n".utf8)
-        guard bytes.count >= end.count else { return nil }
-        return (end.count...bytes.count).first { bytes[($0 - end.count)..<$0].elementsEqual(end) }
+    /// Returns the place behind the empty line. Searches each byte once.
+    private mutating func findEndOfHead() -> Int? {
+        while searchStart + Self.endOfHead.count <= bytes.count {
+            let end = searchStart + Self.endOfHead.count
+            if bytes[searchStart..<end].elementsEqual(Self.endOfHead) { return end }
+            searchStart += 1
+        }
+        return nil
+    }
+
+    /// The schemes of authentication that a head offers.
+    private static func logins(_ head: ArraySlice<UInt8>) -> [String] {
+        let name = "proxy-authenticate:"
+        return head.split(separator: UInt8(ascii: "\n")).compactMap { line in
+            let line = String(decoding: line, as: UTF8.self)
+            guard line.lowercased().hasPrefix(name) else { return nil }
+            let scheme = line.dropFirst(name.count).drop { $0 == " " }.prefix { $0.isASCII && $0.isLetter }
+            return scheme.isEmpty ? nil : String(scheme.prefix(loginCharactersMax))
+        }
     }
 
     /// Of `HTTP/1.1 200 …`; nil when it does not begin so.

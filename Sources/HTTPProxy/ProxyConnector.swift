@@ -22,7 +22,8 @@ public final class ProxyConnector: ByteConnector {
     }
 
     public override func connect(_ handler: ByteStreamHandler) -> ByteTransport {
-        let handler = TunnelHandler(handler, request: request, target: endpoint, proxy: proxy.endpoint)
+        let handler = TunnelHandler(
+            handler, request: request, hasLogin: authorization != nil, target: endpoint, proxy: proxy.endpoint)
         return proxy.connect(handler)
     }
 
@@ -37,6 +38,7 @@ private final class TunnelHandler: ByteStreamHandler {
     private let next: ByteStreamHandler
     private let target: Endpoint
     private let place: String
+    private let hasLogin: Bool
     private var unsent: [UInt8]
     private var answer = ConnectAnswer()
     private var transport: ByteTransport?
@@ -44,8 +46,9 @@ private final class TunnelHandler: ByteStreamHandler {
     /// The timer runs from the open connection until the proxy has answered.
     private var cancelTimer: () -> Void = {}
 
-    init(_ next: ByteStreamHandler, request: [UInt8], target: Endpoint, proxy: Endpoint) {
+    init(_ next: ByteStreamHandler, request: [UInt8], hasLogin: Bool, target: Endpoint, proxy: Endpoint) {
         self.next = next
+        self.hasLogin = hasLogin
         self.target = target
         place = "the proxy \(proxy)"
         unsent = request
@@ -72,10 +75,18 @@ private final class TunnelHandler: ByteStreamHandler {
         switch answer.add(bytes) {
         case .incomplete: break
         case .open(let rest): handOver(transport, rest)
-        case .refused(let status):
-            fail("\(place) answered \(status) to CONNECT \(target)\(status == 407 ? ": it wants a login" : "")")
+        case .refused(let status, let logins):
+            fail("\(place) answered \(status) to CONNECT \(target)\(status == 407 ? loginAdvice(logins) : "")")
         case .malformed: fail("\(place) does not answer as an HTTP proxy does")
         }
+    }
+
+    /// - Parameter logins: the schemes that the proxy offers.
+    private func loginAdvice(_ logins: [String]) -> String {
+        guard logins.isEmpty || logins.contains(where: { $0.lowercased() == "basic" }) else {
+            return ": it offers \(logins.joined(separator: " and ")) only, and Martlet logs in with Basic"
+        }
+        return hasLogin ? ": it refuses the user and password of the configuration" : ": it wants a login"
     }
 
     private func handOver(_ transport: ByteTransport, _ rest: [UInt8]) {

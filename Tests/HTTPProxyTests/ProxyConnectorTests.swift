@@ -62,6 +62,11 @@ import Testing
             "407 Proxy Authentication Required",
             "the proxy proxy.test:3128 answered 407 to CONNECT api.push.apple.com:443: it wants a login"
         ),
+        (
+            "407 No\r\nProxy-Authenticate: NTLM",
+            "the proxy proxy.test:3128 answered 407 to CONNECT api.push.apple.com:443: it offers NTLM only, and Martlet "
+                + "logs in with Basic"
+        ),
         ("nonsense", "the proxy proxy.test:3128 does not answer as an HTTP proxy does"),
     ])
     func aRefusalSaysWhoseItIs(_ refusal: String, _ message: String) {
@@ -70,6 +75,16 @@ import Testing
         #expect(run { client.isClosed })
         #expect(client.error == TransportError(.proxy, message) && !client.isConnected)
         #expect(server.transport == nil)
+    }
+
+    @Test func aRefusedLoginIsNamed() {
+        loop.enter { proxy.refusal = "407 No\r\nProxy-Authenticate: Basic realm=\"x\"" }
+        connect(authorization: "Basic dTpw")
+        #expect(run { client.isClosed })
+        #expect(
+            client.error?.message
+                == "the proxy proxy.test:3128 answered 407 to CONNECT api.push.apple.com:443: it refuses the user and "
+                + "password of the configuration")
     }
 
     @Test func aProxyThatIsAwayIsNamed() {
