@@ -2,9 +2,11 @@ import APNS
 import APNSProtocol
 import Delivery
 import EventLoop
+import Glibc
 import JSON
 import TestKit
 import Testing
+import YAML
 
 @testable import Operations
 
@@ -169,6 +171,59 @@ import Testing
     ])
     func whoMayReadAKey(mode: UInt32, state: DoctorLine.State) {
         #expect(DoctorCheck.line("key", file: "a.p8", mode: mode).state == state)
+    }
+
+    @Test(
+        arguments: [
+            (ReadFile.Content.secret, UInt32(0o100640), nil), (.secret, 0o100644, "may read a secret in a (mode 644)"),
+            (.secret, 0o100642, "may change a (mode 642)"), (.other, 0o100644, nil),
+            (.other, 0o100646, "may change a (mode 646)"), (.key, 0o100666, nil),
+        ] as [(ReadFile.Content, UInt32, String?)])
+    func `What others may do with a file`(content: ReadFile.Content, mode: UInt32, text: String?) {
+        let lines = ReadFile(path: "a", content: content).warnings(mode: mode)
+        #expect(lines.map(\.text) == (text.map { ["everybody on this machine \($0)"] } ?? []))
+        #expect(lines.allSatisfy { $0.remedy.hasPrefix(content == .secret ? "chmod o= " : "chmod o-w ") })
+    }
+
+    @Test(arguments: [(UInt32(0o40755), true), (0o41777, true), (0o40777, false), (0o40757, false), (0o40775, true)])
+    func `What others may do with a folder`(mode: UInt32, isSafe: Bool) {
+        #expect((ReadFile.warning(folder: "/a", mode: mode) == nil) == isSafe)
+    }
+
+    @Test(
+        arguments: [
+            ("amqp: {url: \"amqp://a:b@c\"}", true, []), ("amqp: {url: \"amqp://a@c\"}", false, []),
+            ("amqp: {url: \"amqp://a:${B}@c\", password: \"${B}\"}", false, []),
+            ("amqp: {password: x}", true, []), ("amqp: {password: \"file:x\", tls: {key_file: y}}", false, ["x", "y"]),
+            ("apns: {keys: [{private_key: x}, {key_file: \"${DIR}/k\"}]}", true, ["/d/k"]),
+            ("apns: {proxy: \"http://a:b@c\"}", true, []), ("apps: {a: }", false, []),
+        ] as [(String, Bool, Set<String>)])
+    func `Where a configuration has its secrets`(text: String, isInText: Bool, files: Set<String>) throws {
+        let places = SecretPlaces(try YAMLDocument(Array(text.utf8)).root) { $0.replacing("${DIR}", with: "/d") }
+        #expect(places.isInText == isInText && places.files == files)
+    }
+
+    @Test func `Files and folders that others may change or read are named`() async throws {
+        let directory = try TemporaryDirectory("doctor")
+        let folder = directory.file("open")
+        try #require(mkdir(folder, 0o700) == 0)
+        let config = try directory.write(
+            "martlet.yaml", "amqp: {url: \"amqp://rabbit\", password: \"file:open/password\"}\n")
+        let password = try directory.write("open/password", "s3cret")
+        func lines() async throws -> [DoctorLine] {
+            try await onEpollLoop { loop in await DoctorCheck.files.lines(DoctorScene(config), on: loop) }
+        }
+        for path in [config, password] { try #require(chmod(path, 0o640) == 0) }
+        #expect(try await lines().map(\.state) == [.ok])
+        for (path, mode) in [(config, 0o646), (password, 0o644), (folder, 0o757)] as [(String, mode_t)] {
+            try #require(chmod(path, mode) == 0)
+        }
+        let found = try await lines()
+        #expect(found.map(\.state) == [.warning, .warning, .warning])
+        for (line, name) in zip(found, ["martlet.yaml", "open/password", "open"]) {
+            #expect(line.text.contains("/\(name) (mode"), "\(line.text)")
+            #expect(!line.text.contains("s3cret"))
+        }
     }
 
     @Test func aKeyThatIsGoneOrInNoFile() {

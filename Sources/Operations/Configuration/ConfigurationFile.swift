@@ -71,6 +71,12 @@ struct ConfigurationFile: Sendable {
         try read(try text()) { reader, root in reader.readPrintedTopology(root) }
     }
 
+    /// Where its secrets are, with the variables in paths replaced; none where it cannot be read.
+    func secretPlaces() -> SecretPlaces {
+        guard let text = try? text(), let document = try? YAMLDocument(text) else { return SecretPlaces() }
+        return SecretPlaces(document.root) { try? resolver.replacingVariables($0) }
+    }
+
     func text() throws(ConfigurationError) -> [UInt8] {
         do {
             return try FileReader.bytes(of: path, bytesMax: Self.bytesMax)

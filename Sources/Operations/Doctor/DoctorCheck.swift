@@ -10,7 +10,8 @@ struct DoctorCheck: Sendable {
 
     /// In the order in which they are begun.
     static let all: [DoctorCheck] = [
-        .libraries, .configuration, .keys, .schemas, .broker, .permissions, .topology, .deliveryLimits, .queues, .apns,
+        .libraries, .configuration, .files, .keys, .schemas, .broker, .permissions, .topology, .deliveryLimits, .queues,
+        .apns,
         .clock,
     ]
 

@@ -10,10 +10,13 @@ struct DoctorScene: Sendable {
     let broker: Configuration.Broker?
     let topology: Topology?
     let mistakes: [ConfigurationError.Mistake]
+    /// The configuration file and the files that it names, except payload schemas.
+    let files: [ReadFile]
 
     init(_ path: String) {
         self.path = path
-        let file = ConfigurationFile(path)
+        let sources = ConfigurationSources()
+        let file = ConfigurationFile(path, noting: sources)
         do {
             let configuration = try file.worker()
             self.configuration = configuration
@@ -28,6 +31,21 @@ struct DoctorScene: Sendable {
             topology = part?.topology
             mistakes = error.mistakes
         }
+        files = Self.files(of: file, others: sources.versions.keys.sorted(), apns: configuration?.apns)
+    }
+
+    /// - Parameter others: what the configuration named and was read.
+    private static func files(
+        of file: ConfigurationFile, others: [String], apns: Configuration.APNs?
+    ) -> [ReadFile] {
+        let secrets = file.secretPlaces()
+        let keys = Set((apns?.keys.compactMap(\.file) ?? []) + (apns?.certificates.map(\.keyPath) ?? []))
+        let secretFiles = Set(secrets.files.map { FileReader.path($0, relativeTo: file.path) })
+        return [ReadFile(path: file.path, content: secrets.isInText ? .secret : .other)]
+            + others.map { path in
+                ReadFile(
+                    path: path, content: keys.contains(path) ? .key : secretFiles.contains(path) ? .secret : .other)
+            }
     }
 
     var advice: TopologyAdvice { TopologyAdvice(virtualHost: broker?.url.virtualHost ?? "/") }

@@ -1,7 +1,5 @@
-import CLinux
 import Crypto
 import EventLoop
-import Glibc
 
 extension DoctorCheck {
     /// That each key signs, that certificates hold, and that their files are for the worker alone.
@@ -55,10 +53,5 @@ extension DoctorCheck {
         let text = Array("martlet doctor".utf8)
         guard let signature = try? key.sign(text), let publicKey = try? key.publicKey() else { return false }
         return publicKey.verify(signature: signature, of: text)
-    }
-
-    private static func mode(of path: String) -> UInt32? {
-        var status = stat()
-        return stat(path, &status) == 0 ? status.st_mode : nil
     }
 }
