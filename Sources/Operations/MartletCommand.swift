@@ -30,6 +30,7 @@ public enum MartletCommand {
         case .version:
             return print("martlet \(version)\n")
         case .worker(let configPath):
+            CoreDump.disable()
             return WorkerProcess.run(try ConfigurationVersion(readFrom: configPath), from: configPath)
         case .topologyPrint(let options):
             return try TopologyPrintCommand(options: options).run()

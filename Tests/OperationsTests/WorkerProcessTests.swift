@@ -77,6 +77,9 @@ import Testing
         let worker = try await stage.waitingWorker()
         let warning = try await worker.errors.line { $0.contains("cannot reach the broker") }
         #expect(warning.contains("127.0.0.1:\(port)") && warning.contains("Connection refused"))
+        // The memory of a worker holds keys.
+        let limits = try await ChildProcess.run(["grep", "core file size", "/proc/\(worker.pid)/limits"]).output
+        #expect(limits.first?.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"])
         worker.send(signal: SIGINT)
         #expect(try await worker.exit().status == .exited(0))
         let lines = await worker.errors.allLines()
