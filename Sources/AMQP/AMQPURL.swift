@@ -55,7 +55,13 @@ public struct AMQPURL: Sendable {
         let port: UInt16 = usesTLS ? 5671 : 5672
         endpoints = []
         for host in rest.split(separator: ",", omittingEmptySubsequences: false) {
-            endpoints.append(try Self.endpoint(host, defaultPort: port))
+            do {
+                endpoints.append(try Self.endpoint(host, defaultPort: port))
+            } catch {
+                // An @ behind the first / or ? shows that this one was meant to be part of the login.
+                guard !namesUser, [path, query].contains(where: { $0?.contains("@") == true }) else { throw error }
+                throw Self.invalid("has a / or ? in its user or password; write %2F for / and %3F for ?")
+            }
         }
         guard endpoints.count <= Self.hostsMax else { throw Self.invalid("names more than \(Self.hostsMax) hosts") }
         virtualHost = "/"

@@ -49,6 +49,14 @@ import Testing
         #expect(throws: AMQPError.self) { try AMQPURL(text) }
     }
 
+    @Test(arguments: ["amqp://u:s3/cret@a/", "amqp://u:s3?cret@a", "amqp://u:s3/cr?et@a:5672/v"])
+    func `An unescaped slash or question mark of a password is named`(text: String) {
+        let error = #expect(throws: AMQPError.self) { try AMQPURL(text) }
+        #expect(
+            error?.message
+                == "the AMQP URL has a / or ? in its user or password; write %2F for / and %3F for ?")
+    }
+
     @Test func noErrorAndNoDescriptionHoldsThePassword() throws {
         let error = #expect(throws: AMQPError.self) { try AMQPURL("amqp://user:s3cret@host:bad/") }
         #expect(!String(reflecting: error).contains("s3cret"))

@@ -240,6 +240,21 @@ import Testing
         ("apps:", "app:", "8:1: unknown key 'app'; did you mean 'apps'?"),
         ("  url: amqp://rabbit", "  url: amqp://rabbit\n  zebra: 1", "3:3: unknown key 'zebra'"),
         ("  url: amqp://rabbit", "  url: 5672", "2:8: amqp.url must be a string"),
+        (
+            "key_id: ABC123DEFG", "key_id: 1234567890",
+            "5:15: apns.keys.0.key_id must be a string (The ten characters that the key has in the developer account); "
+                + "put it in quotes: \"…\""
+        ),
+        (
+            "com.example.shop: {}", "com.example.shop:",
+            "9:20: apps.com.example.shop must be an object; it is empty: write {} behind it to accept the defaults, or "
+                + "remove it"
+        ),
+        (
+            "apps:", "lanes:\napps:",
+            "8:7: lanes must be a whole number (Threads that each work on messages of their own; the number of processors when "
+                + "it is left out); it is empty: write a value behind it, or remove it"
+        ),
         ("  url: amqp://rabbit", "  url: rabbit", "2:8: the AMQP URL must begin with amqp:// or amqps://"),
         (
             "  url: amqp://rabbit", "  url: amqp://rabbit\n  heartbeat_seconds: 0",

@@ -101,6 +101,6 @@ import YAML
 
 extension ConfigurationSchema {
     fileprivate static func violations(in document: YAMLDocument) -> [String] {
-        SchemaValidator(compiled()).violations(in: document.root).map { text($0) }
+        SchemaValidator(compiled()).violations(in: document.root).map { text($0, nil) }
     }
 }

@@ -97,7 +97,20 @@ import Testing
         #expect(errors.map { $0["code"]?.string } == ["collapse_id", "payload"])
         #expect(errors.map { $0["instance_pointer"]?.string } == ["/collapse_id", "/payload"])
         #expect(errors.map { $0["line"]?.int } == [1, 2])
+        #expect(errors[1]["message"]?.string == "The payload has 5020 bytes; APNs takes 4096 for this push type.")
         #expect(errors[0]["message"]?.string == "collapse_id has 80 bytes of UTF-8; APNs takes 64.")
+    }
+
+    @Test func `A payload that is too large for its escapes alone is named with both sizes`() async throws {
+        let payload = #"{"aps":{"alert":"\#(String(repeating: #"\ud83d\ude00"#, count: 400))"}}"#
+        let file = try folder.write(
+            "message", #"{"app":"a","device_token":"ab","push_type":"alert","payload":\#(payload)}"#)
+        let run = try await martlet("validate", file)
+        #expect(run.status == .exited(1))
+        #expect(
+            run.output.first?.hasSuffix(
+                ": The payload has 4820 bytes; APNs takes 4096 for this push type. Written as UTF-8, without \\u escapes and "
+                    + "whitespace between its parts, it has 1620.") == true, "\(run.output)")
     }
 
     /// With a worker's configuration nothing is valid that the worker would refuse; its keys need not be there.

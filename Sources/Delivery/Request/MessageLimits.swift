@@ -32,14 +32,15 @@ public struct MessageLimits {
     /// Why a worker would refuse a message that the schema allows; nil when it is within the limits.
     public static func refusal(of message: JSONValue) -> Refusal? {
         do throws(Refusal) {
-            try MessageLimits(message).check()
+            try MessageLimits(message).check(payload: message["payload"])
             return nil
         } catch {
             return error
         }
     }
 
-    func check() throws(Refusal) {
+    /// - Parameter payload: read only if it is too large.
+    func check(payload: @autoclosure () -> JSONValue?) throws(Refusal) {
         if let deviceToken, !DeviceToken.isWellFormed(deviceToken) {
             throw Refusal(
                 .limit, "device_token", path: "/device_token",
@@ -53,7 +54,14 @@ public struct MessageLimits {
         guard payloadBytes <= payloadBytesMax else {
             throw Refusal(
                 .limit, "payload", path: "/payload",
-                "The payload has \(payloadBytes) bytes; APNs takes \(payloadBytesMax) for this push type.")
+                "The payload has \(payloadBytes) bytes; APNs takes \(payloadBytesMax) for this push type."
+                    + Self.advice(payload(), bytesMax: payloadBytesMax))
         }
+    }
+
+    /// The size that the same payload has without escapes and indentation, if it is within the limit.
+    private static func advice(_ payload: JSONValue?, bytesMax: Int) -> String {
+        guard let bytes = payload?.compactByteCount, bytes <= bytesMax else { return "" }
+        return " Written as UTF-8, without \\u escapes and whitespace between its parts, it has \(bytes)."
     }
 }

@@ -73,7 +73,7 @@ final class NotificationReader {
         guard let route = apps.route(topic: topic, environment) else {
             throw Refusal.unserved(topic: String(decoding: apps.topic(topic), as: UTF8.self), environment)
         }
-        try MessageLimits(push).check()
+        try MessageLimits(push).check(payload: members.payload)
         if let appValidator = payloadValidators[app], let payload = members.payload,
             let violation = appValidator.firstViolation(in: payload)
         {

@@ -98,7 +98,7 @@ struct ConfigurationFile: Sendable {
         let broken = SchemaValidator(ConfigurationSchema.compiled()).violations(in: document.root).map { violation in
             ConfigurationError.Mistake(
                 path: path, position: document.position(ofNode: violation.nodeIndex),
-                message: ConfigurationSchema.text(violation))
+                message: ConfigurationSchema.text(violation, document.root.at(pointer: violation.instancePointer)))
         }
         let result = make(&reader, document.root)
         let mistakes = broken + reader.mistakes
@@ -134,7 +134,9 @@ enum ConfigurationSchema {
     ]
 
     /// A violation in the words of whoever writes configuration files.
-    static func text(_ violation: SchemaViolation) -> String {
+    ///
+    /// - Parameter value: the one that breaks the schema.
+    static func text(_ violation: SchemaViolation, _ value: JSONValue?) -> String {
         let place = violation.instancePointer.split(separator: "/").map { part in
             part.replacing("~1", with: "/").replacing("~0", with: "~")
         }
@@ -146,6 +148,20 @@ enum ConfigurationSchema {
         }
         let isTruth = violation.keyword == "type" && ["true", "false"].contains(violation.suggestion)
         return "\(place.isEmpty ? "the file" : place.joined(separator: ".")) \(violation.message)"
-            + (isTruth ? "; yes, no, on and off are text in YAML 1.2" : "")
+            + (isTruth ? "; yes, no, on and off are text in YAML 1.2" : slip(violation, value))
+    }
+
+    /// What a value of another type than the schema's was probably meant to be.
+    private static func slip(_ violation: SchemaViolation, _ value: JSONValue?) -> String {
+        guard violation.keyword == "type", let value else { return "" }
+        switch value.kind {
+        case .null:
+            return violation.message.hasPrefix("must be an object")
+                ? "; it is empty: write {} behind it to accept the defaults, or remove it"
+                : "; it is empty: write a value behind it, or remove it"
+        case .number, .boolean:
+            return violation.message.hasPrefix("must be a string") ? "; put it in quotes: \"…\"" : ""
+        case .string, .array, .object: return ""
+        }
     }
 }
