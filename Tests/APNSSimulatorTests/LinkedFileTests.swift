@@ -18,6 +18,29 @@ import Testing
         #expect(try directory.read("file") == "kept")
     }
 
+    /// Everybody may write to `/dev/shm`.
+    @Test func `A record follows no link in shared memory`() async throws {
+        let directory = try TemporaryDirectory("link")
+        let file = try directory.write("file", "kept")
+        let link = "/dev/shm/martlet-\(getpid()).link"
+        try #require(symlink(file, link) == 0)
+        defer { unlink(link) }
+        _ = try await onEpollLoop { loop in
+            #expect(throws: TransportError.self) { try RecordFile(path: link, loop: loop) }
+        }
+        #expect(try directory.read("file") == "kept")
+    }
+
+    @Test func `A record may be a descriptor of the process`() async throws {
+        let directory = try TemporaryDirectory("link")
+        let descriptor = open(try directory.write("file", "old"), O_WRONLY | O_CLOEXEC)
+        defer { close(descriptor) }
+        _ = try await onEpollLoop { loop in
+            try RecordFile(path: "/dev/fd/\(descriptor)", loop: loop).close()
+        }
+        #expect(try directory.read("file") == "")
+    }
+
     @Test func `A text takes the place of a link, beside it and under its name`() throws {
         let directory = try TemporaryDirectory("link")
         let file = try directory.write("file", "kept")

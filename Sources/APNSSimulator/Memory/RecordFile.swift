@@ -21,15 +21,20 @@ public final class RecordFile: ByteStreamHandler {
     public init(path: String, detail: LoggedRequest.Detail = .summary, loop: EventLoop) throws(TransportError) {
         self.loop = loop
         self.detail = detail
-        // A symbolic link may be another user's, but for those of the system, such as /dev/stdout.
-        let linkFlag = path.hasPrefix("/dev/") ? 0 : O_NOFOLLOW
-        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | linkFlag, 0o644)
+        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC | Self.linkFlag(path), 0o644)
         guard descriptor >= 0 else {
             let code = errno
             throw TransportError(
                 .resources, "cannot write \(path): \(String(cString: strerror(code)))", underlying: code)
         }
         super.init()
+    }
+
+    /// A symbolic link may be another user's, except in the folders in which the system names the process's own streams,
+    /// such as /dev/stdout.
+    private static func linkFlag(_ path: String) -> Int32 {
+        let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[..<$0] }
+        return ["/dev", "/dev/fd", "/proc/self/fd"].contains(folder) ? 0 : O_NOFOLLOW
     }
 
     func append(_ request: LoggedRequest) {
