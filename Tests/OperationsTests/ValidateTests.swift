@@ -113,6 +113,14 @@ import Testing
                     + "whitespace between its parts, it has 1620.") == true, "\(run.output)")
     }
 
+    @Test func `aps beside payload is named within an event, too`() async throws {
+        let file = try folder.write(
+            "event",
+            #"{"specversion":"1.0","data":{"app":"a","push_type":"alert","device_token":"ab","aps":{}}}"#)
+        let run = try await martlet("validate", file)
+        #expect(run.output.first?.hasSuffix("/data/aps is not a known property; aps belongs into payload.") == true)
+    }
+
     /// With a worker's configuration nothing is valid that the worker would refuse; its keys need not be there.
     @Test func withAConfigurationRequestsAreCheckedAsAWorkerDoes() async throws {
         try folder.write("schema.json", #"{"required":["n"],"properties":{"n":{"maximum":9},"m":{"type":"integer"}}}"#)

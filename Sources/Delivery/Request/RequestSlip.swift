@@ -9,29 +9,40 @@ enum RequestSlip {
     ]
 
     /// The violation with what its producer probably meant.
+    ///
+    /// - Parameter root: the request. Pointers of one within an event begin at the event.
     static func explained(_ violation: SchemaViolation, in root: JSONValue) -> SchemaViolation {
         var violation = violation
-        if violation.keyword == "type", holdsJSON(root.at(pointer: violation.instancePointer)) {
+        let place = place(of: violation, in: root)
+        if violation.keyword == "type", holdsJSON(root.at(pointer: place)) {
             violation.message +=
                 ", because it is JSON inside a string: write the object itself, without quotes around it"
             return violation
         }
         guard root.kind == .object else { return violation }
-        if lacks("payload", violation, root) || violation.instancePointer == "/aps", root["aps"] != nil {
+        func lacks(_ name: String) -> Bool {
+            place.isEmpty && violation.keyword == "required" && root[key: name] == nil
+                && violation.message.contains(name)
+        }
+        if lacks("payload") || place == "/aps", root["aps"] != nil {
             return noted(violation, "aps belongs into payload")
         }
         for (other, own) in otherNames where root[key: own] == nil && root[key: other] != nil {
-            if lacks(own, violation, root) || violation.instancePointer == "/\(other)" {
+            if lacks(own) || place == "/\(other)" {
                 return noted(violation, "\(other) is called \(own)")
             }
         }
         return violation
     }
 
-    private static func lacks(_ name: String, _ violation: SchemaViolation, _ root: JSONValue) -> Bool {
-        violation.instancePointer.isEmpty && violation.keyword == "required" && root[key: name] == nil
-            && violation.message.contains(name)
+    /// JSON pointer in the request.
+    private static func place(of violation: SchemaViolation, in root: JSONValue) -> String {
+        let pointer = violation.instancePointer
+        guard root["data"] == nil, pointer == eventData || pointer.hasPrefix(eventData + "/") else { return pointer }
+        return String(pointer.dropFirst(eventData.count))
     }
+
+    private static let eventData = "/data"
 
     /// In place of what is only spelled alike.
     private static func noted(_ violation: SchemaViolation, _ note: String) -> SchemaViolation {
