@@ -132,11 +132,11 @@ let package = Package(
                 "Hashing",
             ],
             resources: [
-                "api.js", "clock.js", "connections.js", "copy.js", "curl.js", "detail.css", "detail.js", "dom.js",
-                "explain.js", "faults.js", "feed.js", "frame.css", "guide.js", "icon.svg", "index.html",
+                "api.js", "arrival.js", "clock.js", "connections.js", "copy.js", "curl.js", "detail.css", "detail.js",
+                "dom.js", "explain.js", "faults.js", "feed.js", "frame.css", "guide.js", "icon.svg", "index.html",
                 "jsontext.js", "lockscreen.css", "lockscreen.js", "notification.js", "outcome.js", "page.css",
-                "page.js", "preferences.css", "record.js", "requests.css", "requests.js", "side.css", "words.js",
-                "world.css", "world.js",
+                "page.js", "preferences.css", "record.js", "requests.css", "requests.js", "search.js", "side.css",
+                "teams.js", "words.js", "world.css", "world.js",
             ].map { .embedInCode("Page/\($0)") }),
         command("apns-simulator", ["APNSSimulator", "EventLoop", "Crypto", "Telemetry", "CLinux"]),
 

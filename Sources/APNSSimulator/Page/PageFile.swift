@@ -33,6 +33,7 @@ struct PageFile: Sendable {
         style("side", PackageResources.side_css),
         style("world", PackageResources.world_css),
         script("api", PackageResources.api_js),
+        script("arrival", PackageResources.arrival_js),
         script("clock", PackageResources.clock_js),
         script("connections", PackageResources.connections_js),
         script("copy", PackageResources.copy_js),
@@ -50,6 +51,8 @@ struct PageFile: Sendable {
         script("page", PackageResources.page_js),
         script("record", PackageResources.record_js),
         script("requests", PackageResources.requests_js),
+        script("search", PackageResources.search_js),
+        script("teams", PackageResources.teams_js),
         script("words", PackageResources.words_js),
         script("world", PackageResources.world_js),
     ]

@@ -1,19 +1,28 @@
 // The faults in force, in words, with buttons that add and remove them.
 
 import { call } from "./api.js";
-import { byID, icon, make, reconcile, setText } from "./dom.js";
+import { byID, icon, make, put, reconcile, setText } from "./dom.js";
 import { attempt } from "./outcome.js";
-import { formatCount, plural, statusText } from "./words.js";
+import { formatCount, plural, reasons, statusText } from "./words.js";
 
 let refresh = async () => {};
 
 // `changed` is called after each change, to have the list drawn anew.
 export function start(changed) {
   refresh = changed;
+  put(byID("fault-reasons"), reasons.map((reason) => make("option", { value: reason })));
   byID("fault-form").addEventListener("submit", (event) => {
     event.preventDefault();
     add(event.submitter?.value ?? "503");
   });
+  // Else the form's first button would be meant.
+  for (const id of ["fault-status", "fault-reason"]) {
+    byID(id).addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      event.preventDefault();
+      byID("fault-form").requestSubmit(byID("fault-answer"));
+    });
+  }
   byID("faults-clear").addEventListener("click", () => change(async () => {
     const { deleted } = await call("DELETE", "/v1/faults");
     return `${plural(deleted, "fault is", "faults are")} removed.`;
@@ -40,12 +49,24 @@ export async function refuseDevice(prefix) {
 const answerOf = (status, reason) => () => ({ answer: { status, reason } });
 const unregistered = () => ({ answer: { status: 410, reason: "Unregistered", timestamp_ms: Date.now() } });
 
+// What somebody wrote. The simulator knows the status of each of Apple's reasons, and what is missing.
+function writtenAnswer() {
+  const [status, reason] = [byID("fault-status").value, byID("fault-reason").value.trim()];
+  const answer = {};
+  if (status !== "") answer.status = Number(status);
+  if (reason !== "") answer.reason = reason;
+  // Apple's answers of these reasons say since when.
+  if (["Unregistered", "ExpiredToken"].includes(reason)) answer.timestamp_ms = Date.now();
+  return { answer };
+}
+
 const actions = {
   latency: () => ({ latency: { constant_ms: Number(byID("fault-latency").value) } }),
   silence: () => "silence",
   503: answerOf(503, "ServiceUnavailable"),
   429: answerOf(429, "TooManyRequests"),
   410: unregistered,
+  answer: writtenAnswer,
   reset_stream: () => ({ reset_stream: "REFUSED_STREAM" }),
 };
 

@@ -1,7 +1,9 @@
 // The lock screen: what was accepted, newest first, in stacks by app and thread.
 
+import { arrivalClass } from "./arrival.js";
 import { byID, icon, make, put, reconcile, setText } from "./dom.js";
 import { addresseeOf, describe, deviceOf, isBroadcast, isPush, namesOf } from "./notification.js";
+import { finder, suggest } from "./search.js";
 import { formatCount, plural, timeOfDay } from "./words.js";
 
 const notesMax = 200;
@@ -14,13 +16,14 @@ const replacements = new Map();
 // The short token of each device, by what tells devices apart; the latest pushed to is last.
 const devices = new Map();
 const openStacks = new Set();
+// What is searched for, in lower case; empty for all devices.
 let device = "";
 let showDetail = () => {};
 
 export function start(open) {
   showDetail = open;
-  byID("device").addEventListener("change", (event) => {
-    device = event.target.value;
+  byID("device").addEventListener("input", (event) => {
+    device = event.target.value.trim();
     draw();
   });
 }
@@ -53,6 +56,7 @@ export function clear() {
   devices.clear();
   openStacks.clear();
   device = "";
+  byID("device").value = "";
   drawDevices();
   draw();
 }
@@ -70,21 +74,17 @@ function remember(key, token) {
   devices.set(key, token);
   for (const oldest of devices.keys()) {
     if (devices.size <= devicesMax) break;
-    if (oldest !== device) devices.delete(oldest);
+    devices.delete(oldest);
   }
 }
 
 function drawDevices() {
-  const select = byID("device");
-  const options = [["", "all devices"], ...namesOf(devices).reverse()];
-  reconcile(
-    select, options, ([key]) => key, ([key, text]) => make("option", { value: key }, text),
-    (option, [, text]) => setText(option, text));
-  select.value = device;
+  suggest(byID("devices"), namesOf(devices).map(([, name]) => name).reverse());
 }
 
 function draw() {
-  const shown = notes.filter((note) => device === "" || note.activity?.channel || deviceOf(note.request) === device);
+  const isFound = finder(device, new Map(namesOf(devices)));
+  const shown = notes.filter((note) => note.activity?.channel || isFound(deviceOf(note.request), addresseeOf(note.request)));
   const stacks = new Map();
   for (const note of shown) {
     // A device shows each Live Activity by itself; those of many devices are folded as notifications are.
@@ -128,7 +128,9 @@ function drawStack(element, stack) {
 }
 
 function card(note) {
-  const element = make("li", { class: `card ${note.kind} ${note.level}${note.isOnScreen ? "" : " unseen-by-user"}` });
+  const element = make("li", {
+    class: `card ${note.kind} ${note.level} ${note.isOnScreen ? "" : "unseen-by-user"} ${arrivalClass()}`,
+  });
   const replaced = replacements.get(note.identity) ?? 0;
   const opener = make("button", { type: "button", class: "opener" }, headline(note));
   opener.addEventListener("click", () => showDetail(note.request));

@@ -1,6 +1,7 @@
 // Puts the parts of the page together: the feed tells the lists, a slow beat keeps the figures fresh.
 
 import { APIError, call } from "./api.js";
+import * as arrival from "./arrival.js";
 import * as clock from "./clock.js";
 import * as connections from "./connections.js";
 import * as detail from "./detail.js";
@@ -11,6 +12,7 @@ import * as guide from "./guide.js";
 import * as lockscreen from "./lockscreen.js";
 import * as record from "./record.js";
 import * as requests from "./requests.js";
+import * as teams from "./teams.js";
 import { formatCount, plural, timeOfDay } from "./words.js";
 import * as world from "./world.js";
 
@@ -19,6 +21,7 @@ const announcementMillisecondsMin = 5000;
 
 const feed = new Feed({
   requests(list, missed, dropped) {
+    if (list.length > 0) arrival.note();
     requests.add(list, missed, dropped);
     detail.drawNeighbours();
     lockscreen.add(list);
@@ -106,6 +109,7 @@ async function readFigures() {
     show("/v1/clock", clock.draw),
     ...(isWorldShown() ? [
       show(`/v1/devices?limit=${world.shownMax}`, world.drawDevices),
+      show("/v1/teams", (list) => teams.draw(list.teams)),
       show("/v1/channels", (list) => world.drawChannels(list.channels)),
       show("/v1/rules", world.drawRules),
     ] : []),
@@ -130,9 +134,13 @@ function drawFigures(counters) {
   // Those that broke the rules of HTTP are listed, too, and were refused by a reset.
   const malformed = counters.requests_malformed ?? 0;
   const refused = Object.values(counters.refused_by_status ?? {}).reduce((sum, count) => sum + count, malformed);
-  setText(byID("figure-requests"), formatCount(counters.requests + malformed));
+  const abandoned = counters.requests_abandoned ?? 0;
+  // Of requests that came before a reset, those in flight are still counted.
+  setText(byID("figure-requests"), formatCount(counters.accepted + refused + abandoned + counters.in_flight));
   setText(byID("figure-accepted"), formatCount(counters.accepted));
   setText(byID("figure-refused"), formatCount(refused));
+  setText(byID("figure-abandoned"), formatCount(abandoned));
+  byID("abandoned").hidden = abandoned === 0;
   setText(byID("figure-in-flight"), formatCount(counters.in_flight));
 }
 

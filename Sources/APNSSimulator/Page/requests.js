@@ -1,10 +1,12 @@
 // The list of all requests, newest first: what was asked, and what APNs answered.
 
 import { call } from "./api.js";
+import { arrivalClass } from "./arrival.js";
 import { byID, icon, make, put, reconcile, setText } from "./dom.js";
 import { explain } from "./explain.js";
 import { addresseeOf, describe, deviceOf, isBroadcast, isPush, namesOf, summaryOf } from "./notification.js";
 import { attempt } from "./outcome.js";
+import { finder, suggest } from "./search.js";
 import { formatCount, timeOfDay } from "./words.js";
 
 const pageMax = 500;
@@ -22,12 +24,16 @@ let oldestKept = 1;
 let isSaved = false;
 // Changes when the list is cleared.
 let generation = 0;
+// The suggested name of each addressee by its key.
+let addressees = new Map();
+let isAddressee = () => true;
 let showDetail = () => {};
 
 export function start(open) {
   showDetail = open;
   byID("find").addEventListener("input", filter);
-  for (const id of ["answer", "addressee"]) byID(id).addEventListener("change", filter);
+  byID("answer").addEventListener("change", filter);
+  byID("addressee").addEventListener("input", filter);
   for (const radio of document.querySelectorAll("input[name=outcome]")) radio.addEventListener("change", filter);
   byID("older").addEventListener("click", () => attempt(byID("older-outcome"), addOlder));
 }
@@ -79,6 +85,7 @@ export function clear(saved = 0) {
   generation += 1;
   byID("rows").replaceChildren();
   for (const id of ["answer", "addressee"]) byID(id).value = "";
+  isAddressee = () => true;
   setText(byID("older-outcome"), "");
   listed();
 }
@@ -98,32 +105,35 @@ function entryOf(request) {
 }
 
 function listed() {
-  drawChoices();
+  drawAnswers();
+  suggestAddressees();
   tell();
 }
 
 // What there is to choose from is what has come, the most frequent or the newest first; what is chosen stays.
-function drawChoices() {
-  const [answer, addressee] = [byID("answer"), byID("addressee")];
-  const answers = new Map(answer.value === "" ? [] : [[answer.value, 0]]);
-  const addressees = new Map();
-  if (addressee.value !== "") addressees.set(addressee.value, addressee.selectedOptions[0].dataset.name);
+function drawAnswers() {
+  const select = byID("answer");
+  const chosen = select.value;
+  const answers = new Map(chosen === "" ? [] : [[chosen, 0]]);
   for (const { request } of entries) {
     const word = answerOf(request);
     answers.set(word, (answers.get(word) ?? 0) + 1);
-    const key = addresseeKey(request);
-    if (key !== "" && addressees.size < devicesMax) addressees.set(key, addresseeOf(request));
   }
-  choose(answer, "every answer", [...answers].sort((left, right) => right[1] - left[1])
-    .map(([word, count]) => [word, `${word} (${formatCount(count)})`]));
-  choose(addressee, "everybody", namesOf(addressees).map(([key, name]) => [key, name, addressees.get(key)]));
+  const options = [...answers].sort((left, right) => right[1] - left[1])
+    .map(([word, count]) => [word, `${word} (${formatCount(count)})`]);
+  reconcile(select, [["", "every answer"], ...options], ([key]) => key,
+    ([key, text]) => make("option", { value: key }, text), (option, [, text]) => setText(option, text));
+  select.value = chosen;
 }
 
-function choose(select, all, options) {
-  const chosen = select.value;
-  reconcile(select, [["", all], ...options], ([key]) => key,
-    ([key, text, name]) => make("option", { value: key, "data-name": name }, text), (option, [, text]) => setText(option, text));
-  select.value = chosen;
+function suggestAddressees() {
+  const newest = new Map();
+  for (const { request } of entries) {
+    const key = addresseeKey(request);
+    if (key !== "" && newest.size < devicesMax) newest.set(key, addresseeOf(request));
+  }
+  addressees = new Map(namesOf(newest));
+  suggest(byID("addressees"), [...addressees.values()]);
 }
 
 export function answerOf(request) {
@@ -134,6 +144,7 @@ export function answerOf(request) {
 const addresseeKey = (request) => (isPush(request) ? isBroadcast(request) ? addresseeOf(request) : deviceOf(request) : "");
 
 function filter() {
+  isAddressee = finder(byID("addressee").value, addressees);
   for (const entry of entries) entry.element.hidden = !matches(entry);
   tell();
 }
@@ -141,9 +152,9 @@ function filter() {
 function matches({ request, text }) {
   const outcome = document.querySelector("input[name=outcome]:checked").value;
   if (outcome !== "" && (outcome === "accepted") !== isAccepted(request)) return false;
-  const [answer, addressee] = [byID("answer").value, byID("addressee").value];
+  const answer = byID("answer").value;
   if (answer !== "" && answer !== answerOf(request)) return false;
-  if (addressee !== "" && addressee !== addresseeKey(request)) return false;
+  if (!isAddressee(addresseeKey(request), addresseeOf(request))) return false;
   const wanted = byID("find").value.trim().toLowerCase();
   return wanted === "" || text.includes(wanted);
 }
@@ -174,7 +185,7 @@ function row(request) {
   const opener = make("button", { type: "button", class: "opener" }, summaryOf(request));
   opener.addEventListener("click", () => showDetail(request));
   const kind = isPush(request) ? describe(request).icon : "gear";
-  return make("li", { class: isAccepted(request) ? "row" : "row refused" },
+  return make("li", { class: `row ${isAccepted(request) ? "" : "refused"} ${arrivalClass()}` },
     make("time", {}, timeOfDay(request.unix_ms)),
     statusPill(request),
     make("div", { class: "what" },

@@ -51,6 +51,8 @@ const meanings = {
   Unregistered: "The app is no longer on the device.",
 };
 
+export const reasons = Object.keys(meanings);
+
 export const meaningOf = (reason) => meanings[reason] ?? null;
 
 const statuses = {

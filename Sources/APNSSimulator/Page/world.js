@@ -45,7 +45,7 @@ function valueOf(text) {
   }
 }
 
-async function change(outcome, deed) {
+export async function change(outcome, deed) {
   await attempt(byID(outcome), deed);
   await refresh();
 }
@@ -109,7 +109,7 @@ export function drawRules(current) {
     (element, [, value]) => setText(element.querySelector("dd"), String(value)));
 }
 
-function more(id, leftOut) {
+export function more(id, leftOut) {
   byID(id).hidden = leftOut <= 0;
   setText(byID(id), `${formatCount(leftOut)} more are not listed.`);
 }

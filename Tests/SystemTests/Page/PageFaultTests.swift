@@ -29,6 +29,31 @@ extension ToolTests.Page {
         try await stage.end()
     }
 
+    @Test func `answers with any status and reason`() async throws {
+        let stage = try await PageStage()
+        let payload = #"{"aps":{"alert":"Hello"}}"#
+        for (status, reason, answer, words) in [
+            ("", "TopicDisallowed", 400, "Answers 400 TopicDisallowed"), ("418", "Teapot", 418, "Answers 418 Teapot"),
+            ("502", "", 502, "Answers 502"),
+        ] {
+            try await stage.browser.run(
+                """
+                document.querySelector("#fault-status").value = "\(status)",
+                document.querySelector("#fault-reason").value = "\(reason)"
+                """)
+            try await stage.tab(to: "#fault-reason")
+            try await stage.browser.press(.enter)
+            try await stage.browser.wait(
+                until: "document.querySelector('#fault-list').innerText.includes('\(words)')")
+            #expect(try await stage.push(payload) == answer)
+            try await stage.browser.run("document.querySelector('#fault-list button').click()")
+            try await stage.browser.wait(until: "!document.querySelector('#fault-list li')")
+        }
+        let reasons = "[...document.querySelectorAll('#fault-reasons option')].map((option) => option.value)"
+        #expect(try await stage.browser.holds("\(reasons).includes('BadTopic')"))
+        try await stage.end()
+    }
+
     @Test func `tells why a fault was refused`() async throws {
         let stage = try await PageStage()
         try await stage.tab(to: "#fault-topic")

@@ -18,14 +18,14 @@ extension ToolTests.Page {
             try await stage.browser.run(
                 """
                 document.querySelector("#\(id)").value = `\(value)`,
-                document.querySelector("#\(id)").dispatchEvent(new Event("change"))
+                document.querySelector("#\(id)").dispatchEvent(new Event("\(id == "answer" ? "change" : "input")"))
                 """)
             return try await stage.browser.number(
                 "[...document.querySelectorAll('#rows .row')].filter((row) => !row.hidden).length")
         }
         #expect(try await choose("answer", "410 Unregistered") == 2)
         #expect(try await choose("answer", "") == 4)
-        let device = try await stage.browser.text("document.querySelectorAll('#addressee option')[1].value")
+        let device = try await stage.browser.text("document.querySelectorAll('#addressees option')[0].value")
         #expect(try await choose("addressee", device) == 1)
         #expect(try await choose("addressee", "") == 4)
         // What is chosen stays, however many others are pushed to.

@@ -48,6 +48,28 @@ extension ToolTests.Page {
         try await stage.end()
     }
 
+    @Test func `revokes a key, and restores it`() async throws {
+        let stage = try await PageStage()
+        let payload = #"{"aps":{"alert":"x"}}"#
+        #expect(try await stage.push(payload) == 200)
+        try await stage.browser.run(
+            "document.querySelectorAll('#world details').forEach((part) => { part.open = true; })")
+        for (button, status) in [("Revoke", 403), ("Restore", 200)] {
+            let shown = "document.querySelector('#key-list button')?.textContent === '\(button)'"
+            try await stage.browser.wait(until: shown)
+            #expect(
+                try await stage.browser.holds(
+                    "document.querySelector('#key-list .tag').checkVisibility() === \(status == 200)"))
+            try await stage.browser.run("document.querySelector('#key-list button').click()")
+            try await stage.browser.wait(until: "!(\(shown))")
+            #expect(try await stage.push(payload) == status)
+        }
+        #expect(
+            try await stage.browser.text("document.querySelector('#key-outcome').textContent")
+                == "The key DEMOKEY001 is restored.")
+        try await stage.end()
+    }
+
     @Test func `lists channels, and deletes one`() async throws {
         let stage = try await PageStage()
         for (id, policy) in [("AAAA", 1), ("a%2Bb%2F", 0)] {

@@ -1,0 +1,41 @@
+import Glibc
+import TestKit
+import Testing
+
+/// What the page does while requests come.
+extension ToolTests.Page {
+    @Test func `shows figures that add up`() async throws {
+        let stage = try await PageStage()
+        _ = try await stage.simulator.ask("POST", "/v1/faults", #"{"match":{"device_prefix":"bb"},"action":"silence"}"#)
+        #expect(try await stage.push(#"{"aps":{"alert":"x"}}"#) == 200)
+        #expect(try await stage.push(#"{"aps":{"alert":"x"}}"#, to: "dead01") == 410)
+        let payload = #"{"aps":{"alert":"y"}}"#
+        let silent = [try await stage.startPush(payload, to: "bb01"), try await stage.startPush(payload, to: "bb02")]
+        func figure(_ id: String) -> String { "Number(document.querySelector('#figure-\(id)').textContent)" }
+        try await stage.browser.wait(until: "\(figure("in-flight")) === 2")
+        #expect(try await stage.browser.holds("!document.querySelector('#abandoned').checkVisibility()"))
+        silent[0].send(signal: SIGKILL)
+        try await stage.browser.wait(until: "\(figure("abandoned")) === 1")
+        #expect(try await stage.browser.holds("document.querySelector('#abandoned').checkVisibility()"))
+        #expect(try await stage.browser.number(figure("requests")) == 4)
+        let parts = ["accepted", "refused", "abandoned", "in-flight"].map(figure)
+        #expect(try await stage.browser.holds("\(parts.joined(separator: " + ")) === \(figure("requests"))"))
+        try await stage.browser.resize(width: 360, height: 800)
+        #expect(try await stage.browser.holds("document.documentElement.scrollWidth <= innerWidth"))
+        silent[1].send(signal: SIGKILL)
+        try await stage.end()
+    }
+
+    /// The animation of one arrival would last until the next.
+    @Test func `draws requests that follow each other fast without motion`() async throws {
+        let stage = try await PageStage()
+        let payload = #"{"aps":{"alert":"Hello"}}"#
+        try await stage.push(payload)
+        try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 1")
+        #expect(try await stage.browser.number("document.querySelectorAll('.arriving').length") == 2)
+        for _ in 0..<8 { try await stage.push(payload) }
+        try await stage.browser.wait(until: "document.querySelectorAll('#rows .row').length === 9")
+        #expect(try await stage.browser.holds("document.querySelectorAll('#rows .row:not(.arriving)').length > 0"))
+        try await stage.end()
+    }
+}
