@@ -57,6 +57,9 @@ import Testing
         scene.rig.pass(seconds: 60)
         #expect(scene.rig.stops == 0 && scene.rig.queue()?.consumerCount == 1)
         scene.rig.onLoop { scene.apns.faults.remove(id: "failing") }
+        let recovered = scene.now
+        #expect(scene.rig.run { scene.accepted == 6 })
+        #expect(recovered.duration(to: scene.now) <= .seconds(11))
         #expect(scene.rig.run { scene.accepted == 505 })
     }
 

@@ -53,7 +53,8 @@ extension SystemTests {
             #expect(lines.count { $0["event"]?.string == "redriven" } == 2)
             let failed = lines.first { $0["event"]?.string == "failed" }
             let sentence = failed?["message"]?.string ?? ""
-            #expect(sentence.hasPrefix("its request queue is unknown or not configured: run martlet dead-letters redrive "))
+            let start = "its request queue is unknown or not configured: run martlet dead-letters redrive "
+            #expect(sentence.hasPrefix(start))
             #expect(sentence.contains("--to origin.requests.urgent \(earlier.id), or "), "\(sentence)")
             #expect(try await stage.desk.takeAll(from: "origin.requests.urgent").isEmpty)
             let redriven = try await stage.desk.takeAll(from: "origin.requests.bulk")

@@ -7,8 +7,8 @@ import EventLoop
 struct Breaker: Sendable, Hashable {
     static let firstProbeSeconds: Int64 = 5
     static let probeSecondsMax: Int64 = 60
-    /// Of an endpoint: no request of any app is pushed there meanwhile.
-    static let endpointProbeSecondsMax: Int64 = 10
+    /// Of an endpoint that answers. Its answers show that it has pushed nothing, and all apps wait for it.
+    static let answeredProbeSecondsMax: Int64 = 10
 
     enum Probing: Sendable, Hashable {
         case byConnecting
@@ -29,12 +29,6 @@ struct Breaker: Sendable, Hashable {
         case go
         case probe
         case hold(BreakerCause)
-    }
-
-    private let probeSecondsMax: Int64
-
-    init(probeSecondsMax: Int64 = Self.probeSecondsMax) {
-        self.probeSecondsMax = probeSecondsMax
     }
 
     /// nil while it is closed.
@@ -67,10 +61,12 @@ struct Breaker: Sendable, Hashable {
 
     /// The cause is still there: the next probe waits twice as long.
     ///
-    /// - Parameter random: draws a wait from the upper half of the span.
-    mutating func probeFailed(_ now: MonotonicTime, random: UInt64) {
+    /// - Parameters:
+    ///   - secondsMax: the longest wait.
+    ///   - random: draws a wait from the upper half of the span.
+    mutating func probeFailed(_ now: MonotonicTime, secondsMax: Int64 = Self.probeSecondsMax, random: UInt64) {
         guard let opening else { return }
-        let doubled = min(opening.waitSeconds * 2, probeSecondsMax)
+        let doubled = min(opening.waitSeconds * 2, secondsMax)
         let half = doubled * 500
         self.opening?.waitSeconds = doubled
         self.opening?.nextProbe = now + .milliseconds(half + Int64(random % UInt64(half + 1)))

@@ -62,7 +62,7 @@ struct Breakers {
     init(endpointOfPool: [Int]) {
         self.endpointOfPool = endpointOfPool
         let count = (endpointOfPool.max() ?? -1) + 1
-        endpoints = Array(repeating: Breaker(probeSecondsMax: Breaker.endpointProbeSecondsMax), count: count)
+        endpoints = Array(repeating: Breaker(), count: count)
         evidence = Array(repeating: EndpointEvidence(), count: count)
         credentials = Array(repeating: Breaker(), count: endpointOfPool.count)
     }
@@ -194,7 +194,7 @@ struct Breakers {
         case .bad(let found):
             cause = cause ?? found
             if opening != nil, pass.isProbe {
-                self[place].probeFailed(now, random: random())
+                self[place].probeFailed(now, secondsMax: place.probeSecondsMax(found), random: random())
             } else {
                 open(place, found, .byMessage, now)
             }
@@ -299,6 +299,15 @@ extension PushOutcome {
         switch self {
         case .unknown, .notSent(.noConnection), .notSent(.notWritten), .notSent(.refused): true
         case .answered, .notSent: false
+        }
+    }
+}
+
+extension Breakers.Place {
+    fileprivate func probeSecondsMax(_ cause: BreakerCause) -> Int64 {
+        switch self {
+        case .endpoint where cause.code != BreakerCause.unansweredCode: Breaker.answeredProbeSecondsMax
+        case .endpoint, .credential, .topic: Breaker.probeSecondsMax
         }
     }
 }

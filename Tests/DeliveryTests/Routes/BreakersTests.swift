@@ -98,6 +98,19 @@ import Testing
         #expect(waits.compactMap(\.self).min() == .seconds(5) && waits.compactMap(\.self).max() == .seconds(10))
     }
 
+    /// All apps wait for it, and its answers show that nothing was pushed.
+    @Test func anEndpointThatAnswersIsProbedEveryTenSecondsAtLeast() {
+        var now = MonotonicTime(nanoseconds: 0)
+        var breaker = Breaker()
+        _ = breaker.open(BreakerCause("x", ""), .byMessage, now)
+        for _ in 0..<5 {
+            breaker.probeFailed(now, secondsMax: Breaker.answeredProbeSecondsMax, random: .max)
+            let next = breaker.opening?.nextProbe ?? now
+            #expect(now.duration(to: next) <= .seconds(10))
+            now = next
+        }
+    }
+
     @Test func anOpenOneSaysWhatItWasLastOpenedFor() {
         let (scene, first, last) = (Scene(), BreakerCause("unreachable", ""), BreakerCause("certificate", ""))
         for cause in [first, last] { scene.breakers.cannotConnect(0, isAlone: false, cause, scene.now) }
