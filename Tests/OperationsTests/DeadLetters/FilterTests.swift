@@ -1,4 +1,5 @@
 import AMQP
+import Delivery
 import EventLoop
 import JSON
 import Testing
@@ -17,6 +18,7 @@ import Testing
                 """#.utf8))
         copy.messageID = "m-1"
         copy.type = "order.v2"
+        copy.provenance = .worker
         copy.headers = [
             "push-reason-class": "apns", "push-reason-code": "BadDeviceToken", "push-outcome": "rejected",
             "push-apns-status": 400, "push-attempt": 3, "push-failed-at": .integer(now - 3_600_000),

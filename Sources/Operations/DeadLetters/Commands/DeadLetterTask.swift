@@ -126,7 +126,12 @@ struct DeadLetterTask: Sendable {
         while let message = await scan.next() {
             let copy = MessageCopy(message, access.provenance(of: message))
             var letter = DeadLetter(copy, bodyBytes: Int(clamping: message.bodySize))
-            if options.source == .unrouted { letter.readResult(copy.body) }
+            switch options.source {
+            case .deadLetters: break
+            case .unrouted: letter.readResult(copy.body)
+            // The broker returns it there.
+            case .waits: letter.queue = message.routingKey
+            }
             if choice.takes(letter, copy, nowUnixMilliseconds: scan.loop.now.unixMilliseconds) {
                 return Found(message: message, copy: copy, letter: letter)
             }
