@@ -16,6 +16,13 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
         MonotonicTime(nanoseconds: time.nanoseconds.addingSaturated(duration.nanosecondsSaturated))
     }
 
+    /// As `+`, without the division of 128 bits that a `Duration` costs.
+    public func adding(seconds: Int64) -> Self {
+        let (nanoseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let added = overflow ? (seconds < 0 ? -Int64.max : .max) : nanoseconds
+        return MonotonicTime(nanoseconds: self.nanoseconds.addingSaturated(added))
+    }
+
     public static func - (time: Self, duration: Duration) -> Self {
         MonotonicTime(nanoseconds: time.nanoseconds.addingSaturated(-duration.nanosecondsSaturated))
     }

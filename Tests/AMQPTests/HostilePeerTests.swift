@@ -458,7 +458,7 @@ import Testing
     }
 
     @Test func moreDeliveriesThanAnyBrokerSendsEndTheConnection() {
-        let most = 20
+        let most = 36
         func deliveries(_ count: Int) -> [UInt8] { (1...count).flatMap(Self.delivery) }
         let login = Self.session[..<6].flatMap { $0 }
         let good = Self.play(login + deliveries(most))

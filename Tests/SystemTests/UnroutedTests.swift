@@ -18,10 +18,16 @@ extension SystemTests {
             let advice = try #require(warning["error"]?.string)
             #expect(advice.contains("martlet unrouted replay --config \(stage.configuration)"))
 
+            let end = ContinuousClock.now + .seconds(90)
+            while try await stage.desk.count(in: stage.queue("unrouted")) < samples.count {
+                try #require(ContinuousClock.now < end)
+                await stage.desk.pass(.milliseconds(200))
+            }
             try await stage.applyTopology()
             await stage.desk.collect(stage.queue("results"))
             var replayed = 0
             while replayed < samples.count {
+                try #require(ContinuousClock.now < end)
                 let run = try await ChildProcess.run([
                     Products.executable("martlet"), "unrouted", "replay", "--all", "--json", "--config",
                     stage.configuration,

@@ -15,16 +15,22 @@ extension SystemTests {
                 #"{"id":"busy","match":{},"action":{"answer":{"status":503,"reason":"ServiceUnavailable"}}}"#)
             let samples = Sample.make(10)
             try await stage.publish(samples)
+            let end = ContinuousClock.now + .seconds(120)
             while try await martlet(stage, "list", "--by", "code").reduce(0, { $0 + ($1["count"]?.int ?? 0) })
                 < samples.count
-            {}
+            {
+                try #require(ContinuousClock.now < end)
+                await stage.desk.pass(.milliseconds(200))
+            }
             try await stage.apns.ask("DELETE", "/v1/faults/busy")
 
             // A breaker that is still open sends some back to wait.
             var last: JSONValue?
             while await stage.desk.collected(stage.queue("results")).count < samples.count {
+                try #require(ContinuousClock.now < end)
                 last = try await martlet(stage, "bring-back", "--all").last
                 #expect(last?["event"]?.string == "summary" && last?["failed"]?.int == 0)
+                await stage.desk.pass(.milliseconds(200))
             }
             let results = try await stage.told(of: samples)
             #expect(results.odd(samples) { $0.map(\.outcome) == ["accepted"] }.map(\.id) == [])

@@ -115,8 +115,8 @@ public final class Consumer: BrokerChannel {
     private var prefetch: Int { min(max(1, configuration.prefetch), Int(UInt16.max)) }
 
     /// No broker has more open: a prefetch and a quarter.
-    private var openMax: Int { prefetch * Self.openMaxPrefetches }
-    private static let openMaxPrefetches = 2
+    private var openMax: Int { prefetch * 2 + Self.openSpare }
+    private static let openSpare = 16
 
     /// Deliveries that are neither acknowledged, rejected nor requeued.
     public var unsettledCount: Int { window.openCount }

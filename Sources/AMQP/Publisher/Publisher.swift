@@ -139,7 +139,7 @@ public final class Publisher: BrokerChannel {
                 exchange: message.exchange, routingKey: message.routingKey, messageID: message.messageID,
                 headers: message.headers, body: message.content)
             _ = window.sent(Unmanaged.passRetained(receiver), sent, size: size, now: now)
-            setTimer(now + confirmTimeout)
+            setTimer(now.adding(seconds: Int64(configuration.confirmTimeoutSeconds)))
         } catch {
             end(receiver, .refused(error))
         }

@@ -49,8 +49,10 @@ struct FrameWriter: ~Copyable {
     mutating func publish(
         _ message: OutgoingMessage, channel: UInt16, userID: String? = nil
     ) throws(PublishRefusal) -> Int {
-        guard message.hasShortStrings else { throw .shortStringTooLong }
         let propertyBytesMax = message.propertyBytesMax + (userID.map { 1 + $0.utf8.count } ?? 0)
+        let stringBytesMax = propertyBytesMax + message.exchange.utf8.count + message.routingKey.utf8.count
+        // Strings that are short together are short each.
+        guard stringBytesMax <= UInt8.max || message.hasShortStrings else { throw .shortStringTooLong }
         guard Self.contentHeaderBytes + propertyBytesMax < frameBytesMax else { throw .headersTooLarge }
         let methodBytesMax = Self.methodHeaderBytes + 6 + message.exchange.utf8.count + message.routingKey.utf8.count
         let chunk = frameBytesMax - Frame.overheadBytes

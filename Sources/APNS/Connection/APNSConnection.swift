@@ -118,7 +118,8 @@ final class APNSConnection: HTTP2ClientDelegate {
         while flights.count <= stream.slot { flights.append(nil) }
         flights[stream.slot] = Flight(
             stream: stream, push: push, tokenGeneration: token?.generation ?? 0, sentAt: now.monotonic)
-        deadlines.add(slot: stream.slot, deadline: now.monotonic + configuration.timeout(of: push.request, now))
+        let timeout = configuration.timeout(of: push.request, now)
+        deadlines.add(slot: stream.slot, deadline: now.monotonic.adding(seconds: timeout))
         armRequestTimer()
         return true
     }

@@ -271,7 +271,7 @@ public final class APNSPool {
     private func wait(_ push: Push) {
         guard isAccepting else { return end(push, .notSent(.draining)) }
         let now = loop.now
-        waiting.add(push, deadline: now.monotonic + configuration.wait(of: push.request, now))
+        waiting.add(push, deadline: now.monotonic.adding(seconds: configuration.wait(of: push.request, now)))
         armWaitTimer()
         openConnections()
     }

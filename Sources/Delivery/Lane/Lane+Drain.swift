@@ -45,6 +45,8 @@ extension Lane {
         guard state.drain() else { return DrainReport(unfinished: inFlight) }
         stateChanged()
         cancelAvailabilityReview()
+        // They waited for the review.
+        scheduleMove()
         let timer = loop.schedule(after: .seconds(deadlineSeconds)) { self.assumeIsolated { $0.giveUp() } }
         // First, or what returns would come to this lane again. What is in transit is delivered: its return would count as a
         // failed delivery.

@@ -20,7 +20,7 @@ extension DeliveryRecord {
         else { return nil }
         // Some client libraries write 0 for a timestamp that is not set.
         guard let seconds = properties.timestampSeconds.map({ Int64(clamping: $0) }),
-            1..<receivedAtMilliseconds / 1000 ~= seconds
+            seconds > 0, seconds < receivedAtMilliseconds / 1000
         else { return receivedAtMilliseconds + timeToLive }
         return seconds * 1000 + Self.timestampRoundingMilliseconds + timeToLive
     }

@@ -25,9 +25,11 @@ extension DeliveryRecord {
     /// Where the message came from, for operators; a message that came back keeps what the first worker wrote.
     func copyOrigin(_ worker: WorkerIdentity, to headers: inout FieldTable) {
         let properties = delivery.properties
-        let isFromWorker = worker.published(properties)
+        // An empty value was not written: the delivery's own would be wrong in its place.
+        let isFromWorker =
+            worker.published(properties) && properties.header(MessageHeaderName.originQueue) != nil
         func copy(_ name: String, _ value: String?) {
-            let value = (isFromWorker ? properties.header(name)?.stringValue : nil) ?? value
+            let value = isFromWorker ? properties.header(name)?.stringValue : value
             guard let value, !value.isEmpty else { return }
             headers.append(name, .string(value.cut(to: MessageHeaderName.copyBytesMax)))
         }

@@ -52,8 +52,9 @@ final class TCPTransport: ByteTransport {
                 switch result {
                 case .success(let connection):
                     descriptor = connection.descriptor
+                    guard startWatching() else { return }
                     chosen = (endpoint, connection.address, loop.now.monotonic)
-                    if startWatching() { becomeOpen() }
+                    becomeOpen()
                 case .failure(let error): end(error)
                 }
             }, abandoned: { [self] in abandon() })

@@ -19,7 +19,8 @@ extension CommandSyntax {
                 --limit it asks on a terminal, after a dry run; elsewhere it needs --all or --yes. Run it after the cause is
                 repaired: while a breaker is open, workers move the requests to a wait queue again. Each request is published
                 unchanged and removed from its wait queue once the broker has confirmed it. The command may be stopped at any
-                moment and run again: a worker pushes no request twice that it receives twice.
+                moment and run again. If it is killed, a few requests may be in both queues: one worker process pushes
+                such a request once, two may each push it.
 
                 \(filters)
                 """,
@@ -44,7 +45,9 @@ extension CommandSyntax {
             discussion: """
                 Publishes the results that have an ID or match --where, or with --all every one, to the exchange for results
                 with their own routing keys. Without ID, --where and --limit it asks on a terminal, after a dry run;
-                elsewhere it needs --all or --yes. Bind a queue first: martlet topology apply. The first result of each
+                elsewhere it needs --all or --yes. Bind a queue first: martlet topology apply. End martlet watch and martlet
+                publish --wait first: their queues take results, and are deleted with them. With amqp.management_url this is
+                checked. The first result of each
                 routing key is published alone. If no queue is bound for the routing key, the results that have it stay. A
                 result is removed once the broker has confirmed it. A command that is killed may leave results that it has
                 published: consumers of results drop duplicates by message-id.

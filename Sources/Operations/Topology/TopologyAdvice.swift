@@ -57,4 +57,7 @@ enum Shell {
         }
         return isPlain && !text.isEmpty ? text : quoted(text)
     }
+
+    /// The last operand of a command, also if it looks like an option.
+    static func operand(_ text: String) -> String { text.hasPrefix("-") ? "-- \(word(text))" : word(text) }
 }

@@ -17,8 +17,9 @@ struct SpawnPlan {
         // Not even a runner that crashes leaves a process behind.
         arguments = ["/usr/bin/setpriv", "--pdeathsig", whenOrphaned.rawValue, "--"] + command
         // A configuration of the machine's is none of a test's.
-        self.environment = (environment ?? Self.ownEnvironment()).merging(["MARTLET_CONFIG": ""]) { said, _ in said }
-            .sorted { $0.key < $1.key }.map { "\($0)=\($1)" }
+        let none = ["MARTLET_CONFIG": ""]
+        let all = environment.map { none.merging($0) { $1 } } ?? Self.ownEnvironment().merging(none) { $1 }
+        self.environment = all.sorted { $0.key < $1.key }.map { "\($0)=\($1)" }
         for (number, stream) in streams.enumerated() {
             let isInput = number == 0
             switch stream {

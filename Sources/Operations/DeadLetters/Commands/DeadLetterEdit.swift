@@ -69,7 +69,7 @@ struct DeadLetterEdit {
             let command = task.commands.completed("martlet dead-letters edit")
             let id = DeadLetterText.shown(task.options.ids[0], reveals: false)
             let line = "only content-encoding (\(coding)) is wrong; to send the body without it run \(command) --yes"
-            Terminal.error.line("martlet: \(line) \(Shell.word(id))".printable)
+            Terminal.error.line("martlet: \(line) \(Shell.operand(id))".printable)
             return false
         }
         let question = "Only content-encoding (\(coding)) is wrong. Send the body without it?"

@@ -109,7 +109,7 @@ actor DeadLetterRedrive {
         if let id = counts.firstRefused, !options.isJSON {
             let command = task.commands.completed("martlet dead-letters edit")
             Terminal.error.line(
-                "martlet: correct a request that would fail again: \(command) \(Shell.word(id))".printable)
+                "martlet: correct a request that would fail again: \(command) \(Shell.operand(id))".printable)
         }
         if case .interrupted? = scan.end { return code }
         let isMissing = isComplete && task.tellMissing(found)

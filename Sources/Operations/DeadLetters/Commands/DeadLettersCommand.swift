@@ -28,7 +28,9 @@ enum DeadLettersCommand {
         var options = options
         let queues = options.source.queues(of: try options.broker.topology())
         if options.source != .waits, let management = ManagementAccess(try options.broker.configuration()) {
-            guard options.seekDeliveryLimit(of: queues[0], management) else { return .failed }
+            guard options.seekDeliveryLimit(of: queues[0], management), mayReplay(options, access, management) else {
+                return .failed
+            }
         }
         let rules: RequestRules? =
             if options.sendsRequests, let path = options.broker.configPath {
@@ -45,6 +47,23 @@ enum DeadLettersCommand {
         case .drop: return CommandLoop.run { await DeadLetterDrop(task).run(on: $0) }
         case .import: return CommandLoop.run { await DeadLetterImport(task, on: $0).run() }
         case .edit: return CommandLoop.run { await DeadLetterEdit(task).run(on: $0) }
+        }
+    }
+
+    private static func mayReplay(
+        _ options: DeadLetterOptions, _ access: BrokerAccess, _ management: ManagementAccess
+    ) -> Bool {
+        guard options.source == .unrouted, options.action == .redrive, !options.isDryRun else { return true }
+        do throws(ManagementAPI.Failure) {
+            let bindings = try ReplayBindings(access.names, ManagementAPI(management))
+            guard let obstacle = bindings.obstacle(access.names) else { return true }
+            Terminal.error.line("martlet: \(CommandAdvice(options.broker).completed(obstacle))".printable)
+            return false
+        } catch {
+            Terminal.error.line(
+                "martlet: end martlet watch and martlet publish --wait before a replay; whether one runs is not seen: "
+                    + error.message.printable)
+            return true
         }
     }
 }

@@ -22,7 +22,9 @@ struct EditChoice {
     func advice(for id: String, _ commands: CommandAdvice) -> String? {
         guard others > 0 else { return nil }
         let command = commands.completed("martlet dead-letters edit")
-        let newest = newestFailedAt.map { ", the newest by \(command) --where 'failed_at == \($0)' \(Shell.word(id))" }
+        let newest = newestFailedAt.map {
+            ", the newest by \(command) --where 'failed_at == \($0)' \(Shell.operand(id))"
+        }
         return "\(others + 1) dead letters have the id \(id): choose one with --where" + (newest ?? "")
     }
 }

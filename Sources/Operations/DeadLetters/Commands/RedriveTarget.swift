@@ -21,7 +21,7 @@ struct RedriveTarget: Sendable {
             if options.action == .import { return options.importCommand(task.commands) }
             let word = options.action == .redrive ? options.source.resendWord : options.action.rawValue
             let command = task.commands.completed("\(options.source.command) \(word)")
-            return "\(command) --to \(Shell.word(queue)) \(Shell.word(id))"
+            return "\(command) --to \(Shell.word(queue)) \(Shell.operand(id))"
         }
         return "its request queue is unknown or not configured: run \(commands.joined(separator: ", or "))"
     }
