@@ -305,7 +305,7 @@ public final class Consumer: BrokerChannel {
     /// `deadline`: to be called before the channel is closed.
     ///
     /// RabbitMQ answers `basic.cancel` when the queue has applied what came before. Where nothing is consumed any more, an
-    /// answer shows only that it came; when the queue has applied it, time tells (``RecentSettlements``).
+    /// answer shows only that the broker has read it. The queue has applied it after a time (``RecentSettlements``).
     ///
     /// - Returns: false where it may be lost: there was no answer in time, or the channel has ended meanwhile.
     @discardableResult public func untilSettled(by deadline: MonotonicTime) async -> Bool {

@@ -255,7 +255,7 @@ public final class Publisher: BrokerChannel {
         case .closed:
             if let timer { loop.cancel(timer.token) }
             timer = nil
-            // What it calls holds, as a rule, whoever owns this publisher.
+            // The closure usually retains the publisher's owner.
             onUserIDRefused = { _ in }
             while let first = waiting.popFirst() ?? waitingAlone.popFirst() {
                 end(first.receiver, .notSent(Self.closedByUs))

@@ -49,7 +49,7 @@ export async function refuseDevice(prefix) {
 const answerOf = (status, reason) => () => ({ answer: { status, reason } });
 const unregistered = () => ({ answer: { status: 410, reason: "Unregistered", timestamp_ms: Date.now() } });
 
-// What somebody wrote. The simulator knows the status of each of Apple's reasons, and what is missing.
+// The text of the field. The simulator knows the status of each of Apple's reasons, and what is missing.
 function writtenAnswer() {
   const [status, reason] = [byID("fault-status").value, byID("fault-reason").value.trim()];
   const answer = {};

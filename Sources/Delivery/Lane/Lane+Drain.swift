@@ -48,8 +48,8 @@ extension Lane {
         // They waited for the review.
         scheduleMove()
         let timer = loop.schedule(after: .seconds(deadlineSeconds)) { self.assumeIsolated { $0.giveUp() } }
-        // First, or what returns would come to this lane again. What is in transit is delivered: its return would count as a
-        // failed delivery.
+        // First: a delivery that returns would come to this lane again. Deliveries in transit are processed: returning them
+        // would count as failed deliveries.
         await stopConsuming(deadlineSeconds: min(deadlineSeconds, Self.cancelDeadlineSeconds))
         state.leave()
         deliverHeld()

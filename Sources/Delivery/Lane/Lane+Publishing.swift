@@ -20,7 +20,7 @@ extension Lane {
     /// Repeats after which the lane takes no more messages until this one is out.
     private static let repeatsMax = 3
 
-    /// As whom the lane publishes.
+    /// Name and AMQP user of the lane.
     var identity: WorkerIdentity { WorkerIdentity(name: configuration.worker, user: publisher.userID) }
 
     func userIDRefused(_ error: AMQPError) {

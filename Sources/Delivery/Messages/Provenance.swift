@@ -1,6 +1,6 @@
 package import AMQP
 
-/// Who vouches for where a dead letter came from (decision 43). A producer may write any header. RabbitMQ verifies the
+/// The source that confirms the origin of a dead letter (decision 43). A producer may write any header. RabbitMQ verifies the
 /// property `user-id`, and says itself which exchange a delivery came through.
 package enum Provenance: String, Sendable {
     /// A worker, or an operator's command with the same rights: the headers `push-origin-*` and
@@ -8,7 +8,7 @@ package enum Provenance: String, Sendable {
     case worker
     /// The broker, which dead-lettered the message itself: `x-death` holds, the headers do not.
     case broker
-    /// Nobody.
+    /// No source confirms it.
     case unknown
 
     /// - Parameter user: the AMQP user of the reader; nil where it is not known.

@@ -1,6 +1,6 @@
 import AMQP
 
-/// Who writes what a worker republishes.
+/// The identity of the worker that republishes a request.
 struct WorkerIdentity {
     /// Host, process and version, for operators.
     var name: String

@@ -38,7 +38,7 @@ struct BrokerAccess: Sendable {
     /// The AMQP user that it logs in as; nil where only the broker knows it.
     var user: String? { connection.userID }
 
-    /// Who vouches for where a dead letter came from.
+    /// The source that confirms the origin of a dead letter.
     func provenance(of message: IncomingMessage) -> Provenance { Provenance(of: message, user: user, names: names) }
 
     /// For people: where it is, and which of its virtual hosts it is.

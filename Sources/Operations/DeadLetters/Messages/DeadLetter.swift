@@ -19,7 +19,7 @@ struct DeadLetter: Sendable {
     var path: String?
     var status: Int64?
     var attempts: Int64?
-    /// The queue of requests that it came from; nil where nobody vouches for it.
+    /// The queue of requests that it came from; nil where no source confirms it.
     var queue: String?
     /// Whole; shown shortened.
     var deviceToken: String?

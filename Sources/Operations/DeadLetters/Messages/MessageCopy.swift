@@ -19,7 +19,7 @@ struct MessageCopy: Equatable, Sendable {
     var priority: UInt8?
     /// Without what the broker writes at each delivery, and what would route a copy further.
     var headers = FieldTable()
-    /// Who vouches for where it came from.
+    /// The source that confirms its origin.
     var provenance = Provenance.unknown
 
     init(body: [UInt8]) { self.body = body }
