@@ -19,11 +19,15 @@ import Testing
         configuration.consumer.messageBytesMax = 10
         configuration.consumer.bodyBytesInFlightMax = 1000
         let consumers = configuration.consumers
-        #expect(consumers.map(\.queue) == ["urgent", "bulk", configuration.names.quarantineQueue])
-        #expect(consumers.map(\.prefetch) == [5, 700, 1])
-        #expect(consumers.map(\.bodyBytesInFlightMax) == [500, 500, 500])
+        #expect(
+            consumers.map(\.queue) == [
+                "urgent", "bulk", configuration.names.quarantineQueue, configuration.names.expiredQueue,
+            ])
+        #expect(consumers.map(\.prefetch) == [5, 700, 1, 32])
+        #expect(consumers.indices.map(configuration.role) == [.requests, .requests, .quarantine, .expired])
+        #expect(consumers.map(\.bodyBytesInFlightMax) == [500, 500, 500, 500])
         configuration.consumer.messageBytesMax = 900
-        #expect(configuration.consumers.map(\.bodyBytesInFlightMax) == [900, 900, 900])
+        #expect(configuration.consumers.map(\.bodyBytesInFlightMax) == [900, 900, 900, 900])
     }
 
     /// An operator tells them apart at the broker.

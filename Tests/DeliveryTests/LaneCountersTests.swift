@@ -61,10 +61,11 @@ import Testing
         let metrics = MetricsRegistry()
         let configuration = LaneConfigurationTests.configuration()
         var labels = LaneLabels(configuration, metrics)
-        for source in 0..<3 {
+        for source in 0..<4 {
             for isRedelivered in [false, true] { labels.delivered(from: source, isRedelivered: isRedelivered) }
         }
-        let expected = ["urgent", "bulk", configuration.names.quarantineQueue].flatMap { queue in
+        let expected = ["urgent", "bulk", configuration.names.quarantineQueue, configuration.names.expiredQueue].flatMap
+        { queue in
             ["false", "true"].map { ["queue": queue, "redelivered": $0] }
         }
         #expect(values(of: "martlet_deliveries_total", in: metrics) == Set(expected))

@@ -17,7 +17,10 @@ import Testing
         try #require(scene.rig.run { scene.pushes.count >= 5 })
         let status = try #require(scene.rig.status())
         #expect(status.state.isReady && status.state.reasons.isEmpty && status.breakers.isEmpty)
-        #expect(status.queues.map(\.name) == [scene.rig.names.requestQueues[0], scene.rig.names.quarantineQueue])
+        #expect(
+            status.queues.map(\.name) == [
+                scene.rig.names.requestQueues[0], scene.rig.names.quarantineQueue, scene.rig.names.expiredQueue,
+            ])
         #expect(status.queues[0].isConsumed && status.queues[0].unsettled == LaneRig.inFlightMax)
         #expect(status.inFlight == LaneRig.inFlightMax)
         let pool = try #require(status.pools.first)
@@ -92,7 +95,7 @@ import Testing
         (held.isUnreachable, paused.isPaused) = (true, true)
         stuck.publishingFailure = "a queue is full"
         _ = draining.drain()
-        #expect([held, paused, stuck, draining].map(\.wantsQuarantine) == [true, false, false, false])
+        #expect([held, paused, stuck, draining].map(\.wantsMessagesWithoutAPNS) == [true, false, false, false])
     }
 
     @Test func eachMessageIsALineForWhoeverAskedForThatMuch() throws {

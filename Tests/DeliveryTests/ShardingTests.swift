@@ -45,7 +45,7 @@ import Testing
 
     @Test func aPolicyMatchesTheShardsWhateverTheirNumber() throws {
         let policy = try #require(Self.topology(3).policies(of: BrokerVersion(4, 0)).first)
-        #expect(policy.pattern == #"^(push\.requests(\.[0-9]+)?|push\.quarantine|push\.dead)$"#)
+        #expect(policy.pattern == #"^(push\.requests(\.[0-9]+)?|push\.quarantine|push\.expired|push\.dead)$"#)
         #expect(Self.topology(3).countedQueues.contains("push.requests.2"))
     }
 
@@ -124,9 +124,9 @@ import Testing
             broker: ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest")),
             inFlightMax: 100, apps: AppDirectory([]), pools: [], worker: "tested")
         #expect(configuration.priorities == [0, 0, 0, 1, 1, 1, 1, 2])
-        #expect(configuration.consumers.map(\.queue) == names.takenQueues + ["push.quarantine"])
+        #expect(configuration.consumers.map(\.queue) == names.takenQueues + ["push.quarantine", "push.expired"])
         let most = TopologyNames.shardsMax + 1
-        #expect(3 * most + 1 <= BrokerConnection.channelsMax)
+        #expect(3 * most + 2 <= BrokerConnection.channelsMax)
     }
 
     @Test func whatIsTriedAgainComesBackToItsShard() throws {

@@ -8,12 +8,14 @@ import Testing
         #expect(
             topology.exchanges.map { "\($0.name) \($0.kind)" } == [
                 "push.unrouted fanout", "push.requests topic", "push.results topic", "push.dead topic",
-                "push.dlx fanout", "push.quarantine fanout", "push.wait.30s.1 fanout", "push.wait.30s.2 fanout",
+                "push.dlx.rest fanout", "push.dlx.sort headers", "push.dlx fanout", "push.quarantine fanout",
+                "push.wait.30s.1 fanout", "push.wait.30s.2 fanout",
                 "push.wait.30s.3 fanout",
             ])
         #expect(
             topology.queues.map(\.name) == [
-                "push.requests", "push.quarantine", "push.results", "push.dead", "push.unrouted", "push.wait.30s.1",
+                "push.requests", "push.quarantine", "push.results", "push.expired", "push.dead", "push.unrouted",
+                "push.wait.30s.1",
                 "push.wait.30s.2", "push.wait.30s.3",
             ])
         let other = Topology(names: TopologyNames(prefix: "shop.push", requestQueues: ["orders"]))
@@ -29,7 +31,8 @@ import Testing
         }
         for binding in topology.bindings {
             let exchange = try #require(topology.exchanges.first { $0.name == binding.exchange })
-            #expect(binding.routingKey.isEmpty == (exchange.kind == .fanout))
+            #expect(binding.routingKey.isEmpty == [.fanout, .headers].contains(exchange.kind))
+            #expect(binding.arguments.isEmpty == (exchange.kind != .headers))
         }
     }
 
@@ -64,9 +67,27 @@ import Testing
         #expect(!topology.bindings.contains { $0.queue == "push.results" })
         #expect(
             topology.formerBindings == [
-                Topology.Binding(queue: "push.results", exchange: "push.results", routingKey: "result.#")
+                Topology.Binding(queue: "push.results", exchange: "push.results", routingKey: "result.#"),
+                Self.formerDeadLetters,
             ])
         #expect(topology.exchanges == Topology().exchanges)
+    }
+
+    /// Of versions that had each expired request become a dead letter.
+    private static let formerDeadLetters = Topology.Binding(queue: "push.dead", exchange: "push.dlx", routingKey: "")
+
+    /// Until the new way is complete, the old one stands.
+    @Test func whatExpiredLeadsToWorkersAndAllElseToTheDeadLetters() {
+        let bindings = topology.bindings.filter { $0.exchange.hasPrefix("push.dlx") }
+        #expect(
+            bindings.map { "\($0.destination) \($0.exchange)" } == [
+                "push.dead push.dlx.rest", "push.expired push.dlx.sort", "push.dlx.sort push.dlx",
+            ])
+        #expect(
+            bindings[1].arguments.map { "\($0.name)=\($0.value)" } == [
+                #"x-first-death-reason=text("expired")"#, #"x-match=text("all-with-x")"#,
+            ])
+        #expect(topology.formerBindings == [Self.formerDeadLetters])
     }
 
     @Test func onlyBrokersThatCountDeliveriesAreToldNotTo() throws {
@@ -76,7 +97,7 @@ import Testing
         for version in [BrokerVersion(4, 0), BrokerVersion(4, 3)] {
             let policy = try #require(topology.policies(of: version).first)
             #expect(policy.name == "push-deliveries")
-            #expect(policy.pattern == #"^(orders\+|push\.bulk|push\.quarantine|push\.dead)$"#)
+            #expect(policy.pattern == #"^(orders\+|push\.bulk|push\.quarantine|push\.expired|push\.dead)$"#)
             #expect(policy.definition.map { "\($0.name)=\($0.value)" } == ["delivery-limit=integer(-1)"])
         }
     }
@@ -90,7 +111,8 @@ import Testing
         let queues = topology.queues(at: BrokerVersion(4, 0))
         #expect(
             queues.filter(\.hasNoDeliveryLimit).map(\.name) == [
-                "push.requests", "push.requests.0", "push.requests.1", "push.quarantine", "push.channels", "push.dead",
+                "push.requests", "push.requests.0", "push.requests.1", "push.quarantine", "push.channels",
+                "push.expired", "push.dead",
             ])
         #expect(queues.map(\.withBrokersDeliveryLimit) == topology.queues)
         #expect(
@@ -127,13 +149,16 @@ import Testing
 
     /// Or a request would reach the old queue and a new one.
     @Test func severalQueuesOfRequestsAreBoundByTheirKeysAlone() {
-        #expect(topology.formerBindings == [])
+        func former(_ topology: Topology) -> [Topology.Binding] {
+            topology.formerBindings.filter { $0.exchange == "push.requests" }
+        }
+        #expect(former(topology) == [])
         let several = Topology(names: TopologyNames(requestQueues: ["push.requests", "push.requests.bulk"]))
-        #expect(several.formerBindings.map(\.queue) == ["push.requests", "push.requests.bulk"])
-        #expect(several.formerBindings.allSatisfy { $0.routingKey == "#" && $0.exchange == "push.requests" })
+        #expect(former(several).map(\.queue) == ["push.requests", "push.requests.bulk"])
+        #expect(former(several).allSatisfy { $0.routingKey == "#" })
         let others = Topology(
             names: TopologyNames(requestQueues: ["push.requests.urgent", "rest"]), routingKeys: ["rest": "#"])
-        #expect(others.formerBindings.map(\.queue) == ["push.requests", "push.requests.urgent"])
+        #expect(former(others).map(\.queue) == ["push.requests", "push.requests.urgent"])
     }
 
     private func keys(of topology: Topology) -> [String] {

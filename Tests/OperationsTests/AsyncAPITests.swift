@@ -40,7 +40,7 @@ import YAML
     @Test func itsNamesAreThoseOfTheTopology() throws {
         let topology = Topology(takesChannelCommands: true)
         let bindings = try #require(document.root["channels"]).members.compactMap { $0.value["bindings"]?["amqp"] }
-        #expect(bindings.count == 7)
+        #expect(bindings.count == 8)
         for binding in bindings {
             if let exchange = binding["exchange"] {
                 let declared = topology.exchanges.first { $0.name == exchange["name"]?.string }
@@ -64,7 +64,7 @@ import YAML
     /// An address is one channel's, or tools could not tell them apart.
     @Test func addressesAreNotShared() throws {
         let addresses = try #require(document.root["channels"]).members.compactMap { $0.value["address"]?.string }
-        #expect(addresses.count == 7)
+        #expect(addresses.count == 8)
         #expect(Set(addresses).count == addresses.count)
     }
 

@@ -19,7 +19,10 @@ import Testing
         #expect(first.exit.status == .exited(0))
         #expect(first.output.first == "created  exchange applied.unrouted")
         #expect(first.output.contains("created  queue applied.wait.30s.1"))
-        #expect(first.output.contains("bound    applied.dead to applied.dlx"))
+        #expect(first.output.contains("bound    applied.dead to applied.dlx.rest"))
+        #expect(first.output.contains("unbound  applied.dead from applied.dlx"))
+        let sorted = "bound    applied.expired to applied.dlx.sort by x-first-death-reason=expired x-match=all-with-x"
+        #expect(first.output.contains(sorted))
 
         let second = try await martlet("topology", "apply", "--url", broker.url, "--prefix", prefix)
         #expect(second.exit.status == .exited(0))
@@ -242,7 +245,7 @@ import Testing
                 OutgoingMessage(
                     exchange: "seen.dead", routingKey: "dead.json.syntax.-", body: [0, 1], messageID: "two",
                     headers: ["push-reason-class": "json", "push-reason-code": "syntax"]),
-                OutgoingMessage(exchange: "seen.dlx", routingKey: "", body: [], messageID: "three"),
+                OutgoingMessage(exchange: "seen.dlx.rest", routingKey: "", body: [], messageID: "three"),
             ], to: broker.url)
         #expect(outcomes == [.confirmed, .confirmed, .confirmed])
         let exit = try await watch.exit()
@@ -252,7 +255,7 @@ import Testing
             #"{"kind":"result","id":"one","app":"com.example.shop","outcome":"accepted","status":200,"#
                 + #""exchange":"seen.results","routing_key":"result.accepted.com.example.shop","#,
             #"{"kind":"dead_letter","id":"two","class":"json","code":"syntax","body_bytes":2,"exchange":"seen.dead","#,
-            #"{"kind":"dead_letter","id":"three","body_bytes":0,"exchange":"seen.dlx","routing_key":"","#,
+            #"{"kind":"dead_letter","id":"three","body_bytes":0,"exchange":"seen.dlx.rest","routing_key":"","#,
         ]
         #expect(shown.count == 3 && zip(shown, beginnings).allSatisfy { $0.hasPrefix($1) }, "\(shown)")
         #expect(

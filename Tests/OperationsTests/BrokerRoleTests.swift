@@ -15,7 +15,7 @@ import Testing
         let begin = #"# rabbitmqctl set_permissions -p 'it'\''s' "#
         #expect(lines.count == 5 && lines.allSatisfy { $0.hasPrefix(begin) })
         let permissions: [String] = [
-            #"'me' '^$' '^a\.b\.(results|dead|quarantine|wait\..*)$' '^(a\.b\.requests|a\.b\.quarantine)$'"#,
+            #"'me' '^$' '^a\.b\.(results|dead|quarantine|wait\..*)$' '^(a\.b\.requests|a\.b\.quarantine|a\.b\.expired)$'"#,
             #"'martlet-producer' '^$' '^(a\.b\.requests)$' '^$'"#,
             #"'martlet-results' '^$' '^$' '^(a\.b\.results)$'"#,
             Self.operatorsPermissions, Self.declarersPermissions,
@@ -25,7 +25,7 @@ import Testing
 
     private static let operatorsPermissions =
         #"'martlet-operator' '^(a\.b\.watch\..*)$' '^(a\.b\.watch\..*|a\.b\.requests|amq\.default)$' "#
-        + #"'^(a\.b\.watch\..*|a\.b\.dead|a\.b\.results|a\.b\.dlx)$'"#
+        + #"'^(a\.b\.watch\..*|a\.b\.dead|a\.b\.results|a\.b\.dlx\.rest)$'"#
     private static let declarersPermissions =
         #"'martlet-topology' '^(a\.b\..*|a\.b\.requests)$' '^(a\.b\..*|a\.b\.requests|amq\.default)$' "#
         + #"'^(a\.b\..*|a\.b\.requests)$'"#

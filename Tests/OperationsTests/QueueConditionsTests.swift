@@ -25,14 +25,17 @@ import Testing
     }
 
     @Test func requestsWithoutAConsumerAreAFault() {
-        let found = conditions([("push.requests", 2600, 0), ("push.quarantine", 1, 0), ("push.dead", 9, 0)])
+        let found = conditions([
+            ("push.requests", 2600, 0), ("push.quarantine", 1, 0), ("push.expired", 3, 0), ("push.dead", 9, 0),
+        ])
         #expect(
             found.faults.map { "\($0.queue): \($0.text)" } == [
                 "push.requests: 2600 requests wait and no worker consumes",
                 "push.quarantine: 1 request waits and no worker consumes",
+                "push.expired: 3 requests wait and no worker consumes",
             ])
         let lines = DoctorCheck.lines(found)
-        #expect(lines.map(\.state) == [.failure, .failure])
+        #expect(lines.map(\.state) == [.failure, .failure, .failure])
         #expect(lines.allSatisfy { $0.remedy.contains("martlet worker") })
     }
 

@@ -65,6 +65,21 @@ import Testing
             ])
     }
 
+    @Test func whatLeadsExpiredRequestsElsewhereIsFound() {
+        let former = Topology.Binding(queue: "push.dead", exchange: "push.dlx", routingKey: "")
+        #expect(
+            troubles { picture in
+                picture.bindings.removeAll { $0.queue == "push.expired" }
+                picture.bindings += [
+                    former, .init(queue: "push.expired", exchange: "push.dlx.sort", routingKey: ""),
+                ]
+            }.map { String($0.prefix { $0 != "," }) } == [
+                "missing  binding of push.expired to push.dlx.sort by x-first-death-reason=expired x-match=all-with-x: run "
+                    + "martlet topology apply",
+                "differs  binding of push.dead to push.dlx: it is of another configuration or version",
+            ])
+    }
+
     @Test func whatDiffersSaysHowToMigrate() {
         let troubles = troubles { picture in
             picture.exchanges["push.dlx"]?.kind = "direct"
@@ -155,7 +170,7 @@ import Testing
         #expect(
             troubles(picture, topology) == [
                 "missing  policy push-deliveries: without it RabbitMQ 4.0 takes what was returned too often out of "
-                    + "push.quarantine, push.dead; run martlet topology apply"
+                    + "push.quarantine, push.expired, push.dead; run martlet topology apply"
             ])
         let texts = topology.policies(of: BrokerVersion(4, 0))[0].texts
         for (key, value) in [("pattern", "x"), ("apply-to", "exchanges"), ("priority", "0"), ("delivery-limit", "5")] {
@@ -227,7 +242,7 @@ import Testing
         }
         #expect(
             troubles(picture, topology) == [
-                "unseen   delivery limit of push.requests, push.quarantine, push.dead: the management API does not show "
+                "unseen   delivery limit of push.requests, push.quarantine, push.expired, push.dead: the management API does not show "
                     + "what policies set: its statistics are disabled (management.disable_stats); look at them: "
                     + "rabbitmqctl list_queues -p '/' name arguments effective_policy_definition"
             ])
@@ -262,6 +277,7 @@ import Testing
         picture.version = BrokerVersion(4, 0)
         picture.queues["push.requests"]?.arguments["x-delivery-limit"] = "-1"
         picture.queues["push.quarantine"]?.arguments["x-delivery-limit"] = "-1"
+        picture.queues["push.expired"]?.arguments["x-delivery-limit"] = "-1"
         #expect(troubles(picture, topology) == [])
         picture.queues["push.dead"]?.arguments["x-delivery-limit"] = "7"
         #expect(

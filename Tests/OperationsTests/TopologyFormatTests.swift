@@ -41,8 +41,8 @@ import YAML
         let root = try JSONDocument(text).root
         let bindings = root["bindings"].map { Array($0.elements) } ?? []
         let toExchange = bindings.filter { $0["destination_type"]?.string == "exchange" }
-        #expect(toExchange.map { $0["destination"]?.string } == ["push.requests.shards"])
-        #expect(toExchange.map { $0["source"]?.string } == ["push.requests"])
+        #expect(toExchange.map { $0["destination"]?.string } == ["push.requests.shards", "push.dlx.sort"])
+        #expect(toExchange.map { $0["source"]?.string } == ["push.requests", "push.dlx"])
         let hashing = root["exchanges"]?.elements.first { $0["type"]?.string == "x-consistent-hash" }
         #expect(hashing?["arguments"]?["hash-property"]?.string == "message_id")
         #expect(bindings.count { $0["source"]?.string == "push.requests.shards" } == 64)
@@ -53,7 +53,7 @@ import YAML
         let table = TopologyReport.table(topology)
         #expect(table.contains(/push\.requests +exchange push\.requests\.shards +#/))
         let permissions = WorkerPermissions(topology)
-        #expect(permissions.read == #"^(push\.requests(\.[0-9]+)?|push\.quarantine)$"#)
+        #expect(permissions.read == #"^(push\.requests(\.[0-9]+)?|push\.quarantine|push\.expired)$"#)
         #expect(permissions.readQueues.contains("push.requests.63"))
     }
 
@@ -76,7 +76,10 @@ import YAML
         let definitions = try JSONDocument(DefinitionsFile.text(topology, virtualHost: "/", version: version)).root
         let unlimited = definitions["queues"]?.elements.filter { $0["arguments"]?["x-delivery-limit"]?.int == -1 }
             .compactMap { $0["name"]?.string }
-        #expect(unlimited == (isTurnedOff ? ["push.requests", "it's_a Queue", "push.quarantine", "push.dead"] : []))
+        #expect(
+            unlimited
+                == (isTurnedOff
+                    ? ["push.requests", "it's_a Queue", "push.quarantine", "push.expired", "push.dead"] : []))
     }
 
     @Test func aScriptIsOneThatAShellTakes() async throws {
@@ -96,7 +99,7 @@ import YAML
         #expect(
             result.output[policy...] == [
                 "<set_policy>", "<-p>", "<it's>", "<--apply-to>", "<queues>", "<--priority>", "<1>",
-                "<push-deliveries>", #"<^(push\.requests|it's_a Queue|push\.quarantine|push\.dead)$>"#,
+                "<push-deliveries>", #"<^(push\.requests|it's_a Queue|push\.quarantine|push\.expired|push\.dead)$>"#,
                 #"<{"delivery-limit":-1}>"#,
             ])
     }

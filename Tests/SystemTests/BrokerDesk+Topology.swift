@@ -21,6 +21,11 @@ extension BrokerDesk {
         try await theAdmin.bindQueue(queue, toExchange: exchange, routingKey: routingKey)
     }
 
+    /// Binds a queue that exists to an exchange of fanout.
+    func lead(_ exchange: String, to queue: String) async throws {
+        try await theAdmin.bindQueue(queue, toExchange: exchange, routingKey: "")
+    }
+
     /// Makes a queue that gets a copy of all that is published to exchanges of fanout, and collects it.
     func overhear(_ exchanges: [String], as queue: String) async throws {
         try await theAdmin.declareQueue(queue)

@@ -17,10 +17,9 @@ extension SystemTests {
                 return message
             }
             // The broker itself ends one of them.
-            let expired = Sample(1)
-            var expiring = forged(expired)
-            expiring.expirationMilliseconds = 1
-            try await stage.desk.publish([expiring])
+            let rejected = Sample(1)
+            try await stage.desk.publish([forged(rejected)])
+            await stage.desk.reject(from: stage.queue("requests.bulk"))
 
             let bad = Sample(2)
             try await stage.apns.ask(
@@ -34,7 +33,7 @@ extension SystemTests {
 
             let letters = try await stage.deadLetters("list").lines
             #expect(letters.map { $0["queue"]?.string } == ["origin.requests.bulk", "origin.requests.bulk"])
-            #expect(Set(letters.map { $0["code"]?.string }) == ["expired", "BadDeviceToken"])
+            #expect(Set(letters.map { $0["code"]?.string }) == ["rejected", "BadDeviceToken"])
 
             // As a worker of an earlier version writes it: nobody vouches for its headers.
             let earlier = Sample(3)
@@ -58,12 +57,12 @@ extension SystemTests {
             #expect(sentence.contains("--to origin.requests.urgent \(earlier.id), or "), "\(sentence)")
             #expect(try await stage.desk.takeAll(from: "origin.requests.urgent").isEmpty)
             let redriven = try await stage.desk.takeAll(from: "origin.requests.bulk")
-            #expect(Set(redriven.map(\.properties.messageID)) == [expired.id, bad.id])
+            #expect(Set(redriven.map(\.properties.messageID)) == [rejected.id, bad.id])
             let ofWorker = try #require(redriven.first { $0.properties.messageID == bad.id })
             #expect(ofWorker.properties.userID == "guest")
             #expect(ofWorker.header("push-origin-exchange") == "origin.requests")
             #expect(ofWorker.header("push-origin-routing-key") == "bulk")
-            let ofBroker = try #require(redriven.first { $0.properties.messageID == expired.id })
+            let ofBroker = try #require(redriven.first { $0.properties.messageID == rejected.id })
             #expect(ofBroker.properties.userID == nil && ofBroker.header("push-origin-queue") == "-")
             try await stage.end()
         }

@@ -107,7 +107,7 @@ struct Stage {
 
     /// Checks that no message is anywhere but among the results and, so many, among the dead letters.
     func expectNothingLeft(dead: Int = 0, _ sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        for queue in ["requests", "dead", "unrouted"].map({ queue($0) }) + waitQueues {
+        for queue in ["requests", "expired", "dead", "unrouted"].map({ queue($0) }) + waitQueues {
             let count = try await desk.takeAll(from: queue).count
             #expect(count == (queue == self.queue("dead") ? dead : 0), "\(queue)", sourceLocation: sourceLocation)
         }

@@ -6,10 +6,12 @@ extension Lane {
     /// - Parameter isConnection: else a channel on it.
     func brokerChanged(_ changed: BrokerState, _ role: LaneLabels.BrokerRole, isConnection: Bool) {
         labels.brokerChanged(changed, role, isConnection: isConnection)
-        state.isConsuming = consumers.allSatisfy { $0.state == .ready }
+        let needed = consumers.indices.lazy.filter { self.configuration.role(ofConsumer: $0) != .expired }
+            .map { self.consumers[$0].state }
+        state.isConsuming = needed.allSatisfy { $0 == .ready }
         state.isPublishing = publisher.state == .ready
         // While it connects anew, what broke the connection is still why.
-        let consumingFailure = consuming.state.failure ?? consumers.lazy.compactMap(\.state.failure).first
+        let consumingFailure = consuming.state.failure ?? needed.compactMap(\.failure).first
         state.consumingFailure = state.isConsuming ? nil : consumingFailure ?? state.consumingFailure
         let brokerFailure = publishing.state.failure ?? publisher.state.failure
         state.brokerFailure = state.isPublishing ? nil : brokerFailure ?? state.brokerFailure

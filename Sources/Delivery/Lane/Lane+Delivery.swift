@@ -11,6 +11,7 @@ extension Lane {
     func deliver(_ record: DeliveryRecord) {
         guard !waitsToBegin(record) else { return backlog.hold(record) }
         guard begin(record) else { return }
+        guard !isFromExpiredQueue(record) else { return deliverExpired(record) }
         guard !isPoison(record) else { return isolate(record) }
         switch read(record) {
         case .refused(let verdict): settle(verdict, record)
@@ -50,12 +51,12 @@ extension Lane {
         if inFlight == 0 { idle() }
     }
 
-    private enum Reading {
+    enum Reading {
         case request(PushNotification)
         case refused(Verdict)
     }
 
-    private func read(_ record: DeliveryRecord) -> Reading {
+    func read(_ record: DeliveryRecord) -> Reading {
         let read = reader.read(record)
         if record.event != nil, record.trace == nil { beginTrace(record) }
         record.trace?.validated(loop.now)
@@ -65,7 +66,7 @@ extension Lane {
         }
     }
 
-    private func deliver(_ notification: PushNotification, _ record: DeliveryRecord) {
+    func deliver(_ notification: PushNotification, _ record: DeliveryRecord) {
         let key = copies.key(id: notification.push.id, of: record.delivery.content)
         let fingerprint = copies.fingerprint(of: record.delivery.properties)
         let arrival = CopyArrival(record, on: channels[record.source], fingerprint: fingerprint)
@@ -75,6 +76,7 @@ extension Lane {
     /// A message that was delivered before is not sent again without need.
     private func deliver(_ sending: Sending, _ arrival: CopyArrival, _ record: DeliveryRecord) {
         switch copies.begin(sending.key, arrival) {
+        case .first where isFromExpiredQueue(record): endExpired(record, of: sending.key)
         case .first: send(sending, record)
         // At once, or the first might end before.
         case .busy: Task.immediate { await waitForFirst(sending, arrival, record) }
@@ -100,6 +102,7 @@ extension Lane {
 
     /// Shares the verdict on the first of its kind, and says so.
     private func settleCopy(_ verdict: Verdict, _ record: DeliveryRecord) {
+        if case .wait = verdict, isFromExpiredQueue(record) { return endExpired(record) }
         counters.duplicates.add()
         record.isDuplicate = true
         settle(verdict.ofACopy(record.attempts), record)

@@ -14,17 +14,24 @@ extension Lane {
     func isPoison(_ record: DeliveryRecord) -> Bool {
         // A body that was not kept cannot move.
         guard !record.delivery.isOversized else { return false }
-        let isQuarantine = isQuarantine(record.source)
-        return record.delivery.deliveryCount >= (isQuarantine ? Self.quarantineDeliveriesMax : Self.deliveriesMax)
+        return record.delivery.deliveryCount
+            >= (isInQuarantine(record) ? Self.quarantineDeliveriesMax : Self.deliveriesMax)
     }
 
-    func isQuarantine(_ source: Int) -> Bool { source == configuration.requestQueues.count }
+    private func isInQuarantine(_ record: DeliveryRecord) -> Bool {
+        configuration.role(ofConsumer: record.source) == .quarantine
+    }
 
     /// Nothing of the body is looked at: that may be what does the harm.
     func isolate(_ record: DeliveryRecord) {
+        nameUnread(record)
+        if isInQuarantine(record) { endInQuarantine(record) } else { Task { await moveToQuarantine(record) } }
+    }
+
+    /// By its properties.
+    func nameUnread(_ record: DeliveryRecord) {
         let properties = record.delivery.properties
         record.id = RequestID.of(messageID: properties.messageID) ?? CloudEvent(properties)?.requestID
-        if isQuarantine(record.source) { endInQuarantine(record) } else { Task { await moveToQuarantine(record) } }
     }
 
     private func moveToQuarantine(_ record: DeliveryRecord) async {
@@ -46,7 +53,9 @@ extension Lane {
         settle(.conclude(Conclusion(outcome: .unknown, deadLetter: reason)), record)
     }
 
-    func quarantineEnded(_ record: DeliveryRecord) {
+    /// To be called when the conclusion on a delivery was published.
+    func noteQuarantine(_ record: DeliveryRecord) {
+        guard isPoison(record), isInQuarantine(record) else { return }
         counters.quarantined.add()
         log.error(
             .quarantineEnded,

@@ -84,14 +84,14 @@ extension Lane {
         labels.ended(record, conclusion.outcome)
         record.trace?.ended(conclusion)
         log(conclusion, of: record)
-        if isPoison(record) { quarantineEnded(record) }
+        noteQuarantine(record)
     }
 
     /// Once what it led to was published. Returns whether it was.
     func acknowledge(_ record: DeliveryRecord, _ published: PublishEnd) -> Bool {
         let consumer = consumers[record.source]
         switch published {
-        case .confirmed where !record.delivery.isOversized:
+        case .confirmed where !record.delivery.isOversized || isFromExpiredQueue(record):
             counters.acknowledged.add()
             consumer.acknowledge(record.delivery.tag)
         case .confirmed, .impossible:

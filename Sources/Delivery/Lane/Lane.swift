@@ -17,7 +17,8 @@ public actor Lane {
     let policy: OutcomePolicy
     let consuming: BrokerConnection
     let publishing: BrokerConnection
-    /// One for each request queue, in the order of their importance, then that of the quarantine.
+    /// One for each request queue, in the order of their importance, then that of the quarantine, then that of expired
+    /// messages.
     let consumers: [Consumer]
     /// By consumer: that of what is pushed of its deliveries.
     let priorities: [Int]
@@ -164,7 +165,11 @@ public actor Lane {
     func wantsChanged() {
         stateChanged()
         for (source, consumer) in consumers.enumerated() {
-            let isWanted = isQuarantine(source) ? state.wantsQuarantine : state.wantsMessages
+            let isWanted =
+                switch configuration.role(ofConsumer: source) {
+                case .requests: state.wantsMessages
+                case .quarantine, .expired: state.wantsMessagesWithoutAPNS
+                }
             if isWanted { consumer.resume() } else { consumer.pause() }
         }
     }

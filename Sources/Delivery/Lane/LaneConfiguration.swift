@@ -6,6 +6,8 @@ import EventLoop
 public struct LaneConfiguration: Sendable {
     /// The quarantine hands out one message at a time, so that a message which kills workers takes no neighbour along.
     public static let quarantinePrefetch = 1
+    /// Expired requests are not pushed: their results alone are waited for.
+    static let expiredPrefetch = 32
     static let messageDepthMaxDefault = 128
 
     public var names: TopologyNames
@@ -36,11 +38,21 @@ public struct LaneConfiguration: Sendable {
     public var laneCount = 1
     package var defects = LaneDefects()
 
-    /// Of each request queue, then of the quarantine. Request queues share the bytes that may be in flight; the quarantine
-    /// may have as many as one of them.
+    /// What a consumer of a lane takes.
+    enum QueueRole { case requests, quarantine, expired }
+
+    /// - Parameter consumer: counted from 0, as in ``consumers``.
+    func role(ofConsumer consumer: Int) -> QueueRole {
+        guard consumer >= requestQueues.count else { return .requests }
+        return consumer == requestQueues.count ? .quarantine : .expired
+    }
+
+    /// Of each request queue, then of the quarantine, then of the queue of expired messages. Request queues share the bytes
+    /// that may be in flight; each of the others may have as many as one of them.
     var consumers: [ConsumerConfiguration] {
         let quarantine = RequestQueue(name: names.quarantineQueue, prefetch: Self.quarantinePrefetch)
-        return (requestQueues + [quarantine]).map { queue in
+        let expired = RequestQueue(name: names.expiredQueue, prefetch: Self.expiredPrefetch)
+        return (requestQueues + [quarantine, expired]).map { queue in
             var configuration = consumer
             configuration.queue = queue.name
             configuration.prefetch = queue.prefetch
@@ -50,7 +62,7 @@ public struct LaneConfiguration: Sendable {
         }
     }
 
-    /// Of each consumer's pushes: shards have that of their queue, the quarantine the last.
+    /// Of each consumer's pushes: shards have that of their queue, the quarantine the last. What expired is not pushed.
     var priorities: [Int] {
         var next = 0
         let ofQueues = requestQueues.map { queue in

@@ -46,9 +46,10 @@ public struct LaneState: Sendable, Hashable {
     /// Whether the broker is asked for messages.
     public var wantsMessages: Bool { isWell }
 
-    /// Whether messages of the quarantine are: while APNs is unreachable, too. They come one at a time, and each
-    /// interruption of consumption may count as a delivery without an end, of which the quarantine allows few.
-    var wantsQuarantine: Bool { !isDraining && !isPaused && publishingFailure == nil }
+    /// Whether the broker is asked for messages of the quarantine and for expired ones: while APNs is unreachable, too.
+    /// Expired ones are not pushed. Those of the quarantine come one at a time, and each interruption of consumption may
+    /// count as a delivery without an end, of which the quarantine allows few.
+    var wantsMessagesWithoutAPNS: Bool { !isDraining && !isPaused && publishingFailure == nil }
 
     /// Returns whether this is news.
     mutating func drain() -> Bool {

@@ -18,7 +18,7 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
     var app: App?
     var environment: APNSEnvironment?
     var target: Target?
-    let attempts: Attempts
+    private(set) var attempts: Attempts
     /// Tries so far, this one included once it was sent.
     private(set) var attemptsMade: Int
     /// What the request came in, where that stands around it.
@@ -56,6 +56,11 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
     func sent(atMilliseconds time: Int64) {
         sentAtMilliseconds = time
         attemptsMade = attempts.before + 1
+    }
+
+    /// A worker that died may have pushed it.
+    func mayHaveBeenPushed() {
+        attempts.possibleDuplicate = true
     }
 
     func pushed(_ outcome: PushOutcome) {

@@ -20,7 +20,7 @@ package enum Provenance: String, Sendable {
         // unchecked, set no user ID.
         case names.deadExchange where userID != nil: self = .worker
         // The broker alone publishes there.
-        case names.brokerDeadLettersExchange: self = .broker
+        case names.brokerDeadLettersExchange, names.otherDeadLettersExchange: self = .broker
         default: self = .unknown
         }
     }

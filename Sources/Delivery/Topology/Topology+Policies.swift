@@ -48,7 +48,8 @@ extension Topology {
     }
 
     private var countedBesides: [String] {
-        [names.quarantineQueue, names.deadQueue] + (takesChannelCommands ? [names.channelsQueue] : [])
+        [names.quarantineQueue, names.expiredQueue, names.deadQueue]
+            + (takesChannelCommands ? [names.channelsQueue] : [])
     }
 
     /// A regular expression that matches what one of these does, whole.

@@ -13,14 +13,14 @@ public struct Topology: Sendable, Equatable {
     public let bindings: [Binding]
     /// Bindings that other configurations make and this one cannot have: of a single queue of requests where there are
     /// several, by which a request would reach two queues and be pushed twice, and of a queue of results that is to take
-    /// no more.
+    /// no more. And one of earlier versions, by which what expired would become a dead letter as well.
     public let formerBindings: [Binding]
     /// How requests come to each queue of them, or to its shards.
     public let shardings: [Sharding]
 
     public struct Exchange: Sendable, Hashable {
         public enum Kind: String, Sendable {
-            case direct, topic, fanout
+            case direct, topic, fanout, headers
             /// Of a plugin of RabbitMQ's: one of what is bound gets the message.
             case consistentHash = "x-consistent-hash"
         }
@@ -42,16 +42,22 @@ public struct Topology: Sendable, Equatable {
         public let kind: DestinationKind
         public let exchange: String
         public let routingKey: String
+        /// What a headers exchange compares, by name.
+        public let arguments: [Argument]
 
-        public init(queue: String, exchange: String, routingKey: String) {
-            self.init(destination: queue, kind: .queue, exchange: exchange, routingKey: routingKey)
+        public init(queue: String, exchange: String, routingKey: String, arguments: [Argument] = []) {
+            self.init(
+                destination: queue, kind: .queue, exchange: exchange, routingKey: routingKey, arguments: arguments)
         }
 
-        public init(destination: String, kind: DestinationKind, exchange: String, routingKey: String) {
+        public init(
+            destination: String, kind: DestinationKind, exchange: String, routingKey: String, arguments: [Argument] = []
+        ) {
             self.destination = destination
             self.kind = kind
             self.exchange = exchange
             self.routingKey = routingKey
+            self.arguments = arguments.sorted { $0.name < $1.name }
         }
 
         /// nil: it leads to an exchange.
@@ -68,7 +74,9 @@ public struct Topology: Sendable, Equatable {
         public let name: String
         public let value: Value
 
-        static func text(_ name: String, _ value: String) -> Argument { Argument(name: name, value: .text(value)) }
+        public static func text(_ name: String, _ value: String) -> Argument {
+            Argument(name: name, value: .text(value))
+        }
         static func integer(_ name: String, _ value: Int64) -> Argument { Argument(name: name, value: .integer(value)) }
         static func boolean(_ name: String, _ value: Bool) -> Argument { Argument(name: name, value: .boolean(value)) }
     }
@@ -104,6 +112,10 @@ public struct Topology: Sendable, Equatable {
                     name: names.resultsExchange, kind: .topic,
                     arguments: [.text("alternate-exchange", names.unroutedExchange)]),
                 Exchange(name: names.deadExchange, kind: .topic, arguments: []),
+                Exchange(name: names.otherDeadLettersExchange, kind: .fanout, arguments: []),
+                Exchange(
+                    name: names.deadLetterSortExchange, kind: .headers,
+                    arguments: [.text("alternate-exchange", names.otherDeadLettersExchange)]),
                 Exchange(name: names.brokerDeadLettersExchange, kind: .fanout, arguments: []),
                 // Not the default exchange, so that workers need no permission beyond their prefix.
                 Exchange(name: names.quarantineQueue, kind: .fanout, arguments: []),
@@ -124,6 +136,9 @@ public struct Topology: Sendable, Equatable {
             ] + resultsQueues
             + (takesChannelCommands ? [Queue(name: names.channelsQueue, arguments: deadLettered)] : [])
             + [
+                Queue(
+                    name: names.expiredQueue,
+                    arguments: Self.quorum + Self.deadLettersTo(exchange: names.otherDeadLettersExchange)),
                 Queue(name: names.deadQueue, arguments: Self.quorum),
                 Queue(name: names.unroutedQueue, arguments: bounded),
             ]
@@ -154,12 +169,21 @@ public struct Topology: Sendable, Equatable {
         formerBindings =
             formerRequests.filter { !formerOfSharded.contains($0) } + formerOfSharded
             + (results.hasQueue ? [] : everyResult)
+            + [Binding(queue: names.deadQueue, exchange: names.brokerDeadLettersExchange, routingKey: "")]
         let quarantine = Binding(queue: names.quarantineQueue, exchange: names.quarantineQueue, routingKey: "")
         bindings =
             requests + [quarantine] + (results.hasQueue ? everyResult : [])
             + [
                 Binding(queue: names.deadQueue, exchange: names.deadExchange, routingKey: "dead.#"),
-                Binding(queue: names.deadQueue, exchange: names.brokerDeadLettersExchange, routingKey: ""),
+                Binding(queue: names.deadQueue, exchange: names.otherDeadLettersExchange, routingKey: ""),
+                // `x-first-death-reason`, since a headers exchange cannot look into `x-death`. A request that waited has
+                // it from its wait queue: workers judge by `x-death`.
+                Binding(
+                    queue: names.expiredQueue, exchange: names.deadLetterSortExchange, routingKey: "",
+                    arguments: [.text("x-match", "all-with-x"), .text("x-first-death-reason", "expired")]),
+                Binding(
+                    destination: names.deadLetterSortExchange, kind: .exchange,
+                    exchange: names.brokerDeadLettersExchange, routingKey: ""),
                 Binding(queue: names.unroutedQueue, exchange: names.unroutedExchange, routingKey: ""),
             ] + waitQueues.map { Binding(queue: $0.name, exchange: $0.name, routingKey: "") }
     }

@@ -20,13 +20,21 @@ public struct TopologyNames: Sendable, Hashable {
     public let deadExchange: String
     /// What operators work through.
     public let deadQueue: String
-    /// Fanout: where the broker itself puts what a queue rejects, such as a body that is too large.
+    /// Fanout: where the broker itself puts what a queue rejects, such as a body that is too large, and what expires there.
     public let brokerDeadLettersExchange: String
+    /// Headers: leads what expired to `expiredQueue`, all else to `otherDeadLettersExchange`.
+    public let deadLetterSortExchange: String
+    /// Fanout: dead letters of the broker for operators.
+    public let otherDeadLettersExchange: String
+    /// What expired in a queue. Workers take it from there: a request gets its result.
+    public let expiredQueue: String
     /// Fanout: results that nobody was bound for.
     public let unroutedExchange: String
     public let unroutedQueue: String
     /// Commands for broadcast channels, which are published straight to it.
     public let channelsQueue: String
+
+    static let brokerDeadLettersSuffix = ".dlx"
 
     /// - Parameters:
     ///   - requestQueues: none stands for `<prefix>.requests`.
@@ -41,7 +49,10 @@ public struct TopologyNames: Sendable, Hashable {
         self.resultsQueue = "\(prefix).results"
         self.deadExchange = "\(prefix).dead"
         self.deadQueue = "\(prefix).dead"
-        self.brokerDeadLettersExchange = "\(prefix).dlx"
+        self.brokerDeadLettersExchange = prefix + Self.brokerDeadLettersSuffix
+        self.deadLetterSortExchange = "\(brokerDeadLettersExchange).sort"
+        self.otherDeadLettersExchange = "\(brokerDeadLettersExchange).rest"
+        self.expiredQueue = "\(prefix).expired"
         self.unroutedExchange = "\(prefix).unrouted"
         self.unroutedQueue = "\(prefix).unrouted"
         self.channelsQueue = "\(prefix).channels"
@@ -49,9 +60,11 @@ public struct TopologyNames: Sendable, Hashable {
 
     /// Whether a queue of that name is another than one of requests.
     public func isTaken(_ queue: String) -> Bool {
-        [quarantineQueue, resultsQueue, deadQueue, unroutedQueue, channelsQueue].contains(queue)
-            || queue.hasPrefix("\(prefix).wait.")
+        [quarantineQueue, resultsQueue, deadQueue, unroutedQueue, channelsQueue, expiredQueue].contains(queue)
+            || isWaitQueue(queue)
     }
+
+    func isWaitQueue(_ queue: String) -> Bool { queue.hasPrefix("\(prefix).wait.") }
 
     /// Whether a queue of that name is one of this topology, or could be.
     func isOurs(_ queue: String) -> Bool { queue.hasPrefix("\(prefix).") || takenQueues.contains(queue) }

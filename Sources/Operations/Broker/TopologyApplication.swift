@@ -264,14 +264,18 @@ extension AMQPError {
 
 extension Topology.Binding {
     /// `push.requests from push.requests by #`, of one that is taken away.
-    fileprivate var endText: String { "\(shownDestination) from \(exchange) by \(routingKey)" }
+    fileprivate var endText: String {
+        "\(shownDestination) from \(exchange)" + (shownKey.isEmpty ? "" : " by \(shownKey)")
+    }
 }
 
 extension BrokerAdmin {
     fileprivate func bind(_ binding: Topology.Binding) async throws(AMQPError) {
         let (destination, exchange, key) = (binding.destination, binding.exchange, binding.routingKey)
         switch binding.kind {
-        case .queue: try await bindQueue(destination, toExchange: exchange, routingKey: key)
+        case .queue:
+            try await bindQueue(
+                destination, toExchange: exchange, routingKey: key, arguments: FieldTable(binding.arguments))
         case .exchange: try await bindExchange(destination, toExchange: exchange, routingKey: key)
         }
     }
@@ -317,6 +321,7 @@ extension ExchangeKind {
             case .direct: .direct
             case .topic: .topic
             case .fanout: .fanout
+            case .headers: .headers
             case .consistentHash: .consistentHash
             }
     }

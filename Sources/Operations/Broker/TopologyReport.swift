@@ -4,9 +4,9 @@ import Delivery
 enum TopologyReport {
     /// - Parameter version: of the broker; nil: what every version takes.
     static func table(_ topology: Topology, version: BrokerVersion? = nil) -> String {
-        let exchanges = topology.exchanges.map { [$0.name, $0.kind.rawValue, text($0.arguments)] }
-        let queues = topology.queues(at: version).map { [$0.name, text($0.arguments)] }
-        let bindings = topology.bindings.map { [$0.exchange, $0.shownDestination, $0.routingKey] }
+        let exchanges = topology.exchanges.map { [$0.name, $0.kind.rawValue, $0.arguments.text] }
+        let queues = topology.queues(at: version).map { [$0.name, $0.arguments.text] }
+        let bindings = topology.bindings.map { [$0.exchange, $0.shownDestination, $0.shownKey] }
         var sections = [
             section(["EXCHANGE", "KIND", "ARGUMENTS"], exchanges),
             section(["QUEUE", "ARGUMENTS"], queues),
@@ -14,7 +14,7 @@ enum TopologyReport {
         ]
         let policies = version.map { topology.policies(of: $0) } ?? []
         if !policies.isEmpty {
-            let rows = policies.map { [$0.name, $0.pattern, text($0.definition)] }
+            let rows = policies.map { [$0.name, $0.pattern, $0.definition.text] }
             sections.append(section(["POLICY", "OF QUEUES", "DEFINITION"], rows))
         }
         return sections.joined(separator: "\n")
@@ -25,9 +25,6 @@ enum TopologyReport {
         return ([table.header] + rows.map(table.line)).map { $0 + "\n" }.joined()
     }
 
-    private static func text(_ arguments: [Topology.Argument]) -> String {
-        arguments.map { "\($0.name)=\($0.value.text)" }.joined(separator: " ")
-    }
 }
 
 extension Topology.Binding {
@@ -38,6 +35,13 @@ extension Topology.Binding {
         case .exchange: "exchange \(destination)"
         }
     }
+
+    /// What a message must have: a routing key, or headers.
+    var shownKey: String { arguments.isEmpty ? routingKey : arguments.text }
+}
+
+extension [Topology.Argument] {
+    fileprivate var text: String { map { "\($0.name)=\($0.value.text)" }.joined(separator: " ") }
 }
 
 extension Topology.Argument.Value {

@@ -36,7 +36,7 @@ final class ResultsWait {
     ) async throws(AMQPError) -> ExitCode {
         queue.onMessage = { [unowned self] in take($0) }
         queue.onFailure = { [unowned self] in finish(.unreachable) }
-        try await queue.open(on: [access.names.resultsExchange, access.names.brokerDeadLettersExchange])
+        try await queue.open(on: [access.names.resultsExchange, access.names.otherDeadLettersExchange])
         do throws(AMQPError) {
             let code = try await publish { _ = awaited.take([$0]) }
             await wait(seconds: timeoutSeconds)

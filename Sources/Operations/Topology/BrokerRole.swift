@@ -42,7 +42,7 @@ struct BrokerRole: Sendable, Equatable {
     /// they see.
     private static func operatorOf(_ names: TopologyNames) -> BrokerRole {
         let own = Topology.escaped(ResultsQueue.namePrefix(names)) + ".*"
-        let seen = [names.deadQueue, names.resultsExchange, names.brokerDeadLettersExchange]
+        let seen = [names.deadQueue, names.resultsExchange, names.otherDeadLettersExchange]
         return BrokerRole(
             user: "martlet-operator", purpose: "martlet dead-letters, martlet watch, martlet publish --wait",
             configure: Topology.anyOf([own]),

@@ -31,7 +31,7 @@ enum DefinitionsFile {
                 json.member("destination", binding.destination)
                 json.member("destination_type", binding.kind.rawValue)
                 json.member("routing_key", binding.routingKey)
-                json.arguments("arguments", [])
+                json.arguments("arguments", binding.arguments)
             }
         }
         let wanted = includesPolicies ? version.map { topology.policies(of: $0) } ?? [] : []

@@ -46,6 +46,7 @@ struct KubernetesObjects {
                 json.member("destination", binding.destination)
                 json.member("destinationType", binding.kind.rawValue)
                 json.member("routingKey", binding.routingKey)
+                if !binding.arguments.isEmpty { json.arguments("arguments", binding.arguments) }
             }
         }
         for policy in version.map({ topology.policies(of: $0) }) ?? [] {

@@ -98,7 +98,8 @@ final class ManagementAPI {
             else { return nil }
             return Topology.Binding(
                 destination: destination, kind: kind, exchange: exchange,
-                routingKey: binding["routing_key"]?.string ?? "")
+                routingKey: binding["routing_key"]?.string ?? "",
+                arguments: Self.texts(binding["arguments"]).map { Topology.Argument.text($0, $1) })
         }
     }
 

@@ -26,7 +26,8 @@ struct QueueConditions: Sendable {
     func status(of queue: String) -> QueueStatus? { statuses.first { $0.name == queue } }
 
     private var unconsumed: [Fault] {
-        (topology.names.takenQueues + [topology.names.quarantineQueue]).compactMap { queue in
+        let names = topology.names
+        return (names.takenQueues + [names.quarantineQueue, names.expiredQueue]).compactMap { queue in
             guard let status = status(of: queue), status.messages > 0, status.consumers == 0 else { return nil }
             let wait = status.messages == 1 ? "1 request waits" : "\(status.messages) requests wait"
             return Fault(

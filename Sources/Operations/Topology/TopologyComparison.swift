@@ -81,8 +81,8 @@ struct TopologyComparison {
         picture.staleBindings(of: topology).map { binding in
             TopologyFinding(
                 subject: "binding of \(binding.text)", state: .differs,
-                advice: "it is of another configuration, and leads messages where nobody takes them, or twice; "
-                    + TopologyAdvice.apply)
+                advice: "it is of another configuration or version, and leads messages where nobody takes them, or "
+                    + "twice; \(TopologyAdvice.apply)")
         }
             + picture.foreignBindings(of: topology).map { binding in
                 TopologyFinding(
@@ -214,7 +214,7 @@ extension Topology {
 
 extension Topology.Binding {
     /// `push.requests to push.requests by #`.
-    var text: String { "\(shownDestination) to \(exchange)" + (routingKey.isEmpty ? "" : " by \(routingKey)") }
+    var text: String { "\(shownDestination) to \(exchange)" + (shownKey.isEmpty ? "" : " by \(shownKey)") }
 }
 
 extension Topology.Policy {

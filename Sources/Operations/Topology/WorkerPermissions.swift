@@ -19,7 +19,7 @@ struct WorkerPermissions: Sendable {
             + topology.exchanges.map(\.name).filter { $0.hasPrefix("\(names.prefix).wait.") }
             // Replies go by it.
             + (takesChannelCommands ? [""] : [])
-        let besides = [names.quarantineQueue] + (takesChannelCommands ? [names.channelsQueue] : [])
+        let besides = [names.quarantineQueue, names.expiredQueue] + (takesChannelCommands ? [names.channelsQueue] : [])
         readQueues = names.takenQueues + besides
         readPatterns = names.requestQueues.map { names.pattern(of: $0) } + besides.map(Topology.escaped)
     }

@@ -75,7 +75,7 @@ final class WatchCommand {
         let names = access.names
         try await queue.open(
             on: (options.filter.isOfDeadLetters ? [] : [names.resultsExchange])
-                + [names.deadExchange, names.brokerDeadLettersExchange])
+                + [names.deadExchange, names.otherDeadLettersExchange])
         announce()
         let code = await ended()
         await queue.close()

@@ -88,13 +88,19 @@ public actor BrokerDesk {
     }
 
     /// Has one message of a queue delivered and put back, so that it comes as a redelivery next time.
-    public func touch(_ queue: String) async {
+    public func touch(_ queue: String) async { await takeOne(from: queue) { _, _ in } }
+
+    /// Has one message of a queue delivered and rejected, so that the broker dead-letters it.
+    public func reject(from queue: String) async { await takeOne(from: queue) { $0.reject($1.tag, requeue: false) } }
+
+    private func takeOne(from queue: String, _ settle: @escaping (Consumer, borrowing IncomingMessage) -> Void) async {
         let consumer = Consumer(
             loop: loop, connectors: connectors, connection: connection,
             configuration: ConsumerConfiguration(queue: queue, prefetch: 1))
         await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
             consumer.onDelivery = { message in
                 consumer.onDelivery = { _ in }
+                settle(consumer, message)
                 continuation.resume()
             }
             consumer.start()

@@ -21,6 +21,10 @@ enum AMQPMethod: UInt32 {
 
     case exchangeDeclare = 0x0028_000A
     case exchangeDeclareOK = 0x0028_000B
+    case exchangeBind = 0x0028_001E
+    case exchangeBindOK = 0x0028_001F
+    case exchangeUnbind = 0x0028_0028
+    case exchangeUnbindOK = 0x0028_0033
 
     case queueDeclare = 0x0032_000A
     case queueDeclareOK = 0x0032_000B
@@ -30,6 +34,8 @@ enum AMQPMethod: UInt32 {
     case queuePurgeOK = 0x0032_001F
     case queueDelete = 0x0032_0028
     case queueDeleteOK = 0x0032_0029
+    case queueUnbind = 0x0032_0032
+    case queueUnbindOK = 0x0032_0033
 
     case basicQos = 0x003C_000A
     case basicQosOK = 0x003C_000B

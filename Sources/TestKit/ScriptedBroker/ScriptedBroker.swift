@@ -166,8 +166,10 @@ public final class ScriptedBroker {
         exchanges.append(ScriptedExchange(name: name, kind: kind, arguments: arguments))
     }
 
-    public func bindQueue(_ queue: String, toExchange exchange: String, routingKey: String) {
-        bind(ScriptedExchange.Binding(key: routingKey, destination: queue), exchange)
+    public func bindQueue(
+        _ queue: String, toExchange exchange: String, routingKey: String, arguments: FieldTable = FieldTable()
+    ) {
+        bind(ScriptedExchange.Binding(key: routingKey, destination: queue, arguments: arguments), exchange)
     }
 
     /// From one exchange to another.
@@ -232,22 +234,24 @@ public final class ScriptedBroker {
         var message = ScriptedMessage(
             number: published, exchange: exchange, routingKey: routingKey, propertyList: propertyList, body: body)
         message.deliveryCount = deliveryCount
-        let targets = route(exchange, routingKey, messageID: message.properties.messageID ?? "")
+        let targets = route(exchange, routingKey, message.properties)
         for queue in targets { queue.append(message) }
         return targets.count
     }
 
     /// The queues for a message, each once, in the order of the bindings.
-    func route(_ exchange: String, _ key: String, messageID: String = "") -> [ScriptedQueue] {
+    func route(_ exchange: String, _ key: String, _ properties: MessageProperties) -> [ScriptedQueue] {
         guard !exchange.isEmpty else { return queue(key).map { [$0] } ?? [] }
         var visited: [String] = []
         var next: String? = exchange
         while let name = next, !visited.contains(name), let exchange = self.exchange(name) {
             visited.append(name)
             var found: [ScriptedQueue] = []
-            for target in exchange.targets(for: key, messageID: messageID) {
+            for target in exchange.targets(
+                for: key, messageID: properties.messageID ?? "", headers: properties.headers ?? FieldTable())
+            {
                 let (name, isExchange) = (target.destination, target.isToExchange)
-                let queues = isExchange ? route(name, key, messageID: messageID) : queue(name).map { [$0] } ?? []
+                let queues = isExchange ? route(name, key, properties) : queue(name).map { [$0] } ?? []
                 found += queues.filter { queue in !found.contains { $0 === queue } }
             }
             if !found.isEmpty { return found }
@@ -265,7 +269,7 @@ public final class ScriptedBroker {
         let key = queue.arguments["x-dead-letter-routing-key"]?.stringValue ?? message.routingKey
         dead.die(
             of: reason, in: queue.name, unixSeconds: loop.now.unixSeconds, exchange: exchange, routingKey: key)
-        var targets = route(exchange, key)
+        var targets = route(exchange, key, dead.properties)
         if reason != "rejected" { targets.removeAll { dead.closesCircle(into: $0.name) } }
         if targets.isEmpty { dropped.append(message) }
         for target in targets { target.append(dead) }

@@ -45,7 +45,9 @@ extension ScriptedChannel {
         let isReturned =
             publish.isMandatory
             && (broker.random.chance(percent: behaviour.returnPercent)
-                || broker.route(publish.exchange, publish.routingKey).isEmpty)
+                || broker.route(
+                    publish.exchange, publish.routingKey, MessageProperties(storage: propertyList)
+                ).isEmpty)
         if isReturned {
             broker.returned += 1
             sendReturn(publish, propertyList, body)

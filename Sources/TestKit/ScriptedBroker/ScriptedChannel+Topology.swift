@@ -43,12 +43,38 @@ extension ScriptedChannel {
     }
 
     func bindQueue(_ reader: inout WireReader) throws(ArgumentsCutShort) {
-        guard reader.short() != nil, let queue = reader.text(), let exchange = reader.text(), let key = reader.text()
+        guard reader.short() != nil, let queue = reader.text(), let exchange = reader.text(), let key = reader.text(),
+            reader.octet() != nil, let arguments = reader.table()
         else { throw ArgumentsCutShort() }
         guard broker.queue(queue) != nil else { return notFound("queue", queue) }
         guard broker.exchange(exchange) != nil else { return notFound("exchange", exchange) }
-        broker.bindQueue(queue, toExchange: exchange, routingKey: key)
+        broker.bindQueue(queue, toExchange: exchange, routingKey: key, arguments: arguments)
         send(.queueBindOK)
+    }
+
+    /// A binding that is not there is no error.
+    func unbindQueue(_ reader: inout WireReader) throws(ArgumentsCutShort) {
+        guard reader.short() != nil, let queue = reader.text(), let exchange = reader.text(), let key = reader.text(),
+            let arguments = reader.table()
+        else { throw ArgumentsCutShort() }
+        guard broker.queue(queue) != nil else { return notFound("queue", queue) }
+        guard let source = broker.exchange(exchange) else { return notFound("exchange", exchange) }
+        source.bindings.removeAll { $0 == .init(key: key, destination: queue, arguments: arguments) }
+        send(.queueUnbindOK)
+    }
+
+    func bindExchange(_ reader: inout WireReader, binds: Bool) throws(ArgumentsCutShort) {
+        guard reader.short() != nil, let destination = reader.text(), let exchange = reader.text(),
+            let key = reader.text()
+        else { throw ArgumentsCutShort() }
+        guard broker.exchange(destination) != nil else { return notFound("exchange", destination) }
+        guard let source = broker.exchange(exchange) else { return notFound("exchange", exchange) }
+        if binds {
+            broker.bindExchange(destination, toExchange: exchange, routingKey: key)
+        } else {
+            source.bindings.removeAll { $0 == .init(key: key, destination: destination, isToExchange: true) }
+        }
+        send(binds ? .exchangeBindOK : .exchangeUnbindOK)
     }
 
     func purgeQueue(_ reader: inout WireReader) throws(ArgumentsCutShort) {

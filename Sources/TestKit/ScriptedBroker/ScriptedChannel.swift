@@ -129,8 +129,11 @@ final class ScriptedChannel {
                 connection.remove(self)
             }
         case .exchangeDeclare: try declareExchange(&reader)
+        case .exchangeBind: try bindExchange(&reader, binds: true)
+        case .exchangeUnbind: try bindExchange(&reader, binds: false)
         case .queueDeclare: try declareQueue(&reader)
         case .queueBind: try bindQueue(&reader)
+        case .queueUnbind: try unbindQueue(&reader)
         case .queuePurge: try purgeQueue(&reader)
         case .queueDelete: try deleteQueue(&reader)
         case .basicQos: try setPrefetch(&reader)

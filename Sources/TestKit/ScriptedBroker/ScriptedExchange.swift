@@ -7,6 +7,8 @@ final class ScriptedExchange {
         var destination: String
         /// Else it leads to a queue.
         var isToExchange = false
+        /// What a headers exchange compares.
+        var arguments = FieldTable()
     }
 
     let name: String
@@ -21,16 +23,25 @@ final class ScriptedExchange {
     }
 
     /// What is bound for a message, in the order in which it was.
-    func targets(for key: String, messageID: String) -> [Binding] {
+    func targets(for key: String, messageID: String, headers: FieldTable) -> [Binding] {
         switch kind {
         case .fanout: bindings
         case .direct: bindings.filter { $0.key == key }
         case .topic: targets(forTopic: Self.words(key)[...])
         // RabbitMQ has another hash, and weights.
         case .consistentHash: bindings.isEmpty ? [] : [bindings[Int(Self.hash(messageID) % UInt64(bindings.count))]]
-        // Nothing here uses header exchanges.
-        case .headers: []
+        case .headers: bindings.filter { Self.matches($0.arguments, headers) }
         }
+    }
+
+    /// Without `-with-x` RabbitMQ compares no header that begins with `x-`.
+    private static func matches(_ arguments: FieldTable, _ headers: FieldTable) -> Bool {
+        let way = arguments["x-match"]?.stringValue ?? "all"
+        let compared = arguments.entries.filter { entry in
+            entry.name != "x-match" && (way.hasSuffix("-with-x") || !entry.name.hasPrefix("x-"))
+        }
+        return way.hasPrefix("any")
+            ? compared.contains { headers[$0.name] == $0.value } : compared.allSatisfy { headers[$0.name] == $0.value }
     }
 
     /// FNV-1a, the same in every process.

@@ -10,6 +10,7 @@ extension Topology {
                 case .direct: .direct
                 case .topic: .topic
                 case .fanout: .fanout
+                case .headers: .headers
                 case .consistentHash: .consistentHash
                 }
             broker.declareExchange(exchange.name, kind, arguments: Self.table(exchange.arguments))
@@ -18,7 +19,10 @@ extension Topology {
         for binding in bindings {
             let (destination, exchange) = (binding.destination, binding.exchange)
             switch binding.kind {
-            case .queue: broker.bindQueue(destination, toExchange: exchange, routingKey: binding.routingKey)
+            case .queue:
+                broker.bindQueue(
+                    destination, toExchange: exchange, routingKey: binding.routingKey,
+                    arguments: Self.table(binding.arguments))
             case .exchange: broker.bindExchange(destination, toExchange: exchange, routingKey: binding.routingKey)
             }
         }

@@ -8,7 +8,7 @@ struct SimulatedMessage {
         case alert
         case background
         case voip
-        /// `expiration` 0: one try.
+        /// `expiration` 0: one try. The broker expires it, too, if no worker takes it in time.
         case urgent
         /// Expires while the run lasts.
         case perishable
@@ -111,6 +111,9 @@ struct SimulatedMessage {
         default: true
         }
     }
+
+    /// The AMQP property `expiration`, in milliseconds.
+    var timeToLive: String? { kind == .urgent ? "2000" : nil }
 
     var key: Int { SimulatedApps.key(of: app) }
 

@@ -35,7 +35,7 @@ extension SimulatedWorld {
         report.publishes.append(SimulationReport.Publish(message: index, at: loop.now.monotonic))
         broker.publish(
             exchange: topology.names.requestsExchange, routingKey: "any", messageID: message.id.description,
-            headers: headers, body: message.body)
+            headers: headers, expiration: message.timeToLive, body: message.body)
     }
 
     /// The publish that a message at the broker goes back to.

@@ -143,7 +143,8 @@ final class SimulatedWorld {
 
     /// By workers.
     func isConsumed(_ queue: ScriptedQueue) -> Bool {
-        topology.names.takenQueues.contains(queue.name) || queue.name == topology.names.quarantineQueue
+        topology.names.takenQueues.contains(queue.name)
+            || [topology.names.quarantineQueue, topology.names.expiredQueue].contains(queue.name)
     }
 
     func isForResults(_ queue: ScriptedQueue) -> Bool {

@@ -224,6 +224,15 @@ import Testing
         #expect(letter.ageMilliseconds(at: 1_749_999_999_999) == nil)
     }
 
+    /// A worker rejects what expired elsewhere than in a request queue.
+    @Test(arguments: [("push.expired", "push.dlx", "push.channels"), ("push.expired", "shop.dlx", "push.expired")])
+    func theQueueForExpiredMessagesIsNoOrigin(_ queue: String, _ exchange: String, origin: String) {
+        let last: FieldTable = ["reason": "rejected", "queue": .string(queue), "exchange": .string(exchange)]
+        let first: FieldTable = ["reason": "expired", "queue": "push.channels", "exchange": ""]
+        let letter = DeadLetter(copy(["x-death": .array([.table(last), .table(first)])]))
+        #expect(letter.failureClass == "broker" && letter.queue == origin)
+    }
+
     @Test func headersOfAnyTypeAreRead() {
         for value: FieldValue in [.integer(.min), .bytes([]), .table([:]), .void, .unreadable, .double(.nan), "é"] {
             let names = headers.entries.map(\.name) + ["x-death"]

@@ -1,0 +1,141 @@
+import AMQP
+import APNSProtocol
+import APNSSimulator
+import EventLoop
+import JSON
+import Telemetry
+import TestKit
+import Testing
+
+@testable import Delivery
+
+/// Requests that the broker takes from their queue at the end of their time to live, on virtual time.
+@Suite struct LaneExpiredTests {
+    private let scene: LaneScene
+    private var names: TopologyNames { scene.rig.names }
+    private var broker: ScriptedBroker { scene.rig.broker }
+
+    init() throws { scene = try LaneScene() }
+
+    @Test func aRequestThatExpiresInItsQueueGetsAResult() throws {
+        try expire { request(1) }
+        #expect(scene.results == 1 && scene.rig.deadLetters.isEmpty && scene.pushes.isEmpty)
+        let result = try #require(results.first)
+        #expect(result["outcome"]?.string == "expired" && result["id"]?.string == LaneScene.id(1))
+        #expect(result["app"]?.string == SimulatedApps.bundleID(0) && result["error"] == nil)
+        #expect(result["possible_duplicate"]?.bool == true, "a worker that died may have pushed it")
+        #expect(scene.rig.run { scene.rig.counters.acknowledged.value == 1 })
+    }
+
+    /// It would have been refused, had it not expired.
+    @Test func aRequestThatCannotBeReadExpiresAllTheSame() throws {
+        try expire { publish("neither JSON nor named") }
+        #expect(results.compactMap { $0["outcome"]?.string } == ["expired"] && scene.rig.deadLetters.isEmpty)
+    }
+
+    @Test func aRequestThatIsTooLargeExpiresAllTheSame() throws {
+        try expire { publish(String(repeating: "x", count: 2 << 20)) }
+        #expect(results.compactMap { $0["outcome"]?.string } == ["expired"] && scene.rig.deadLetters.isEmpty)
+        #expect(scene.rig.counters.rejected.value == 0)
+    }
+
+    @Test func aCopyOfAnAcceptedRequestSharesItsOutcome() throws {
+        scene.request(1, from: 1)
+        try #require(scene.rig.run { scene.results == 1 })
+        try expire { request(1) }
+        #expect(results.compactMap { $0["outcome"]?.string } == ["accepted", "accepted"])
+        #expect(results.compactMap { $0["duplicate"]?.bool } == [true] && scene.pushes.count == 1)
+    }
+
+    /// The first goes to a wait queue, whose requests come back to the queue that they came from.
+    @Test func aCopyOfARequestThatWaitsExpires() throws {
+        try scene.rig.onLoop {
+            try scene.apns.faults.put(Fault(id: "busy", action: .answer(.refused(.tooManyRequests)), countMax: 1))
+        }
+        scene.request(1, from: 1)
+        try #require(scene.rig.run { scene.rig.counters.inFlight.value == 1 })
+        scene.rig.onLoop { publishExpired(LaneScene.message(1, app: 0)) }
+        try #require(scene.rig.run { scene.results == 2 })
+        #expect(Set(results.compactMap { $0["outcome"]?.string }) == ["expired", "accepted"])
+        #expect(scene.rig.deadLetters.isEmpty && scene.pushes.count == 2)
+    }
+
+    /// A request that waited has `x-first-death-reason: expired`, from its wait queue.
+    @Test(arguments: [("maxlen", "push.requests"), ("rejected", "push.requests"), ("expired", "push.channels")])
+    func whatEndedOtherwiseBecomesADeadLetter(_ reason: String, _ queue: String) throws {
+        scene.rig.onLoop { publishExpired(LaneScene.message(1, app: 0), reason: reason, queue: queue) }
+        try #require(scene.rig.run { scene.rig.deadLetters.count == 1 })
+        #expect(scene.results == 0 && scene.rig.counters.rejected.value == 1)
+        let death = try #require(BrokerDeath(scene.rig.deadLetters[0].properties.headers ?? FieldTable()))
+        #expect(death.reason == reason && death.queue == queue)
+        #expect(scene.rig.run { scene.rig.counters.inFlight.value == 0 })
+    }
+
+    /// Nothing of the body is read: that may be what ends the workers.
+    @Test func aRequestThatIsDeliveredAgainAndAgainExpiresUnread() throws {
+        scene.rig.onLoop { publishExpired(LaneScene.message(1, app: 0), deliveryCount: Lane.deliveriesMax) }
+        try #require(scene.rig.run { scene.results == 1 })
+        let result = try #require(results.first)
+        #expect(result["outcome"]?.string == "expired" && result["app"] == nil)
+        #expect(result["id"]?.string == LaneScene.id(1))
+        #expect(broker.queue(names.quarantineQueue)?.published == 0 && scene.rig.deadLetters.isEmpty)
+    }
+
+    @Test func expiredRequestsGetTheirResultsWhileAPNsIsUnreachable() throws {
+        scene.network.set(.refused, to: .sandbox)
+        scene.request(1, from: 1)
+        try #require(scene.rig.run { scene.rig.stops == 1 })
+        scene.rig.onLoop { publishExpired(LaneScene.message(2, app: 0)) }
+        #expect(scene.rig.run { scene.results == 1 })
+    }
+
+    /// Topologies of earlier versions have no such queue.
+    @Test func aLaneIsReadyWithoutTheQueue() throws {
+        scene.rig.onLoop { _ = broker.deleteQueue(names.expiredQueue) }
+        scene.rig.pass(seconds: 60)
+        scene.request(1, from: 1)
+        #expect(scene.rig.run { scene.accepted == 1 })
+        #expect(scene.rig.isReady && scene.rig.stops == 0)
+        #expect(scene.rig.status()?.queues.last?.isConsumed == false)
+        scene.rig.mendTopology()
+        scene.rig.onLoop { publishExpired(LaneScene.message(2, app: 0)) }
+        #expect(scene.rig.run { scene.results == 2 })
+    }
+
+    /// Has what is published expire while the lane takes nothing.
+    private func expire(_ publish: () -> Void) throws {
+        let before = scene.results
+        try #require(scene.rig.pause(.everything))
+        scene.rig.pass(seconds: 1)
+        scene.rig.onLoop(publish)
+        scene.rig.pass(seconds: 5)
+        #expect(broker.queue(names.expiredQueue)?.ready.count == 1)
+        try #require(scene.rig.pause(.everything, false))
+        try #require(scene.rig.run { scene.results > before })
+    }
+
+    private func request(_ number: Int) { publish(LaneScene.message(number, app: 0)) }
+
+    private func publish(_ text: String) {
+        _ = broker.publish(
+            exchange: names.requestsExchange, routingKey: "-", messageID: LaneScene.id(1), expiration: "2000",
+            body: Array(text.utf8))
+    }
+
+    /// As the broker does at the end of its time to live.
+    private func publishExpired(
+        _ text: String, reason: String = "expired", queue: String = "push.requests", deliveryCount: Int = 0
+    ) {
+        let death: FieldTable = ["reason": .string(reason), "queue": .string(queue), "exchange": "push.requests"]
+        let targets = broker.publish(
+            exchange: names.brokerDeadLettersExchange, routingKey: "-", messageID: LaneScene.id(1),
+            headers: ["x-death": .array([.table(death)]), "x-first-death-reason": "expired"],
+            body: Array(text.utf8), deliveryCount: deliveryCount)
+        #expect(targets == 1)
+    }
+
+    private var results: [JSONValue] {
+        let messages = broker.queue(names.resultsQueue)?.ready ?? []
+        return messages.compactMap { try? JSONDocument($0.body).root }
+    }
+}
