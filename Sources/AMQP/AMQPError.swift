@@ -49,8 +49,14 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// The stream to the broker failed.
     init(_ error: TransportError) {
-        self.init(
-            error.code == .timedOut ? .timedOut : .connectionLost, error.message, isRetriable: error.isRetriable)
+        let code: Code =
+            switch error.code {
+            case .timedOut: .timedOut
+            case .notTLS: .protocolViolation
+            default: .connectionLost
+            }
+        let remedy = error.code == .notTLS ? " Then write amqp://; otherwise use the port of AMQP with TLS (5671)." : ""
+        self.init(code, error.message + remedy, isRetriable: error.isRetriable)
     }
 
     /// The broker closed a channel or the connection.
@@ -81,6 +87,12 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// Whether a message carried another user than the one that the broker knows the connection by.
     var isUserIDRefusal: Bool { replyCode == 406 && Self.isUserIDRefusal(message) }
+
+    /// Why a connection that needs so many channels cannot be used, and the remedy.
+    public static func tooFewChannels(_ channelMax: some FixedWidthInteger, needed: Int) -> String {
+        "the connection needs \(needed) channels and the broker allows \(channelMax): "
+            + "set channel_max = \(needed) or more in rabbitmq.conf"
+    }
 
     /// The exchange that is not there, where that is what is wrong.
     var missingExchange: String? {

@@ -41,7 +41,7 @@ enum TLSFailure {
             return TransportError(.reset, "\(place): the peer \(what)")
         case SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST:
             return TransportError(
-                .tls, "\(place): the peer does not speak TLS there; is it the port for plain connections?")
+                .notTLS, "\(place): the peer does not speak TLS there; is it the port for plain connections?")
         case SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_VERSION_TOO_LOW, SSL_R_TLSV1_ALERT_PROTOCOL_VERSION:
             return TransportError(.tls, "\(place): no version of TLS in common; 1.2 or later is wanted")
         case SSL_R_NO_APPLICATION_PROTOCOL, SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL:

@@ -140,6 +140,52 @@ import Testing
         var states: [String] = []
     }
 
+    /// Each answer, and what the error says of it.
+    private static let foreignAnswers: [([UInt8], String)] = [
+        ([21, 3, 1, 0, 2, 2, 10], "this port takes TLS only: write amqps://, or use the port without TLS (5672)"),
+        (
+            Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8),
+            "this port answers in HTTP: use the port of AMQP (5672, or 5671 with amqps://)"
+        ),
+        (Array("AMQP".utf8) + [0, 1, 0, 0], "the broker does not take AMQP 0-9-1"),
+        (Array("SSH-2.0-OpenSSH".utf8), "the peer sent what is no AMQP 0-9-1 frame"),
+    ]
+
+    @Test(arguments: foreignAnswers) func aPortOfAnotherProtocolIsNamed(answer: [UInt8], text: String) {
+        Scene.play { scene in
+            let listener = try scene.loop.listen(on: Endpoint(host: "broker", port: 5672)) {
+                $0.handler = Player(answer)
+            }
+            let connection = scene.makeConnection()
+            let failures = scene.noteFailures(of: connection)
+            await scene.wait("failure") { !failures.texts.isEmpty }
+            #expect(failures.texts[0] == "protocolViolation: cannot log in at broker:5672 as guest: \(text)")
+            listener.close()
+        }
+    }
+
+    /// As RabbitMQ's management API does: it waits for the rest of a request.
+    @Test func aPortThatClosesWithoutAnAnswerIsAskedAbout() {
+        Scene.play { scene in
+            let endpoint = Endpoint(host: "broker", port: 15672)
+            let listener = try scene.loop.listen(on: endpoint) { transport in
+                transport.loop.schedule(after: .seconds(5)) { transport.close() }
+            }
+            let connection = BrokerConnection(
+                loop: scene.loop, connectors: [ByteConnector(loop: scene.loop, endpoint: endpoint)],
+                configuration: scene.connection)
+            let failures = scene.noteFailures(of: connection)
+            connection.start()
+            await scene.wait("failure") { !failures.texts.isEmpty }
+            #expect(
+                failures.texts[0]
+                    == "cannotConnect: cannot log in at broker:15672 as guest: the broker closed the connection; is 15672 "
+                    + "the port of AMQP (5672, or 5671 with amqps://)?")
+            await connection.close(deadlineSeconds: 1)
+            listener.close()
+        }
+    }
+
     @Test func theSessionIsAGoodOne() {
         let heard = Self.play(Self.session.flatMap { $0 })
         #expect(heard.deliveries == ["helloworld"])

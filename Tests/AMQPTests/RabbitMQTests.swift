@@ -332,13 +332,26 @@ import Testing
         let url = try #require(broker.tlsURL)
         try await Self.play(url: url) { bench in
             #expect(bench.url.usesTLS)
+            let plain = bench.makeAdmin()
+            let alert = await #expect(throws: AMQPError.self) { try await plain.declareQueue("q") }
+            #expect(alert?.message.contains("takes TLS only: write amqps://") == true, "\(String(describing: alert))")
+            await plain.close()
             // An authority that did not sign it is refused, and said.
             let stranger = try CertificateAuthority.make().certificatePEM
-            bench.tls = try TLSContext(client: TLSClientConfiguration(trust: .pem(stranger)))
+            let distrusting = try TLSContext(client: TLSClientConfiguration(trust: .pem(stranger)))
+            bench.tls = distrusting
             let wary = bench.makeAdmin()
             let refused = await #expect(throws: AMQPError.self) { try await wary.declareQueue("q") }
             #expect(refused?.isRetriable == false)
             await wary.close()
+            let crossed = TLSConnector(
+                loop: bench.loop, endpoint: Endpoint(host: "127.0.0.1", port: broker.port),
+                context: distrusting)
+            let unencrypted = BrokerAdmin(loop: bench.loop, connectors: [crossed], connection: bench.connection)
+            unencrypted.start()
+            let answer = await #expect(throws: AMQPError.self) { try await unencrypted.declareQueue("q") }
+            #expect(answer?.message.contains("write amqp://") == true, "\(String(describing: answer))")
+            await unencrypted.close()
 
             bench.tls = try TLSContext(client: TLSClientConfiguration(trust: .pem(authority.certificatePEM)))
             let admin = bench.makeAdmin()

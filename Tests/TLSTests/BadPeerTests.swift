@@ -43,7 +43,7 @@ import Testing
         #expect(!client.isConnected)
         #expect(error != nil)
         if words.hasPrefix("AMQP") || words.hasPrefix("HTTP") {
-            #expect(error?.message.contains("does not speak TLS there") == true && error?.code == .tls)
+            #expect(error?.message.contains("does not speak TLS there") == true && error?.code == .notTLS)
         }
     }
 

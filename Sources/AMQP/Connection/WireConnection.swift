@@ -306,6 +306,8 @@ final class WireConnection: ByteStreamHandler {
         transport?.close()
     }
 
+    /// Of AMQP, without TLS and with it.
+    private static let standardPorts: [UInt16] = [5672, 5671]
     private static let closedByUs = AMQPError(.closed, "closed")
     private static let closedByBroker = AMQPError(.connectionLost, "the broker closed the connection")
 
@@ -334,6 +336,9 @@ final class WireConnection: ByteStreamHandler {
                 case .external: "by certificate"
                 }
             error.message = "cannot log in at \(place) \(login): \(text)"
+            if handshake.state == .awaitingStart, error.isRetriable, !Self.standardPorts.contains(endpoint.port) {
+                error.message += "; is \(endpoint.port) the port of AMQP (5672, or 5671 with amqps://)?"
+            }
         } else {
             error.message = "the connection to \(place) was lost: \(text)"
             return error

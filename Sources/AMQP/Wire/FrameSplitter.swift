@@ -64,7 +64,8 @@ package struct FrameSplitter: ~Copyable {
     /// The length of the frame that begins with `bytes`, with all that belongs to it.
     private func frameLength(_ bytes: UnsafeRawBufferPointer) throws(AMQPError) -> Int {
         guard Frame.Kind(rawValue: bytes[0]) != nil else {
-            throw AMQPError(.protocolViolation, "the peer sent what is no AMQP 0-9-1 frame", isRetriable: false)
+            let text = ForeignProtocol(firstBytes: bytes)?.text ?? "the peer sent what is no AMQP 0-9-1 frame"
+            throw AMQPError(.protocolViolation, text, isRetriable: false)
         }
         let payload = UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 3, as: UInt32.self))
         guard UInt64(payload) + UInt64(Frame.overheadBytes) <= UInt64(frameBytesMax) else {

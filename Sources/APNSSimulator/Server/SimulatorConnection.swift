@@ -412,7 +412,7 @@ extension ConnectionEnd {
     fileprivate init(_ error: TransportError?) {
         switch error?.code {
         case nil: self = .client
-        case .tls, .certificate, .certificateRefused: self = .tls
+        case .tls, .notTLS, .certificate, .certificateRefused: self = .tls
         case .protocolViolation: self = .protocolViolation
         case .resolve, .refused, .unreachable, .timedOut, .reset, .proxy, .addressUnavailable, .resources: self = .lost
         }

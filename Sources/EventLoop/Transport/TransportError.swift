@@ -15,6 +15,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case addressUnavailable
         /// The handshake failed, or the peer broke the rules of TLS.
         case tls
+        /// The peer answered a TLS handshake in another protocol.
+        case notTLS
         /// The peer is not who it should be: chain, host name or validity.
         case certificate
         /// The peer does not take the certificate that we showed.
@@ -43,7 +45,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     public var isRetriable: Bool {
         switch code {
         case .resolve, .refused, .unreachable, .timedOut, .reset, .proxy, .resources: true
-        case .addressUnavailable, .tls, .certificate, .certificateRefused, .protocolViolation: false
+        case .addressUnavailable, .tls, .notTLS, .certificate, .certificateRefused, .protocolViolation: false
         }
     }
 
