@@ -402,6 +402,26 @@ import Testing
     }
 
     @Test(arguments: [
+        ("com.example.shop.voip", "com.example.shop"), ("com.example.shop.complication", "com.example.shop"),
+        ("com.example.shop.pushkit.fileprovider", "com.example.shop"),
+        ("com.example.shop.location-query", "com.example.shop"),
+        ("com.example.shop.push-type.liveactivity", "com.example.shop"),
+        ("com.example.shop.voip-ptt", "com.example.shop"),
+        ("pass.com.example.voip", nil), ("com.example.voipshop", nil),
+    ])
+    func anAppThatIsNamedByATopicIsWarnedOf(_ name: String, _ bundleID: String?) async throws {
+        try folder.write("AuthKey.p8", try ES256PrivateKey.generate().pkcs8PEM())
+        let text = ConfigurationTests.shortest.replacing("com.example.shop", with: name)
+        let run = try await martlet("config", "check", try folder.write("one.yaml", text))
+        #expect(run.status == .exited(0))
+        let expected = bundleID.map { id in
+            "martlet: \(folder.file("one.yaml")): apps: \(name) ends like a topic: write the bundle ID (\(id)?); a push "
+                + "type adds \(name.dropFirst(id.count)) to it"
+        }
+        #expect(run.errors == [expected].compactMap(\.self))
+    }
+
+    @Test(arguments: [
         ("{\"a\": 1,\n  \"b\": x}", 16, 40, "  \"b\": x}\n       ^"), ("", 0, 40, "\n^"), ("ab", 2, 40, "ab\n  ^"),
         ("0123456789ABCDEFGHIJ", 15, 12, "…89ABCDEFGH…\n        ^"), ("\t\u{1B}é!", 4, 40, " \u{FFFD}é!\n   ^"),
         ("日本語😀é x", 16, 40, "日本語😀é x\n          ^"), ("日本語日本語日本語x", 27, 9, "…本語x\n     ^"),

@@ -10,7 +10,7 @@ struct ConfigCheckCommand {
         for path in paths {
             do throws(ConfigurationError) {
                 let configuration = try ConfigurationFile(path).worker()
-                for warning in configuration.apns.warnings {
+                for warning in configuration.warnings {
                     Terminal.error.line("martlet: \(path): \(warning)".printable)
                 }
                 for file in configuration.payloadSchemas.files {

@@ -80,7 +80,6 @@ struct Configuration: Sendable {
             }
         }
 
-        /// What may be meant otherwise, and keeps no worker from starting.
         var warnings: [String] {
             let overridden = APNSEnvironment.allCases.filter { server(of: $0).endpoint != Server($0).endpoint }
             guard overridden.count == 1,
@@ -152,6 +151,16 @@ struct Configuration: Sendable {
         var environment: APNSEnvironment
         /// Those of its own; `Limits.eachApp` has the others.
         var limits = PushLimits()
+
+        /// An app ID may end so, but this one is more likely a topic.
+        var warning: String? {
+            let suffixes = PushType.allCases.map { "\($0.topicSuffix)" }.filter { !$0.isEmpty }
+            guard !bundleID.hasPrefix("pass."), let suffix = suffixes.first(where: bundleID.hasSuffix) else {
+                return nil
+            }
+            return "apps: \(bundleID) ends like a topic: write the bundle ID (\(bundleID.dropLast(suffix.count))?); "
+                + "a push type adds \(suffix) to it"
+        }
     }
 
     struct Limits: Sendable, Equatable {
@@ -194,6 +203,12 @@ struct Configuration: Sendable {
                 .shared(among: broker.names.shards(of: name))
         }
     }
+
+    /// Channels on the connection on which a lane consumes: one for each queue and one for the quarantine.
+    var consumerChannels: Int { requestQueues.count + 1 }
+
+    /// Settings that keep no worker from starting and are probably mistakes.
+    var warnings: [String] { apns.warnings + apps.compactMap(\.warning) }
 
     func limits(of app: App) -> PushLimits {
         PushLimits(

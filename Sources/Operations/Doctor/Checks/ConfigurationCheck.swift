@@ -6,7 +6,9 @@ extension DoctorCheck {
                     "configuration", $0.description, remedy: "mend it there; martlet config check looks at it alone")
             }
         }
+        let warnings = scene.configuration?.warnings ?? []
         let apps = scene.configuration?.apps.count ?? 0
         return [.ok("configuration", "\(scene.path), with \(apps) \(apps == 1 ? "app" : "apps")")]
+            + warnings.map { .warning("configuration", $0, remedy: "leave it if it is meant so") }
     }
 }
