@@ -1,34 +1,46 @@
-/// How long something has been wrong, and when that is worth a line in the log: as it begins, at most once a minute
-/// while it lasts or comes again, and once when it is over. Pure.
+/// How long something has been wrong, and when that is worth a line in the log: as it begins, once a minute while it lasts,
+/// and once when it is over. Pure.
 public struct Outage: Sendable {
     public static let lineSecondsMin = 60
+    /// Outages that begin within a minute and are logged. More of them are logged only if they last.
+    public static let linesPerMinuteMax = 5
 
     private var beganAt: MonotonicTime?
-    private var saidAt: MonotonicTime?
-    /// Whether this one was said: an end without a beginning would be a riddle.
-    private var isSaid = false
+    /// nil: this outage was not logged. Its end is not logged then.
+    private var loggedAt: MonotonicTime?
+    /// When the outages of the last minute were first logged.
+    private var recent: [MonotonicTime] = []
 
     public init() {}
 
-    /// It has begun, or lasts. Returns for how long, zero at first, when that is to be said.
+    /// It has begun, or lasts. Returns for how long, zero at first, if that is to be logged.
     public mutating func lasts(_ now: MonotonicTime) -> Duration? {
         let beganAt = beganAt ?? now
         self.beganAt = beganAt
-        if let saidAt, saidAt.duration(to: now) < .seconds(Self.lineSecondsMin) { return nil }
-        saidAt = now
-        isSaid = true
+        if let loggedAt {
+            guard Self.isOld(loggedAt, now) else { return nil }
+        } else {
+            recent.removeAll { Self.isOld($0, now) }
+            guard recent.count < Self.linesPerMinuteMax else { return nil }
+            recent.append(now)
+        }
+        loggedAt = now
         return beganAt.duration(to: now)
     }
 
-    /// It is over. Returns how long it was, when that is to be said.
-    public mutating func ends(_ now: MonotonicTime) -> Duration? {
-        defer { forget() }
-        return isSaid ? beganAt?.duration(to: now) : nil
+    private static func isOld(_ time: MonotonicTime, _ now: MonotonicTime) -> Bool {
+        time.duration(to: now) >= .seconds(lineSecondsMin)
     }
 
-    /// Nobody waits for its end any more.
+    /// It is over. Returns its length if that is to be logged.
+    public mutating func ends(_ now: MonotonicTime) -> Duration? {
+        defer { forget() }
+        return loggedAt == nil ? nil : beganAt?.duration(to: now)
+    }
+
+    /// Its end is not logged.
     public mutating func forget() {
         beganAt = nil
-        isSaid = false
+        loggedAt = nil
     }
 }

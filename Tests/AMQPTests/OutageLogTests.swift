@@ -36,15 +36,22 @@ import Testing
             ])
     }
 
-    @Test func outagesThatFollowEachOtherCloselyAreNotWarnedOfOneByOne() {
+    @Test func eachOutageHasItsLinesHoweverSoonItFollowsAnother() {
         #expect(
-            Self.transcript([
-                (0, Self.refused), (2, .ready), (3, Self.refused), (5, .ready), (30, Self.refused), (61, Self.refused),
-                (70, .ready), (200, Self.refused),
-            ]) == [
-                "0 began: refused", "2 ended after 2.0", "61 lasts 31.0: refused", "70 ended after 40.0",
-                "200 began: refused",
+            Self.transcript([(0, Self.refused), (2, .ready), (3, Self.refused), (5, .ready), (6, .closed)]) == [
+                "0 began: refused", "2 ended after 2.0", "3 began: refused", "5 ended after 2.0",
             ])
+    }
+
+    /// Those beyond the limit are logged only if they last until it allows another line.
+    @Test func aFloodOfOutagesIsLimited() {
+        let flood = (0..<20).flatMap { [(2 * $0, Self.refused), (2 * $0 + 1, BrokerState.ready)] }
+        let logged = (0..<Outage.linesPerMinuteMax).flatMap {
+            ["\(2 * $0) began: refused", "\(2 * $0 + 1) ended after 1.0"]
+        }
+        #expect(
+            Self.transcript(flood + [(58, Self.refused), (61, Self.refused), (70, .ready), (200, Self.refused)])
+                == logged + ["61 lasts 3.0: refused", "70 ended after 12.0", "200 began: refused"])
     }
 
     @Test func anAlarmIsAnOutageToo() {
