@@ -46,6 +46,12 @@ public struct AMQPURL: Sendable {
         guard !rest.contains("#") else { throw Self.invalid("has a fragment (a # in a password is written %23)") }
         let query = rest.cutOff(from: "?")
         let path = rest.cutOff(from: "/")
+        // The last @ ends the login, and no host holds a / or ?.
+        guard ![path, query].contains(where: { $0?.contains("@") == true }) else {
+            throw Self.invalid(
+                "has an @ after a / or ?; write %2F for / and %3F for ? in user and password, "
+                    + "and %40 for @ in the virtual host")
+        }
         credentials = AMQPCredentials(user: "guest", password: "guest")
         if let at = rest.lastIndex(of: "@") {
             credentials = try Self.credentials(rest[..<at])
@@ -55,13 +61,7 @@ public struct AMQPURL: Sendable {
         let port: UInt16 = usesTLS ? 5671 : 5672
         endpoints = []
         for host in rest.split(separator: ",", omittingEmptySubsequences: false) {
-            do {
-                endpoints.append(try Self.endpoint(host, defaultPort: port))
-            } catch {
-                // An @ behind the first / or ? shows that this one was meant to be part of the login.
-                guard !namesUser, [path, query].contains(where: { $0?.contains("@") == true }) else { throw error }
-                throw Self.invalid("has a / or ? in its user or password; write %2F for / and %3F for ?")
-            }
+            endpoints.append(try Self.endpoint(host, defaultPort: port))
         }
         guard endpoints.count <= Self.hostsMax else { throw Self.invalid("names more than \(Self.hostsMax) hosts") }
         virtualHost = "/"

@@ -49,12 +49,16 @@ import Testing
         #expect(throws: AMQPError.self) { try AMQPURL(text) }
     }
 
-    @Test(arguments: ["amqp://u:s3/cret@a/", "amqp://u:s3?cret@a", "amqp://u:s3/cr?et@a:5672/v"])
+    @Test(arguments: [
+        "amqp://u:s3/cret@a/", "amqp://u:s3?cret@a", "amqp://u:s3/cr?et@a:5672/v", "amqp://u:1234/abc@a",
+        "amqp://u:1234?abc@a", "amqp://u:p@ss/word@a",
+    ])
     func `An unescaped slash or question mark of a password is named`(text: String) {
         let error = #expect(throws: AMQPError.self) { try AMQPURL(text) }
         #expect(
             error?.message
-                == "the AMQP URL has a / or ? in its user or password; write %2F for / and %3F for ?")
+                == "the AMQP URL has an @ after a / or ?; write %2F for / and %3F for ? in user and password, "
+                + "and %40 for @ in the virtual host")
     }
 
     @Test func noErrorAndNoDescriptionHoldsThePassword() throws {
