@@ -49,6 +49,30 @@ import Testing
         }
     }
 
+    @Test func resumedItIsNotReadyWhileItsQueueIsMissing() {
+        Scene.play { scene in
+            try scene.broker.start()
+            scene.broker.declareQueue("in")
+            scene.fill(["a", "b", "c", "d"])
+            let consumer = scene.makeConsumer(prefetch: 4)
+            await scene.wait("deliveries") { scene.deliveries.count == 4 }
+            scene.broker.deleteQueue("in")
+            // It consumes again once most deliveries are settled.
+            await scene.pass(.seconds(60))
+            consumer.pause()
+            #expect(consumer.state == .ready)
+            consumer.resume()
+            #expect(consumer.state != .ready)
+            await scene.pass(.seconds(60))
+            #expect(consumer.state != .ready)
+            scene.broker.declareQueue("in")
+            for delivery in scene.deliveries { consumer.acknowledge(delivery.tag) }
+            await scene.wait("consuming") { scene.broker.queue("in")?.consumerCount == 1 }
+            await scene.wait("ready") { consumer.state == .ready }
+            await consumer.close()
+        }
+    }
+
     /// Whatever the times between the calls, the last one counts.
     @Test(arguments: UInt64(1)...40)
     func theLastCallCounts(seed: UInt64) {

@@ -77,6 +77,8 @@ public final class Consumer: BrokerChannel {
     private var quiescenceTimer: TimerToken?
     /// At most one for each unsettled delivery.
     private var withheld: [(tag: UInt64, way: Return)] = []
+    /// Why the broker ended the consumer; nil once it consumes again.
+    private var cancellation: AMQPError?
     private var wantsToConsume = true
     private var arriving = (tag: UInt64(0), isRedelivered: false)
     private var isHeldUp = false
@@ -239,7 +241,10 @@ public final class Consumer: BrokerChannel {
         loop.assertOnLoop()
         wantsToConsume = true
         switch consumption {
-        case .stopped: if isReady { consumeWhenSettled() }
+        case .stopped:
+            guard isReady else { return }
+            // `pause` has made the channel ready, and the queue may still be missing.
+            if let cancellation { cancelled(cancellation) } else { consumeWhenSettled() }
         case .quiescing:
             endQuiescence()
             consumption = .running
@@ -410,6 +415,7 @@ public final class Consumer: BrokerChannel {
         settlements = RecentSettlements()
         withheld = []
         endQuiescence()
+        cancellation = nil
         assembler.reset()
         if isHeldUp {
             isHeldUp = false
@@ -450,6 +456,7 @@ public final class Consumer: BrokerChannel {
             return true
         case .basicConsumeOK:
             guard case .starting = consumption else { return false }
+            cancellation = nil
             consumption = .running
             becomeReady()
             updateDeadline()
@@ -478,12 +485,16 @@ public final class Consumer: BrokerChannel {
         case .starting, .running, .quiescing: break
         }
         endQuiescence()
-        consumption = .cancelled
+        cancelled(AMQPError(.consumerCancelled, "the broker ended the consumer of queue \(configuration.queue)"))
         updateDeadline()
         wire?.flushAtEndOfTurn()
         resumeStopWaiters()
-        retry(after: AMQPError(.consumerCancelled, "the broker ended the consumer of queue \(configuration.queue)")) {
-            [self] in
+    }
+
+    private func cancelled(_ error: AMQPError) {
+        consumption = .cancelled
+        cancellation = error
+        retry(after: error) { [self] in
             guard case .cancelled = consumption else { return }
             consumptionStopped()
             if wantsToConsume {
