@@ -3,16 +3,13 @@ import EventLoop
 import Telemetry
 
 extension Lane {
-    /// Pools of one endpoint that connect without a push to find out whether it accepts connections.
-    private static let testingPoolsMax = 4
-
     /// Records what a pool reports of its endpoint. The lane stops consuming while no endpoint accepts a connection: its
     /// requests could only be held. Its pools then connect without a push.
     func connectionChanged(_ index: Int, _ event: PoolEvent) {
         guard !state.isDraining else { return }
         let endpoint = breakers.endpoint(ofPool: index)
         switch event {
-        case .connected, .certificateRefused: availability.accepted(endpoint, loop.now.monotonic)
+        case .connected, .certificateRefused: availability.accepted(endpoint, pool: index, loop.now.monotonic)
         case .cannotConnect(_, _, let since): missed(endpoint, since: since, index)
         case .lost(let isIdle): lost(endpoint, index, isIdle: isIdle)
         case .endedUnanswered: lost(endpoint, index, isIdle: false)
@@ -79,10 +76,10 @@ extension Lane {
     }
 
     private func test(_ endpoint: Int) {
-        // Not the same each time: the file of one credential may be missing, or its proxy away.
         let indices = poolsAffected(by: .endpoint(endpoint))
-        let first = Int(loop.nextRandom() % UInt64(max(1, indices.count)))
-        for index in (indices[first...] + indices[..<first]).prefix(Self.testingPoolsMax) { pools[index].probe() }
+        for index in availability.testingPools(of: endpoint, among: indices, random: loop.nextRandom()) {
+            pools[index].probe()
+        }
     }
 
     func stopProbing(_ indices: some Sequence<Int>) {

@@ -32,15 +32,31 @@ struct RouteAvailability: Sendable {
         case missing(since: MonotonicTime)
     }
 
+    /// Pools of one endpoint that connect without a push to find out whether it accepts connections.
+    static let testingPoolsMax = 4
+
     private var endpoints: [Endpoint]
+    /// By endpoint: the pool that was accepted last.
+    private var acceptedPools: [Int?]
 
     init(endpointCount: Int) {
         endpoints = Array(repeating: .untested, count: endpointCount)
+        acceptedPools = Array(repeating: nil, count: endpointCount)
+    }
+
+    /// Returns those of an endpoint's pools that are to connect: the one that was accepted last, then some at random, as the
+    /// file of one credential may be missing, or its proxy down.
+    func testingPools(of endpoint: Int, among pools: [Int], random: UInt64) -> some Collection<Int> {
+        let first = Int(random % UInt64(max(1, pools.count)))
+        let accepted = pools.filter { $0 == acceptedPools[endpoint] }
+        return (accepted + (pools[first...] + pools[..<first]).filter { !accepted.contains($0) })
+            .prefix(Self.testingPoolsMax)
     }
 
     /// A connection to the endpoint is up, or its server refused only the credential.
-    mutating func accepted(_ endpoint: Int, _ now: MonotonicTime) {
+    mutating func accepted(_ endpoint: Int, pool: Int, _ now: MonotonicTime) {
         endpoints[endpoint] = .accepting(since: now)
+        acceptedPools[endpoint] = pool
     }
 
     /// The last connection of the endpoint has ended: whether the endpoint still accepts connections is unknown.

@@ -12,19 +12,32 @@ import Testing
         #expect(tests.isEmpty && availability.state(at(0)) == .available)
     }
 
+    @Test(arguments: UInt64(0)..<10) func thePoolThatWasAcceptedLastIsTestedFirst(random: UInt64) {
+        var availability = RouteAvailability(endpointCount: 2)
+        let pools = [1, 2, 3, 5, 8, 9]
+        func tested() -> [Int] { Array(availability.testingPools(of: 1, among: pools, random: random)) }
+        #expect(Set(tested()).count == RouteAvailability.testingPoolsMax)
+        #expect(tested()[0] == pools[Int(random) % pools.count])
+        availability.accepted(0, pool: 4, at(0))
+        availability.accepted(1, pool: 8, at(0))
+        availability.lost(1)
+        #expect(tested()[0] == 8 && Set(tested()).count == RouteAvailability.testingPoolsMax)
+        #expect(Array(availability.testingPools(of: 0, among: [4], random: random)) == [4])
+    }
+
     @Test func anInterruptionHasAGrace() {
         var availability = RouteAvailability(endpointCount: 1)
-        availability.accepted(0, at(0))
+        availability.accepted(0, pool: 0, at(0))
         availability.missed(0, since: at(100))
         #expect(availability.state(at(1099)) == .interrupted(until: at(1100)))
         #expect(availability.state(at(1100)) == .unreachable)
-        availability.accepted(0, at(0))
+        availability.accepted(0, pool: 0, at(0))
         #expect(availability.state(at(5000)) == .available)
     }
 
     @Test func untestedEndpointsAreTestedOnceAndHaveTheirOwnGrace() {
         var availability = RouteAvailability(endpointCount: 3)
-        availability.accepted(1, at(0))
+        availability.accepted(1, pool: 0, at(0))
         availability.missed(0, since: at(0))
         var tests = availability.beginTests(at(2000))
         #expect(tests.isEmpty && availability.state(at(2000)) == .available)
@@ -37,7 +50,7 @@ import Testing
         #expect(tests.isEmpty)
         #expect(availability.state(at(4000)) == .interrupted(until: at(7000)))
         #expect(availability.state(at(7000)) == .unreachable)
-        availability.accepted(2, at(0))
+        availability.accepted(2, pool: 0, at(0))
         #expect(availability.state(at(7000)) == .available)
     }
 
@@ -52,8 +65,8 @@ import Testing
     /// Else an endpoint that was used once would hide an outage of the whole network.
     @Test func anEndpointWhoseIdleConnectionEndedIsTestedAgain() {
         var availability = RouteAvailability(endpointCount: 2)
-        availability.accepted(0, at(0))
-        availability.accepted(1, at(0))
+        availability.accepted(0, pool: 0, at(0))
+        availability.accepted(1, pool: 0, at(0))
         availability.lost(1)
         availability.missed(0, since: at(0))
         let tests = availability.beginTests(at(1000))
@@ -70,8 +83,8 @@ import Testing
     /// Its pool left the last connection, say, or its server refused a certificate.
     @Test func anOldSuccessCountsWhileAConnectionIsUp() {
         var availability = RouteAvailability(endpointCount: 2)
-        availability.accepted(0, at(0))
-        availability.accepted(1, at(0))
+        availability.accepted(0, pool: 0, at(0))
+        availability.accepted(1, pool: 0, at(0))
         #expect(availability.oldAcceptances(at(100_000)) == [], "nothing is missing")
         availability.missed(0, since: at(0))
         #expect(availability.oldAcceptances(at(59_999)) == [])
