@@ -58,6 +58,7 @@ final class LaneRig {
             inFlightMax: inFlightMax, apps: AppDirectory(apps), pools: pools, worker: "tested")
         configuration.payloadSchemas = payloadSchemas
         configuration.laneCount = count
+        configuration.completeRemedy = { $0.replacing("topology apply", with: "topology apply --config a.yaml") }
         if let publishedBytesMax { configuration.publisher.messageBytesMax = publishedBytesMax }
         if let bodyBytesMax {
             (configuration.consumer.messageBytesMax, configuration.consumer.bodyBytesInFlightMax) =

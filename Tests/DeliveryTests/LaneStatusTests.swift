@@ -75,7 +75,7 @@ import Testing
         try #require(rig.run { !rig.isReady })
         rig.pass(seconds: 10)
         let reasons = try #require(rig.status()).state.reasons
-        #expect(reasons.count == 1 && reasons[0].contains("martlet topology apply"), "\(reasons)")
+        #expect(reasons.count == 1 && reasons[0].hasSuffix("run: martlet topology apply --config a.yaml"), "\(reasons)")
         let failures = rig.counters.registry.counts(of: "martlet_amqp_failures_total").map { series in
             series.labels.map { "\($0.key)=\($0.value)" }.sorted()
         }

@@ -47,6 +47,7 @@ public final class ChannelService: @unchecked Sendable {
     private let replyPrefix: String?
     private let find: (_ app: String, APNSEnvironment?) -> Result<Place, Refusal>
     private let log: Log
+    private let completeRemedy: @Sendable (String) -> String
     private let consuming: BrokerConnection
     private let publishing: BrokerConnection
     private let consumer: Consumer
@@ -67,10 +68,11 @@ public final class ChannelService: @unchecked Sendable {
     /// - Parameters:
     ///   - consuming: to be started and closed by it, as is the next.
     ///   - replyPrefix: of the queues that replies may go to beside direct reply-to; nil: to none.
+    ///   - completeRemedy: as of a lane's configuration.
     ///   - find: where the channels of an app are managed, in its own environment or the one that is named.
     public init(
         consuming: BrokerConnection, publishing: BrokerConnection, names: TopologyNames, replyPrefix: String?,
-        metrics: MetricsRegistry, log: Log,
+        metrics: MetricsRegistry, log: Log, completeRemedy: @escaping @Sendable (String) -> String = { $0 },
         find: @escaping (_ app: String, APNSEnvironment?) -> Result<Place, Refusal>
     ) {
         loop = consuming.loop
@@ -79,12 +81,15 @@ public final class ChannelService: @unchecked Sendable {
         self.replyPrefix = replyPrefix
         self.find = find
         self.log = log
+        self.completeRemedy = completeRemedy
         var configuration = ConsumerConfiguration(queue: names.channelsQueue, prefetch: Self.prefetch)
         configuration.messageBytesMax = ChannelCommand.bytesMax
         consumer = Consumer(on: consuming, configuration: configuration)
         publisher = Publisher(on: publishing)
-        replies = ReplyPublisher(publisher, asking: BrokerAdmin(on: consuming), metrics: metrics, log: log)
-        outages = BrokerOutages(of: "channels ", queues: [names.channelsQueue])
+        replies = ReplyPublisher(
+            publisher, asking: BrokerAdmin(on: consuming), metrics: metrics, log: log,
+            completeRemedy: completeRemedy)
+        outages = BrokerOutages(of: "channels ", queues: [names.channelsQueue], completeRemedy: completeRemedy)
         counts = LabeledCounters(
             metrics, "martlet_channel_commands_total", help: "Commands for broadcast channels, by what became of them."
         ) { ["command": $0.command, "outcome": $0.outcome] }
@@ -116,7 +121,8 @@ public final class ChannelService: @unchecked Sendable {
         Status(
             isConsuming: consumer.state == .ready, isPublishing: publisher.state == .ready,
             reasons: [
-                consuming.state.failure ?? consumer.state.failure, publishing.state.failure ?? publisher.state.failure,
+                (consuming.state.failure ?? consumer.state.failure).map(completeRemedy),
+                (publishing.state.failure ?? publisher.state.failure).map(completeRemedy),
                 replies.failure.map { "the reply to a command cannot be published: \($0)" },
             ].compactMap(\.self))
     }

@@ -7,13 +7,18 @@ final class ReplyPublisher {
     private let publisher: Publisher
     private let admin: BrokerAdmin
     private let log: Log
+    private let completeRemedy: @Sendable (String) -> String
     private let repeats: Counter
     private var outage = Outage()
     /// Why a reply cannot be published; nil while they can.
     private(set) var failure: String?
 
     /// - Parameter admin: on another connection than the publisher's, which an alarm silences.
-    init(_ publisher: Publisher, asking admin: BrokerAdmin, metrics: MetricsRegistry, log: Log) {
+    init(
+        _ publisher: Publisher, asking admin: BrokerAdmin, metrics: MetricsRegistry, log: Log,
+        completeRemedy: @escaping @Sendable (String) -> String
+    ) {
+        self.completeRemedy = completeRemedy
         (self.publisher, self.admin, self.log) = (publisher, admin, log)
         repeats = LaneCounters.publishRepeats(metrics)
     }
@@ -33,13 +38,16 @@ final class ReplyPublisher {
                 // Somebody may want to know of the channel all the same.
                 log.warning(
                     .channelReplyReturned,
-                    [.messageID: .string(reply.message.messageID), .error: .string("\(destination): \(why)")])
+                    [
+                        .messageID: .string(reply.message.messageID),
+                        .error: .string(completeRemedy("\(destination): \(why)")),
+                    ])
             case .impossible(let refusal):
                 log.error(.channelReplyReturned, [.error: .string(refusal.rawValue)])
                 return true
             case .again(let milliseconds):
                 repeats.add()
-                if reply.repeats > ReplyAttempts.repeatsMax { stuck("\(destination): \(words)") }
+                if reply.repeats > ReplyAttempts.repeatsMax { stuck(completeRemedy("\(destination): \(words)")) }
                 await publisher.loop.sleep(for: .milliseconds(milliseconds))
             }
         }

@@ -8,13 +8,14 @@ struct BrokerOutages {
     private let user: String
     /// Of the consumers.
     private let queues: [String]
+    private let completeRemedy: @Sendable (String) -> String
     private var consuming = OutageLog()
     private var publishing = OutageLog()
     private var publisher = OutageLog()
     private var consumers: [OutageLog]
 
-    init(of user: String = "", queues: [String]) {
-        (self.user, self.queues) = (user, queues)
+    init(of user: String = "", queues: [String], completeRemedy: @escaping @Sendable (String) -> String) {
+        (self.user, self.queues, self.completeRemedy) = (user, queues, completeRemedy)
         consumers = queues.map { _ in OutageLog() }
     }
 
@@ -34,12 +35,14 @@ struct BrokerOutages {
         }
     }
 
+    private func advice(_ error: AMQPError) -> LogValue { .string(completeRemedy(error.advice)) }
+
     /// The connection is there, the queue is not.
     private func write(_ line: OutageLog.Line?, ofQueue queue: String, _ log: Log) {
         switch line {
         case nil: break
         case .began(let error), .lasts(let error, _):
-            log.warning(.queueLost, [.amqpQueue: .string(queue), .error: .string(error.advice)])
+            log.warning(.queueLost, [.amqpQueue: .string(queue), .error: advice(error)])
         case .ended(let length):
             log.info(
                 .queueBack,
@@ -54,12 +57,12 @@ struct BrokerOutages {
         case nil: break
         case .began(let error):
             log.warning(
-                .brokerLost, [.amqpConnection: .string(use), .error: .string(error.advice)])
+                .brokerLost, [.amqpConnection: .string(use), .error: advice(error)])
         case .lasts(let error, let length):
             log.warning(
                 .brokerStillLost,
                 [
-                    .amqpConnection: .string(use), .error: .string(error.advice),
+                    .amqpConnection: .string(use), .error: advice(error),
                     .durationMilliseconds: .milliseconds(length),
                 ])
         case .ended(let length):

@@ -12,9 +12,11 @@ extension Lane {
         state.isPublishing = publisher.state == .ready
         // While it connects anew, what broke the connection is still why.
         let consumingFailure = consuming.state.failure ?? needed.compactMap(\.failure).first
-        state.consumingFailure = state.isConsuming ? nil : consumingFailure ?? state.consumingFailure
+        state.consumingFailure =
+            state.isConsuming ? nil : consumingFailure.map(configuration.completeRemedy) ?? state.consumingFailure
         let brokerFailure = publishing.state.failure ?? publisher.state.failure
-        state.brokerFailure = state.isPublishing ? nil : brokerFailure ?? state.brokerFailure
+        state.brokerFailure =
+            state.isPublishing ? nil : brokerFailure.map(configuration.completeRemedy) ?? state.brokerFailure
         stateChanged()
         outages.look(
             consuming: consuming.state, publishing: publishing.state, publisher: publisher.state,
@@ -38,7 +40,7 @@ extension AMQPError {
     /// With what mends it, or shows why, where that is known.
     var advice: String {
         switch code {
-        case .notFound where replyCode == 404: "\(self): run: martlet topology apply --config FILE"
+        case .notFound where replyCode == 404: "\(self): run: martlet topology apply"
         // A certificate, or a login: the configuration is wrong.
         case _ where !isRetriable: "\(self)"
         case .cannotConnect, .connectionLost, .timedOut: "\(self): see there with rabbitmqctl status"

@@ -95,7 +95,7 @@ extension Lane {
     private func publishingStuck(_ message: OutgoingMessage, _ outcome: PublishOutcome) {
         backlog.begin()
         guard state.publishingFailure == nil else { return }
-        state.publishingFailure = "\(message.destination): \(outcome.words)"
+        state.publishingFailure = failure(message, outcome)
         wantsChanged()
     }
 
@@ -108,12 +108,16 @@ extension Lane {
         log.info(.publishResumed, [.durationMilliseconds: .milliseconds(length)])
     }
 
+    private func failure(_ message: OutgoingMessage, _ outcome: PublishOutcome) -> String {
+        configuration.completeRemedy("\(message.destination): \(outcome.words)")
+    }
+
     private func logStuck(_ message: OutgoingMessage, _ outcome: PublishOutcome) {
         guard backlog.outage.lasts(loop.now.monotonic) != nil else { return }
         log.warning(
             .publishStuck,
             [
-                .error: .string("\(message.destination): \(outcome.words)"),
+                .error: .string(failure(message, outcome)),
                 .publishRepeats: .integer(counters.publishRepeats.value),
             ])
     }
@@ -152,7 +156,7 @@ extension PublishOutcome {
         switch self {
         case .confirmed: "confirmed"
         case .returned(_, let text):
-            "no queue takes what is published there (\(text)): run: martlet topology apply --config FILE"
+            "no queue takes what is published there (\(text)): run: martlet topology apply"
         case .nacked:
             "a queue is full, or refuses it: have it read, or raise its limit (rabbitmqctl list_policies)"
         case .unknown(let error), .notSent(let error): error.advice

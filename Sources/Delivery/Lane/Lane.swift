@@ -108,7 +108,8 @@ public actor Lane {
         priorities = configuration.priorities
         copies.expect(channels: configuration.laneCount * consumers.count)
         channels = consumers.map { _ in copies.openChannel() }
-        outages = BrokerOutages(queues: configuration.consumers.map(\.queue))
+        outages = BrokerOutages(
+            queues: configuration.consumers.map(\.queue), completeRemedy: configuration.completeRemedy)
         publisher = Publisher(on: publishing, configuration: configuration.publisher)
         pools = zip(configuration.pools, connectors.apns).map { pool, connector in
             APNSPool(

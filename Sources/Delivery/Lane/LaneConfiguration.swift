@@ -36,6 +36,8 @@ public struct LaneConfiguration: Sendable {
     public var number = 0
     /// Lanes of the process, among which limits of a whole worker are shared out.
     public var laneCount = 1
+    /// Completes the commands in a remedy, so that they work as they stand.
+    public var completeRemedy: @Sendable (String) -> String = { $0 }
     package var defects = LaneDefects()
 
     /// What a consumer of a lane takes.

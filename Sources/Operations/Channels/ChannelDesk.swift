@@ -13,14 +13,14 @@ final class ChannelDesk: @unchecked Sendable {
     /// - Parameter tokens: what the connections to APNs begin with.
     init(
         _ channels: Configuration.Channels, _ plan: WorkerPlan, loop: EventLoop,
-        tokens: [Credential.Name: TokenSupply], metrics: MetricsRegistry, log: Log
+        tokens: [Credential.Name: TokenSupply], metrics: MetricsRegistry, log: Log, commands: CommandAdvice
     ) {
         let managers = ChannelManagers(plan.configuration, loop: loop, tokens: tokens)
         self.managers = managers
         service = ChannelService(
             consuming: plan.channelsConnection(for: "consume", on: loop),
             publishing: plan.channelsConnection(for: "publish", on: loop), names: plan.lane.names,
-            replyPrefix: channels.replyPrefix, metrics: metrics, log: log
+            replyPrefix: channels.replyPrefix, metrics: metrics, log: log, completeRemedy: commands.completed
         ) { managers.find($0, $1) }
         service.start()
     }

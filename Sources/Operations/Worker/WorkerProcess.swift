@@ -170,7 +170,8 @@ final class WorkerProcess: @unchecked Sendable {
         if let newestPayloadSchemas { group.replace(newestPayloadSchemas) }
         try group.start { index throws(TransportError) in try start(index, of: group) }
         group.channels = group.plan.configuration.channels.map {
-            ChannelDesk($0, group.plan, loop: loop, tokens: tokenSupplies, metrics: metrics, log: log)
+            ChannelDesk(
+                $0, group.plan, loop: loop, tokens: tokenSupplies, metrics: metrics, log: log, commands: commands)
         }
     }
 
@@ -178,6 +179,7 @@ final class WorkerProcess: @unchecked Sendable {
         var configuration = group.plan.lane
         configuration.payloadSchemas = group.payloadSchemas
         configuration.number = index
+        configuration.completeRemedy = commands.completed
         try group.lanes[index].start(
             configuration, access: group.plan.access[index], tokens: tokenSupplies,
             counters: LaneCounters(metrics), copies: copies, log: log, onSpans: spanReceiver,
