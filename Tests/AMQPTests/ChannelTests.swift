@@ -479,7 +479,10 @@ import Testing
                 let error = await #expect(throws: AMQPError.self) {
                     try await second.waitUntilReady(deadlineSeconds: 600)
                 }
-                #expect(error?.message == "the broker allows 1 channels only")
+                #expect(
+                    error?.message
+                        == "the connection needs 2 channels and the broker allows 1: set channel_max = 2 or more in "
+                        + "rabbitmq.conf")
             }
             #expect(start.duration(to: scene.loop.now.monotonic) < .seconds(1), "waiting does not help")
             await scene.wait("ready") { first.state == .ready }

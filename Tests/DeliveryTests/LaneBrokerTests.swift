@@ -23,11 +23,30 @@ import Testing
 
     @Test func aQueueThatIsMissingIsSaidAndThatItIsBack() {
         rig.onLoop { rig.broker.deleteQueue("push.requests") }
-        #expect(isSaid("a queue is not consumed", "push.requests", "martlet topology apply"))
+        #expect(isSaid("a queue is not consumed", "push.requests", "martlet topology apply --config a.yaml"))
         #expect(!rig.isReady)
         rig.mendTopology()
         #expect(isSaid("a queue is consumed again", "push.requests"))
         #expect(rig.run { rig.isReady })
+    }
+
+    @Test func aBrokerThatAllowsTooFewChannelsIsNamedWithItsRemedy() throws {
+        rig.onLoop {
+            rig.broker.behaviour.channelMax = 1
+            for connection in rig.connections { connection.cut() }
+        }
+        #expect(isSaid("a queue is not consumed", "the connection needs 2 channels", "set channel_max = 2 or more"))
+        let reasons = try #require(rig.status()).state.reasons
+        #expect(reasons.contains { $0.contains("set channel_max = 2 or more") }, "\(reasons)")
+    }
+
+    @Test func eachLossOfAConnectionIsLogged() throws {
+        for _ in 0..<2 {
+            rig.onLoop { rig.connections.last?.cut() }
+            #expect(isSaid("the broker is not at hand"))
+            try #require(rig.run { rig.isReady })
+            _ = log.lines()
+        }
     }
 
     /// One of them is for publishing, one for taking messages.

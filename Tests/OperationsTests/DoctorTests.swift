@@ -36,6 +36,11 @@ import YAML
         #expect(line.remedy.isEmpty == (state == .ok))
     }
 
+    @Test func aBrokerThatAllowsTooFewChannelsFails() {
+        let line = DoctorCheck.tooFewChannels("rabbit:5672", 1, needed: 2)
+        #expect(line.state == .failure && line.remedy.contains("channel_max = 2"))
+    }
+
     @Test func whatNoAnswerSays() {
         let refused = TransportError(.refused, "apns:443: Connection refused")
         let finding = APNsFinding(.notSent(.noConnection), reason: refused)

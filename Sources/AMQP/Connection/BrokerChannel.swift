@@ -276,7 +276,9 @@ public class BrokerChannel {
     final func connectionOpened(_ wire: WireConnection) {
         self.wire = wire
         guard number <= wire.channelMax else {
-            let error = AMQPError(.refused, "the broker allows \(wire.channelMax) channels only", isRetriable: false)
+            let error = AMQPError(
+                .refused, AMQPError.tooFewChannels(wire.channelMax, needed: connection.channelCount),
+                isRetriable: false)
             return setState(.waiting(error, delay: .zero))
         }
         open()

@@ -134,6 +134,7 @@ public final class BrokerConnection {
         cancelTimers()
         phase = .open
         serverProperties = wire.serverProperties
+        channelMax = Int(wire.channelMax)
         backoff.becameReady(now: loop.now.monotonic)
         setState(.ready)
         for channel in channels { channel?.connectionOpened(wire) }
@@ -177,6 +178,12 @@ public final class BrokerConnection {
         closeWaiters = []
         for waiter in waiters { waiter.resume() }
     }
+
+    /// Channels that are attached.
+    var channelCount: Int { channels.count { $0 != nil } }
+
+    /// The highest number of a channel that both sides agreed on; nil before the first login.
+    public private(set) var channelMax: Int?
 
     /// A number that no channel has.
     func freeChannelNumber() -> UInt16 {

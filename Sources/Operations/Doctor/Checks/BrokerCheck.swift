@@ -10,7 +10,8 @@ extension DoctorCheck {
         }
         let endpoints = broker.url.endpoints
         await findings.ask(endpoints.map(\.description)) { index in
-            var line = await visit(endpoints[index], broker, loop)
+            var line = await visit(
+                endpoints[index], broker, channels: scene.configuration?.consumerChannels ?? 1, loop)
             // A worker needs one of them.
             if line.state == .failure, endpoints.count > 1 { line.state = .warning }
             findings.found(line)
@@ -26,8 +27,9 @@ extension DoctorCheck {
     /// Of a connection that is to come up, and of an answer.
     static let brokerAnswerSecondsMax = 5
 
+    /// - Parameter channels: that a worker needs on one connection.
     private static func visit(
-        _ endpoint: Endpoint, _ broker: Configuration.Broker, _ loop: EventLoop
+        _ endpoint: Endpoint, _ broker: Configuration.Broker, channels: Int, _ loop: EventLoop
     ) async -> DoctorLine {
         var alone = broker
         alone.url.endpoints = [endpoint]
@@ -49,15 +51,25 @@ extension DoctorCheck {
         do throws(AMQPError) {
             try await admin.waitUntilReady(deadlineSeconds: brokerAnswerSecondsMax)
             let milliseconds = begin.duration(to: loop.now.monotonic) / .milliseconds(1)
-            line = .ok(
-                "broker",
-                "\(place) (\(names.joined(separator: ", "))): \(product(admin.serverProperties)), "
-                    + "logged in \(login(broker)) in \(Int(milliseconds)) ms")
+            let allowed = admin.connection.channelMax ?? channels
+            line =
+                allowed < channels
+                ? tooFewChannels(place, allowed, needed: channels)
+                : .ok(
+                    "broker",
+                    "\(place) (\(names.joined(separator: ", "))): \(product(admin.serverProperties)), "
+                        + "logged in \(login(broker)) in \(Int(milliseconds)) ms")
         } catch {
             line = .failure("broker", "\(place): \(error.message)", remedy: remedy(error, broker))
         }
         await admin.close(deadlineSeconds: 1)
         return line
+    }
+
+    static func tooFewChannels(_ place: String, _ allowed: Int, needed: Int) -> DoctorLine {
+        .failure(
+            "broker", "\(place): a worker needs \(needed) channels on a connection and the broker allows \(allowed)",
+            remedy: "set channel_max = \(needed) or more in rabbitmq.conf, and restart the broker")
     }
 
     private static func login(_ broker: Configuration.Broker) -> String {
@@ -78,7 +90,8 @@ extension DoctorCheck {
             "make the virtual host, or name another at the end of amqp.url: rabbitmqctl add_vhost "
                 + Shell.quoted(broker.url.virtualHost)
         case .protocolViolation: "is this the port of AMQP, and does it take TLS where amqp.url says amqps?"
-        case .timedOut: "a firewall may drop packets, or the broker may be stopped or under an alarm"
+        case .timedOut:
+            "is this the port of AMQP? A firewall may drop packets, or the broker may be stopped or under an alarm"
         case .cannotConnect, .connectionLost:
             broker.url.usesTLS
                 ? "is the broker running, and does its certificate lead to amqp.tls.ca_file and name this host?"
