@@ -44,6 +44,12 @@ import Testing
             #expect(refusals == [error] && publisher.userID == nil)
             let published = scene.broker.queue("out")?.ready.map(\.properties.userID) ?? []
             #expect(published == [nil, nil, nil])
+            #expect(scene.broker.logins == 1)
+            #expect(
+                scene.states == [
+                    "publisher connecting", "publisher ready", "publisher waiting: preconditionFailed",
+                    "publisher connecting", "publisher ready",
+                ])
         }
     }
 

@@ -218,6 +218,8 @@ import Testing
         try #require(scene.rig.run { scene.results == 600 })
         let times = Self.pushTimes(scene).values.map { $0 - start }
         #expect(times.count { $0 < 20_000 } <= 20 * 20 + 4)
-        #expect(times.max() ?? 0 < 40_000, "\(times.max() ?? 0)")
+        #expect(times.count { $0 < 20_000 } > 10 * 20 + 2, "more than one lane may push")
+        // A lane alone, which may get most of them, needs a minute.
+        #expect(times.max() ?? 0 <= 60_000)
     }
 }

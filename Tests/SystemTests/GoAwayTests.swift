@@ -1,3 +1,4 @@
+import JSON
 import TestKit
 import Testing
 
@@ -18,13 +19,19 @@ extension SystemTests {
             try await stage.publish(samples)
             var workers: [ChildProcess] = []
             for _ in 0..<2 { workers.append(try await stage.worker()) }
+            var ended = 0
             for number in 1...Self.goAways {
                 try await stage.desk.collected(
                     stage.queue("results"), atLeast: number * Self.samples / (Self.goAways + 2))
-                try await stage.apns.ask("POST", "/v1/actions", #"{"action":{"goaway":{}}}"#)
+                let answer = try await stage.apns.ask("POST", "/v1/actions", #"{"action":{"goaway":{}}}"#)
+                let connections = answer.root["connections"]?.int ?? 0
+                #expect(connections > 0)
+                ended += connections
             }
 
             try await stage.told(of: samples).expectAcceptedAtOnce(samples)
+            let ends = try await stage.apns.counters().root["connections_by_end"]
+            #expect(ends?["goaway"]?.int == ended)
             for worker in workers {
                 #expect(try worker.count(of: "the broker is not at hand") == 0)
                 let moves = "a message that was delivered again and again moves to the quarantine"

@@ -20,9 +20,11 @@ import Testing
         }
 
         @discardableResult
-        func record(_ outcome: PushOutcome, _ pass: Breakers.Pass) -> Breakers.Consequence {
+        func record(
+            _ outcome: PushOutcome, _ pass: Breakers.Pass, random: UInt64 = 0
+        ) -> Breakers.Consequence {
             number += 1
-            return breakers.record(outcome, of: UUIDValue(high: 1, low: number), pass, now, random: 0)
+            return breakers.record(outcome, of: UUIDValue(high: 1, low: number), pass, now, random: random)
         }
 
         /// Admits and answers at once.
@@ -100,14 +102,13 @@ import Testing
 
     /// All apps wait for it, and its answers show that nothing was pushed.
     @Test func anEndpointThatAnswersIsProbedEveryTenSecondsAtLeast() {
-        var now = MonotonicTime(nanoseconds: 0)
-        var breaker = Breaker()
-        _ = breaker.open(BreakerCause("x", ""), .byMessage, now)
+        let scene = Scene()
+        for number in 0..<EndpointEvidence.messagesMin { _ = scene.push(first, 500, connection: number) }
         for _ in 0..<5 {
-            breaker.probeFailed(now, secondsMax: Breaker.answeredProbeSecondsMax, random: .max)
-            let next = breaker.opening?.nextProbe ?? now
-            #expect(now.duration(to: next) <= .seconds(10))
-            now = next
+            scene.wait(10)
+            guard let probe = scene.admit(first), probe.isProbe else { return #expect(Bool(false), "no probe") }
+            // The longest wait that can be drawn.
+            scene.record(scene.answer(500), probe, random: 10_000 / 2)
         }
     }
 
