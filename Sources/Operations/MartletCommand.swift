@@ -9,11 +9,17 @@ public enum MartletCommand {
     /// - Parameter arguments: without the program's own name.
     public static func run(_ arguments: [String]) -> ExitCode {
         let invocation: Invocation
+        let defaultConfig = DefaultConfiguration.find()
         do {
-            invocation = try Invocation.parse(arguments, defaultConfig: DefaultConfiguration.find())
+            invocation = try Invocation.parse(arguments, defaultConfig: defaultConfig)
         } catch {
             Terminal.error.line("martlet: \(error.message.printable) (see \(error.help))")
             return .usage
+        }
+        if case .validate(let options) = invocation, options.configPath == nil, options.schemaPath == nil,
+            let problem = defaultConfig.problem
+        {
+            Terminal.error.line("martlet: \(problem); requests are checked without its rules")
         }
         do {
             return try run(invocation)

@@ -1,3 +1,4 @@
+import Glibc
 import TestKit
 import Testing
 
@@ -5,24 +6,42 @@ import Testing
 
 /// Which file commands read that are given none.
 @Suite struct DefaultConfigurationTests {
-    @Test(arguments: [
-        (nil, true, DefaultConfiguration.path), (nil, false, nil), ("", true, nil), ("mine.yaml", true, "mine.yaml"),
-        ("mine.yaml", false, "mine.yaml"),
-    ])
-    func theVariableWinsOverTheFileOfTheMachine(_ variable: String?, _ isReadable: Bool, _ expected: String?) {
+    @Test(
+        arguments: [
+            (nil, 0, .file(DefaultConfiguration.path)), (nil, ENOENT, .none), (nil, ENOTDIR, .none),
+            (nil, EACCES, .unreadable(reason: "permission denied")), ("", 0, .none), ("", EACCES, .none),
+            ("mine.yaml", 0, .file("mine.yaml")), ("mine.yaml", EACCES, .file("mine.yaml")),
+        ] as [(String?, Int32, DefaultConfiguration)])
+    func theVariableWinsOverTheFileOfTheMachine(_ variable: String?, _ code: Int32, _ expected: DefaultConfiguration) {
         var asked: [String] = []
         let found = DefaultConfiguration.find {
             $0 == DefaultConfiguration.variable ? variable : nil
-        } isReadable: {
+        } readError: {
             asked.append($0)
-            return isReadable
+            return code
         }
         #expect(found == expected)
         #expect(asked == (variable == nil ? [DefaultConfiguration.path] : []))
     }
 
+    /// Without the file, the command would go to the broker of this machine.
+    @Test(arguments: [["worker"], ["doctor"], ["publish", "a"], ["dead", "stats"], ["topology", "print"]])
+    func anUnreadableDefaultIsAnError(_ words: [String]) throws {
+        let unreadable = DefaultConfiguration.unreadable(reason: "permission denied")
+        let error = #expect(throws: UsageError.self) { try Invocation.parse(words, defaultConfig: unreadable) }
+        #expect(
+            error?.message == "cannot read \(DefaultConfiguration.path): permission denied; name another file with "
+                + "--config FILE or MARTLET_CONFIG")
+        #expect(throws: Never.self) { try Invocation.parse(words + ["--config", "b.yaml"], defaultConfig: unreadable) }
+    }
+
+    @Test(arguments: [["validate", "a"], ["status"], ["publish", "a", "--url", "amqp://h"], ["worker", "--help"]])
+    func anUnreadableDefaultIsNoErrorWhereNoneIsNeeded(_ words: [String]) {
+        #expect(throws: Never.self) { try Invocation.parse(words, defaultConfig: .unreadable(reason: "denied")) }
+    }
+
     private func configPath(_ words: String...) throws -> String? {
-        switch try Invocation.parse(words, defaultConfig: "default.yaml") {
+        switch try Invocation.parse(words, defaultConfig: .file("default.yaml")) {
         case .worker(let path): path
         case .doctor(let options): options.configPath
         case .publish(let options): options.broker.configPath

@@ -30,8 +30,8 @@ struct ArgumentParser: Sendable {
     }
 
     let commands: [CommandSyntax]
-    /// Value of `--config` where it is missing, unless an option takes its place.
-    var defaultConfig: String?
+    /// Takes the place of a missing `--config`, unless an option excludes it.
+    var defaultConfig = DefaultConfiguration.none
 
     /// Options that say without a configuration what `--config` would say.
     private static let insteadOfConfig: Set = ["url", "prefix", "schema"]
@@ -88,10 +88,10 @@ struct ArgumentParser: Sendable {
                 throw UsageError(message: "option \(spelled) is given twice", command: command.name)
             }
         }
-        if command.options.contains(where: { $0.name == "config" }), parsed.options["config"] == nil,
+        if let option = command.options.first(where: { $0.name == "config" }), parsed.options["config"] == nil,
             Self.insteadOfConfig.isDisjoint(with: parsed.options.keys)
         {
-            parsed.options["config"] = defaultConfig
+            parsed.options["config"] = try defaultConfig(of: option, command)
         }
         for option in command.options where option.isRequired && parsed.options[option.name] == nil {
             throw UsageError(message: "option \(option.spelling) is missing", command: command.name)
@@ -110,6 +110,16 @@ struct ArgumentParser: Sendable {
             try check(operand, command.operandValues, of: "martlet \(command.name)", command)
         }
         return parsed
+    }
+
+    private func defaultConfig(
+        of option: OptionSyntax, _ command: CommandSyntax
+    ) throws(UsageError) -> String? {
+        if case .file(let path) = defaultConfig { return path }
+        guard let problem = defaultConfig.problem, !option.isAdvisory else { return nil }
+        throw UsageError(
+            message: "\(problem); name another file with --config FILE or \(DefaultConfiguration.variable)",
+            command: command.name)
     }
 
     /// `dead` is short for `dead-letters`.

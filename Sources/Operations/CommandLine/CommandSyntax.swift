@@ -24,6 +24,8 @@ struct OptionSyntax: Sendable {
     var value: String?
     let help: String
     var isRequired = false
+    /// Whether the command does its work without an unreadable default, after a warning.
+    var isAdvisory = false
     /// May be given several times.
     var isList = false
     /// What the value may be; nil: a file where it is called so in help, else any text.

@@ -38,7 +38,7 @@ extension Invocation {
             options: [
                 OptionSyntax(
                     name: "config", value: "FILE",
-                    help: "the worker's configuration file (YAML); \(DefaultConfiguration.help)"),
+                    help: "the worker's configuration file (YAML); \(DefaultConfiguration.help)", isAdvisory: true),
                 .json,
                 OptionSyntax(name: "schema", value: "FILE", help: "the schema; default that of messages"),
                 OptionSyntax(name: "all-errors", help: "tell all errors of a document, not the first alone"),

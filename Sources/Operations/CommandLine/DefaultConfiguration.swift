@@ -1,17 +1,35 @@
 import Glibc
 
 /// The configuration file of commands without `--config`.
-enum DefaultConfiguration {
+enum DefaultConfiguration: Equatable, Sendable {
+    case none
+    case file(String)
+    /// ``path`` may exist, but this user cannot read it. Without the file a command would use another broker.
+    case unreadable(reason: String)
+
     static let variable = "MARTLET_CONFIG"
     static let path = "/etc/martlet/martlet.yaml"
     static let help = "default $\(variable), else \(path)"
 
-    /// nil if the variable is set to nothing, or is not set and this user cannot read the file.
+    /// The file that the variable names, none if the variable is empty, else the file at ``path`` if it exists.
+    ///
+    /// - Parameter readError: returns the `errno` of an attempt to read a file; 0: the file is readable.
     static func find(
         environment: (String) -> String? = Environment.value,
-        isReadable: (String) -> Bool = { access($0, R_OK) == 0 }
-    ) -> String? {
-        if let named = environment(variable) { return named.isEmpty ? nil : named }
-        return isReadable(path) ? path : nil
+        readError: (String) -> Int32 = { access($0, R_OK) == 0 ? 0 : errno }
+    ) -> DefaultConfiguration {
+        if let named = environment(variable) { return named.isEmpty ? .none : .file(named) }
+        let code = readError(path)
+        return switch code {
+        case 0: .file(path)
+        case ENOENT, ENOTDIR: .none
+        default: .unreadable(reason: FileReader.failure(code).reason)
+        }
+    }
+
+    /// What to report where the file cannot be read; nil otherwise.
+    var problem: String? {
+        guard case .unreadable(let reason) = self else { return nil }
+        return "cannot read \(Self.path): \(reason)"
     }
 }

@@ -47,7 +47,8 @@ enum Invocation: Equatable, Sendable {
         /// Whether the results are awaited.
         var waits = false
         var isJSON = false
-        var timeoutSeconds = 30
+        static let timeoutSecondsDefault = 30
+        var timeoutSeconds = timeoutSecondsDefault
     }
 
     struct WatchOptions: Equatable, Sendable {
@@ -84,7 +85,9 @@ enum Invocation: Equatable, Sendable {
     /// - Parameters:
     ///   - arguments: without the program's own name.
     ///   - defaultConfig: the configuration file of commands that are given none.
-    static func parse(_ arguments: [String], defaultConfig: String? = nil) throws(UsageError) -> Invocation {
+    static func parse(_ arguments: [String], defaultConfig: DefaultConfiguration = .none) throws(UsageError)
+        -> Invocation
+    {
         switch try ArgumentParser(commands: commands, defaultConfig: defaultConfig).parse(arguments) {
         case .help(let command): return .help(HelpText(commands: commands).text(for: command))
         case .version: return .version
@@ -119,7 +122,8 @@ enum Invocation: Equatable, Sendable {
                     broker: try Broker(parsed), files: parsed.operands, messageID: options["message-id"],
                     hasNewID: options["new-id"] != nil, queue: options["queue"], waits: options["wait"] != nil,
                     isJSON: options["json"] != nil,
-                    timeoutSeconds: try parsed.integer("timeout", upTo: 86_400) ?? 30))
+                    timeoutSeconds: try parsed.integer("timeout", upTo: 86_400)
+                        ?? PublishOptions.timeoutSecondsDefault))
         case "push":
             self = .push(
                 PushCommand.Options(

@@ -50,7 +50,7 @@ enum FileReader {
         }
     }
 
-    private static func failure(_ code: Int32) -> ReferenceResolver.ReadFailure {
+    static func failure(_ code: Int32) -> ReferenceResolver.ReadFailure {
         let reason =
             switch code {
             case ENOENT: "there is no such file"
