@@ -25,7 +25,7 @@ import Testing
         var status = WorkerStatus(
             worker: "mailhost.example/71234/0.1.0", version: "0.1.0", processID: 7, uptimeSeconds: 3725,
             phase: .running, reasons: [String(repeating: "a long reason ", count: 12)], pauses: ["everything"],
-            lanes: [], leaving: [], certificates: [], broker: "rabbit:5672",
+            lanes: [], leaving: [], certificates: [], broker: "rabbit:5672", prefix: "push",
             queues: (0..<30).map { .init(name: "push.requests.\($0)", messages: 12, consumers: 2) },
             queuesSecondsOld: 4, totals: WorkerTotals(), inFlight: 9, logLinesDropped: 0, spansDropped: 0)
         status.pauseReports = [

@@ -21,6 +21,7 @@ extension WorkerStatus {
             $0.key("totals")
             write(totals, to: &$0)
             $0.member("broker", broker)
+            $0.member("prefix", prefix)
             $0.array("queues", queues) { json, queue in
                 json.object {
                     $0.member("name", queue.name)

@@ -41,6 +41,8 @@ struct WorkerStatus: Sendable {
     var certificates: [Certificate]
     /// Where its queues are.
     var broker: String
+    /// First part of the names of its queues.
+    var prefix: String
     /// As the broker said last; none before it has.
     var queues: [QueueStatus]
     /// The queue of requests, for those of `queues` that are shards of one.

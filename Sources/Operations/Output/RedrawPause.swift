@@ -2,10 +2,10 @@ import CLinux
 import EventLoop
 import Glibc
 
-/// The time between two drawings on a terminal, which `q` or a signal ends. Blocks the thread.
+/// Waits for the time between two drawings on a terminal, or for what is drawn; `q` or a signal ends the wait. Blocks the
+/// thread.
 final class RedrawPause {
-    enum End: Equatable {
-        case timePassed
+    enum End: Error, Equatable {
         case quit
         case signal(Int32)
     }
@@ -31,25 +31,57 @@ final class RedrawPause {
         if signalDescriptor >= 0 { close(signalDescriptor) }
     }
 
-    func wait(seconds: Int) -> End {
-        let deadline = ContinuousClock.now + .seconds(seconds)
+    func wait(seconds: Int) throws(End) {
+        try wait(until: ContinuousClock.now + .seconds(seconds))
+    }
+
+    /// Runs `body` on a thread of its own, which goes on after the wait has ended.
+    func value<Value: Sendable>(_ body: @escaping @Sendable () -> Value) throws(End) -> Value {
+        var ends = [Int32](repeating: -1, count: 2)
+        guard pipe(&ends) == 0 else { return body() }
+        let (readEnd, writeEnd) = (ends[0], ends[1])
+        defer { close(readEnd) }
+        let box = ValueBox<Value>()
+        do {
+            try DetachedThread.start {
+                box.value = body()
+                close(writeEnd)
+            }
+        } catch {
+            close(writeEnd)
+            return body()
+        }
+        try wait(until: nil, orEndOf: readEnd)
+        return box.value ?? body()
+    }
+
+    /// `@unchecked Sendable`: written before the pipe is closed, read after its end.
+    private final class ValueBox<Value: Sendable>: @unchecked Sendable {
+        var value: Value?
+    }
+
+    private func wait(until deadline: ContinuousClock.Instant?, orEndOf descriptor: Int32 = -1) throws(End) {
         while true {
             var polled = [
                 pollfd(fd: signalDescriptor, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: keys == nil ? -1 : STDIN_FILENO, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
             ]
-            let left = (deadline - ContinuousClock.now) / .milliseconds(1)
-            guard left > 0 else { return .timePassed }
-            let count = poll(&polled, nfds_t(polled.count), Int32(left.rounded(.up)))
-            if count == 0 { return .timePassed }
+            var left = Int32(-1)
+            if let deadline {
+                left = Int32(max(0, (deadline - ContinuousClock.now) / .milliseconds(1)).rounded(.up))
+            }
+            let count = poll(&polled, nfds_t(polled.count), left)
+            if count == 0 { return }
             guard count > 0 else { continue }
             if polled[0].revents != 0 {
                 var info = signalfd_siginfo()
                 guard read(signalDescriptor, &info, MemoryLayout.size(ofValue: info)) > 0 else { continue }
-                return .signal(Int32(info.ssi_signo))
+                throw .signal(Int32(info.ssi_signo))
             }
+            if polled[2].revents != 0 { return }
             switch keys?.read() {
-            case .quit: return .quit
+            case .quit: throw .quit
             case .other: continue
             case nil, .ended:
                 keys?.end()

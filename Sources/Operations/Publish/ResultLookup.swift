@@ -39,8 +39,8 @@ struct ResultLookup: Sendable {
     }
 
     private func causes(on loop: EventLoop) async -> MissingResultCauses {
-        let broker = access.name
-        let workers = await DetachedThread.run { Self.workers(of: broker) }
+        let (broker, prefix) = (access.name, access.names.prefix)
+        let workers = await DetachedThread.run { Self.workers(broker, prefix) }
         return MissingResultCauses(queues: await statuses(on: loop), workers: workers, commands: commands)
     }
 
@@ -59,14 +59,10 @@ struct ResultLookup: Sendable {
         return statuses
     }
 
-    /// Workers of this user on this machine that use the broker. Blocks.
-    private static func workers(of broker: String) -> [WorkerReport] {
+    /// Workers of this user on this machine that use these queues. Blocks.
+    private static func workers(_ broker: String, _ prefix: String) -> [WorkerReport] {
         let client = HTTPClient()
-        return WorkerAddress.all(named: nil).compactMap { address in
-            guard let answer = try? address.ask(client, .get, "status"), let report = try? WorkerReport(answer),
-                report.broker == broker
-            else { return nil }
-            return report
-        }
+        return WorkerAddress.all(named: nil).compactMap { try? $0.report(client, isNamed: false)?.get() }
+            .filter { $0.uses(broker: broker, prefix: prefix) }
     }
 }

@@ -20,13 +20,11 @@ struct PauseCommand {
 
     func run() -> ExitCode {
         let addresses = WorkerAddress.all(named: options.worker)
-        if options.isPaused, options.scope == .everything, !options.saysYes, Question.canBeAsked, !addresses.isEmpty {
-            for line in addresses.flatMap(pauses) { Terminal.error.line(line) }
-            let count = addresses.count == 1 ? "this worker" : "these \(addresses.count) workers"
-            guard Question.askAtOnce("Pause everything? No request is taken by \(count).") else {
-                Terminal.error.line("martlet: nothing was paused")
-                return .failed
-            }
+        if options.isPaused, options.scope == .everything, !options.saysYes, Question.canBeAsked,
+            !confirms(addresses.compactMap { $0.report(client, isNamed: options.worker != nil) })
+        {
+            Terminal.error.line("martlet: nothing was paused")
+            return .failed
         }
         var reached = 0
         var isDone = true
@@ -58,12 +56,16 @@ struct PauseCommand {
         return try address.ask(client, .post, path, options.scope.query)
     }
 
-    /// What is paused there already: who, why and since when.
-    private func pauses(at address: WorkerAddress) -> [String] {
-        guard let answer = try? address.ask(client, .get, "status"), let report = try? WorkerReport(answer) else {
-            return []
+    /// Shows what is paused already: who, why and since when. Asks unless there is no worker.
+    private func confirms(_ workers: [Result<WorkerReport, WorkerReportError>]) -> Bool {
+        guard !workers.isEmpty else { return true }
+        for report in workers.compactMap({ try? $0.get() }) {
+            for pause in report.pauses {
+                Terminal.error.line("\(report.worker): \(pause.target) is \(pause.text)".printable)
+            }
         }
-        return report.pauses.map { "\(report.worker): \($0.target) is \($0.text)".printable }
+        let count = workers.count == 1 ? "this worker" : "these \(workers.count) workers"
+        return Question.askAtOnce("Pause everything? No request is taken by \(count).")
     }
 
     private func say(_ answer: HTTPResponse, of address: WorkerAddress) -> Bool {

@@ -15,34 +15,43 @@ struct StatusCommand {
     }
 
     let options: Options
-    private let client = HTTPClient()
+    private let addresses: @Sendable () -> [WorkerAddress]
 
-    init(options: Options) { self.options = options }
+    /// - Parameter addresses: where workers may be; default those that `options` names, else all of this user.
+    init(options: Options, addresses: (@Sendable () -> [WorkerAddress])? = nil) {
+        self.options = options
+        self.addresses = addresses ?? { WorkerAddress.all(named: options.worker) }
+    }
 
     func run() -> ExitCode {
-        guard !WorkerAddress.all(named: options.worker).isEmpty else { return Self.noWorker }
+        guard !addresses().isEmpty else { return Self.noWorker }
         if options.checksLiveness { return printLiveness() }
         if options.isJSON { return printJSON() }
         let pause = options.watches && Terminal.output.isTerminal ? RedrawPause() : nil
         defer { pause?.end() }
-        var before = look()
-        repeat {
-            switch wait(pause) {
-            case .timePassed: break
-            case .quit: return Self.code(before.workers.map(\.report))
-            case .signal(let signal): return signal == SIGINT ? .interrupted : .terminated
+        var code = ExitCode.success
+        do throws(RedrawPause.End) {
+            var before = try look(pause)
+            code = Self.code(before.workers.map(\.report))
+            repeat {
+                try wait(pause)
+                let now = try look(pause)
+                guard draw(now, since: before) else { return .failed }
+                before = now
+                code = Self.code(before.workers.map(\.report))
+            } while options.watches
+            return code
+        } catch {
+            return switch error {
+            case .quit: code
+            case .signal(let signal): signal == SIGINT ? .interrupted : .terminated
             }
-            let now = look()
-            guard draw(now, since: before) else { return .failed }
-            before = now
-        } while options.watches
-        return Self.code(before.workers.map(\.report))
+        }
     }
 
-    private func wait(_ pause: RedrawPause?) -> RedrawPause.End {
-        if let pause { return pause.wait(seconds: options.intervalSeconds) }
+    private func wait(_ pause: RedrawPause?) throws(RedrawPause.End) {
+        if let pause { return try pause.wait(seconds: options.intervalSeconds) }
         sleep(UInt32(options.intervalSeconds))
-        return .timePassed
     }
 
     private struct Look {
@@ -50,28 +59,19 @@ struct StatusCommand {
         var workers: [(address: WorkerAddress, report: Result<WorkerReport, WorkerReportError>)]
     }
 
-    private func look() -> Look {
-        Look(
-            at: ContinuousClock.now,
-            workers: WorkerAddress.all(named: options.worker).compactMap { address in
-                report(of: address).map { (address, $0) }
-            })
+    /// A worker that does not answer takes seconds, which keys and signals do not wait for.
+    private func look(_ pause: RedrawPause?) throws(RedrawPause.End) -> Look {
+        guard let pause else { return look() }
+        return try pause.value { look() }
     }
 
-    /// nil for a socket that its process has left behind.
-    private func report(of address: WorkerAddress) -> Result<WorkerReport, WorkerReportError>? {
-        let answer: HTTPResponse
-        do {
-            answer = try address.ask(client, .get, "status")
-        } catch {
-            if options.worker == nil, error.code == .cannotConnect { return nil }
-            return .failure(WorkerReportError(message: error.message))
-        }
-        do {
-            return .success(try WorkerReport(answer))
-        } catch {
-            return .failure(error)
-        }
+    private func look() -> Look {
+        let client = HTTPClient()
+        return Look(
+            at: ContinuousClock.now,
+            workers: addresses().compactMap { address in
+                address.report(client, isNamed: options.worker != nil).map { (address, $0) }
+            })
     }
 
     private func draw(_ now: Look, since before: Look) -> Bool {
@@ -90,10 +90,11 @@ struct StatusCommand {
     }
 
     private func printJSON() -> ExitCode {
+        let client = HTTPClient()
         repeat {
             var reports: [Result<WorkerReport, WorkerReportError>] = []
-            for address in WorkerAddress.all(named: options.worker) {
-                guard let report = report(of: address) else { continue }
+            for address in addresses() {
+                guard let report = address.report(client, isNamed: options.worker != nil) else { continue }
                 reports.append(report)
                 switch report {
                 case .success(let report):
@@ -109,8 +110,9 @@ struct StatusCommand {
 
     /// Prints what `/livez` of each worker answers.
     private func printLiveness() -> ExitCode {
+        let client = HTTPClient()
         var statuses: [Int] = []
-        for address in WorkerAddress.all(named: options.worker) {
+        for address in addresses() {
             do {
                 let answer = try address.ask(client, .get, "livez")
                 statuses.append(answer.status)

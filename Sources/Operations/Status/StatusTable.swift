@@ -111,7 +111,8 @@ struct StatusTable {
                 // Several workers say the same of what they share, each since a time of its own.
                 if let known = rows.firstIndex(where: { $0.holding.isSame(as: holding) }) {
                     rows[known].workers.append(report.worker)
-                    rows[known].holding.seconds = max(rows[known].holding.seconds, holding.seconds)
+                    rows[known].holding.seconds = [rows[known].holding.seconds, holding.seconds].compactMap(\.self)
+                        .max()
                 } else {
                     rows.append((holding, [report.worker]))
                 }
@@ -123,7 +124,7 @@ struct StatusTable {
             rows.flatMap { holding, workers in
                 // What is so everywhere is one line.
                 (workers.count == reports.count ? ["all"] : workers).map { worker in
-                    [holding.route, holding.code, holding.seconds < 0 ? "-" : Self.duration(holding.seconds)]
+                    [holding.route, holding.code, holding.seconds.map(Self.duration) ?? "-"]
                         + (hasSeveral ? [worker] : []) + [holding.sentence]
                 }
             })
@@ -191,7 +192,7 @@ extension WorkerReport.HeldUp {
         let note = report?.note.text.map { "\($0); " } ?? ""
         self.init(
             route: pause, code: "paused", sentence: "\(note)\(PauseScope.remedy(of: pause)) lets it go on",
-            seconds: report?.seconds ?? -1)
+            seconds: report?.seconds)
     }
 
     fileprivate func isSame(as other: Self) -> Bool {

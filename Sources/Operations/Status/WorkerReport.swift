@@ -9,7 +9,8 @@ struct WorkerReport: Sendable {
         var route: String
         var code: String
         var sentence: String
-        var seconds: Int
+        /// How long; nil where the worker does not report it.
+        var seconds: Int?
     }
 
     /// An app with more to push than its limits allow.
@@ -64,6 +65,8 @@ struct WorkerReport: Sendable {
     /// Of those, which say more.
     var pauses: [PauseReport] = []
     var broker = "-"
+    /// First part of the names of its queues; nil where the worker's version does not report it.
+    var prefix: String?
     var queues: [Queue] = []
     /// Since the worker has asked for them.
     var queuesSecondsOld: Int?
@@ -108,6 +111,7 @@ struct WorkerReport: Sendable {
                     seconds: $0["seconds_limited"]?.int ?? 0, secondsBehind: $0["seconds_behind"]?.int ?? 0)
             } ?? []
         broker = root["broker"]?.string ?? broker
+        prefix = root["prefix"]?.string
         queues =
             root["queues"]?.elements.map {
                 Queue(
@@ -115,6 +119,29 @@ struct WorkerReport: Sendable {
                     messages: $0["messages"]?.int ?? 0, consumers: $0["consumers"]?.int ?? 0)
             } ?? []
         queuesSecondsOld = root["queues_seconds_old"]?.int
+    }
+}
+
+extension WorkerReport {
+    /// Whether the worker may consume from the queues with this prefix at this broker.
+    func uses(broker: String, prefix: String) -> Bool {
+        self.broker == broker && (self.prefix ?? prefix) == prefix
+    }
+}
+
+extension WorkerAddress {
+    /// What the worker answers to `/status`; nil for a socket that its process has left behind.
+    ///
+    /// - Parameter isNamed: whether the operator named the worker, so that a socket without a process is an error, too.
+    func report(_ client: HTTPClient, isNamed: Bool) -> Result<WorkerReport, WorkerReportError>? {
+        let answer: HTTPResponse
+        do {
+            answer = try ask(client, .get, "status")
+        } catch {
+            if !isNamed, error.code == .cannotConnect { return nil }
+            return .failure(WorkerReportError(message: error.message))
+        }
+        return Result { () throws(WorkerReportError) in try WorkerReport(answer) }
     }
 }
 

@@ -50,7 +50,8 @@ extension WorkerProcess {
             certificates: certificateReport.certificates.map {
                 WorkerStatus.Certificate(name: $0.name, notAfterSeconds: $0.contents.validSeconds.upperBound)
             },
-            broker: group.plan.brokerAccess.name, queues: queueDepths?.latest ?? [],
+            broker: group.plan.brokerAccess.name, prefix: group.plan.lane.names.prefix,
+            queues: queueDepths?.latest ?? [],
             shardOf: group.plan.lane.names.queueByShard, queuesSecondsOld: queueDepths?.secondsOld,
             channels: group.channels?.status,
             totals: WorkerTotals(metrics), inFlight: metrics.level(of: "martlet_inflight"),

@@ -53,23 +53,41 @@ import Testing
     /// A worker that was killed leaves its socket, behind which nothing answers.
     @Test(arguments: [["--live"], ["--json"]])
     func aSocketWithoutAWorkerIsNotSilent(_ options: [String]) async throws {
+        let result = await #expect(processExitsWith: .exitCode(3), observing: [\.standardErrorContent]) {
+            [options = options as [String]] in
+            exit(try Self.statusOfASocketWithoutAWorker(options).rawValue)
+        }
+        let lines = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).split(separator: "\n")
+        #expect(lines.filter { $0.hasPrefix("martlet: no worker of this user is found") }.count == 1, "\(lines)")
+    }
+
+    private static func statusOfASocketWithoutAWorker(_ options: [String]) throws -> ExitCode {
         let directory = try TemporaryDirectory()
-        try #require(chmod(directory.path, 0o700) == 0)
-        let socket = try onlyBound(directory.file("1.sock"))
+        let path = directory.file("1.sock")
+        let socket = try onlyBound(path)
         defer { close(socket) }
-        // Root may have other workers on this machine; another user has none.
-        let user: uid_t = 64_321
-        let asAnother = geteuid() == 0 ? ["setpriv", "--reuid", "\(user)", "--clear-groups"] : []
-        if !asAnother.isEmpty { try #require(chown(directory.path, user, getegid()) == 0) }
-        let result = try await ChildProcess.run(
-            asAnother + ["env", "RUNTIME_DIRECTORY=\(directory.path)", Products.executable("martlet"), "status"]
-                + options)
-        #expect(result.exit.status == .exited(3))
-        #expect(result.errors.count == 1 && result.errors[0].hasPrefix("martlet: no worker of this user is found"))
+        guard case .status(let parsed) = try Invocation.parse(["status"] + options) else { return .usage }
+        return StatusCommand(options: parsed) { [.socket(path)] }.run()
+    }
+
+    /// A worker that does not answer takes seconds.
+    @Test(.timeLimit(.minutes(2))) func aKeyEndsAStatusThatWaitsForAWorker() async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.file("1.sock")
+        let listener = try Self.onlyBound(path)
+        defer { close(listener) }
+        try #require(listen(listener, 1) == 0)
+        let command = "'\(try Products.executable("martlet"))' status --watch --socket '\(path)'"
+        let status = try await ChildProcess(["script", "-qec", command, "/dev/null"], input: .pipe)
+        let connection = await DetachedThread.run { accept(listener, nil, nil) }
+        defer { close(connection) }
+        try status.write(line: "q")
+        // A worker that has not answered within 5 s would count as unreachable.
+        #expect(try await status.exit().status == .exited(0))
     }
 
     /// A socket that nothing listens on.
-    private func onlyBound(_ path: String) throws -> Int32 {
+    private static func onlyBound(_ path: String) throws -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         try #require(descriptor >= 0)
         var address = sockaddr_un()

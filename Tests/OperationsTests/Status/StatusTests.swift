@@ -31,7 +31,7 @@ import Testing
             reasons: reasons, pauses: pauses.map(\.description),
             lanes: [.init(number: 0, isTurning: true, status: nil)], leaving: leaving,
             certificates: [.init(name: "com.example.shop", notAfterSeconds: 1_800_000_000)], broker: broker,
-            queues: queues,
+            prefix: "push", queues: queues,
             queuesSecondsOld: 4, totals: totals, inFlight: 9, logLinesDropped: 0, spansDropped: 0)
     }
 
@@ -46,6 +46,18 @@ import Testing
         #expect(!report.isReady && report.reasons == ["a \"reason\"\u{1B}"] && report.uptimeSeconds == 3725)
         #expect(report.queues == [.init(name: "push.requests", messages: 12, consumers: 2)] && report.lanes == 1)
         #expect(!report.json.contains("\n"))
+    }
+
+    /// `publish --wait` names the workers that could take its requests.
+    @Test func aWorkerOfAnotherPrefixOrBrokerIsNotMeant() throws {
+        let report = try Self.report(Self.status())
+        #expect(report.uses(broker: "rabbit:5672", prefix: "push"))
+        #expect(!report.uses(broker: "rabbit:5672", prefix: "staging"))
+        #expect(!report.uses(broker: "rabbit:5672/staging", prefix: "push"))
+        // Version 0.1.0 and before.
+        let former = try WorkerReport(
+            HTTPResponse(status: 200, body: Array(#"{"worker":"host/7/0.1.0","broker":"rabbit:5672"}"#.utf8)))
+        #expect(former.uses(broker: "rabbit:5672", prefix: "staging"))
     }
 
     /// Behind loopback no other names are trusted, however its address is written.
