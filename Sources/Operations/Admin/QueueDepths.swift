@@ -60,7 +60,7 @@ final class QueueDepths {
     /// the depth of that queue shows that consumers miss it.
     private func warnOfUnroutedResults() {
         guard let unrouted = latest.first(where: { $0.name == unroutedQueue }),
-            unroutedNotice.isDue(unrouted.messages, now: loop.now.monotonic)
+            unroutedNotice.isDue(unrouted.messages, consumers: unrouted.consumers, now: loop.now.monotonic)
         else { return }
         log.warning(
             .resultsUnrouted,

@@ -9,10 +9,12 @@ struct UnroutedNotice {
     private var known = 0
     private var warnedAt: MonotonicTime?
 
-    /// - Parameter count: results in the queue for unrouted results.
-    mutating func isDue(_ count: Int, now: MonotonicTime) -> Bool {
+    /// - Parameters:
+    ///   - count: ready results in the queue for unrouted results.
+    ///   - consumers: a consumer such as `martlet unrouted list` may hold results and return them.
+    mutating func isDue(_ count: Int, consumers: Int, now: MonotonicTime) -> Bool {
         guard count > known else {
-            known = count
+            if consumers == 0 { known = count }
             return false
         }
         if let warnedAt, warnedAt.duration(to: now) < .seconds(Self.intervalSeconds) { return false }
