@@ -55,11 +55,27 @@ struct ConnectAnswer {
     /// The schemes of authentication that a head offers.
     private static func logins(_ head: ArraySlice<UInt8>) -> [String] {
         let name = "proxy-authenticate:"
-        return head.split(separator: UInt8(ascii: "\n")).compactMap { line in
+        return head.split(separator: UInt8(ascii: "\n")).flatMap { line -> [String] in
             let line = String(decoding: line, as: UTF8.self)
-            guard line.lowercased().hasPrefix(name) else { return nil }
-            let scheme = line.dropFirst(name.count).drop { $0 == " " }.prefix { $0.isASCII && $0.isLetter }
-            return scheme.isEmpty ? nil : String(scheme.prefix(loginCharactersMax))
+            return line.lowercased().hasPrefix(name) ? schemes(line.dropFirst(name.count)) : []
+        }
+    }
+
+    /// The schemes of a list of challenges such as `Negotiate, Basic realm="a, b"` (RFC 9110, section 11.6.1).
+    private static func schemes(_ challenges: Substring) -> [String] {
+        var isQuoted = false
+        var isEscaped = false
+        let elements = challenges.split { character in
+            defer { isEscaped = isQuoted && character == "\\" && !isEscaped }
+            if character == "\"", !isEscaped { isQuoted.toggle() }
+            return character == "," && !isQuoted
+        }
+        return elements.compactMap { element in
+            let element = element.drop { $0.isWhitespace }
+            let scheme = element.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
+            // A parameter of the challenge before.
+            let isParameter = element.dropFirst(scheme.count).drop { $0.isWhitespace }.first == "="
+            return scheme.isEmpty || isParameter ? nil : String(scheme.prefix(loginCharactersMax))
         }
     }
 

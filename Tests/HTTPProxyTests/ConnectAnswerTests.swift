@@ -16,6 +16,11 @@ import Testing
                 "HTTP/1.1 407 \r\nProxy-Authenticate: Negotiate\r\nproxy-authenticate:NTLM realm\r\n\r\n",
                 .refused(status: 407, logins: ["Negotiate", "NTLM"])
             ),
+            (
+                "HTTP/1.1 407 \r\nProxy-Authenticate: Negotiate, Basic realm=\"a, NTLM\\\", b\", charset = \"UTF-8\","
+                    + " SCRAM-SHA-256,,Digest qop=\"auth,auth-int\"\r\n\r\n",
+                .refused(status: 407, logins: ["Negotiate", "Basic", "SCRAM-SHA-256", "Digest"])
+            ),
             ("HTTP/1.1 301 \r\n\r\n", .refused(status: 301, logins: [])), ("HTTP/1.1 200 OK\r\n", .incomplete),
             ("HTTP/1.1 200 OK\n\n", .incomplete), ("HTTP/2 200\r\n\r\n", .malformed), ("\r\n\r\n", .malformed),
             ("HTTP/1.1 2x0 OK\r\n\r\n", .malformed), ("HTTP/1.1 20\r\n\r\n", .malformed),
