@@ -190,6 +190,11 @@ import YAML
         #expect(lines.allSatisfy { $0.remedy.hasPrefix(content == .secret ? "chmod o= " : "chmod o-w ") })
     }
 
+    @Test(arguments: [(UInt32(0), UInt32(7), true), (7, 7, true), (8, 7, false), (8, 0, true)])
+    func `Who owns a file`(owner: UInt32, user: UInt32, isSafe: Bool) {
+        #expect((ReadFile.warning(path: "/a", owner: owner, user: user) == nil) == isSafe)
+    }
+
     @Test(arguments: [(UInt32(0o40755), true), (0o41777, true), (0o40777, false), (0o40757, false), (0o40775, true)])
     func `What others may do with a folder`(mode: UInt32, isSafe: Bool) {
         #expect((ReadFile.warning(folder: "/a", mode: mode) == nil) == isSafe)

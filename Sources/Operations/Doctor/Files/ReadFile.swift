@@ -27,6 +27,16 @@ struct ReadFile: Sendable {
         ]
     }
 
+    /// A warning if a file or folder belongs to a user other than root and the worker's, since its owner may change it.
+    ///
+    /// - Parameter user: that the doctor runs as. Root cannot tell the worker's user from others.
+    static func warning(path: String, owner: UInt32, user: UInt32) -> DoctorLine? {
+        guard user != 0, owner != 0, owner != user else { return nil }
+        return .warning(
+            "files", "\(path) belongs to user \(owner), who may change it",
+            remedy: "chown root \(Shell.quoted(path)), and keep it readable for the worker's user")
+    }
+
     /// A warning if everybody may replace the files of a folder. A sticky folder such as /tmp lets only owners do so.
     static func warning(folder: String, mode: UInt32) -> DoctorLine? {
         guard mode & 0o002 != 0, mode & UInt32(S_ISVTX) == 0 else { return nil }
