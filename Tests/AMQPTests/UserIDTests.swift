@@ -53,6 +53,20 @@ import Testing
         }
     }
 
+    /// A command has no lane that publishes again.
+    @Test func messagesGoWithoutARefusedUserID() {
+        Scene.play { scene in
+            scene.broker.behaviour.knownUser = "CN=worker"
+            try scene.broker.start()
+            scene.broker.declareQueue("out")
+            let publisher = scene.makePublisher()
+            for text in ["a", "b"] {
+                #expect(await publisher.publishWithoutRefusedUserID(Self.signed(text)) == .confirmed)
+            }
+            #expect(scene.broker.queue("out")?.ready.map(\.properties.messageID) == ["a", "b"])
+        }
+    }
+
     /// The broker derives the user from the certificate, and does not say it.
     @Test func withACertificateNoneIsSent() {
         Scene.play { scene in

@@ -1,0 +1,10 @@
+extension Publisher {
+    /// Publishes `message`, and again without the user ID if the broker refuses the user ID.
+    ///
+    /// The refusal closes the channel, so another message that is unconfirmed then may arrive twice.
+    public func publishWithoutRefusedUserID(_ message: OutgoingMessage) async -> PublishOutcome {
+        let outcome = await publish(message)
+        guard case .unknown(let error) = outcome, error.isUserIDRefusal else { return outcome }
+        return await publish(message)
+    }
+}
