@@ -149,11 +149,15 @@ import Testing
         for command in Invocation.commands {
             let text = try help("\(command.name) --help --nonsense")
             #expect(text.contains("Usage: martlet \(command.name)"))
-            for option in command.options { #expect(text.contains(option.help), "\(option.name)") }
+            let flat = text.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
+            for option in command.options { #expect(flat.contains(option.help), "\(option.name)") }
+            for line in text.split(separator: "\n") { #expect(line.count <= HelpText.width, "\(line)") }
             #expect(try help("help \(command.name)") == text)
         }
         let overview = try help("--help")
-        for command in Invocation.commands { #expect(overview.contains(command.summary)) }
+        for line in overview.split(separator: "\n") { #expect(line.count <= HelpText.width, "\(line)") }
+        let flat = overview.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
+        for command in Invocation.commands { #expect(flat.contains(command.summary)) }
         for code in ExitCode.allCases { #expect(overview.contains("  \(code.rawValue)")) }
         #expect(try help("help") == overview)
         let group = try help("topology -h")

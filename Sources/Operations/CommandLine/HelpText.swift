@@ -29,7 +29,7 @@ struct HelpText: Sendable {
 
     private var overview: String {
         """
-        Martlet \(Self.summary)
+        \(Self.wrapped(Self.words("Martlet \(Self.summary)")))
 
         Usage: martlet COMMAND [options]
 
@@ -50,12 +50,12 @@ struct HelpText: Sendable {
 
     private func text(for command: CommandSyntax) -> String {
         let usage = command.options.map { $0.isRequired ? $0.spelling : "[\($0.spelling)]" }
-        let words = (["martlet", command.name] + usage + [command.operands].compactMap(\.self))
-        let discussion = command.discussion.isEmpty ? "" : "\n\(command.discussion)\n"
+        let words = ["martlet \(command.name)"] + usage + [command.operands].compactMap(\.self)
+        let discussion = command.discussion.isEmpty ? "" : "\n\(Self.discussion(command.discussion))\n"
         return """
-            \(command.summary)
+            \(Self.wrapped(Self.words(command.summary)))
 
-            Usage: \(Self.wrapped(words, indent: 7, width: 100))
+            Usage: \(Self.wrapped(words, from: 7, indent: 9))
             \(discussion)
             Options:
             \(Self.columns(command.options.map { ($0.spelling, $0.help) } + [("--help", "this text")]))
@@ -63,20 +63,48 @@ struct HelpText: Sendable {
             """
     }
 
-    private static func columns(_ rows: [(left: String, right: String)]) -> String {
-        let width = rows.map(\.left.count).max() ?? 0
-        return rows.map { "  \($0.left.padded(to: width))  \($0.right)" }.joined(separator: "\n")
+    /// Columns of a line at most.
+    static let width = 80
+
+    /// Whether a paragraph of a discussion is a table, whose lines stay as they are.
+    static func isTable(_ paragraph: some StringProtocol) -> Bool {
+        paragraph.contains("\n ") || paragraph.contains(":  ")
     }
 
-    private static func wrapped(_ words: [String], indent: Int, width: Int) -> String {
-        var lines = [""]
+    private static func discussion(_ text: String) -> String {
+        text.split(separator: "\n\n").map { isTable($0) ? String($0) : wrapped(words($0)) }.joined(separator: "\n\n")
+    }
+
+    private static func words(_ text: some StringProtocol) -> [String] {
+        text.split { $0 == " " || $0 == "\n" }.map { String($0) }
+    }
+
+    private static func columns(_ rows: [(left: String, right: String)]) -> String {
+        let width = rows.map(\.left.count).max() ?? 0
+        return rows.map {
+            "  \($0.left.padded(to: width))  \(wrapped(words($0.right), from: width + 4, indent: width + 4))"
+        }.joined(separator: "\n")
+    }
+
+    /// Joins words into lines.
+    ///
+    /// - Parameters:
+    ///   - start: columns that the first line has already.
+    ///   - indent: spaces in front of the other lines.
+    private static func wrapped(_ words: [String], from start: Int = 0, indent: Int = 0) -> String {
+        var text = ""
+        var column = start
         for word in words {
-            if lines[lines.count - 1].count + word.count + indent >= width {
-                lines.append(String(repeating: " ", count: indent + 2) + word)
-            } else {
-                lines[lines.count - 1] += (lines[lines.count - 1].isEmpty ? "" : " ") + word
+            if !text.isEmpty, column + 1 + word.count > width {
+                text += "\n" + String(repeating: " ", count: indent)
+                column = indent
+            } else if !text.isEmpty {
+                text += " "
+                column += 1
             }
+            text += word
+            column += word.count
         }
-        return lines.joined(separator: "\n")
+        return text
     }
 }

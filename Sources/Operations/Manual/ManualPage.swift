@@ -72,9 +72,8 @@ struct ManualPage {
         text.isEmpty
             ? ""
             : text.split(separator: "\n\n").map { paragraph in
-                let isTable = paragraph.contains("\n ") || paragraph.contains(":  ")
                 let lines = paragraph.split(separator: "\n").map { escaped(String($0)) }.joined(separator: "\n")
-                return isTable ? ".PP\n.nf\n\(lines)\n.fi\n" : ".PP\n\(lines)\n"
+                return HelpText.isTable(paragraph) ? ".PP\n.nf\n\(lines)\n.fi\n" : ".PP\n\(lines)\n"
             }.joined()
     }
 
