@@ -1,6 +1,7 @@
 import AMQP
 import Delivery
 import EventLoop
+import Glibc
 import TestKit
 import Testing
 
@@ -357,6 +358,16 @@ import Testing
         _ = try await child.terminate()
         // Once more where this test is late itself.
         #expect(await child.errors.allLines().allSatisfy { $0.hasPrefix("martlet: waiting for the broker since ") })
+    }
+
+    @Test(arguments: [["dead", "stats"], ["waits", "list"], ["waits", "bring-back", "--all"]])
+    func aSignalEndsTheWaitForTheBroker(_ command: [String]) async throws {
+        let url = "amqp://127.0.0.1:\(try FreePort.choose())"
+        let child = try await ChildProcess([Products.executable("martlet")] + command + ["--url", url])
+        _ = try await child.errors.line { $0.hasPrefix("martlet: waiting for the broker since ") }
+        child.send(signal: SIGINT)
+        // A wait that went on would end with 3.
+        #expect(try await child.exit().status == .exited(130))
     }
 
     @Test func aFileThatCannotBeReadIsToldBeforeTheBrokerIsAsked() async throws {

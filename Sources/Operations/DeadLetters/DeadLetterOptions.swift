@@ -54,15 +54,48 @@ extension DeadLetterOptions {
         }
     }
 
-    /// `martlet dead-letters import` with these options, for an operator to paste.
-    func importCommand(_ commands: CommandAdvice) -> String {
-        var words = [commands.completed("martlet dead-letters import")]
+    /// At a low rate, of a wait queue.
+    private static let scanWindowMin = 10
+
+    /// Messages that one scan may hold.
+    ///
+    /// A request that is held is not returned to its request queue when its wait ends. Without a filter a scan of a wait
+    /// queue holds only what the rate allows within a second.
+    var scanWindow: Int {
+        guard source == .waits, !isDryRun, filter == nil, ids.isEmpty, let rate = ratePerSecond else {
+            return DeadLetterScan.windowMax
+        }
+        return min(max(rate, Self.scanWindowMin), DeadLetterScan.windowMax)
+    }
+
+    /// The command line of these options, for an operator to paste.
+    func command(_ commands: CommandAdvice) -> String {
+        let word = source == .deadLetters ? action.rawValue : source.resendWord
+        var words = [commands.completed("\(source.command) \(word)")]
         if firstLine > 1 { words.append("--from-line \(firstLine)") }
         if redrives { words.append("--redrive") }
+        if let filter { words.append("--where \(Shell.word(DeadLetterText.operand(filter)))") }
+        if choosesAll { words.append("--all") }
+        if let limit { words.append("--limit \(limit)") }
+        if let ratePerSecond { words.append("--rate \(ratePerSecond)/s") }
+        if isDryRun { words.append("--dry-run") }
         if let target { words.append("--to \(Shell.word(target))") }
         if resetsAttempts { words.append("--reset-attempts") }
+        if saysYes { words.append("--yes") }
+        if !isDeliveryLimitAssumed { words.append("--delivery-limit \(deliveryLimit.map { "\($0)" } ?? "none")") }
         if isJSON { words.append("--json") }
-        return (words + [Shell.word(file)]).joined(separator: " ")
+        let operands = ids.map { DeadLetterText.operand($0) } + (action == .import ? [file] : [])
+        // `-` alone is an operand.
+        if operands.contains(where: { $0.hasPrefix("-") && $0 != "-" }) { words.append("--") }
+        return (words + operands.map { Shell.word($0) }).joined(separator: " ")
+    }
+
+    /// `martlet dead-letters edit` of a dead letter that these options choose.
+    func edit(_ id: String) -> DeadLetterOptions {
+        var options = DeadLetterOptions(action: .edit)
+        (options.broker, options.filter, options.target, options.ids) = (broker, filter, target, [id])
+        (options.deliveryLimit, options.isDeliveryLimitAssumed) = (deliveryLimit, isDeliveryLimitAssumed)
+        return options
     }
 
     private static let ratePerSecondMax = 1_000_000

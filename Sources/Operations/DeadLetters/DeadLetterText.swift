@@ -170,6 +170,14 @@ enum DeadLetterText {
     }
 
     /// With all that may be a device token shortened.
+    /// Device tokens have 64 hexadecimal digits or more. Fewer are the id of a request, such as a UUID without hyphens.
+    private static let tokenDigitsMin = 64
+
+    /// An operand of a command for an operator to paste: whole, unless it may be a device token.
+    static func operand(_ text: String) -> String {
+        String(decoding: DeviceToken.shortened(in: text.utf8, digitsMin: tokenDigitsMin), as: UTF8.self)
+    }
+
     static func shown(_ text: String, reveals: Bool) -> String {
         guard !reveals else { return text }
         return String(decoding: DeviceToken.shortened(in: text.utf8), as: UTF8.self)

@@ -18,7 +18,8 @@ extension CommandSyntax {
                 Returns the requests that have an ID or match --where, or with --all every one. Without ID, --where and
                 --limit it asks on a terminal, after a dry run; elsewhere it needs --all or --yes. Run it after the cause is
                 repaired: while a breaker is open, workers move the requests to a wait queue again. Each request is published
-                unchanged and removed from its wait queue once the broker has confirmed it. The command may be stopped at any
+                unchanged and removed from its wait queue once the broker has confirmed it. With --rate and a filter or an ID,
+                the other requests of a wait queue are held until the command ends. The command may be stopped at any
                 moment and run again. If it is killed, a few requests may be in both queues: one worker process pushes
                 such a request once, two may each push it.
 

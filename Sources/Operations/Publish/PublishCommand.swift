@@ -14,9 +14,7 @@ struct PublishCommand {
     /// of a file decides the exit code.
     func run() -> ExitCode {
         guard options.queue != nil || access.names.requestQueues.count == 1 else {
-            let command = commands.completed("martlet publish")
-            let files = options.files.map { Shell.word($0) }.joined(separator: " ")
-            let choice = access.names.requestQueues.map { "\(command) --queue \(Shell.word($0)) \(files)" }
+            let choice = access.names.requestQueues.map { options.command(commands, queue: $0) }
             Terminal.error.line(
                 "martlet: there are several request queues: run \(choice.joined(separator: ", or "))".printable)
             return .usage
@@ -90,5 +88,18 @@ struct PublishCommand {
     private func show(_ report: PublishReport) {
         let terminal = report.exitCode == .success || options.isJSON ? Terminal.output : Terminal.error
         terminal.line(options.isJSON ? report.json : report.line)
+    }
+}
+
+extension Invocation.PublishOptions {
+    /// The command line of these options with a queue, for an operator to paste.
+    func command(_ commands: CommandAdvice, queue: String) -> String {
+        var words = [commands.completed("martlet publish"), "--queue \(Shell.word(queue))"]
+        if let messageID { words.append("--message-id \(Shell.word(DeadLetterText.operand(messageID)))") }
+        if hasNewID { words.append("--new-id") }
+        if waits { words.append("--wait") }
+        if timeoutSeconds != Self.timeoutSecondsDefault { words.append("--timeout \(timeoutSeconds)") }
+        if isJSON { words.append("--json") }
+        return (words + files.map { Shell.word($0) }).joined(separator: " ")
     }
 }

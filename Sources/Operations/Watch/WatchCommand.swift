@@ -46,6 +46,7 @@ final class WatchCommand {
         guard output.isTerminal, let keys = KeyInput() else { return nil }
         Interruption.block()
         let interruption = Interruption(on: loop)
+        interruption.hasBegun = true
         interruption.atOnce = { keys.end() }
         interruption.onSignal = { [self] in finish(interruption.code ?? .interrupted) }
         var watch: DescriptorWatch?

@@ -158,6 +158,21 @@ import Testing
         }
     }
 
+    /// A limit may end a scan before a dead letter is seen.
+    @Test func anIDThatWasNotSeenIsNotCalledMissing() async throws {
+        let dead = try await DeadLetterQueue("unseen")
+        try await dead.publish([dead.letter(0), dead.letter(1), dead.letter(2)])
+        let directory = try TemporaryDirectory()
+        let dropped = try await dead.run(
+            "drop", "--export", directory.file("one.ndjson"), "--limit", "1", "--yes", DeadLetterQueue.id(0),
+            DeadLetterQueue.id(2))
+        #expect(dropped.exit.status == .exited(1))
+        #expect(
+            dropped.errors.last
+                == "martlet: dead letter \(DeadLetterQueue.id(2)) is not among the 1 that were read",
+            "\(dropped.errors)")
+    }
+
     @Test func whatIsChosenIsRedrivenAndTheRestStaysInOrder() async throws {
         let dead = try await DeadLetterQueue("redriven")
         let letters = (0..<60).map { number in
@@ -174,7 +189,8 @@ import Testing
         #expect(dry.errors.count == 2 && dry.errors[0].hasPrefix("martlet: \(DeadLetterQueue.id(4)): "))
         let remedy = try #require(dry.errors.last)
         #expect(remedy.hasPrefix("martlet: correct a request that would fail again: martlet dead-letters edit --url "))
-        #expect(remedy.hasSuffix(" --prefix redriven \(DeadLetterQueue.id(4))"), "\(remedy)")
+        #expect(
+            remedy.hasSuffix(" --prefix redriven --where '\(filter)' \(DeadLetterQueue.id(4))"), "\(remedy)")
         #expect(try await dead.count(in: "requests") == 0)
 
         let few = try await dead.run("redrive", "--where", filter, "--limit", "10", "--json")

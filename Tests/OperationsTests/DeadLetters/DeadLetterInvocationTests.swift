@@ -76,4 +76,32 @@ import Testing
         guard case .help(let text) = help else { throw UsageError(message: "no help") }
         for line in text.split(separator: "\n") { #expect(line.count <= 130, "\(line)") }
     }
+
+    /// What an operator is advised to paste repeats what the operator has typed.
+    @Test(arguments: [
+        "dead-letters redrive --config a.yaml --where 'age < 2h' --limit 3 --rate 500/s --to push.requests --yes --json",
+        "dead-letters redrive --config a.yaml --all --dry-run --reset-attempts --delivery-limit none",
+        "dead-letters edit --config a.yaml --delivery-limit 40 00112233445566778899aabbccddeeff",
+        "dead-letters import --config a.yaml --from-line 7 --redrive --to q --reset-attempts --json 'a b'",
+        "waits bring-back --config a.yaml --rate 5/s --json -- -id",
+        "unrouted replay --config a.yaml --where 'code == \"x\"' --yes",
+    ])
+    func aCommandLineIsPrintedWhole(_ line: String) throws {
+        var words: [String] = []
+        for (index, part) in line.split(separator: "'").enumerated() {
+            words += index % 2 == 1 ? [String(part)] : part.split(separator: " ").map { String($0) }
+        }
+        guard case .deadLetters(let options) = try Invocation.parse(words) else {
+            Issue.record("another command")
+            return
+        }
+        #expect(options.command(CommandAdvice(options.broker)) == "martlet \(line)")
+    }
+
+    @Test func aDeviceTokenIsNotPrintedWhole() {
+        let token = String(repeating: "0a1b", count: 16)
+        var options = DeadLetterOptions(action: .edit)
+        (options.ids, options.filter) = ([token], "token == \"\(token)\"")
+        #expect(!options.command(CommandAdvice(options.broker)).contains(token))
+    }
 }

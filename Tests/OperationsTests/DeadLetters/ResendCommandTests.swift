@@ -1,5 +1,6 @@
 import AMQP
 import Delivery
+import Glibc
 import JSON
 import TestKit
 import Testing
@@ -70,9 +71,28 @@ import Testing
         let rest = try await broker.martlet("waits", "bring-back", "--all")
         #expect(rest.exit.status == .exited(1))
         #expect(rest.output == ["brought back 6, not published 1, which stay; looked at 7"])
-        #expect(rest.errors.first?.contains("'waits.elsewhere' is not where messages of this queue come from") == true)
+        #expect(
+            rest.errors.first?.contains("destination 'waits.elsewhere' is not a request queue of this topology") == true
+        )
         DeadLetterQueue.expect(try await broker.take(6, from: "requests"), are: shutdown)
         #expect(try await broker.take(1, from: "wait.1h.1").count == 1)
+    }
+
+    /// A request that is held would stay past its time.
+    @Test func aPacedBringBackHoldsFewRequests() async throws {
+        let broker = try await DeadLetterQueue("paced", deliveryLimit: nil)
+        try await broker.publish((0..<300).map { waiting(broker, $0, code: "Shutdown") })
+        let command = try await ChildProcess(
+            [Products.executable("martlet"), "waits", "bring-back", "--all", "--rate", "1/s", "--json"]
+                + ["--url", broker.url, "--prefix", broker.prefix])
+        let line = try await command.output.line { $0.contains("brought_back") }
+        #expect(try JSONDocument(line).root["event"]?.string == "brought_back")
+        // At 300 held requests none would be ready.
+        #expect(try await broker.count(in: "wait.1h.1") > 200)
+        command.send(signal: SIGINT)
+        #expect(try await command.exit().status == .exited(130))
+        let back = try await broker.count(in: "requests")
+        #expect(try await broker.count(in: "wait.1h.1") == 300 - back)
     }
 
     private func result(_ broker: DeadLetterQueue, _ number: Int, _ outcome: String = "accepted") -> OutgoingMessage {

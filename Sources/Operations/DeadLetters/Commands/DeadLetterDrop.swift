@@ -55,7 +55,7 @@ struct DeadLetterDrop {
         // What was interrupted drops nothing: the file may be thrown away.
         case .tooLong, .interrupted, .lost, .worn: return (nil, task.end(of: scan))
         }
-        task.tellMissing(written.names)
+        task.tellMissing(written.names, of: scan.seen, isComplete: scan.isComplete)
         if count > 0, !task.options.saysYes {
             let question = "\(count) dead letters are in \(file). Drop them from \(scan.queue)?"
             guard let answer = await Question.ask(question, fallback: false, on: loop, interruption) else {

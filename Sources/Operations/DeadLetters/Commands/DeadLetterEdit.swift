@@ -66,10 +66,12 @@ struct DeadLetterEdit {
         else { return false }
         if task.options.saysYes { return true }
         guard Question.canBeAsked else {
-            let command = task.commands.completed("martlet dead-letters edit")
-            let id = DeadLetterText.shown(task.options.ids[0], reveals: false)
-            let line = "only content-encoding (\(coding)) is wrong; to send the body without it run \(command) --yes"
-            Terminal.error.line("martlet: \(line) \(Shell.operand(id))".printable)
+            var options = task.options
+            options.saysYes = true
+            let command = options.command(task.commands)
+            Terminal.error.line(
+                "martlet: only content-encoding (\(coding)) is wrong; to send the body without it run \(command)"
+                    .printable)
             return false
         }
         let question = "Only content-encoding (\(coding)) is wrong. Send the body without it?"
@@ -91,10 +93,10 @@ struct DeadLetterEdit {
         await scan.close()
         guard code == .success else { return (nil, code) }
         guard let first = found.first else {
-            _ = task.tellMissing([])
+            _ = task.tellMissing([], of: scan.seen, isComplete: scan.isComplete)
             return (nil, .failed)
         }
-        if let advice = found.advice(for: task.options.ids[0], task.commands) {
+        if let advice = found.advice(task.options, task.commands) {
             Terminal.error.line("martlet: \(advice)".printable)
         } else if first.message.isOversized {
             Terminal.error.line("martlet: its body is too large to be edited")

@@ -36,6 +36,7 @@ actor DeadLetterImport {
 
     func run() async -> ExitCode {
         defer { interruption.end() }
+        publisher.reportRefusedUserID()
         BrokerWait.follow(publisher.connection, task.access)
         publisher.start()
         do {
@@ -45,6 +46,7 @@ actor DeadLetterImport {
             await publisher.close()
             return .unreachable
         }
+        interruption.hasBegun = true
         let isRead = await publishAll()
         await publisher.close()
         if !isRead || progress.hasGap || interruption.code != nil { sayWhereToGoOn() }
@@ -73,7 +75,7 @@ actor DeadLetterImport {
     private func command(fromLine line: Int) -> String {
         var rest = task.options
         rest.firstLine = line
-        return rest.importCommand(task.commands)
+        return rest.command(task.commands)
     }
 
     /// False after an error line when the file could not be read to its end.
@@ -135,7 +137,7 @@ actor DeadLetterImport {
     }
 
     private func publish(_ message: OutgoingMessage, _ id: String, _ line: Int) async {
-        let outcome = await publisher.publish(message)
+        let outcome = await publisher.publishWithoutRefusedUserID(message)
         if outcome == .confirmed {
             published += 1
             return progress.finish(line)

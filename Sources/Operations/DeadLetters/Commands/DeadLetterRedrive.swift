@@ -57,6 +57,7 @@ actor DeadLetterRedrive {
         let (code, count) = await run(preview, on: loop)
         guard count > 0, code == .success || code == .failed else { return code }
         let interruption = Interruption(on: loop)
+        interruption.hasBegun = true
         let question = task.options.source.question(count, task.access.names)
         let answer = await Question.ask(question, fallback: false, on: loop, interruption)
         interruption.end()
@@ -70,7 +71,10 @@ actor DeadLetterRedrive {
 
     private static func run(_ task: DeadLetterTask, on loop: EpollLoop) async -> (code: ExitCode, count: Int) {
         var task = task
-        switch await task.filled(on: loop) {
+        let interruption = Interruption(on: loop)
+        let filled = await task.filled(on: loop)
+        interruption.end()
+        switch filled {
         case .failure(let failure): return (failure.code, 0)
         case .success(let queues): task.queues = queues
         }
@@ -98,7 +102,7 @@ actor DeadLetterRedrive {
                 break
             }
             code = await redriveQueue()
-            isComplete = isComplete && scan.end == .complete
+            isComplete = isComplete && scan.isComplete
             guard code == .success, failure == nil, sent < options.limit ?? .max else { break }
         }
         await returns?.close()
@@ -107,26 +111,24 @@ actor DeadLetterRedrive {
         }
         await conclude()
         if let id = counts.firstRefused, !options.isJSON {
-            let command = task.commands.completed("martlet dead-letters edit")
-            Terminal.error.line(
-                "martlet: correct a request that would fail again: \(command) \(Shell.operand(id))".printable)
+            let command = options.edit(id).command(task.commands)
+            Terminal.error.line("martlet: correct a request that would fail again: \(command)".printable)
         }
         if case .interrupted? = scan.end { return code }
-        let isMissing = isComplete && task.tellMissing(found)
+        let isMissing = sent < options.limit ?? .max && task.tellMissing(found, of: counts.seen, isComplete: isComplete)
         guard code == .success else { return code }
         return self.failure ?? (isMissing || counts.areSomeAmiss ? .failed : .success)
     }
 
     /// Goes through the scan, which is open, and closes it.
     private func redriveQueue() async -> ExitCode {
-        let before = counts.redriven
         let progress = ProgressLine(on: loop, total: scan.total, isJSON: options.isJSON) { [scan] in scan.seen }
         await redriveAll()
         progress.end()
         counts.seen += scan.seen
         let code = task.end(of: scan)
         let isSettled = await scan.close()
-        guard !isSettled, !options.isDryRun, counts.redriven > before else { return code }
+        guard !isSettled, scan.acknowledgedCount > 0 else { return code }
         Terminal.error.line(
             "martlet: \(scan.queue): whether the last were taken away is not known: run it again".printable)
         return code == .success ? .unreachable : code
@@ -212,13 +214,13 @@ actor DeadLetterRedrive {
             return nil
         }
         if let problem = check.problem(in: next.copy) {
-            counts.refuse(problem.reason, DeadLetterText.shown(next.letter.id, reveals: false))
+            counts.refuse(problem.reason, next.letter.id)
             report(next.letter.id, "invalid", problem.message, code: problem.reason)
             return nil
         }
         guard let queue = target.queue(for: next.letter) else {
             counts.failed += 1
-            report(next.letter.id, "failed", target.advice(task, id: next.letter.id))
+            report(next.letter.id, "failed", remedy: target.advice(task, id: next.letter.id))
             return nil
         }
         return RedriveMessage.make(
@@ -241,7 +243,7 @@ actor DeadLetterRedrive {
                 return report(id, "unroutable", Self.unroutable(message))
             }
             counts.redriven += 1
-            return report(id, options.source.resent.replacing(" ", with: "_"), nil)
+            return report(id, options.source.resent.replacing(" ", with: "_"))
         }
         if outcome.isUnknown { counts.unknown += 1 } else { counts.failed += 1 }
         let result = PublishReport(
@@ -267,20 +269,25 @@ actor DeadLetterRedrive {
 
     /// A line of JSON for each; for people those that were not published, some of them.
     ///
-    /// - Parameter code: class and code of a worker's refusal.
-    private func report(_ id: String, _ outcome: String, _ reason: String?, code: String? = nil) {
+    /// - Parameters:
+    ///   - code: class and code of a worker's refusal.
+    ///   - remedy: in place of a reason; its ids are whole.
+    private func report(
+        _ id: String, _ outcome: String, _ reason: String? = nil, code: String? = nil, remedy: String? = nil
+    ) {
         let id = DeadLetterText.shown(id, reveals: false)
+        let text = remedy ?? reason.map { DeadLetterText.shown($0, reveals: false) }
         if options.isJSON {
             var json = JSONWriter()
             json.beginObject()
             json.member("event", options.isDryRun ? "would_be_\(outcome)" : outcome)
             json.member("id", id)
             if let code { json.member("reason", code) }
-            if let reason { json.member("message", DeadLetterText.shown(reason, reveals: false)) }
+            if let text { json.member("message", text) }
             json.endObject()
             lines += Array(Terminal.output.jsonLine(String(decoding: json.bytes, as: UTF8.self)).utf8)
-        } else if let reason {
-            failures.say("\(id): \(DeadLetterText.shown(reason, reveals: false))")
+        } else if let text {
+            failures.say("\(id): \(text)")
         }
     }
 }

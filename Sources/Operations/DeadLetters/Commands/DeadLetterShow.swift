@@ -25,10 +25,10 @@ struct DeadLetterShow {
                 var bytes = Array(text.utf8)
                 isWritten = await FileWriter.write(&bytes, to: STDOUT_FILENO, on: loop, unless: { scan.isCutShort })
             }
-        } conclusion: { _, code in
+        } conclusion: { looked, code in
             if isWritten { isWritten = repeated.lines.allSatisfy { Terminal.output.line($0.printable) } }
             guard isWritten, code == .success else { return code == .success ? .failed : code }
-            return task.tellMissing(found) ? .failed : .success
+            return task.tellMissing(found, of: looked.seen, isComplete: looked.isComplete) ? .failed : .success
         }
     }
 }

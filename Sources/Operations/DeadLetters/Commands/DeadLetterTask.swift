@@ -16,6 +16,8 @@ struct DeadLetterTask: Sendable {
     struct Looked {
         var seen = 0
         var total = 0
+        /// Whether no message was out of sight.
+        var isComplete = true
     }
 
     /// Where the messages are, for people.
@@ -54,6 +56,7 @@ struct DeadLetterTask: Sendable {
                 await scan.close()
                 looked.seen += scan.seen
                 looked.total += scan.total
+                looked.isComplete = looked.isComplete && scan.isComplete
             }
         }
         return conclusion(looked, code)
@@ -64,7 +67,7 @@ struct DeadLetterTask: Sendable {
         var code: ExitCode
     }
 
-    /// The queues that hold messages now, of several; at least one.
+    /// The queues that hold messages now, of several; at least one. An interruption of the caller's ends the process.
     func filled(on loop: EpollLoop) async -> Result<[String], Failure> {
         guard queues.count > 1 else { return .success(queues) }
         let admin = access.admin(named: options.source.command, on: loop)
@@ -85,8 +88,8 @@ struct DeadLetterTask: Sendable {
     /// - Parameter queue: nil for the only one.
     func scan(of queue: String? = nil, on loop: EpollLoop, _ interruption: Interruption) -> DeadLetterScan {
         DeadLetterScan(
-            of: queue ?? queues[0], options.source, access, on: loop, interruption, deliveryLimit: options.deliveryLimit
-        )
+            of: queue ?? queues[0], options.source, access, on: loop, interruption,
+            deliveryLimit: options.deliveryLimit, window: options.scanWindow)
     }
 
     /// Begins a scan; the exit code after an error line, when it cannot.
@@ -145,6 +148,9 @@ struct DeadLetterTask: Sendable {
         switch scan.end {
         case nil, .complete, .enough:
             return .success
+        case .windowFull where scan.window < DeadLetterScan.windowMax:
+            line("\(scan.window) \(options.source.noun)s stay and fill the window: run it again without --rate")
+            return .failed
         case .windowFull:
             line(
                 "no more than the oldest \(DeadLetterScan.windowMax) are looked at, and there were \(scan.total): "
@@ -169,11 +175,19 @@ struct DeadLetterTask: Sendable {
         }
     }
 
-    /// Tells which of the IDs that were asked for no dead letter has.
+    /// Reports the IDs that were asked for and not found.
     ///
+    /// - Parameters:
+    ///   - seen: messages that were read.
+    ///   - isComplete: whether these are all.
     /// - Returns: whether some are missing.
-    @discardableResult func tellMissing(_ found: Set<String>) -> Bool {
-        for id in missing(found) { Terminal.error.line("martlet: no \(options.source.noun) \(id) was found".printable) }
+    @discardableResult func tellMissing(_ found: Set<String>, of seen: Int, isComplete: Bool) -> Bool {
+        let noun = options.source.noun
+        for id in missing(found).map({ DeadLetterText.operand($0) }) {
+            let text =
+                isComplete ? "no \(noun) \(id) was found" : "\(noun) \(id) is not among the \(seen) that were read"
+            Terminal.error.line("martlet: \(text)".printable)
+        }
         return isMissing(found)
     }
 

@@ -17,11 +17,12 @@ enum DeadLettersCommand {
         }
         // Lines of JSON are for programs, which no question may stop.
         guard !options.needsConfirmation || (Question.canBeAsked && !options.isJSON) else {
-            let (source, word) = (options.source, options.source.resendWord)
-            let command = CommandAdvice(options.broker).completed("\(source.command) \(word)")
+            let source = options.source
+            var all = options
+            all.choosesAll = true
             Terminal.error.line(
-                "martlet: \(word) without an ID, --where or --limit sends every \(source.noun); to send them run "
-                    + "\(command) --all".printable)
+                ("martlet: \(source.resendWord) without an ID, --where or --limit sends every \(source.noun); to send "
+                    + "them run \(all.command(CommandAdvice(options.broker)))").printable)
             return .usage
         }
         let access = try options.broker.access()

@@ -19,12 +19,14 @@ struct EditChoice {
     }
 
     /// How to choose one; nil when one is.
-    func advice(for id: String, _ commands: CommandAdvice) -> String? {
+    func advice(_ options: DeadLetterOptions, _ commands: CommandAdvice) -> String? {
         guard others > 0 else { return nil }
-        let command = commands.completed("martlet dead-letters edit")
-        let newest = newestFailedAt.map {
-            ", the newest by \(command) --where 'failed_at == \($0)' \(Shell.operand(id))"
+        let newest = newestFailedAt.map { failedAt in
+            var options = options
+            options.filter = (options.filter.map { "(\($0)) && " } ?? "") + "failed_at == \(failedAt)"
+            return ", the newest by \(options.command(commands))"
         }
+        let id = DeadLetterText.operand(options.ids[0])
         return "\(others + 1) dead letters have the id \(id): choose one with --where" + (newest ?? "")
     }
 }

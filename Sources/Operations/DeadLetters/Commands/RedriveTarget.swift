@@ -18,10 +18,8 @@ struct RedriveTarget: Sendable {
         let commands = names.requestQueues.map { queue in
             var options = task.options
             options.target = queue
-            if options.action == .import { return options.importCommand(task.commands) }
-            let word = options.action == .redrive ? options.source.resendWord : options.action.rawValue
-            let command = task.commands.completed("\(options.source.command) \(word)")
-            return "\(command) --to \(Shell.word(queue)) \(Shell.operand(id))"
+            if options.action != .import { (options.ids, options.choosesAll, options.limit) = ([id], false, nil) }
+            return options.command(task.commands)
         }
         return "its request queue is unknown or not configured: run \(commands.joined(separator: ", or "))"
     }

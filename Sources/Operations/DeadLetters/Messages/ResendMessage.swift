@@ -4,12 +4,15 @@ import Delivery
 /// An unrouted result or a waiting request, published again as it is.
 enum ResendMessage {
     enum Refusal: Error, Equatable {
-        /// The queue holds it, and it is none of those that the topology leads there.
-        case foreign(String)
+        /// The topology has no way from this exchange to the queue.
+        case foreignExchange(String)
+        /// The topology has no such request queue.
+        case unknownRequestQueue(String)
 
         var text: String {
             switch self {
-            case .foreign(let origin): "'\(origin)' is not where messages of this queue come from"
+            case .foreignExchange(let exchange): "it was not published to the exchange for results but to '\(exchange)'"
+            case .unknownRequestQueue(let queue): "its destination '\(queue)' is not a request queue of this topology"
             }
         }
     }
@@ -20,7 +23,7 @@ enum ResendMessage {
         -> OutgoingMessage
     {
         guard [names.resultsExchange, names.unroutedExchange].contains(message.exchange) else {
-            throw .foreign(message.exchange)
+            throw .foreignExchange(message.exchange)
         }
         var result = copy.message(to: message.routingKey)
         result.exchange = names.resultsExchange
@@ -33,7 +36,9 @@ enum ResendMessage {
         -> OutgoingMessage
     {
         let queue = message.routingKey
-        guard names.takenQueues.contains(queue) || queue == names.quarantineQueue else { throw .foreign(queue) }
+        guard names.takenQueues.contains(queue) || queue == names.quarantineQueue else {
+            throw .unknownRequestQueue(queue)
+        }
         return copy.message(to: queue)
     }
 }

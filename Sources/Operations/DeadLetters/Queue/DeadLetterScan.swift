@@ -11,7 +11,8 @@ import EventLoop
 /// before that, and what stands at the very limit goes back as a new message.
 ///
 /// What is given back stands in front of the queue, behind what was given back before and is there still (RabbitMQ 3.10).
-/// So that nobody's order changes, a scan always takes as many as it can hold, however few are wanted.
+/// So that nobody's order changes, a scan always takes as many as it can hold, however few are wanted. The exception is a
+/// wait queue at a limited rate: order does not matter there, and a request that is held is not returned in time.
 final class DeadLetterScan {
     /// Dead letters that are held at most: AMQP's largest prefetch.
     static let windowMax = 65_535
@@ -55,6 +56,8 @@ final class DeadLetterScan {
     private(set) var otherConsumers = 0
     /// Those that were looked at; more may have come.
     private(set) var seen = 0
+    /// Those that the caller has acknowledged.
+    private(set) var acknowledgedCount = 0
     private var arrivedCount = 0
     private(set) var end: End?
     /// Of those held, so many are being dealt with and will be acknowledged.
@@ -65,6 +68,8 @@ final class DeadLetterScan {
     private let names: TopologyNames
     /// nil: none.
     private let deliveryLimit: Int?
+    /// Messages that the scan holds at most.
+    let window: Int
     private let access: BrokerAccess
     private let control: BrokerConnection
     private let admin: BrokerAdmin
@@ -81,6 +86,9 @@ final class DeadLetterScan {
     private var quietLooks = 0
     private var hasLostChannel = false
 
+    /// Whether every message of the queue was seen. Other consumers may hold some.
+    var isComplete: Bool { end == .complete && otherConsumers == 0 }
+
     /// Whether what has come and was not looked at goes back unseen.
     var isCutShort: Bool {
         switch end {
@@ -91,9 +99,9 @@ final class DeadLetterScan {
 
     init(
         of queue: String, _ source: MessageSource, _ access: BrokerAccess, on loop: EventLoop,
-        _ interruption: Interruption, deliveryLimit: Int?
+        _ interruption: Interruption, deliveryLimit: Int?, window: Int = windowMax
     ) {
-        (self.access, self.loop) = (access, loop)
+        (self.access, self.loop, self.window) = (access, loop, window)
         self.interruption = interruption
         self.deliveryLimit = deliveryLimit
         (self.queue, self.source, names) = (queue, source, access.names)
@@ -105,9 +113,10 @@ final class DeadLetterScan {
         var publishing = PublisherConfiguration()
         publishing.publishTimeoutSeconds = Self.publishSeconds
         publisher = Publisher(on: control, configuration: publishing)
+        publisher.reportRefusedUserID()
         consumed = BrokerConnection(
             loop: loop, connectors: access.connectors(on: loop), configuration: access.connection(named: name))
-        var configuration = ConsumerConfiguration(queue: queue, prefetch: Self.windowMax)
+        var configuration = ConsumerConfiguration(queue: queue, prefetch: window)
         configuration.messageBytesMax = Self.messageBytesMax
         // What is held is not kept here.
         configuration.bodyBytesInFlightMax = .max
@@ -126,6 +135,7 @@ final class DeadLetterScan {
     func open() async throws(AMQPError) {
         control.start()
         let status = try await admin.status(ofQueue: queue)
+        interruption.hasBegun = true
         (total, otherConsumers) = (status.messages, status.consumers)
         interruption.onSignal = { [self] in finish(.interrupted(interruption.code ?? .interrupted)) }
         if let code = interruption.code { finish(.interrupted(code)) }
@@ -150,7 +160,10 @@ final class DeadLetterScan {
     }
 
     /// It was published elsewhere, or is to be forgotten.
-    func acknowledge(_ tag: DeliveryTag) { consumer.acknowledge(tag) }
+    func acknowledge(_ tag: DeliveryTag) {
+        acknowledgedCount += 1
+        consumer.acknowledge(tag)
+    }
 
     /// Whether an acknowledgement would still reach the broker.
     func holds(_ tag: DeliveryTag) -> Bool { consumer.holds(tag) }
@@ -158,7 +171,9 @@ final class DeadLetterScan {
     func stop(_ reason: End = .enough) { finish(reason) }
 
     /// Publishes on the connection beside that of the scan.
-    func publish(_ message: OutgoingMessage) async -> PublishOutcome { await publisher.publish(message) }
+    func publish(_ message: OutgoingMessage) async -> PublishOutcome {
+        await publisher.publishWithoutRefusedUserID(message)
+    }
 
     /// Gives back what is held and ends the connections.
     ///
@@ -255,7 +270,7 @@ final class DeadLetterScan {
 
     /// Others may have taken some meanwhile, or the window is full.
     private func lookWhetherMoreWillCome() async {
-        if consumer.unsettledCount >= Self.windowMax {
+        if consumer.unsettledCount >= window {
             if takenCount == 0 { finish(.windowFull) }
             return
         }
@@ -292,7 +307,7 @@ final class DeadLetterScan {
             if let exchange = source.renewalExchange(names) {
                 (renewed.exchange, renewed.routingKey) = (exchange, message.routingKey)
             }
-            if await publisher.publish(renewed) == .confirmed {
+            if await publish(renewed) == .confirmed {
                 consumer.acknowledge(message.tag)
             }
         }

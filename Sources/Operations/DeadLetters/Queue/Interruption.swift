@@ -2,12 +2,14 @@ import EventLoop
 import Glibc
 
 /// SIGINT, SIGTERM and the end of the terminal as a wish to end in order: what was begun is finished. The second one ends
-/// the process at once.
+/// the process at once, and so does the first while a command only waits for its broker.
 final class Interruption {
     static let signals = [SIGINT, SIGTERM, SIGHUP]
 
     /// How the process ends because of it; nil before.
     private(set) var code: ExitCode?
+    /// Whether something has begun that is to be finished. Before, the first signal ends the process at once.
+    var hasBegun = false
     /// Called on the loop at the first signal.
     var onSignal: () -> Void = {}
     /// What is done even when the process ends at once.
@@ -40,7 +42,7 @@ final class Interruption {
     private func received(_ signal: Int32) {
         if signal == SIGINT, leavesControlC { return }
         let code = signal == SIGINT ? ExitCode.interrupted : .terminated
-        guard self.code == nil else {
+        guard self.code == nil, hasBegun else {
             atOnce()
             _exit(code.rawValue)
         }
