@@ -284,14 +284,15 @@ import Testing
     @Test func aRedriveOfEveryDeadLetterIsConfirmed() async throws {
         let dead = try await DeadLetterQueue("confirmed")
         try await dead.publish((0..<4).map { dead.letter($0) })
-        for words in [["redrive"], ["redrive", "--json"], ["redrive", "--rate", "5/s", "--reset-attempts"]] {
-            let refused = try await ChildProcess.run(dead.command(words))
+        for given in [[], ["--json"], ["--rate", "5/s", "--reset-attempts"]] {
+            let refused = try await ChildProcess.run(dead.command(["redrive"] + given))
             #expect(refused.exit.status == .exited(2))
             #expect(refused.output.isEmpty)
             #expect(
                 refused.errors == [
                     "martlet: redrive without an ID, --where or --limit sends every dead letter; to send them run martlet "
-                        + "dead-letters redrive --url URL --prefix \(dead.prefix) --all"
+                        + (["dead-letters redrive --url URL --prefix \(dead.prefix) --all"] + given)
+                        .joined(separator: " ")
                 ])
         }
         #expect(try await dead.count() == 4)

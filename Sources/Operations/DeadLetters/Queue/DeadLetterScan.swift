@@ -86,8 +86,8 @@ final class DeadLetterScan {
     private var quietLooks = 0
     private var hasLostChannel = false
 
-    /// Whether every message of the queue was seen. Other consumers may hold some.
-    var isComplete: Bool { end == .complete && otherConsumers == 0 }
+    /// Whether the caller has looked at every message of the queue. Other consumers may hold some.
+    var isComplete: Bool { end == .complete && bufferStart == buffer.count && otherConsumers == 0 }
 
     /// Whether what has come and was not looked at goes back unseen.
     var isCutShort: Bool {
