@@ -86,15 +86,27 @@ import YAML
         let script = RabbitmqctlScript.text(
             topology, virtualHost: "it's", user: "martlet", version: BrokerVersion(4, 3))
         let directory = try TemporaryDirectory()
-        // Says what it is called with instead of doing it.
-        try directory.write("rabbitmqctl", "#!/bin/sh\nfor word; do echo \"<$word>\"; done\ncat\n")
+        // Prints its arguments and the definitions, and reads no standard input, as RabbitMQ 4.0.5.
+        try directory.write(
+            "rabbitmqctl",
+            """
+            #!/bin/sh
+            for word; do echo "<$word>"; done
+            if [ "$1" = import_definitions ]; then cat "$4" && stat --format %A "$4"; fi
+
+            """)
         let file = try directory.write("script", script)
         let result = try await ChildProcess.run([
             "/bin/sh", "-c",
-            "cd \(directory.path) && chmod +x rabbitmqctl && PATH=.:$PATH /bin/sh \(file) < /dev/null",
+            "cd \(directory.path) && mkdir tmp && chmod +x rabbitmqctl && TMPDIR=$PWD/tmp PATH=.:$PATH /bin/sh \(file)",
         ])
         #expect(result.exit.status == .exited(0), "\(result.errors)")
-        #expect(result.output.prefix(4) == ["<import_definitions>", "<--format>", "<json>", "{"])
+        try #require(result.output.count > 5)
+        #expect(result.output.prefix(3) == ["<import_definitions>", "<--format>", "<json>"])
+        #expect(result.output[3].hasPrefix("<\(directory.file("tmp"))/"))
+        #expect(result.output[4] == "{")
+        #expect(result.output.contains("-rw-r--r--"), "the user rabbitmq reads the file")
+        #expect(try Files.names(in: directory.file("tmp")) == [])
         let policy = try #require(result.output.firstIndex(of: "<set_policy>"))
         #expect(
             result.output[policy...] == [

@@ -13,8 +13,14 @@ enum RabbitmqctlScript {
             "#!/bin/sh",
             "# Exchanges, queues and bindings of Martlet, and what versions of RabbitMQ need besides.",
             "set -eu",
-            "rabbitmqctl import_definitions --format json << 'END'",
+            "definitions=$(mktemp)",
+            #"trap 'rm -f "$definitions"' EXIT"#,
+            #"cat > "$definitions" << 'END'"#,
             "\(definitions)END",
+            "# Where root calls it, rabbitmqctl runs as the user rabbitmq.",
+            #"chmod a+r "$definitions""#,
+            "# From a file: RabbitMQ 4.0.5 waits forever for standard input (rabbitmq-server#13157).",
+            #"rabbitmqctl import_definitions --format json "$definitions""#,
         ]
         lines += policies.map { command($0, virtualHost: virtualHost) }
         lines.append("# What each user needs, and no more: configure, write, read. add_user makes one.")
