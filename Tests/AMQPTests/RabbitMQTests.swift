@@ -110,15 +110,8 @@ import Testing
         }
 
         /// Waits until the queue counts so many messages: the broker counts after it has answered.
-        func wait(_ what: Comment, for count: Int, in queue: String, by admin: BrokerAdmin) async throws {
-            let end = loop.now.monotonic + Patience.duration
-            while try await admin.status(ofQueue: queue).messages != count {
-                guard loop.now.monotonic < end else {
-                    Issue.record(what)
-                    return
-                }
-                await loop.sleep(for: .milliseconds(20))
-            }
+        func wait(_ what: String, for count: Int, in queue: String, by admin: BrokerAdmin) async throws {
+            try await poll(until: what) { try await admin.status(ofQueue: queue).messages == count }
         }
 
         func play(_ script: @Sendable (isolated Bench) async throws -> Void) async throws {

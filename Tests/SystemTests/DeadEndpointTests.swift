@@ -34,8 +34,8 @@ extension SystemTests {
             for worker in workers { #expect(try worker.count(of: "APNs unreachable, consumption stopped") == 0) }
 
             let before = await stage.desk.collected(stage.queue("results")).count
-            let recovered = clock.now
             let sandbox = try await scene.recover()
+            let recovered = clock.now
             try await stage.desk.collected(stage.queue("results"), atLeast: before + 1)
             let first = clock.now - recovered
             print("\(trouble): the first request was accepted \(first) after the recovery")

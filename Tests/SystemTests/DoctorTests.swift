@@ -17,16 +17,6 @@ extension ToolTests {
             return (code, result.output, result.errors)
         }
 
-        /// The management shows what a policy comes to some seconds after it was set.
-        private static func seen(_ what: String, _ look: () async throws -> Bool) async throws {
-            let clock = ContinuousClock()
-            let end = clock.now + .seconds(60)
-            while try await !look() {
-                guard clock.now < end else { throw ProcessError("not seen: \(what)") }
-                try await Task.sleep(for: .milliseconds(500))
-            }
-        }
-
         @Test func aTopologyAndAWorkersWorld() async throws {
             let broker = try await PrivateBroker(hasManagement: true)
             let directory = try TemporaryDirectory("doctor")
@@ -83,7 +73,8 @@ extension ToolTests {
             try await broker.rabbitmqctl(
                 "set_policy", "--apply-to", "queues", "bounds", #"^doc\.results$"#,
                 #"{"message-ttl":1000,"max-length":5}"#)
-            try await Self.seen("every part is as it should be") {
+            // The management API shows the effect of a policy seconds later.
+            try await poll(until: "every part is as it should be") {
                 try await Self.martlet("topology", "check", "--config", config).code == 0
             }
             let blind = try await Self.martlet("topology", "check", "--config", configure("b.yaml", management: false))
@@ -109,7 +100,7 @@ extension ToolTests {
             try await broker.rabbitmqctl(
                 "set_policy", "--apply-to", "queues", "--priority", "2", "limit", #"^doc\.dead$"#,
                 #"{"delivery-limit":5}"#)
-            try await Self.seen("a policy of dead letters") {
+            try await poll(until: "a policy of dead letters") {
                 try await Self.martlet("doctor", "--config", config).output.contains { $0.contains("(policy limit)") }
             }
             let limited = try await Self.martlet("topology", "check", "--config", config)
@@ -146,7 +137,7 @@ extension ToolTests {
             ])
             let waiting = "3 requests wait and no worker consumes"
             let refused = "doc.own: full (1 ready, max-length 1, policy full) and refuses more: results cannot"
-            try await Self.seen("a queue that is full") {
+            try await poll(until: "a queue that is full") {
                 let check = try await Self.martlet("topology", "check", "--config", config)
                 #expect(check.code == 1)
                 #expect(check.output.contains { $0.hasPrefix("differs  queue doc.requests: \(waiting)") })

@@ -225,13 +225,9 @@ extension PrivateCluster {
 extension PrivateBroker {
     /// Waits until so many nodes run as far as this one sees, itself included.
     fileprivate func untilSeeing(_ count: Int) async throws {
-        let clock = ContinuousClock()
-        let end = clock.now + .seconds(120)
-        while case let seen = try? await rabbitmqctl("eval", "length(rabbit_mnesia:cluster_nodes(running))."),
-            seen?.first != "\(count)"
-        {
-            guard clock.now < end else { throw ProcessError("\(nodeName) sees \(seen ?? []), not \(count) nodes") }
-            try await Task.sleep(for: .milliseconds(200))
+        try await poll(until: "\(nodeName) sees \(count) nodes") {
+            let seen = try? await rabbitmqctl("eval", "length(rabbit_mnesia:cluster_nodes(running)).")
+            return seen?.first == "\(count)"
         }
     }
 }

@@ -119,10 +119,8 @@ struct Stage {
     func untilAsked(
         _ count: Int, counter: String = "in_flight", within deadline: Duration = .seconds(30)
     ) async throws {
-        let clock = ContinuousClock()
-        let end = clock.now + deadline
-        while case let open = try await apns.counters().root[key: counter]?.int ?? 0, open < count {
-            guard clock.now < end else { throw ProcessError("the simulator has \(open) of \(count) requests") }
+        try await poll(until: "\(count) unanswered requests", within: deadline, every: .zero) {
+            try await apns.counters().root[key: counter]?.int ?? 0 >= count
         }
     }
 

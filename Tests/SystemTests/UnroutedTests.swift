@@ -18,16 +18,13 @@ extension SystemTests {
             let advice = try #require(warning["error"]?.string)
             #expect(advice.contains("martlet unrouted replay --config \(stage.configuration)"))
 
-            let end = ContinuousClock.now + .seconds(90)
-            while try await stage.desk.count(in: stage.queue("unrouted")) < samples.count {
-                try #require(ContinuousClock.now < end)
-                await stage.desk.pass(.milliseconds(200))
+            try await poll(until: "all results in the unrouted queue") {
+                try await stage.desk.count(in: stage.queue("unrouted")) == samples.count
             }
             try await stage.applyTopology()
             await stage.desk.collect(stage.queue("results"))
             var replayed = 0
-            while replayed < samples.count {
-                try #require(ContinuousClock.now < end)
+            try await poll(until: "all results replayed") {
                 let run = try await ChildProcess.run([
                     Products.executable("martlet"), "unrouted", "replay", "--all", "--json", "--config",
                     stage.configuration,
@@ -35,8 +32,8 @@ extension SystemTests {
                 try #require(run.exit.status == .exited(0), "\(run.errors)")
                 let summary = try JSONDocument(#require(run.output.last)).root
                 replayed += try #require(summary["replayed"]?.int)
+                return replayed == samples.count
             }
-            try await stage.desk.collected(stage.queue("results"), atLeast: samples.count)
             let results = try await stage.told(of: samples)
             #expect(results.odd(samples) { $0.map(\.outcome) == ["accepted"] }.map(\.id) == [])
             _ = try await worker.stop()

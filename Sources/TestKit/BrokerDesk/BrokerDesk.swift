@@ -11,6 +11,7 @@ public actor BrokerDesk {
     private var publisher: Publisher?
     private var admin: BrokerAdmin?
     private var collections: [String: Collection] = [:]
+    private var waiters: [Waiter] = []
 
     /// What has come out of one queue so far.
     private final class Collection {
@@ -18,10 +19,19 @@ public actor BrokerDesk {
         var messages: [IncomingMessage] = []
         /// When each of them came.
         var arrivals: [MonotonicTime] = []
-        var onDelivery: () -> Void = {}
 
         init(_ consumer: Consumer) {
             self.consumer = consumer
+        }
+    }
+
+    /// A caller that waits for messages.
+    private final class Waiter {
+        let hasEnough: () -> Bool
+        var continuation: UnsafeContinuation<Void, Never>?
+
+        init(_ hasEnough: @escaping () -> Bool) {
+            self.hasEnough = hasEnough
         }
     }
 
@@ -115,11 +125,11 @@ public actor BrokerDesk {
         let consumer = Consumer(
             loop: loop, connectors: connectors, connection: connection, configuration: configuration)
         let collection = Collection(consumer)
-        consumer.onDelivery = { message in
+        consumer.onDelivery = { [weak self] message in
             collection.messages.append(message)
             collection.arrivals.append(collection.consumer.loop.now.monotonic)
             collection.consumer.acknowledge(message.tag)
-            collection.onDelivery()
+            self?.assumeIsolated { $0.resumeWaiters() }
         }
         collections[queue] = collection
         consumer.start()
@@ -142,24 +152,39 @@ public actor BrokerDesk {
     public func collected(_ queue: String, atLeast count: Int, within deadline: Duration = .seconds(90)) async throws
         -> [IncomingMessage]
     {
-        guard let collection = collections[queue] else { throw ProcessError("\(queue) is not collected") }
-        if collection.messages.count < count {
+        guard try await hasCollected(count, from: [queue], within: deadline) else {
+            throw ProcessError("\(collected(queue).count) of \(count) messages came out of \(queue)")
+        }
+        return collected(queue)
+    }
+
+    /// Waits until so many messages, all queues together, have come out of queues that are collected.
+    ///
+    /// - Returns: whether they came in time.
+    public func hasCollected(_ count: Int, from queues: [String], within deadline: Duration) async throws -> Bool {
+        let collections = try queues.map { queue in
+            guard let collection = self.collections[queue] else { throw ProcessError("\(queue) is not collected") }
+            return collection
+        }
+        let waiter = Waiter { collections.reduce(0) { $0 + $1.messages.count } >= count }
+        if !waiter.hasEnough() {
             await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
-                var isDone = false
-                func finish() {
-                    guard !isDone else { return }
-                    isDone = true
-                    collection.onDelivery = {}
-                    continuation.resume()
-                }
-                loop.schedule(after: deadline) { finish() }
-                collection.onDelivery = { if collection.messages.count >= count { finish() } }
+                waiter.continuation = continuation
+                waiters.append(waiter)
+                loop.schedule(after: deadline) { self.resume(waiter) }
             }
         }
-        guard collection.messages.count >= count else {
-            throw ProcessError("\(collection.messages.count) of \(count) messages came out of \(queue)")
-        }
-        return collection.messages
+        return waiter.hasEnough()
+    }
+
+    private func resumeWaiters() {
+        for waiter in waiters where waiter.hasEnough() { resume(waiter) }
+    }
+
+    private func resume(_ waiter: Waiter) {
+        waiters.removeAll { $0 === waiter }
+        waiter.continuation?.resume()
+        waiter.continuation = nil
     }
 
     /// Waits until messages with so many different ids have come out of a queue that is collected.

@@ -1,0 +1,20 @@
+import TestKit
+import Testing
+
+@Suite struct PollTests {
+    @Test func aCheckIsRepeatedUntilItHolds() async throws {
+        var checks = 0
+        try await poll(until: "three checks", every: .zero) {
+            checks += 1
+            return checks == 3
+        }
+        #expect(checks == 3)
+    }
+
+    @Test func aCheckThatHoldsTooLateIsNamed() async throws {
+        let error = await #expect(throws: ProcessError.self) {
+            try await poll(until: "never", within: .zero) { false }
+        }
+        #expect(error?.description == "not within 0.0 seconds: never")
+    }
+}
