@@ -1,3 +1,4 @@
+import AMQP
 import APNSSimulator
 import Glibc
 import JSON
@@ -42,6 +43,32 @@ extension SystemTests {
                 uniquingKeysWith: { first, _ in first })
             #expect(hashes.count == samples.count)
             #expect(samples.filter { hashes[$0.id] != $0.payloadHash }.map(\.id) == [])
+        }
+
+        /// Client libraries set one by themselves, such as `binary` for bytes.
+        @Test func aContentEncodingThatNamesNoCompressionIsRead() async throws {
+            let stage = try await Stage("encodings")
+            try await stage.applyTopology()
+            for queue in ["results", "dead"] { await stage.desk.collect(stage.queue(queue)) }
+            let worker = try await stage.worker()
+            let encodings = ["", "binary", "8bit", "ascii", "utf8", "UTF-8", "none", "identity"]
+            let samples = Sample.make(encodings.count)
+            let compressed = Sample(encodings.count)
+            try await stage.desk.publish(
+                zip(samples + [compressed], encodings + ["gzip"]).map { sample, encoding in
+                    var message = sample.message(to: stage.prefix)
+                    message.contentEncoding = encoding
+                    message.messageID = "of-the-message"
+                    return message
+                })
+            let results = try await stage.told(of: samples + [compressed])
+            results.expectAcceptedAtOnce(samples)
+            #expect(results[compressed].map(\.error) == ["property.content-encoding"])
+            let letter = try await stage.desk.collected(stage.queue("dead"), atLeast: 1)[0]
+            #expect(letter.header("push-apns-id") == compressed.id)
+            _ = try await worker.stop()
+            try await stage.expectNothingLeft()
+            #expect(try Pushes(await stage.end()).notTakenOnce(samples) == [])
         }
     }
 }
