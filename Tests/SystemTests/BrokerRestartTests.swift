@@ -29,10 +29,11 @@ extension TroubledBrokerTests {
                 try await broker.restart()
                 _ = try await stage.told(of: batch)
             }
-            let results = try await stage.told(of: samples)
+            try await stage.untilTaken()
+            _ = try await worker.stop()
+            let results = try await stage.allResults()
             let odd = results.odd(samples) { told in told.allSatisfy { $0.outcome == "accepted" } }
             #expect(odd.map(\.id) == [])
-            _ = try await worker.stop()
             try await stage.expectNothingLeft()
 
             let pushes = try Pushes(await stage.end())

@@ -129,10 +129,11 @@ extension SystemTests {
             let (coming, often) = try await publishing.value
 
             let samples = waiting + coming
-            let results = try await stage.told(of: samples, within: .seconds(LongForm.pick(600, short: 90)))
+            _ = try await stage.told(of: samples, within: .seconds(LongForm.pick(600, short: 90)))
+            for worker in running { _ = try await worker.stop() }
+            let results = try await stage.allResults()
             let odd = results.odd(samples) { told in told.allSatisfy { $0.outcome == "accepted" } }
             #expect(odd.isEmpty, "\(odd.prefix(3).map { results[$0] })")
-            for worker in running { _ = try await worker.stop() }
             try await stage.expectNothingLeft()
             for shard in 0..<shards {
                 #expect(try await stage.desk.takeAll(from: stage.queue("requests.\(shard)")).isEmpty)

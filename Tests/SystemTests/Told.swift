@@ -85,4 +85,32 @@ extension Stage {
                 results.readCount + missing.count - lostMax, from: queues.map { self.queue($0) }, within: left)
         }
     }
+
+    /// Waits until workers have taken every request, those in quarantine included.
+    func untilTaken() async throws {
+        try await poll(until: "empty request queues") {
+            for queue in ["requests", "quarantine"] where try await desk.count(in: self.queue(queue)) > 0 {
+                return false
+            }
+            return true
+        }
+    }
+
+    /// Returns every result. Call it once all workers have ended: a request with a result may be pushed again until then.
+    ///
+    /// - Parameter queues: last words of their names. Each is collected.
+    func allResults(in queues: [String] = ["results"]) async throws -> Results {
+        var results = Results()
+        for queue in queues {
+            // A queue keeps the order: what comes before this message is complete.
+            let marker = OutgoingMessage(exchange: "", routingKey: self.queue(queue), body: [], messageID: "marker")
+            try await desk.publish([marker])
+            var messages: [IncomingMessage] = []
+            repeat {
+                messages = try await desk.collected(self.queue(queue), atLeast: messages.count + 1)
+            } while messages.last?.properties.messageID != marker.messageID
+            try results.read(Array(messages.dropLast()), from: queue)
+        }
+        return results
+    }
 }

@@ -55,8 +55,9 @@ extension SystemTests {
             try await aPhase()
             accepted.append(try await Self.accepted(now))
             _ = try await publishing
-            let told = try await stage.told(of: samples)
+            _ = try await stage.told(of: samples)
             accepted.append(try await Self.accepted(again))
+            let told = try await stage.allResults()
 
             try await stage.expectNothingLeft()
             // Where requests waited before.
