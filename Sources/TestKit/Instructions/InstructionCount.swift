@@ -1,13 +1,16 @@
 /// Instructions that a message costs, by module, as they were counted or as they were accepted.
 public struct InstructionCount: Equatable, Sendable {
     /// Of what was accepted, more.
-    public static let growthPercentMax = 2
+    public static let growthPercentMax = 1
     /// Of what the messages of one app cost, more for those of many.
     public static let growthPercentMaxOfApps = 7
 
     public let byModule: [String: Int]
 
     public var total: Int { byModule.values.reduce(0, +) }
+
+    /// The most that a message may cost once this count is accepted.
+    public func ceiling(growthPercentMax: Int = growthPercentMax) -> Int { total * (100 + growthPercentMax) / 100 }
 
     /// The costliest first.
     public var modules: [String] {
@@ -37,7 +40,7 @@ public struct InstructionCount: Equatable, Sendable {
 
     /// What stands against this count, for whoever made it grow; nil when it is within the ceiling.
     public func objection(accepted: InstructionCount, growthPercentMax: Int = growthPercentMax) -> String? {
-        let ceiling = accepted.total * (100 + growthPercentMax) / 100
+        let ceiling = accepted.ceiling(growthPercentMax: growthPercentMax)
         guard total > ceiling else { return nil }
         func growth(_ module: String) -> Int { (byModule[module] ?? 0) - (accepted.byModule[module] ?? 0) }
         let grown = Set(byModule.keys).union(accepted.byModule.keys).sorted().max { growth($0) < growth($1) } ?? ""

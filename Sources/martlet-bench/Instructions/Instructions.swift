@@ -54,6 +54,9 @@ struct Instructions {
             let run = try await ChildProcess.run(command)
             header.append("# \(run.output.first ?? "?")")
         }
+        header.append(
+            "# \(count.total) in all; deploy/test fails above \(count.ceiling()) "
+                + "(\(InstructionCount.growthPercentMax) % more)")
         let text = (header + count.lines).map { "\($0)\n" }.joined()
         guard let file = fopen(acceptedPath, "w"), fputs(text, file) >= 0, fclose(file) == 0 else {
             throw ProcessError("cannot write \(acceptedPath)")
