@@ -35,9 +35,9 @@ import Testing
             rig.broker.behaviour.channelMax = 1
             for connection in rig.connections { connection.cut() }
         }
-        #expect(isSaid("a queue is not consumed", "the connection needs 2 channels", "set channel_max = 2 or more"))
+        #expect(isSaid("a queue is not consumed", "the connection needs 3 channels", "set channel_max = 3 or more"))
         let reasons = try #require(rig.status()).state.reasons
-        #expect(reasons.contains { $0.contains("set channel_max = 2 or more") }, "\(reasons)")
+        #expect(reasons.contains { $0.contains("set channel_max = 3 or more") }, "\(reasons)")
     }
 
     @Test func eachLossOfAConnectionIsLogged() throws {

@@ -23,6 +23,7 @@ import Testing
             consumers.map(\.queue) == [
                 "urgent", "bulk", configuration.names.quarantineQueue, configuration.names.expiredQueue,
             ])
+        #expect(consumers.count == configuration.requestQueues.count + LaneConfiguration.consumersBesidesRequests)
         #expect(consumers.map(\.prefetch) == [5, 700, 1, 32])
         #expect(consumers.indices.map(configuration.role) == [.requests, .requests, .quarantine, .expired])
         #expect(consumers.map(\.bodyBytesInFlightMax) == [500, 500, 500, 500])

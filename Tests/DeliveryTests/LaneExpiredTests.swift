@@ -47,21 +47,38 @@ import Testing
         #expect(results.compactMap { $0["duplicate"]?.bool } == [true] && scene.pushes.count == 1)
     }
 
-    /// The first goes to a wait queue, whose requests come back to the queue that they came from.
-    @Test func aCopyOfARequestThatWaitsExpires() throws {
+    /// The first goes to a wait queue and keeps its deadline: its result tells how it ends.
+    @Test func aCopyOfARequestThatWaitsIsAcknowledged() throws {
         try scene.rig.onLoop {
             try scene.apns.faults.put(Fault(id: "busy", action: .answer(.refused(.tooManyRequests)), countMax: 1))
         }
         scene.request(1, from: 1)
         try #require(scene.rig.run { scene.rig.counters.inFlight.value == 1 })
         scene.rig.onLoop { publishExpired(LaneScene.message(1, app: 0)) }
-        try #require(scene.rig.run { scene.results == 2 })
-        #expect(Set(results.compactMap { $0["outcome"]?.string }) == ["expired", "accepted"])
+        try #require(scene.rig.run { scene.results == 1 })
+        scene.rig.pass(seconds: 60)
+        #expect(results.compactMap { $0["outcome"]?.string } == ["accepted"])
         #expect(scene.rig.deadLetters.isEmpty && scene.pushes.count == 2)
+        #expect(scene.rig.counters.duplicates.value == 1 && scene.rig.counters.inFlight.value == 0)
+    }
+
+    /// Its producer published it again.
+    @Test func aRequestIsPushedThoughOneLikeItHasExpired() throws {
+        scene.rig.onLoop {
+            broker.behaviour.confirmDelayMilliseconds = 500...500
+            publishExpired(LaneScene.message(1, app: 0))
+        }
+        try #require(scene.rig.run { scene.rig.counters.inFlight.value == 1 })
+        scene.request(1, from: 1)
+        try #require(scene.rig.run { scene.results == 2 })
+        #expect(Set(results.compactMap { $0["outcome"]?.string }) == ["accepted", "expired"])
+        #expect(scene.pushes.count == 1)
     }
 
     /// A request that waited has `x-first-death-reason: expired`, from its wait queue.
-    @Test(arguments: [("maxlen", "push.requests"), ("rejected", "push.requests"), ("expired", "push.channels")])
+    @Test(arguments: [
+        ("maxlen", "push.requests"), ("rejected", "push.requests"), ("expired", "push.channels"),
+    ])
     func whatEndedOtherwiseBecomesADeadLetter(_ reason: String, _ queue: String) throws {
         scene.rig.onLoop { publishExpired(LaneScene.message(1, app: 0), reason: reason, queue: queue) }
         try #require(scene.rig.run { scene.rig.deadLetters.count == 1 })
@@ -69,6 +86,15 @@ import Testing
         let death = try #require(BrokerDeath(scene.rig.deadLetters[0].properties.headers ?? FieldTable()))
         #expect(death.reason == reason && death.queue == queue)
         #expect(scene.rig.run { scene.rig.counters.inFlight.value == 0 })
+    }
+
+    /// Of workers with another configuration, or of a shard that this one does not consume.
+    @Test(arguments: ["orders", "push.requests.7", "push.quarantine"]) func aRequestOfAnotherQueueExpiresAsWell(
+        _ queue: String
+    ) throws {
+        scene.rig.onLoop { publishExpired(LaneScene.message(1, app: 0), queue: queue) }
+        try #require(scene.rig.run { scene.results == 1 })
+        #expect(results.compactMap { $0["outcome"]?.string } == ["expired"] && scene.rig.deadLetters.isEmpty)
     }
 
     /// Nothing of the body is read: that may be what ends the workers.

@@ -197,7 +197,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("amqp://rabbit", "guest:guest"), ("amqp://rabbit/a@b", "martlet:hunter2"),
+        ("amqp://rabbit", "guest:guest"), ("amqp://rabbit/a%40b", "martlet:hunter2"),
         ("amqp://other@rabbit", "other:hunter2"), ("amqp://other:word@rabbit", "other:word"),
     ])
     func userAndPasswordAreForAURLThatNamesNone(url: String, login: String) throws {

@@ -56,6 +56,15 @@ import Testing
         #expect(three.exit.status == .exited(0) && three.errors == [])
     }
 
+    /// It is the only way of dead letters until the new one is complete.
+    @Test func theFormerWayOfDeadLettersStaysWhileAStepFails() async throws {
+        let applied = try await apply(at: "3.13.7", where: ["push.expired", "push.wait.30s.1"])
+        #expect(applied.exit.status == .exited(1))
+        #expect(applied.output.contains { $0.hasPrefix("kept     push.dead to push.dlx: a step before failed") })
+        let whole = try await apply(at: "3.13.7")
+        #expect(whole.exit.status == .exited(0) && whole.output.contains("unbound  push.dead from push.dlx"))
+    }
+
     /// Nor certificates, nor keys: it is done where queues are managed.
     @Test func printingNeedsNoPassword() async throws {
         let directory = try TemporaryDirectory()

@@ -31,7 +31,7 @@ struct Results {
 
     /// - Parameter messages: all that came out of a queue, those before included.
     mutating func read(_ messages: [IncomingMessage], from queue: String) throws {
-        for message in messages[read[queue, default: 0]...] {
+        for message in messages[read[queue, default: 0]...] where message.properties.messageID != Stage.resultsMarker {
             let result = try message.json.root
             let told = Told(result)
             // Published again because its confirm was lost, or delivered to the test again.
@@ -96,6 +96,9 @@ extension Stage {
         }
     }
 
+    /// The message ID of a message that is no result.
+    fileprivate static let resultsMarker = "marker"
+
     /// Returns every result. Call it once all workers have ended: a request with a result may be pushed again until then.
     ///
     /// - Parameter queues: last words of their names. Each is collected.
@@ -103,13 +106,14 @@ extension Stage {
         var results = Results()
         for queue in queues {
             // A queue keeps the order: what comes before this message is complete.
-            let marker = OutgoingMessage(exchange: "", routingKey: self.queue(queue), body: [], messageID: "marker")
+            let marker = OutgoingMessage(
+                exchange: "", routingKey: self.queue(queue), body: [], messageID: Self.resultsMarker)
             try await desk.publish([marker])
             var messages: [IncomingMessage] = []
             repeat {
                 messages = try await desk.collected(self.queue(queue), atLeast: messages.count + 1)
             } while messages.last?.properties.messageID != marker.messageID
-            try results.read(Array(messages.dropLast()), from: queue)
+            try results.read(messages, from: queue)
         }
         return results
     }

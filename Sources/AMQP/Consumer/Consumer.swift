@@ -244,7 +244,7 @@ public final class Consumer: BrokerChannel {
         case .stopped:
             guard isReady else { return }
             // `pause` has made the channel ready, and the queue may still be missing.
-            if let cancellation { cancelled(cancellation) } else { consumeWhenSettled() }
+            if let cancellation, state == .ready { cancelled(cancellation) } else { consumeWhenSettled() }
         case .quiescing:
             endQuiescence()
             consumption = .running

@@ -76,7 +76,10 @@ extension Lane {
     /// A message that was delivered before is not sent again without need.
     private func deliver(_ sending: Sending, _ arrival: CopyArrival, _ record: DeliveryRecord) {
         switch copies.begin(sending.key, arrival) {
-        case .first where isFromExpiredQueue(record): endExpired(record, of: sending.key)
+        case .first where isFromExpiredQueue(record):
+            // A request with the same id and body that has not expired is pushed.
+            copies.forget(sending.key)
+            endExpired(record)
         case .first: send(sending, record)
         // At once, or the first might end before.
         case .busy: Task.immediate { await waitForFirst(sending, arrival, record) }
@@ -102,7 +105,8 @@ extension Lane {
 
     /// Shares the verdict on the first of its kind, and says so.
     private func settleCopy(_ verdict: Verdict, _ record: DeliveryRecord) {
-        if case .wait = verdict, isFromExpiredQueue(record) { return endExpired(record) }
+        // The request that waits keeps its deadline, and gets the result.
+        if case .wait = verdict, isFromExpiredQueue(record) { return acknowledgeCopy(record) }
         counters.duplicates.add()
         record.isDuplicate = true
         settle(verdict.ofACopy(record.attempts), record)

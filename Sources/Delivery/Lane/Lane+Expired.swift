@@ -26,7 +26,7 @@ extension Lane {
         }
     }
 
-    func endExpired(_ record: DeliveryRecord, of key: CopyKey? = nil) {
-        settle(.conclude(Conclusion(outcome: .expired)), record, of: key)
+    func endExpired(_ record: DeliveryRecord) {
+        settle(.conclude(Conclusion(outcome: .expired)), record)
     }
 }

@@ -8,6 +8,8 @@ public struct LaneConfiguration: Sendable {
     public static let quarantinePrefetch = 1
     /// Expired requests are not pushed: their results alone are waited for.
     static let expiredPrefetch = 32
+    /// Consumers of a lane that take from none of its request queues: of the quarantine, and of expired messages.
+    package static let consumersBesidesRequests = 2
     static let messageDepthMaxDefault = 128
 
     public var names: TopologyNames

@@ -39,8 +39,10 @@ package struct BrokerDeath {
         if case .timestamp(let seconds)? = death["time"] { seconds } else { 0 }
     }
 
-    /// Whether the time to live of a request ended in a queue of requests, and not that of a message which waited elsewhere.
+    /// Whether the time to live of a request ended in a queue of requests, also one of other workers with the same prefix, or in
+    /// quarantine; and not that of a channel command, or of a message that waited.
     func isExpiry(in names: TopologyNames) -> Bool {
-        reason == "expired" && queue.map { names.takenQueues.contains($0) } == true
+        guard reason == "expired", let queue else { return false }
+        return queue == names.quarantineQueue || !names.isTaken(queue)
     }
 }

@@ -102,7 +102,13 @@ struct TopologyApplication {
         let stale = picture?.staleBindings(of: topology) ?? topology.formerBindings
         let seenTo = topology.shardings.flatMap(\.formerBindings)
         for binding in stale + former.filter({ !stale.contains($0) }) where !seenTo.contains(binding) {
-            try await unbind(binding, topology)
+            // It is the only way of dead letters while another step failed.
+            if failures > 0, binding.exchange == topology.names.brokerDeadLettersExchange {
+                report(
+                    Step(subject: binding.text, result: .kept("a step before failed; apply again once it is mended")))
+            } else {
+                try await unbind(binding, topology)
+            }
         }
         reportForeignBindings(of: topology, except: former)
         try await lookForRetryExchange(of: topology.names)

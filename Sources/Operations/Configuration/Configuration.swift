@@ -204,8 +204,9 @@ struct Configuration: Sendable {
         }
     }
 
-    /// Channels on the connection on which a lane consumes: one for each queue and one for the quarantine.
-    var consumerChannels: Int { requestQueues.count + 1 }
+    /// Channels on the connection on which a lane consumes: one for each request queue, for the quarantine and for the queue
+    /// of expired messages.
+    var consumerChannels: Int { requestQueues.count + LaneConfiguration.consumersBesidesRequests }
 
     /// Settings that keep no worker from starting and are probably mistakes.
     var warnings: [String] { apns.warnings + apps.compactMap(\.warning) }

@@ -74,7 +74,10 @@ extension DeadLetterOptions {
         var words = [commands.completed("\(source.command) \(word)")]
         if firstLine > 1 { words.append("--from-line \(firstLine)") }
         if redrives { words.append("--redrive") }
-        if let filter { words.append("--where \(Shell.word(DeadLetterText.operand(filter)))") }
+        // A filter with a shortened device token would match others.
+        if let filter {
+            words.append("--where \(DeadLetterText.operand(filter) == filter ? Shell.word(filter) : "FILTER")")
+        }
         if choosesAll { words.append("--all") }
         if let limit { words.append("--limit \(limit)") }
         if let ratePerSecond { words.append("--rate \(ratePerSecond)/s") }

@@ -169,7 +169,6 @@ enum DeadLetterText {
         return shown(String(decoding: json.bytes, as: UTF8.self), reveals: reveals)
     }
 
-    /// With all that may be a device token shortened.
     /// Device tokens have 64 hexadecimal digits or more. Fewer are the id of a request, such as a UUID without hyphens.
     private static let tokenDigitsMin = 64
 
@@ -178,6 +177,7 @@ enum DeadLetterText {
         String(decoding: DeviceToken.shortened(in: text.utf8, digitsMin: tokenDigitsMin), as: UTF8.self)
     }
 
+    /// With all that may be a device token shortened.
     static func shown(_ text: String, reveals: Bool) -> String {
         guard !reveals else { return text }
         return String(decoding: DeviceToken.shortened(in: text.utf8), as: UTF8.self)

@@ -100,6 +100,7 @@ extension Invocation.PublishOptions {
         if waits { words.append("--wait") }
         if timeoutSeconds != Self.timeoutSecondsDefault { words.append("--timeout \(timeoutSeconds)") }
         if isJSON { words.append("--json") }
+        if files.contains(where: { $0.hasPrefix("-") && $0 != "-" }) { words.append("--") }
         return (words + files.map { Shell.word($0) }).joined(separator: " ")
     }
 }

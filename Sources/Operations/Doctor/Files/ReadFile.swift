@@ -34,7 +34,8 @@ struct ReadFile: Sendable {
         guard user != 0, owner != 0, owner != user else { return nil }
         return .warning(
             "files", "\(path) belongs to user \(owner), who may change it",
-            remedy: "chown root \(Shell.quoted(path)), and keep it readable for the worker's user")
+            remedy: "run martlet doctor as the worker's user; if that user is \(user), have "
+                + "\(Shell.quoted(path)) belong to it or to root")
     }
 
     /// A warning if everybody may replace the files of a folder. A sticky folder such as /tmp lets only owners do so.
