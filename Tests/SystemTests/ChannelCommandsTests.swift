@@ -139,7 +139,7 @@ extension SystemTests {
             options.url = try await broker.addUser(name, password: "word")
             func permit(write: String) async throws {
                 try await broker.rabbitmqctl(
-                    "set_permissions", name, "^$", write, #"^\#(name)\.(requests|quarantine|channels)$"#)
+                    "set_permissions", name, "^$", write, #"^\#(name)\.(requests|quarantine|expired|channels)$"#)
             }
             let write = #"^\#(name)\.(results|dead|quarantine|wait\..*)$"#
             try await permit(write: write)

@@ -54,7 +54,7 @@ extension SystemTests {
             let sentence = failed?["message"]?.string ?? ""
             let start = "its request queue is unknown or not configured: run martlet dead-letters redrive "
             #expect(sentence.hasPrefix(start))
-            #expect(sentence.contains("--to origin.requests.urgent \(earlier.id), or "), "\(sentence)")
+            #expect(sentence.contains("--to origin.requests.urgent --json \(earlier.id), or "), "\(sentence)")
             #expect(try await stage.desk.takeAll(from: "origin.requests.urgent").isEmpty)
             let redriven = try await stage.desk.takeAll(from: "origin.requests.bulk")
             #expect(Set(redriven.map(\.properties.messageID)) == [rejected.id, bad.id])
