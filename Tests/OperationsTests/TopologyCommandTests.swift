@@ -58,10 +58,10 @@ import Testing
 
     /// It is the only way of dead letters until the new one is complete.
     @Test func theFormerWayOfDeadLettersStaysWhileAStepFails() async throws {
-        let applied = try await apply(at: "3.13.7", where: ["push.expired", "push.wait.30s.1"])
+        let applied = try await apply(at: "3.13.7", where: ["push.dead", "push.expired"])
         #expect(applied.exit.status == .exited(1))
         #expect(applied.output.contains { $0.hasPrefix("kept     push.dead to push.dlx: a step before failed") })
-        let whole = try await apply(at: "3.13.7")
+        let whole = try await apply(at: "3.13.7", where: ["push.dead"])
         #expect(whole.exit.status == .exited(0) && whole.output.contains("unbound  push.dead from push.dlx"))
     }
 

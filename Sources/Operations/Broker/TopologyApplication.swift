@@ -50,6 +50,8 @@ struct TopologyApplication {
     private let advice: TopologyAdvice
     private let report: (Step) -> Void
     private var failures = 0
+    /// Nothing can be bound to them from before.
+    private var newQueues: Set<String> = []
     /// Queues that exist with the broker's delivery limit, which only a policy turns off.
     private(set) var limitedQueues: [String] = []
 
@@ -82,7 +84,7 @@ struct TopologyApplication {
         for queue in topology.queues(at: version) {
             let bounds = topology.isBounded(queue.name) ? advice.bound(queue: queue.name, topology.results) : nil
             let isBoundedByPolicy = picture?.queues[queue.name]?.isBoundedByPolicy == true
-            var isLimited = false
+            var (isLimited, isNew) = (false, false)
             try await step("queue \(queue.name)") { admin throws(AMQPError) in
                 let exists = try await admin.queueExists(queue.name)
                 do throws(AMQPError) {
@@ -91,8 +93,10 @@ struct TopologyApplication {
                     guard let bounds, error.isAboutBounds else { throw error }
                     return isBoundedByPolicy ? .present : .kept("it has other bounds (\(error.message)); \(bounds)")
                 }
+                isNew = !exists
                 return exists ? .present : .created
             }
+            if isNew { newQueues.insert(queue.name) }
             if isLimited { limitedQueues.append(queue.name) }
         }
         // Before the others: in the order of their steps no request reaches two queues, or none.
@@ -174,7 +178,10 @@ struct TopologyApplication {
     }
 
     private mutating func unbind(_ binding: Topology.Binding, _ topology: Topology) async throws(AMQPError) {
-        if let queue = binding.queue, try await !isThere(queue) { return }
+        if let queue = binding.queue {
+            if newQueues.contains(queue) { return }
+            guard try await isThere(queue) else { return }
+        }
         guard !topology.bindings.contains(binding) else {
             failures += 1
             return report(Step(subject: binding.endText, result: .failed("this configuration needs it")))
