@@ -64,7 +64,8 @@ public struct TopologyNames: Sendable, Hashable {
             || isWaitQueue(queue)
     }
 
-    func isWaitQueue(_ queue: String) -> Bool { queue.hasPrefix("\(prefix).wait.") }
+    /// Also of a wait queue's exchange, which has its name.
+    package func isWaitQueue(_ queue: String) -> Bool { queue.hasPrefix("\(prefix).wait.") }
 
     /// Whether a queue of that name is one of this topology, or could be.
     func isOurs(_ queue: String) -> Bool { queue.hasPrefix("\(prefix).") || takenQueues.contains(queue) }

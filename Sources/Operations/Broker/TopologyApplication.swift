@@ -277,9 +277,7 @@ extension AMQPError {
 
 extension Topology.Binding {
     /// `push.requests from push.requests by #`, of one that is taken away.
-    fileprivate var endText: String {
-        "\(shownDestination) from \(exchange)" + (shownKey.isEmpty ? "" : " by \(shownKey)")
-    }
+    fileprivate var endText: String { "\(shownDestination) from \(exchange)\(keyText)" }
 }
 
 extension BrokerAdmin {

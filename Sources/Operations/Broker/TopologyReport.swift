@@ -38,6 +38,9 @@ extension Topology.Binding {
 
     /// What a message must have: a routing key, or headers.
     var shownKey: String { arguments.isEmpty ? routingKey : arguments.text }
+
+    /// ` by ` and what a message must have; empty where it takes every message.
+    var keyText: String { shownKey.isEmpty ? "" : " by \(shownKey)" }
 }
 
 extension [Topology.Argument] {

@@ -214,7 +214,7 @@ extension Topology {
 
 extension Topology.Binding {
     /// `push.requests to push.requests by #`.
-    var text: String { "\(shownDestination) to \(exchange)" + (shownKey.isEmpty ? "" : " by \(shownKey)") }
+    var text: String { "\(shownDestination) to \(exchange)\(keyText)" }
 }
 
 extension Topology.Policy {

@@ -16,7 +16,7 @@ struct WorkerPermissions: Sendable {
         takesChannelCommands = topology.takesChannelCommands
         writtenExchanges =
             [names.resultsExchange, names.deadExchange, names.quarantineQueue]
-            + topology.exchanges.map(\.name).filter { $0.hasPrefix("\(names.prefix).wait.") }
+            + topology.exchanges.map(\.name).filter(names.isWaitQueue)
             // Replies go by it.
             + (takesChannelCommands ? [""] : [])
         let besides = [names.quarantineQueue, names.expiredQueue] + (takesChannelCommands ? [names.channelsQueue] : [])

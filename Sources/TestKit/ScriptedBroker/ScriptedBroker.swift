@@ -247,9 +247,7 @@ public final class ScriptedBroker {
         while let name = next, !visited.contains(name), let exchange = self.exchange(name) {
             visited.append(name)
             var found: [ScriptedQueue] = []
-            for target in exchange.targets(
-                for: key, messageID: properties.messageID ?? "", headers: properties.headers ?? FieldTable())
-            {
+            for target in exchange.targets(for: key, properties) {
                 let (name, isExchange) = (target.destination, target.isToExchange)
                 let queues = isExchange ? route(name, key, properties) : queue(name).map { [$0] } ?? []
                 found += queues.filter { queue in !found.contains { $0 === queue } }

@@ -23,15 +23,21 @@ final class ScriptedExchange {
     }
 
     /// What is bound for a message, in the order in which it was.
-    func targets(for key: String, messageID: String, headers: FieldTable) -> [Binding] {
+    func targets(for key: String, _ properties: MessageProperties) -> [Binding] {
         switch kind {
         case .fanout: bindings
         case .direct: bindings.filter { $0.key == key }
         case .topic: targets(forTopic: Self.words(key)[...])
         // RabbitMQ has another hash, and weights.
-        case .consistentHash: bindings.isEmpty ? [] : [bindings[Int(Self.hash(messageID) % UInt64(bindings.count))]]
-        case .headers: bindings.filter { Self.matches($0.arguments, headers) }
+        case .consistentHash:
+            bindings.isEmpty
+                ? [] : [bindings[Int(Self.hash(properties.messageID ?? "") % UInt64(bindings.count))]]
+        case .headers: targets(forHeaders: properties.headers ?? FieldTable())
         }
+    }
+
+    private func targets(forHeaders headers: FieldTable) -> [Binding] {
+        bindings.filter { Self.matches($0.arguments, headers) }
     }
 
     /// Without `-with-x` RabbitMQ compares no header that begins with `x-`.
@@ -40,8 +46,8 @@ final class ScriptedExchange {
         let compared = arguments.entries.filter { entry in
             entry.name != "x-match" && (way.hasSuffix("-with-x") || !entry.name.hasPrefix("x-"))
         }
-        return way.hasPrefix("any")
-            ? compared.contains { headers[$0.name] == $0.value } : compared.allSatisfy { headers[$0.name] == $0.value }
+        let equal = compared.count { headers[$0.name] == $0.value }
+        return way.hasPrefix("any") ? equal > 0 : equal == compared.count
     }
 
     /// FNV-1a, the same in every process.
