@@ -43,7 +43,8 @@ extension TroubledBrokerTests {
                 let redrive = try await stage.deadLetters(
                     ["redrive", "--all", "--rate", "\(Self.ratePerSecond)/s", "--json"])
                 // In most rounds some have been sent, in others it may not even have begun.
-                if round % 3 != 1 { _ = try await redrive.output.line { $0.contains("redriven") } }
+                let hasBegun = round % 3 != 1
+                if hasBegun { _ = try await redrive.output.line { $0.contains("redriven") } }
                 await stage.desk.pass(.milliseconds(random.below(Self.momentMillisecondsMax)))
                 let isRestart = round % Self.roundsOfARestart == Self.roundsOfARestart - 1
                 if isRestart {
@@ -54,8 +55,10 @@ extension TroubledBrokerTests {
                 let exit = try await redrive.exit()
                 ends.append("\(isRestart ? "restart " : "")\(exit.status)")
                 if exit.status == .exited(130) {
-                    let summary = try #require(await redrive.output.allLines().last)
-                    #expect(try JSONDocument(summary).root["left"]?.int == 0)
+                    // An interrupt that precedes the first delivery ends the command without a summary.
+                    let summary = await redrive.output.allLines().last
+                    #expect(!hasBegun || summary != nil)
+                    if let summary { #expect(try JSONDocument(summary).root["left"]?.int == 0) }
                 }
                 let redriven = isRefused ? try await refuse(batch, stage) : try await finish(stage)
                 if 1..<Self.letters ~= redriven { midway += 1 }
