@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct HostsRecipeTests {
     @Test func theManualsHostsFileNamesAllThatTheCertificateDoes() throws {
-        let path = Products.file("Sources/APNSSimulator/Documentation.docc/Simulator.md")
+        let path = Products.file("Sources/Documentation/Simulator/Guide.md")
         let lines = String(decoding: try Files.bytes(of: path), as: UTF8.self).split(separator: "\n")
         let named = lines.filter { $0.hasPrefix("127.0.0.") }.flatMap { $0.split(separator: " ").dropFirst() }
         #expect(Set(named.map(String.init)) == Set(Demonstration.serverNames).subtracting(["localhost"]))

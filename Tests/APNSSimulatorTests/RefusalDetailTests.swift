@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func theManualTellsOfEach() throws {
-        let manual = try Files.lines(of: Products.file("Sources/APNSSimulator/Documentation.docc/Simulator.md"))
+        let manual = try Files.lines(of: Products.file("Sources/Documentation/Simulator/Guide.md"))
         let section = manual.drop { $0 != "## Read what was received" }.dropFirst().prefix { !$0.hasPrefix("## ") }
         let words = section.compactMap { $0.wholeMatch(of: /\| `([a-z_]+)` \| .+ \|/) }.map { String($0.output.1) }
         #expect(words.sorted() == RefusalDetail.allCases.map(\.rawValue).sorted())

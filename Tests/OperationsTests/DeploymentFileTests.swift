@@ -168,7 +168,7 @@ import YAML
         #expect(age["metricType"]?.string == "Value")
         #expect(age["metadata"]?["ignoreNullValues"]?.string == "false")
         let query = try #require(age["metadata"]?["query"]?.string)
-        let page = try Self.text("Sources/Delivery/Documentation.docc/Metrics.md")
+        let page = try Self.text("Sources/Documentation/Operators/Metrics.md")
         for name in query.matches(of: /martlet_[a-z_]+/).map({ String($0.output) }) {
             #expect(page.contains("| `\(name.replacing("_bucket", with: ""))` |"), "\(name)")
         }

@@ -16,7 +16,7 @@ import Testing
         rules = try Self.text("deploy/monitoring/alerts.yaml")
         trials = try Self.text("deploy/monitoring/alerts-test.yaml")
         dashboard = try Self.text("deploy/monitoring/dashboard.json")
-        guide = try Self.text("Sources/Delivery/Documentation.docc/Alerts.md")
+        guide = try Self.text("Sources/Documentation/Operators/Alerts.md")
     }
 
     @Test func metricsThatAreAskedForAreThere() throws {
@@ -125,7 +125,7 @@ import Testing
     }
 
     private static func families() throws -> [(name: String, type: String)] {
-        try text("Sources/Delivery/Documentation.docc/Metrics.md")
+        try text("Sources/Documentation/Operators/Metrics.md")
             .matches(of: /\n\| `(martlet_[a-z0-9_]+)` \| (counter|gauge|histogram) \|/)
             .map { (String($0.output.1), String($0.output.2)) }
     }

@@ -5,7 +5,7 @@ import Testing
 /// What operators read is what the code says.
 @Suite struct OperatorPagesTests {
     @Test func everyEventIsDocumented() throws {
-        let rows = try Files.lines(of: Products.file("Sources/Delivery/Documentation.docc/Logs.md")).filter {
+        let rows = try Files.lines(of: Products.file("Sources/Documentation/Operators/Logs.md")).filter {
             $0.hasPrefix("| `")
         }
         let documented = rows.flatMap { row in

@@ -6,7 +6,7 @@ import Testing
     private let page: ConformancePage
 
     init() throws {
-        page = try ConformancePage("Sources/Delivery/Documentation.docc/Conformance.md", columns: 4)
+        page = try ConformancePage("Sources/Documentation/Developers/Conformance.md", columns: 4)
     }
 
     @Test func everyRowStandsThereOnceInOrder() {
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func theCasesAreTheSimulators() throws {
-        let other = try ConformancePage("Sources/APNSSimulator/Documentation.docc/SimulatorConformance.md", columns: 5)
+        let other = try ConformancePage("Sources/Documentation/Simulator/Conformance.md", columns: 5)
         #expect(page.rows.map { $0.cells[1] } == other.rows.map { $0.cells[1] })
     }
 }

@@ -90,7 +90,7 @@ extension Operator {
     }
 
     private static func documented() throws -> Set<Metric> {
-        let page = try Files.lines(of: Products.file("Sources/Delivery/Documentation.docc/Metrics.md"))
+        let page = try Files.lines(of: Products.file("Sources/Documentation/Operators/Metrics.md"))
         return Set(
             page.compactMap { $0.wholeMatch(of: /\| `(martlet_\w+)` \| (\w+) \|(.*?)\| .*/) }.map { row in
                 let labels = row.output.3.matches(of: /`(\w+)`/).map { String($0.output.1) }

@@ -6,7 +6,7 @@ import Testing
     private let page: ConformancePage
 
     init() throws {
-        page = try ConformancePage("Sources/APNSSimulator/Documentation.docc/SimulatorConformance.md", columns: 5)
+        page = try ConformancePage("Sources/Documentation/Simulator/Conformance.md", columns: 5)
     }
 
     @Test func everyRowStandsThereOnceInOrder() {

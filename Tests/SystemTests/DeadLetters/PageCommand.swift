@@ -7,7 +7,7 @@ struct PageCommand {
 
     /// Those of its overview.
     static func all() throws -> [PageCommand] {
-        let page = try Files.bytes(of: Products.file("Sources/Delivery/Documentation.docc/DeadLetters.md"))
+        let page = try Files.bytes(of: Products.file("Sources/Documentation/Operators/DeadLetters.md"))
         let block = String(decoding: page, as: UTF8.self).split(separator: "\n```\n")[1]
         return ("\n" + block).split(separator: "\n$ ").map { piece in
             let lines = piece.split(separator: "\n").map(String.init)

@@ -10,13 +10,13 @@ extension ToolTests {
             ("--listen-production-channels", "2196"), ("--admin", "2199"),
         ]
 
-        private static func page(_ name: String = "Simulator") throws -> String {
+        private static func page(_ name: String = "Guide") throws -> String {
             try String(
-                decoding: Files.bytes(of: Products.file("Sources/APNSSimulator/Documentation.docc/\(name).md")),
+                decoding: Files.bytes(of: Products.file("Sources/Documentation/Simulator/\(name).md")),
                 as: UTF8.self)
         }
 
-        @Test(arguments: [("Simulator", 14), ("SimulatorRecipes", 11), ("SimulatorInCI", 2)])
+        @Test(arguments: [("Guide", 14), ("Recipes", 11), ("ContinuousIntegration", 2)])
         func `its commands print what it says`(page: String, countMin: Int) async throws {
             let blocks = GuideBlock.all(of: try Self.page(page))
             #expect(blocks.count >= countMin)
