@@ -32,8 +32,10 @@ import Testing
         for block in blocks { #expect(throws: Never.self) { try file.worker(text: Array(block.utf8)) } }
     }
 
-    @Test func theFoldersThatItNamesAreThereAndNoneIsLeftOut() throws {
-        let table = text.components(between: "## The folders", and: "Architecture:")
+    @Test func theFoldersThatArchitectureNamesExistAndNoneIsMissing() throws {
+        let page = Products.file("Sources/Documentation/Developers/Architecture.md")
+        let architecture = String(decoding: try Files.bytes(of: page), as: UTF8.self)
+        let table = architecture.components(between: "## Folders", and: "\n## ")
         let names = table.joined().components(between: "`", and: "`")
         #expect(names.count > 20)
         for name in names where !name.contains("…") {
