@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// How often a worker takes which way, by which release builds are laid out (decision 28); `deploy/profile` counts it. Only
+/// How often a worker takes which way, by which release builds are laid out (decision 28); `deploy/check/profile` counts it. Only
 /// the compiler that has written the file is sure to read it.
 #if compiler(>=6.3) && compiler(<6.4)
     let profile = Context.packageDirectory + "/Sources/martlet/martlet.profdata"
@@ -52,7 +52,7 @@ let metaSchemas: [Resource] = [
     "draft2020-12-format-assertion", "draft2020-12-content",
 ].map { .embedInCode("MetaSchemas/\($0).json") }
 
-/// libFuzzer brings its own `main`, so the fuzzer is only there for the build of `deploy/fuzz`.
+/// libFuzzer brings its own `main`, so the fuzzer is only there for the build of `deploy/check/fuzz`.
 let fuzzer: [Target] =
     Context.environment["MARTLET_FUZZ"] == nil
     ? []

@@ -8,7 +8,7 @@ import TestKit
 
         Measures beside a floor: a C program that does the least that the work could cost. Both in turns; the median of all
         samples counts. Figures of other runs say little. Build first: deploy/build, as it is shipped;
-        for instructions: deploy/simulate 100
+        for instructions: deploy/check/simulate 100
 
         end-to-end: fills a queue of a private RabbitMQ and has workers send it to apns-simulator over TLS. Of the floors,
         floor-relay consumes, publishes with confirm and acknowledges; floor-worker pushes too, and validates nothing.
@@ -63,10 +63,10 @@ import TestKit
           --quick          some seconds, whatever it holds
 
         instructions: has valgrind count what a message costs a lane between scripted peers on virtual time, which says the same
-        in every run; fails when that is over \(InstructionCount.growthPercentMax) % more than deploy/instructions says.
+        in every run; fails when that is over \(InstructionCount.growthPercentMax) % more than deploy/check/instructions says.
           --apps N         spread the messages over so many apps, each with a key of its own (1); may cost
                            \(InstructionCount.growthPercentMaxOfApps) % more
-          --accept         write what is counted to deploy/instructions instead
+          --accept         write what is counted to deploy/check/instructions instead
 
         all but soak and instructions:
           --samples N      of each (5; growth: 3)

@@ -4,11 +4,11 @@ import Testing
 
 @testable import APNSSimulator
 
-/// `deploy/simulator-texts`: what the package has of the command's options is all of them.
+/// `deploy/lib/simulator-texts`: what the package has of the command's options is all of them.
 @Suite(.timeLimit(.minutes(10))) struct SimulatorTextsTests {
     private func text(_ kind: String) async throws -> String {
         let result = try await ChildProcess.run([
-            Products.file("deploy/simulator-texts"), kind, try Products.executable("apns-simulator"),
+            Products.file("deploy/lib/simulator-texts"), kind, try Products.executable("apns-simulator"),
         ])
         #expect(result.exit.status == .exited(0) && result.errors == [], "\(result.errors)")
         return result.output.joined(separator: "\n") + "\n"

@@ -2,7 +2,7 @@ import FuzzTargets
 import Glibc
 import Testing
 
-/// What fuzzing has found to be worth a try (`deploy/fuzz`), again: under the address sanitizer leaks show as well.
+/// What fuzzing has found to be worth a try (`deploy/check/fuzz`), again: under the address sanitizer leaks show as well.
 @Suite struct CorpusTests {
     @Test(arguments: FuzzTarget.allCases)
     func everyInputEnds(_ target: FuzzTarget) throws {

@@ -11,12 +11,12 @@ import YAML
 
 @testable import Operations
 
-/// What the files of `deploy` for containers say of a worker is what it does. `deploy/check-manifests` says whether
+/// What the files of `deploy` for containers say of a worker is what it does. `deploy/check/manifests` says whether
 /// Kubernetes and Compose take them.
 @Suite struct DeploymentFileTests {
     private static let kubernetes = "deploy/kubernetes"
     private static let configurations = [
-        "deploy/compose/martlet.yaml", "deploy/kubernetes/demonstration/martlet.yaml",
+        "deploy/container/compose/martlet.yaml", "deploy/kubernetes/demonstration/martlet.yaml",
         "deploy/kubernetes/production/martlet.yaml",
     ]
 
@@ -96,7 +96,7 @@ import YAML
         #expect(monitor.root.at(pointer: "/spec/endpoints/0/path")?.string == "/metrics")
         let policy = try Self.object("NetworkPolicy", in: "base/network-policy.yaml")
         #expect(policy.root.at(pointer: "/spec/ingress/0/ports/0/port")?.string == "admin")
-        let prometheus = try YAMLDocument(Self.text("deploy/compose/prometheus.yaml")).root
+        let prometheus = try YAMLDocument(Self.text("deploy/container/compose/prometheus.yaml")).root
         #expect(prometheus.at(pointer: "/scrape_configs/0/dns_sd_configs/0/port")?.int == port)
         #expect(try Dockerfile().values("EXPOSE", of: "martlet") == ["\(port)"])
     }
@@ -133,7 +133,7 @@ import YAML
             let deployment = try Self.object("Deployment", in: "base/deployment.yaml")
             let pod = deployment.root.at(pointer: "/spec/template/spec/terminationGracePeriodSeconds")?.int
             #expect(try #require(pod) > needed, "\(path)")
-            let compose = try YAMLDocument(Self.text("deploy/compose.yaml")).root
+            let compose = try YAMLDocument(Self.text("deploy/container/compose.yaml")).root
             let text = try #require(compose.at(pointer: "/services/worker/stop_grace_period")?.string)
             #expect(try #require(text.last == "s" ? Int(text.dropLast()) : nil) > needed, "\(path)")
         }
@@ -226,10 +226,10 @@ import YAML
     // MARK: Compose and monitoring
 
     @Test func composeMountsWhatIsThere() throws {
-        let text = try Self.text("deploy/compose.yaml")
-        let files = text.matches(of: /- \.\/([^:\n]+):/).map { String($0.output.1) }
+        let text = try Self.text("deploy/container/compose.yaml")
+        let files = text.matches(of: /- (\.[^:\n]+):/).map { String($0.output.1) }
         #expect(files.count == 7)
-        for file in files { #expect(try !Files.bytes(of: Products.file("deploy/\(file)")).isEmpty) }
+        for file in files { #expect(try !Files.bytes(of: Products.file("deploy/container/\(file)")).isEmpty) }
         // Nothing of it is reached from another machine.
         let services = try #require(try YAMLDocument(text).root["services"])
         for (name, service) in services.members {
@@ -248,12 +248,12 @@ import YAML
             try #require(try YAMLDocument(Self.text(path)).root["scrape_configs"]).elements
                 .compactMap { $0["job_name"]?.string }
         }
-        #expect(try jobs("deploy/compose/prometheus.yaml") == jobs("deploy/monitoring/prometheus.yaml"))
-        #expect(try Self.text("deploy/compose/prometheus.yaml").contains("  - alerts.yaml\n"))
+        #expect(try jobs("deploy/container/compose/prometheus.yaml") == jobs("deploy/monitoring/prometheus.yaml"))
+        #expect(try Self.text("deploy/container/compose/prometheus.yaml").contains("  - alerts.yaml\n"))
     }
 
     @Test func alertsAreAnObjectToo() async throws {
-        let result = try await ChildProcess.run([Products.file("deploy/prometheus-rule")])
+        let result = try await ChildProcess.run([Products.file("deploy/monitoring/prometheus-rule")])
         #expect(result.exit.status == .exited(0), "\(result.errors)")
         let root = try YAMLDocument(result.output.joined(separator: "\n")).root
         #expect(root["kind"]?.string == "PrometheusRule")
@@ -286,7 +286,7 @@ import YAML
                 if let package = owner.output.first?.split(separator: ":").first { packages.insert(String(package)) }
             }
         }
-        let text = try Self.text("deploy/Dockerfile").replacing("\\\n", with: " ")
+        let text = try Self.text("deploy/container/Dockerfile").replacing("\\\n", with: " ")
         let installed = try #require(text.firstMatch(of: /--no-install-recommends ([^&]*)&&/)).output.1
         #expect(Set(installed.split(separator: " ").map(String.init)) == packages)
     }
@@ -323,8 +323,8 @@ import YAML
     }
 
     @Test func whatIsCopiedIsSent() throws {
-        let sent = try Files.lines(of: Products.file("deploy/Dockerfile.dockerignore")).filter { $0.hasPrefix("!") }
-            .map { String($0.dropFirst()) }
+        let sent = try Files.lines(of: Products.file("deploy/container/Dockerfile.dockerignore"))
+            .filter { $0.hasPrefix("!") }.map { String($0.dropFirst()) }
         let copied = try Dockerfile().values("COPY", of: "build").flatMap { $0.split(separator: " ").dropLast() }
         #expect(copied.count > 5)
         #expect(Set(copied.map(String.init)) == Set(sent))
@@ -369,12 +369,12 @@ import YAML
     }
 }
 
-/// The instructions of `deploy/Dockerfile`, by the stage that they stand in.
+/// The instructions of `deploy/container/Dockerfile`, by the stage that they stand in.
 private struct Dockerfile {
     private var stages: [String: [(name: String, value: String)]] = [:]
 
     init() throws {
-        let lines = try Files.lines(of: Products.file("deploy/Dockerfile")).filter { !$0.hasPrefix("#") }
+        let lines = try Files.lines(of: Products.file("deploy/container/Dockerfile")).filter { !$0.hasPrefix("#") }
         var stage = ""
         for line in lines.joined(separator: "\n").replacing("\\\n", with: "").split(separator: "\n") {
             guard let space = line.firstIndex(of: " ") else { continue }

@@ -14,7 +14,7 @@ import Testing
     ]
     private static let units = (services + ["martlet-credentials.path"]).sorted()
 
-    /// As the packages lay them out: `deploy/install-units`.
+    /// As the packages lay them out: `deploy/lib/install-units`.
     private let directory: TemporaryDirectory
     private var folder: String { directory.file("usr/lib/systemd/system") }
 
@@ -22,7 +22,7 @@ import Testing
         directory = try TemporaryDirectory("units")
         for package in ["apns-simulator", "martlet"] {
             let result = try await ChildProcess.run([
-                Products.file("deploy/install-units"), package, directory.path,
+                Products.file("deploy/lib/install-units"), package, directory.path,
             ])
             #expect(result.exit.status == .exited(0) && result.errors == [], "\(result)")
         }

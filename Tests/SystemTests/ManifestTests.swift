@@ -27,7 +27,7 @@ extension ToolTests {
                 .prefix { $0 != "---" }
             let file = try directory.write("printed.yaml", (cluster + ["---"] + printed.output).joined(separator: "\n"))
             let result = try await ChildProcess.run(
-                [Products.file("deploy/check-manifests"), file], within: .seconds(280))
+                [Products.file("deploy/check/manifests"), file], within: .seconds(280))
             #expect(result.exit.status == .exited(0), "\((result.output + result.errors).joined(separator: "\n"))")
         }
     }

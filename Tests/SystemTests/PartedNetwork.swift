@@ -2,7 +2,7 @@ import Glibc
 import TestKit
 
 /// Has packets between the nodes of a cluster lost without a word, as a network does: by rules of iptables, in a network
-/// of this process's own, which `deploy/try-cluster` makes where it is root.
+/// of this process's own, which `deploy/trial/cluster` makes where it is root.
 struct PartedNetwork {
     static let isThere = Glibc.getenv("MARTLET_OWN_NETWORK") != nil
 

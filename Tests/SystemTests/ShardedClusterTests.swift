@@ -5,7 +5,7 @@ import Testing
 
 extension SystemTests {
     /// Four shards on a cluster of three nodes, two workers, and what may happen to a node or a worker: every message is
-    /// told, and none is lost. All tests have one cluster. Run by `deploy/try-cluster`, since it takes minutes.
+    /// told, and none is lost. All tests have one cluster. Run by `deploy/trial/cluster`, since it takes minutes.
     @Suite(.serialized, .enabled(if: LongForm.isOn || Glibc.getenv("MARTLET_CLUSTER") != nil)) struct ShardedCluster {
         private static let nodes = Task {
             try await PrivateCluster(

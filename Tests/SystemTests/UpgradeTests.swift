@@ -8,7 +8,7 @@ private let earlierMartlet = getenv("MARTLET_BEFORE").map { String(cString: $0) 
 
 extension SystemTests {
     /// Workers of an earlier version and of this one take each other's place, forth and back, under load.
-    /// `deploy/try-upgrade` builds the earlier one.
+    /// `deploy/trial/upgrade` builds the earlier one.
     @Suite(.enabled(if: earlierMartlet != nil)) struct Upgrade {
         private static let requestsPerSecond = 300
         /// So many are told until something changes.

@@ -1,9 +1,9 @@
 import TestKit
 import Testing
 
-/// `deploy/memory-limit`, which guards the test runner's memory.
+/// `deploy/check/memory-limit`, which guards the test runner's memory.
 @Suite struct MemoryLimitTests {
-    private static let limit = "\(Products.file("deploy/memory-limit")) 100"
+    private static let limit = "\(Products.file("deploy/check/memory-limit")) 100"
     /// Holds 200 MB.
     private static let large = "python3 -c 'x = bytearray(200_000_000)'"
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A RabbitMQ of its own: free ports, loopback only, a temporary directory; started and ended by `deploy/private-broker`,
+/// A RabbitMQ of its own: free ports, loopback only, a temporary directory; started and ended by `deploy/broker/start`,
 /// which ends it also when this process dies.
 public actor PrivateBroker {
     /// `amqp://guest:guest@127.0.0.1:PORT/`
@@ -38,7 +38,7 @@ public actor PrivateBroker {
         certificate: (certificate: String, key: String)? = nil, hasManagement: Bool = false,
         plugins: [String] = [], settings: [String] = [], joining first: PrivateBroker? = nil, group: Int? = nil
     ) async throws(ProcessError) {
-        var command = [Products.file("deploy/private-broker")]
+        var command = [Products.file("deploy/broker/start")]
         if let certificate { command += ["--tls", certificate.certificate, certificate.key] }
         if hasManagement { command.append("--management") }
         for plugin in plugins { command += ["--plugin", plugin] }
@@ -50,7 +50,7 @@ public actor PrivateBroker {
         guard let url = ready["url"], let port = url.split(separator: ":").last.flatMap({ UInt16($0.dropLast()) }),
             let distributionPort = ready["distribution_port"].flatMap({ UInt16($0) }),
             let pid = ready["pid"].flatMap({ pid_t($0) }), let directory = ready["dir"]
-        else { throw ProcessError("private-broker said \(ready)") }
+        else { throw ProcessError("deploy/broker/start printed \(ready)") }
         self.url = url
         self.port = port
         self.distributionPort = distributionPort

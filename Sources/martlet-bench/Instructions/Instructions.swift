@@ -5,7 +5,7 @@ import TestKit
 /// Has callgrind count what a message costs a lane.
 struct Instructions {
     /// What was accepted: one place, for all who measure.
-    static let acceptedPath = Products.file("deploy/instructions")
+    static let acceptedPath = Products.file("deploy/check/instructions")
     private static let secondsMax = 300
 
     let options: InstructionOptions
@@ -13,7 +13,7 @@ struct Instructions {
     func run() async throws -> InstructionReport {
         guard martlet_has_callgrind() != 0 else {
             throw ProcessError(
-                "this was built without valgrind's header: deploy/install-packages test, then build it again")
+                "this was built without valgrind's header: deploy/lib/install-packages test, then build it again")
         }
         let count = try await count(apps: options.apps)
         return InstructionReport(

@@ -1,7 +1,7 @@
 import TestKit
 import Testing
 
-/// Whether `deploy/old-mistakes` can put them back.
+/// Whether `deploy/check/regressions` can put them back.
 @Suite struct OldMistakesTests {
     @Test func everyPatchFitsTheSources() async throws {
         let folder = Products.file("Tests/DeliveryTests/Simulation/Mistakes")

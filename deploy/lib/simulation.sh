@@ -1,0 +1,32 @@
+# Builds and runs the simulation alone, optimised: sourced by deploy/check/simulate and deploy/check/regressions.
+# shellcheck shell=bash
+
+# The tests of Delivery and what they are made of, in a package of its own; maybe another target with them.
+simulation_package() { # FOLDER [TARGET]
+  {
+    cat Package.swift
+    printf '\nvar needed: Set = ["DeliveryTests"%s]\n' "${2:+, \"$2\"}"
+    cat << 'END'
+for target in package.targets.reversed() where needed.contains(target.name) {
+    for case .byNameItem(let name, _) in target.dependencies { needed.insert(name) }
+}
+package.targets = package.targets.filter { needed.contains($0.name) }
+package.products = []
+END
+  } > "$1/Package.swift.new"
+  # The same text again would have all be planned anew.
+  cmp -s "$1/Package.swift.new" "$1/Package.swift" || mv "$1/Package.swift.new" "$1/Package.swift"
+  rm -f "$1/Package.swift.new"
+}
+
+simulation_build() { # FOLDER LABEL
+  step "$2" "$1/build.log" swift build --package-path "$1" -c release --build-tests -Xswiftc -enable-testing
+}
+
+# Seeds, one after the other; the lines that name those that fail. Takes the place of the shell that it is called in.
+simulation_run() { # FOLDER FIRST COUNT
+  local runner
+  runner=("$1"/.build/release/*PackageTests.xctest)
+  exec env MARTLET_SEED_FIRST="$2" MARTLET_SEEDS="$3" "${runner[0]}" --testing-library swift-testing \
+    --filter '^DeliveryTests\.SimulationTests/whatIsPromised' 2>&1
+}
