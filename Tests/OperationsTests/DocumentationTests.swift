@@ -14,7 +14,7 @@ import Testing
 
     @Test func linksLeadToFilesAndHeadings() throws {
         let links = pages.values.flatMap(\.links)
-        #expect(links.count > 150)
+        #expect(links.count > 100)
         for link in links {
             #expect(access(Products.file(link.path), F_OK) == 0, "\(link)")
             guard let anchor = link.anchor else { continue }
