@@ -40,9 +40,16 @@ extension SimulationJudge {
                 since = since + .seconds(report.settings.holdSecondsMax + Self.lastHoldSeconds)
             }
             if message.app == report.settings.limitedApp { since = since + turns(of: message.app) }
-            let isHeldLong = publish.at.duration(to: since) >= Self.long
+            let isHeldLong =
+                publish.at.duration(to: since) >= Self.long || canSkipToTheLongestRound(message, by: told)
             let afterHolding = isHeldLong ? Self.afterLongHolding : Self.afterHolding
             return since + (isHeld ? afterHolding : Self.usual) + waits(publish, result) + quarantine(publish)
+        }
+
+        /// The rounds of a held request become shorter as its expiration comes near. If a worker's clock is then set back, the
+        /// request has time for the longest round, although ten rounds have taken less than `long`.
+        private func canSkipToTheLongestRound(_ message: SimulatedMessage, by told: MonotonicTime) -> Bool {
+            message.kind == .perishable && report.disturbances.contains { $0.isOfClocks && $0.begins <= told }
         }
 
         /// All messages of an app with limits, if a single lane has them, and as long again: turns are planned for some that

@@ -170,7 +170,7 @@ struct SimulationJudge {
 }
 
 extension Disturbance {
-    fileprivate var isOfClocks: Bool {
+    var isOfClocks: Bool {
         switch kind {
         case .clockWrong, .suspended: true
         default: false
