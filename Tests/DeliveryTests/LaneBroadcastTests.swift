@@ -58,6 +58,17 @@ import Testing
         #expect(scene.rig.deadLetters.isEmpty)
     }
 
+    @Test func theResultOfADuplicateHasNoTokenStateEither() throws {
+        let scene = try Self.scene()
+        for _ in 0..<2 {
+            let results = scene.results
+            scene.rig.request(Self.message(0, Self.newest, expiration: 9_999_999_999))
+            try #require(scene.rig.run { scene.results == results + 1 })
+        }
+        let duplicate = try #require(try Self.results(scene).map(\.root).first { $0["duplicate"]?.bool == true })
+        #expect(duplicate["outcome"]?.string == "accepted" && duplicate["token_state"] == nil)
+    }
+
     /// Rows 126 to 129: what APNs has against one message.
     @Test(arguments: [
         (String(repeating: "abcd", count: 17), Int64?.none, "BadChannelId"),

@@ -85,6 +85,25 @@ import Testing
         #expect(message.priority == nil)
     }
 
+    @Test func aDeadLetterSaysHowLongItsRequestWasHeld() {
+        let reason = DeadLetterReason("held", "unreachable", "It was held.")
+        let message = DeadLetterMessage.make(
+            for: record([
+                "push-retry-rounds": 7, "push-attempt": 2, "push-first-tried-at": 1, "push-hold-rounds": 4,
+                "push-held-since": 2, "push-wait-id": 5,
+            ]),
+            Conclusion(outcome: .rejected, deadLetter: reason), because: reason, AppDirectory([]),
+            failedAtMilliseconds: 9, exchange: "push.dead", worker: Self.worker)
+        expect(
+            message, to: "push.dead", "dead.held.unreachable.-",
+            [
+                "push-outcome": "rejected", "push-reason-class": "held", "push-reason-code": "unreachable",
+                "push-reason": "It was held.", "push-apns-id": .string(Self.id), "push-attempt": 2,
+                "push-possible-duplicate": false, "push-first-tried-at": 1, "push-hold-rounds": 4,
+                "push-held-since": 2, "push-failed-at": 9,
+            ] + Self.origin + ["push-retry-rounds": 7])
+    }
+
     private static let forged: FieldTable = [
         "push-origin-queue": "push.requests.other", "push-origin-exchange": "elsewhere",
         "push-origin-routing-key": "other", "push-original-message-id": "other",

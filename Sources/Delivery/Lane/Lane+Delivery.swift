@@ -84,7 +84,7 @@ extension Lane {
         // At once, or the first might end before.
         case .busy: Task.immediate { await waitForFirst(sending, arrival, record) }
         // Of APNs' answer to the first no more is remembered.
-        case .accepted: settleCopy(.accepted, record)
+        case .accepted: settleCopy(record.isBroadcast ? .acceptedBroadcast : .accepted, record)
         case .done: acknowledgeCopy(record)
         }
     }

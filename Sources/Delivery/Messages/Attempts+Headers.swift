@@ -49,6 +49,11 @@ extension FieldTable {
             append(MessageHeaderName.waitIDBefore, .integer(Int64(before.waitID)))
             append(MessageHeaderName.deliveriesBefore, .integer(Int64(before.deliveries)))
         }
+        appendTimes(of: attempts)
+    }
+
+    /// When the first attempt that counts failed, and since when and how often the request has been held.
+    mutating func appendTimes(of attempts: Attempts) {
         if let time = attempts.firstTriedAtMilliseconds { append(MessageHeaderName.firstTriedAt, .integer(time)) }
         if let time = attempts.heldSinceMilliseconds {
             append(MessageHeaderName.holds, .integer(Int64(attempts.holds)))

@@ -29,6 +29,7 @@ enum DeadLetterMessage {
         if let id = record.id { message.headers.append(MessageHeaderName.apnsID, .string(id.description)) }
         message.headers.append(MessageHeaderName.attempt, .integer(Int64(record.attemptsMade)))
         message.headers.append(MessageHeaderName.possibleDuplicate, .boolean(record.attempts.possibleDuplicate))
+        message.headers.appendTimes(of: record.attempts)
         if let first = record.delivery.properties.header(MessageHeaderName.firstFailedAt)?.integerValue {
             message.headers.append(MessageHeaderName.firstFailedAt, .integer(first))
         }

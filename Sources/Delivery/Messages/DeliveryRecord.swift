@@ -52,6 +52,10 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
         case channel(ArraySlice<UInt8>)
     }
 
+    var isBroadcast: Bool {
+        if case .channel = target { true } else { false }
+    }
+
     /// This try reached, or may have reached, APNs.
     func sent(atMilliseconds time: Int64) {
         sentAtMilliseconds = time

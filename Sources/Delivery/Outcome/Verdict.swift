@@ -12,6 +12,9 @@ indirect enum Verdict: Sendable, Hashable {
     static let accepted = conclude(
         Conclusion(outcome: .accepted, answer: Conclusion.Answer(status: 200), tokenState: .valid))
 
+    /// Of the duplicate of a broadcast: no device token has a state.
+    static let acceptedBroadcast = conclude(Conclusion(outcome: .accepted, answer: Conclusion.Answer(status: 200)))
+
     /// APNs has it.
     var isAccepted: Bool {
         if case .conclude(let conclusion) = self { conclusion.outcome == .accepted } else { false }
