@@ -24,8 +24,9 @@ import Testing
     }
 
     private static let operatorsPermissions =
-        #"'martlet-operator' '^(a\.b\.watch\..*)$' '^(a\.b\.watch\..*|a\.b\.requests|amq\.default)$' "#
-        + #"'^(a\.b\.watch\..*|a\.b\.dead|a\.b\.results|a\.b\.dlx\.rest)$'"#
+        #"'martlet-operator' '^(a\.b\.watch\..*)$' "#
+        + #"'^(a\.b\.watch\..*|a\.b\.requests|a\.b\.results|a\.b\.unrouted|amq\.default)$' "#
+        + #"'^(a\.b\.watch\..*|a\.b\.dead|a\.b\.results|a\.b\.dlx\.rest|a\.b\.unrouted|a\.b\.wait\..*)$'"#
     private static let declarersPermissions =
         #"'martlet-topology' '^(a\.b\..*|a\.b\.requests)$' '^(a\.b\..*|a\.b\.requests|amq\.default)$' "#
         + #"'^(a\.b\..*|a\.b\.requests)$'"#
@@ -109,5 +110,20 @@ import Testing
         #expect(redriven.exit.status == .exited(0), "\(redriven.errors)")
         let requests = try await BrokerClients.withAdmin(broker.url) { try await $0.status(ofQueue: "roles.requests") }
         #expect(requests.messages == 2, "the producer's, and the one that was redriven")
+
+        _ = try await BrokerClients.publish(
+            [
+                OutgoingMessage(
+                    exchange: "roles.wait.1h.1", routingKey: "roles.requests", body: body, messageID: "two"),
+                OutgoingMessage(
+                    exchange: "roles.unrouted", routingKey: "result.accepted.x", body: body, messageID: "three"),
+            ], to: broker.url)
+        for arguments in [["waits", "bring-back"], ["unrouted", "replay"]] {
+            let resent = try await ChildProcess.run(
+                [Products.executable("martlet")] + arguments
+                    + ["--all", "--json", "--url", url("operator"), "--prefix", "roles"])
+            let counts = try JSONDocument(#require(resent.output.last, "\(resent.errors)")).root
+            #expect(resent.exit.status == .exited(0) && counts["left"]?.int == 0, "\(resent.output) \(resent.errors)")
+        }
     }
 }

@@ -38,16 +38,19 @@ struct BrokerRole: Sendable, Equatable {
             read: Topology.anyOf([Topology.escaped(names.resultsQueue)]))
     }
 
-    /// A dead letter goes straight to the queue that it came from, and who watches has a queue of their own, bound to what
-    /// they see.
+    /// Requests go to their queue through the default exchange, results through their own. `martlet watch` and `martlet
+    /// unrouted replay` bind a queue of their own to an exchange, which takes the right to read the exchange.
     private static func operatorOf(_ names: TopologyNames) -> BrokerRole {
         let own = Topology.escaped(ResultsQueue.namePrefix(names)) + ".*"
-        let seen = [names.deadQueue, names.resultsExchange, names.otherDeadLettersExchange]
+        let waits = Topology.escaped("\(names.prefix).wait.") + ".*"
+        let written = [names.requestsExchange, names.resultsExchange, names.unroutedExchange]
+        let read = [names.deadQueue, names.resultsExchange, names.otherDeadLettersExchange, names.unroutedQueue]
         return BrokerRole(
-            user: "martlet-operator", purpose: "martlet dead-letters, martlet watch, martlet publish --wait",
+            user: "martlet-operator",
+            purpose: "martlet dead-letters, waits, unrouted and watch, martlet publish --wait",
             configure: Topology.anyOf([own]),
-            write: Topology.anyOf([own, Topology.escaped(names.requestsExchange), defaultExchange]),
-            read: Topology.anyOf([own] + seen.map(Topology.escaped)))
+            write: Topology.anyOf([own] + written.map(Topology.escaped) + [defaultExchange]),
+            read: Topology.anyOf([own] + read.map(Topology.escaped) + [waits]))
     }
 
     /// Who declares a queue with a dead-letter exchange needs to read the queue and to write to the exchange, who binds a
