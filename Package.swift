@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// How often a worker takes which way, by which release builds are laid out (decision 28); `deploy/check/profile` counts it. Only
-/// the compiler that has written the file is sure to read it.
+/// How often a worker takes which way, by which release builds are laid out (decision 28); `deploy/check/profile` counts it.
+/// Only the compiler that has written the file is sure to read it.
 #if compiler(>=6.3) && compiler(<6.4)
     let profile = Context.packageDirectory + "/Sources/martlet/martlet.profdata"
     let isCounting = Context.environment["MARTLET_PROFILE"] != nil
