@@ -41,26 +41,14 @@ import Testing
         for name in names where !name.contains("…") {
             #expect(access(Products.file(name), F_OK) == 0, "\(name)")
         }
-        for folder in try Self.folders(in: "Sources") {
+        let folders = try Files.names(in: Products.file("Sources")).map { "Sources/\($0)" }
+        #expect(folders.count > 15)
+        for folder in folders {
             let isNamed = names.contains { name in
                 name.hasSuffix("…") ? folder.hasPrefix(name.dropLast()) : folder == name
             }
             #expect(isNamed, "\(folder)")
         }
-    }
-
-    private static func folders(in folder: String) throws -> [String] {
-        let directory = try #require(opendir(Products.file(folder)))
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { name in
-                String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if entry.pointee.d_type == UInt8(DT_DIR), !name.hasPrefix(".") { names.append("\(folder)/\(name)") }
-        }
-        #expect(names.count > 15)
-        return names
     }
 }
 
