@@ -39,7 +39,7 @@ public class BrokerChannel {
     private var backoff: Backoff
     private var retryTimer: TimerToken?
     private var deadlineTimer: TimerToken?
-    private let readyWaiters = Waiters<AMQPError?>()
+    private let readyWaiters = ContinuationList<AMQPError?>()
     private var closeWaiters: [UnsafeContinuation<Void, Never>] = []
     private var isClosing = false
 

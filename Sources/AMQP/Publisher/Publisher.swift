@@ -54,7 +54,7 @@ public final class Publisher: BrokerChannel {
     private var missing = MissingExchanges()
     /// For exchanges that are missing.
     private var waitingAlone = FIFO<Waiting>()
-    private var timer: (token: TimerToken, at: MonotonicTime)?
+    private let timer: DeadlineTimer
     /// When the broker last confirmed or refused something, or began to take messages: while it takes none, as in an alarm,
     /// there is nothing to wait for.
     private var answeredAt: MonotonicTime
@@ -83,6 +83,7 @@ public final class Publisher: BrokerChannel {
         assembler = ContentAssembler(bodyBytesMax: configuration.messageBytesMax)
         (readyAt, answeredAt) = (connection.loop.now.monotonic, connection.loop.now.monotonic)
         userID = connection.configuration.userID
+        timer = DeadlineTimer(on: connection.loop)
         super.init(on: connection, ownsConnection: ownsConnection)
     }
 
@@ -180,16 +181,7 @@ public final class Publisher: BrokerChannel {
     private var confirmTimeout: Duration { .seconds(configuration.confirmTimeoutSeconds) }
 
     private func setTimer(_ time: MonotonicTime) {
-        if let timer {
-            guard time < timer.at else { return }
-            loop.cancel(timer.token)
-        }
-        timer = (
-            loop.schedule(at: time) { [self] in
-                timer = nil
-                endOverdue()
-            }, time
-        )
+        timer.arm(at: time, for: self) { $0.endOverdue() }
     }
 
     private func endOverdue() {
@@ -253,8 +245,7 @@ public final class Publisher: BrokerChannel {
             (readyAt, answeredAt) = (loop.now.monotonic, loop.now.monotonic)
             sendWaiting()
         case .closed:
-            if let timer { loop.cancel(timer.token) }
-            timer = nil
+            timer.cancel()
             // The closure usually retains the publisher's owner.
             onUserIDRefused = { _ in }
             while let first = waiting.popFirst() ?? waitingAlone.popFirst() {

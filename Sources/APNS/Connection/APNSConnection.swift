@@ -61,7 +61,7 @@ final class APNSConnection: HTTP2ClientDelegate {
     /// Why the connection was given up here.
     private var failure: TransportError?
     // Each is nil while it is not running.
-    private var requestTimer: (token: TimerToken, at: MonotonicTime)?
+    private let requestTimer: DeadlineTimer
     private var phaseTimer: TimerToken?
     private var idleTimer: TimerToken?
     private var pingTimer: TimerToken?
@@ -77,6 +77,7 @@ final class APNSConnection: HTTP2ClientDelegate {
         headers = RequestHeaders(authority: Array(configuration.authority.utf8))
         tokenUse = TokenUse(configuration.token)
         lastActivity = loop.now.monotonic
+        requestTimer = DeadlineTimer(on: loop)
         super.init()
         let limits = HTTP2Limits(
             streamsMax: configuration.streamsMax, responseBodyBytesMax: configuration.answerBytesMax)
@@ -179,8 +180,7 @@ final class APNSConnection: HTTP2ClientDelegate {
     }
 
     override func closed(_ error: TransportError?) {
-        if let requestTimer { loop.cancel(requestTimer.token) }
-        requestTimer = nil
+        requestTimer.cancel()
         cancel(&phaseTimer)
         cancel(&idleTimer)
         cancel(&pingTimer)
@@ -189,19 +189,14 @@ final class APNSConnection: HTTP2ClientDelegate {
         pool?.connectionClosed(self, failure ?? error, goAwayReason: goAwayReason)
     }
 
-    /// One timer for all: it may fire when what it was for has been answered, but never late.
     private func armRequestTimer() {
         guard let deadline = deadlines.next else { return }
-        if let requestTimer {
-            guard deadline < requestTimer.at else { return }
-            loop.cancel(requestTimer.token)
-        }
-        let token = loop.schedule(at: deadline) { [self] in
-            requestTimer = nil
-            while let slot = deadlines.popDue(loop.now.monotonic) { timedOut(slot) }
-            armRequestTimer()
-        }
-        requestTimer = (token, deadline)
+        requestTimer.arm(at: deadline, for: self) { $0.endOverdueRequests() }
+    }
+
+    private func endOverdueRequests() {
+        while let slot = deadlines.popDue(loop.now.monotonic) { timedOut(slot) }
+        armRequestTimer()
     }
 
     /// No answer in time: resets the stream and ends its push, which APNs may have processed if the whole request left.

@@ -51,8 +51,8 @@ public final class APNSPool {
     private var block = HeaderBlock()
     private var isAccepting = true
     private var isTokenMissing = false
-    private var waitTimer: (token: TimerToken, time: MonotonicTime)?
-    private var openTimer: (token: TimerToken, time: MonotonicTime)?
+    private let waitTimer: DeadlineTimer
+    private let openTimer: DeadlineTimer
     private var shrinkTimer: TimerToken?
 
     /// - Parameters:
@@ -67,6 +67,8 @@ public final class APNSPool {
         self.configuration = configuration
         self.log = log
         self.metrics = metrics
+        waitTimer = DeadlineTimer(on: loop)
+        openTimer = DeadlineTimer(on: loop)
         self.tokens = configuration.credential.key.map { PoolTokens($0, configuration.token, tokens) }
         resends = ResendPolicy(resendsMax: configuration.resendsMax)
         machine = PoolMachine(
@@ -118,8 +120,8 @@ public final class APNSPool {
         while let push = waiting.popAny() { end(push, .notSent(.draining)) }
         for push in takeTokenless() { end(push, .notSent(.draining)) }
         finishRefused()
-        cancel(&waitTimer)
-        cancel(&openTimer)
+        waitTimer.cancel()
+        openTimer.cancel()
         if let shrinkTimer { loop.cancel(shrinkTimer) }
         shrinkTimer = nil
     }
@@ -166,7 +168,7 @@ public final class APNSPool {
         loop.assertOnLoop()
         while let push = waiting.popAny() { end(push, .notSent(.noConnection)) }
         for push in takeTokenless() { end(push, .notSent(.noConnection)) }
-        cancel(&waitTimer)
+        waitTimer.cancel()
     }
 
     /// Leaves the connections that there are; pushes from now on get new ones.
@@ -276,17 +278,14 @@ public final class APNSPool {
         openConnections()
     }
 
-    /// One timer for all: it may fire when what it was for waits no more, but never late.
     private func armWaitTimer() {
         guard let deadline = waiting.next else { return }
-        if let waitTimer, waitTimer.time <= deadline { return }
-        cancel(&waitTimer)
-        let token = loop.schedule(at: deadline) { [self] in
-            waitTimer = nil
-            while let push = waiting.popDue(loop.now.monotonic) { endUnsent(push, .noConnection) }
-            armWaitTimer()
-        }
-        waitTimer = (token, deadline)
+        waitTimer.arm(at: deadline, for: self) { $0.endOverdue() }
+    }
+
+    private func endOverdue() {
+        while let push = waiting.popDue(loop.now.monotonic) { endUnsent(push, .noConnection) }
+        armWaitTimer()
     }
 
     /// Gives what waits to the connections as far as they take it.
@@ -320,21 +319,11 @@ public final class APNSPool {
                 hasShared: waiting.hasShared, isHigh: isHigh, hasFresh: waiting.hasFresh)
             switch machine.nextOpening(demand, loop.now.monotonic) {
             case .none: return
-            case .later(let time): return openLater(time)
+            case .later(let time): return openTimer.arm(at: time, for: self) { $0.openConnections() }
             case .leave(let slot): connections[slot]?.drain()
             case .open(let slot): open(slot)
             }
         }
-    }
-
-    private func openLater(_ time: MonotonicTime) {
-        if let openTimer, openTimer.time <= time { return }
-        cancel(&openTimer)
-        let token = loop.schedule(at: time) { [self] in
-            openTimer = nil
-            openConnections()
-        }
-        openTimer = (token, time)
     }
 
     /// Leaves connections that are not needed any more.
@@ -413,7 +402,7 @@ public final class APNSPool {
     /// What waits would hear the same on every connection.
     private func refused(_ refusal: CertificateRefusal) {
         while let push = waiting.popAny() { end(push, .notSent(.certificateRefused(refusal))) }
-        cancel(&waitTimer)
+        waitTimer.cancel()
         onEvent(.certificateRefused(refusal))
     }
 
@@ -542,10 +531,5 @@ public final class APNSPool {
 
     private func freshEnded(on connection: APNSConnection, isAccepted: Bool) {
         for slot in machine.freshEnded(connection.slot, isAccepted: isAccepted) { connections[slot]?.drain() }
-    }
-
-    private func cancel(_ timer: inout (token: TimerToken, time: MonotonicTime)?) {
-        if let timer { loop.cancel(timer.token) }
-        timer = nil
     }
 }

@@ -1,4 +1,3 @@
-import AMQP
 import EventLoop
 
 /// The held requests of a lane that wait until its pace lets them move to a wait queue. The prefetch limits how many there

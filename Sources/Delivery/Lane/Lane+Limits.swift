@@ -69,21 +69,14 @@ extension Lane {
         conclude(sending, by: .requeue, record)
     }
 
-    /// One timer for all: it may fire when whom it was for waits no more, but never late.
     private func scheduleCall() {
         guard let time = limits.nextCall else { return }
-        if let timer = turns.timer {
-            guard time < timer.time else { return }
-            loop.cancel(timer.token)
-        }
-        let token = loop.schedule(at: time) {
-            self.assumeIsolated { lane in
-                lane.turns.timer = nil
+        turns.timer.arm(at: time, for: self) {
+            $0.assumeIsolated { lane in
                 for app in lane.limits.appsWaiting { lane.callWaiting(app) }
                 lane.scheduleCall()
             }
         }
-        turns.timer = (token, time)
     }
 
     /// Whoever waits for a turn goes back to the broker, which has no other use for what this lane knows of turns.
@@ -93,7 +86,7 @@ extension Lane {
         for app in apps {
             while let (sending, record) = turns.takeFirst(app) { conclude(sending, by: .requeue, record) }
         }
-        if let timer = turns.timer.take() { loop.cancel(timer.token) }
+        turns.timer.cancel()
         if let timer = turns.reviewTimer.take() { loop.cancel(timer) }
     }
 

@@ -121,7 +121,7 @@ public actor Lane {
         availability = RouteAvailability(endpointCount: breakers.endpointCount)
         held = HeldRequests(pace: HoldPace(laneCount: configuration.laneCount))
         limits = configuration.limits
-        turns = WaitingTurns(appCount: configuration.apps.count)
+        turns = WaitingTurns(appCount: configuration.apps.count, loop: loop)
     }
 
     /// Connects and begins to take messages.

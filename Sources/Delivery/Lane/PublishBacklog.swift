@@ -5,7 +5,7 @@ struct PublishBacklog {
     private(set) var count = 0
     var outage = Outage()
     /// Of publishes before they are repeated. A drain ends them.
-    let pauses = Waiters<Void>()
+    let pauses = ContinuationList<Void>()
     private var held: [DeliveryRecord] = []
 
     mutating func begin() {

@@ -1,4 +1,3 @@
-import AMQP
 import EventLoop
 
 /// The messages that wait in a lane for a turn of their app, in the order in which `AppLimits` has them.
@@ -10,11 +9,14 @@ struct WaitingTurns {
     /// Whether those that wait are being called.
     var isCalling = false
     /// For the next that is to be called.
-    var timer: (token: TimerToken, time: MonotonicTime)?
+    let timer: DeadlineTimer
     /// Until it is looked which apps are no longer limited.
     var reviewTimer: TimerToken?
 
-    init(appCount: Int) { waiting = Array(repeating: FIFO(), count: appCount) }
+    init(appCount: Int, loop: EventLoop) {
+        waiting = Array(repeating: FIFO(), count: appCount)
+        timer = DeadlineTimer(on: loop)
+    }
 
     mutating func add(_ sending: Sending, _ record: DeliveryRecord) {
         waiting[sending.notification.app].append((sending, record))

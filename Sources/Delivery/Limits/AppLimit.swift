@@ -1,4 +1,3 @@
-import AMQP
 import EventLoop
 
 /// Says when pushes of one app that has limits may leave one lane. A message whose turn is near waits for it here, if few

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import AMQP
+@testable import EventLoop
 
 @Suite struct FIFOTests {
     /// As long as it is never empty, it has no other occasion to forget what was taken.

@@ -1,5 +1,7 @@
-/// Those who wait to be told something, each for a limited time. For the loop's thread alone.
-public final class Waiters<Value: Sendable> {
+/// The tasks that wait for one value, each for a limited time.
+///
+/// Loop-bound.
+public final class ContinuationList<Value: Sendable> {
     private final class Waiter {
         var continuation: UnsafeContinuation<Value, Never>?
 
@@ -10,10 +12,10 @@ public final class Waiters<Value: Sendable> {
 
     public init() {}
 
-    /// Returns what `resume` is called with, or after `delay` what `late` says then.
-    public func wait(on loop: EventLoop, for delay: Duration, late: @escaping () -> Value) async -> Value {
+    /// Returns the value of the next `resume(returning:)`, or that of `timeoutValue` once `delay` has passed.
+    public func wait(on loop: EventLoop, for delay: Duration, timeoutValue: @escaping () -> Value) async -> Value {
         let waiter = Waiter()
-        let timer = loop.schedule(after: delay) { waiter.resume(late()) }
+        let timer = loop.schedule(after: delay) { waiter.resume(timeoutValue()) }
         waiters.append(waiter)
         let value = await withUnsafeContinuation { waiter.continuation = $0 }
         loop.cancel(timer)
@@ -21,7 +23,7 @@ public final class Waiters<Value: Sendable> {
         return value
     }
 
-    /// To all that wait now.
+    /// Resumes all tasks that wait now.
     public func resume(returning value: Value) {
         let resumed = waiters
         waiters = []
