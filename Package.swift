@@ -80,24 +80,25 @@ let package = Package(
         clibrary("CValgrind"),
 
         library("Hashing", []),
-        library("TerminalText", []),
+        library("Threads", ["CLinux"]),
+        library("Text", []),
         .target(name: "CSwiftJobs"),
-        library("EventLoop", ["CLinux", "CSwiftJobs", "Hashing"]),
-        library("Telemetry", ["CLinux", "TerminalText"]),
+        library("EventLoop", ["CLinux", "CSwiftJobs", "Hashing", "Threads"]),
+        library("Telemetry", ["CLinux", "Text", "Threads"]),
         .target(name: "COpenSSLAtExit", dependencies: ["COpenSSL"]),
         library("Crypto", ["COpenSSL", "COpenSSLAtExit"]),
         library("TLS", ["EventLoop", "Crypto", "COpenSSL"]),
 
         library("AMQP", ["EventLoop", "Hashing", "CRabbitMQ"]),
         library("HTTP2", ["EventLoop", "CNGHTTP2"]),
-        library("AdminHTTP", ["EventLoop", "TerminalText", "CMicroHTTPD"]),
+        library("AdminHTTP", ["EventLoop", "Text", "CMicroHTTPD"]),
         // Needs libcurl's header (libcurl4-openssl-dev), not the library (decision 30).
         .target(name: "CCURL"),
         library("HTTPClient", ["CCURL"]),
         library("HTTPProxy", ["EventLoop"]),
 
-        library("JSON", ["Hashing", "TerminalText"]),
-        library("JSONSchema", ["JSON", "Hashing", "CPCRE2"], resources: metaSchemas),
+        library("JSON", ["Hashing", "Text"]),
+        library("JSONSchema", ["JSON", "Hashing", "Text", "CPCRE2"], resources: metaSchemas),
         library("YAML", ["JSON", "CYAML"]),
 
         library("FuzzTargets", ["JSON", "JSONSchema"]),
@@ -109,7 +110,7 @@ let package = Package(
             "Delivery",
             [
                 "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "TLS", "Crypto", "Telemetry",
-                "Hashing", "TerminalText",
+                "Hashing", "Text", "Threads",
             ],
             resources: ["notification.schema.json", "channel-command.schema.json"].map { .embedInCode("Schemas/\($0)") }
         ),
@@ -117,7 +118,8 @@ let package = Package(
             "Operations",
             [
                 "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "YAML", "TLS", "Crypto",
-                "Telemetry", "HTTPClient", "HTTPProxy", "HTTP2", "AdminHTTP", "CLinux", "TerminalText",
+                "Telemetry", "HTTPClient", "HTTPProxy", "HTTP2", "AdminHTTP", "CLinux", "Text",
+                "Threads",
             ],
             resources: [
                 "config.schema.json", "result.schema.json", "dead-letter.schema.json", "channel-reply.schema.json",
@@ -129,7 +131,7 @@ let package = Package(
             "APNSSimulator",
             [
                 "APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "YAML", "Telemetry", "AdminHTTP",
-                "Hashing",
+                "Hashing", "Text",
             ],
             resources: [
                 "api.js", "arrival.js", "clock.js", "connections.js", "copy.js", "curl.js", "detail.css", "detail.js",
@@ -144,7 +146,7 @@ let package = Package(
             "TestKit",
             [
                 "EventLoop", "AMQP", "HTTP2", "TLS", "Crypto", "JSON", "YAML", "APNSProtocol", "APNS", "Delivery",
-                "APNSSimulator", "Telemetry", "AdminHTTP", "CLinux",
+                "APNSSimulator", "Telemetry", "AdminHTTP", "CLinux", "Threads",
             ]),
         .executableTarget(
             name: "martlet-bench",
@@ -158,14 +160,16 @@ let package = Package(
         .executableTarget(name: "floor-sink", dependencies: ["CNGHTTP2", "COpenSSL"]),
 
         tests("HashingTests", ["Hashing"]),
-        tests("EventLoopTests", ["EventLoop", "TestKit", "CLinux"]),
+        tests("TextTests", ["Text"]),
+        tests("ThreadsTests", ["Threads", "CLinux"]),
+        tests("EventLoopTests", ["EventLoop", "TestKit", "CLinux", "Threads"]),
         tests("TelemetryTests", ["Telemetry", "CLinux"]),
         tests("CryptoTests", ["Crypto"]),
-        tests("TLSTests", ["TLS", "Crypto", "EventLoop", "TestKit"]),
-        tests("AMQPTests", ["AMQP", "EventLoop", "TLS", "Crypto", "TestKit"]),
+        tests("TLSTests", ["TLS", "Crypto", "EventLoop", "TestKit", "Threads"]),
+        tests("AMQPTests", ["AMQP", "EventLoop", "TLS", "Crypto", "TestKit", "Threads"]),
         tests("HTTP2Tests", ["HTTP2", "EventLoop", "TestKit"]),
         tests("AdminHTTPTests", ["AdminHTTP", "EventLoop", "TestKit"]),
-        tests("HTTPClientTests", ["HTTPClient", "AdminHTTP", "EventLoop", "TLS", "Crypto", "TestKit"]),
+        tests("HTTPClientTests", ["HTTPClient", "AdminHTTP", "EventLoop", "TLS", "Crypto", "TestKit", "Threads"]),
         tests("HTTPProxyTests", ["HTTPProxy", "EventLoop", "TestKit"]),
         tests("JSONTests", ["JSON"]),
         tests("JSONSchemaTests", ["JSONSchema", "JSON", "TestKit"], data: ["Cases"]),
@@ -175,25 +179,29 @@ let package = Package(
         tests("APNSTests", ["APNS", "APNSProtocol", "EventLoop", "HTTP2", "Crypto", "JSON", "Telemetry", "TestKit"]),
         tests(
             "APNSSimulatorTests",
-            ["APNSSimulator", "APNSProtocol", "AdminHTTP", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "TestKit"]),
+            [
+                "APNSSimulator", "APNSProtocol", "AdminHTTP", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "TestKit",
+                "Threads",
+            ]),
         tests(
             "DeliveryTests",
             [
                 "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "HTTP2", "JSON",
-                "JSONSchema", "Crypto", "Telemetry", "TestKit",
+                "JSONSchema", "Crypto", "Telemetry", "TestKit", "Threads",
             ], data: ["Simulation/Mistakes"]),
         tests(
             "OperationsTests",
             [
                 "Operations", "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "Crypto", "JSON", "JSONSchema",
-                "YAML", "Telemetry", "HTTPClient", "HTTPProxy", "AdminHTTP", "TestKit", "CLinux",
+                "YAML", "Telemetry", "HTTPClient", "HTTPProxy", "AdminHTTP", "TestKit", "CLinux", "Threads",
+                "Text",
             ]),
-        tests("TestKitTests", ["TestKit", "EventLoop", "COpenSSL"]),
+        tests("TestKitTests", ["TestKit", "EventLoop", "COpenSSL", "Threads"]),
         tests(
             "SystemTests",
             [
                 "TestKit", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "Delivery", "TLS", "Crypto",
-                "JSON", "JSONSchema", "Telemetry", "HTTP2",
+                "JSON", "JSONSchema", "Telemetry", "HTTP2", "Threads",
             ],
             data: [
                 "aioapns", "apns2", "apns2-up", "compat-fork-apns2", "curl", "go", "gobiko-apns", "h2", "kalyke",

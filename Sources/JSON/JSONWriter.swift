@@ -1,4 +1,4 @@
-import TerminalText
+import Text
 
 /// Appends JSON to bytes, commas included:
 ///

@@ -4,6 +4,7 @@ import EventLoop
 import TLS
 import TestKit
 import Testing
+import Threads
 
 /// The clients against RabbitMQ itself.
 @Suite struct RabbitMQTests {

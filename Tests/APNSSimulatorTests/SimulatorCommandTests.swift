@@ -7,6 +7,7 @@ import Synchronization
 import TLS
 import TestKit
 import Testing
+import Threads
 
 @testable import APNSSimulator
 

@@ -3,6 +3,7 @@ import Crypto
 import EventLoop
 import TestKit
 import Testing
+import Text
 
 @testable import Delivery
 

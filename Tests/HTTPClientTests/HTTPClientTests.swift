@@ -5,6 +5,7 @@ import Glibc
 import HTTPClient
 import TestKit
 import Testing
+import Threads
 
 @Suite struct HTTPClientTests {
     /// Has `talk` ask an admin endpoint that says what it was asked.

@@ -3,6 +3,7 @@ import EventLoop
 import HTTPClient
 import TLS
 import TestKit
+import Threads
 
 /// Answers whatever it receives with bytes of the test's own.
 enum ScriptedServer {

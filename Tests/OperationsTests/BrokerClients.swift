@@ -1,5 +1,6 @@
 import AMQP
 import EventLoop
+import Threads
 
 /// A test's own clients of a broker, each on a loop of its own.
 enum BrokerClients {

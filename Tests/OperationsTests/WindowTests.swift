@@ -2,6 +2,7 @@ import AMQP
 import HTTPClient
 import TestKit
 import Testing
+import Text
 
 @testable import Delivery
 @testable import Operations

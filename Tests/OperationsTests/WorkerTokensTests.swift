@@ -5,6 +5,7 @@ import EventLoop
 import Telemetry
 import TestKit
 import Testing
+import Threads
 
 @testable import Operations
 

@@ -8,6 +8,7 @@ import TLS
 import Telemetry
 import TestKit
 import Testing
+import Threads
 
 extension SystemTests {
     /// A lane needs no other thread: a job that one hands it has been through Swift's global pool, which costs more than

@@ -1,6 +1,7 @@
 import AMQP
 import EventLoop
 import TestKit
+import Threads
 
 /// Publishes what no proper client would, frame by frame, and waits for the confirms.
 ///

@@ -1,6 +1,7 @@
 import EventLoop
 import TLS
 import Testing
+import Threads
 
 /// Over real sockets, both ends on one loop.
 @Suite struct TCPTests {

@@ -3,6 +3,7 @@ import EventLoop
 import Glibc
 import Synchronization
 import Testing
+import Threads
 
 /// Mistakes that a sanitizer must find, made only when `deploy/test` asks for one of them by name: its proof that the
 /// sanitizer is there.

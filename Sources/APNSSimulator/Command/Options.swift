@@ -1,5 +1,6 @@
 import APNSProtocol
 import EventLoop
+import Text
 
 /// What the command line asks for.
 struct Options {
@@ -41,7 +42,7 @@ struct Options {
             // `--name=value` is the same as `--name value`.
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard let option = Option.all.first(where: { $0.name == (parts[0] == "-h" ? "--help" : parts[0]) }) else {
-                let meant = Spelling.suggestion(for: parts[0], among: Option.all.map(\.name))
+                let meant = Suggestion.hint(for: String(parts[0]), among: Option.all.map(\.name))
                 throw SimulatorError(
                     .usage, "there is no option \(parts[0])\(meant.isEmpty ? "; --help lists them" : meant)")
             }

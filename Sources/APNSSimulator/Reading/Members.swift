@@ -1,4 +1,5 @@
 import JSON
+import Text
 
 /// An object of which all members are known.
 struct Members {
@@ -13,7 +14,7 @@ struct Members {
             let name = key.string ?? ""
             throw InputError(
                 "\(what) has no \(name); it has \(known.joined(separator: ", "))"
-                    + Spelling.suggestion(for: name, among: known),
+                    + Suggestion.hint(for: name, among: known),
                 node: key.nodeIndex)
         }
         self.value = value
@@ -94,7 +95,7 @@ struct Members {
             let words = Word.allCases.map(\.rawValue)
             throw InputError(
                 "\(what) is \(words.joined(separator: " or "))"
-                    + Spelling.suggestion(for: value.string ?? "", among: words),
+                    + Suggestion.hint(for: value.string ?? "", among: words),
                 node: value.nodeIndex)
         }
         return word

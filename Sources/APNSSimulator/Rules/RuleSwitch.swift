@@ -1,5 +1,6 @@
 import APNSProtocol
 import JSON
+import Text
 
 /// One of the rules' switches by name, as it stands below `rules` in states.
 struct RuleSwitch: Sendable {
@@ -131,7 +132,7 @@ struct RuleSwitch: Sendable {
             throw members.error(
                 name,
                 "is \(words.joined(separator: " or "))"
-                    + Spelling.suggestion(for: value.string ?? "", among: words))
+                    + Suggestion.hint(for: value.string ?? "", among: words))
         }
         return word
     }

@@ -1,4 +1,4 @@
-import TerminalText
+import Text
 
 /// What a request is answered with. The endpoint adds the headers that keep it out of caches and foreign pages.
 public struct AdminResponse: Sendable {

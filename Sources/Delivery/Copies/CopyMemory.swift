@@ -2,6 +2,7 @@ import AMQP
 import Crypto
 import EventLoop
 import Hashing
+import Threads
 
 /// What a process remembers of the messages that it delivers, so that none is pushed twice because it came twice: from
 /// its producer, from a wait queue, or from the broker after a lost channel. One for all lanes; where it has locks is

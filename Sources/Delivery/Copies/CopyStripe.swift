@@ -1,4 +1,5 @@
 import EventLoop
+import Threads
 
 /// One share of the memory of copies, with those who wait for what is on its way. Lanes meet here only when they handle
 /// messages of the same share at the same moment.

@@ -1,5 +1,6 @@
 import AMQP
 import Crypto
+import Text
 
 /// The request's body byte for byte, with headers that say why somebody may have to act (`schemas/dead-letter.schema.json`).
 enum DeadLetterMessage {

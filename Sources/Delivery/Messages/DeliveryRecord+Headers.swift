@@ -1,6 +1,7 @@
 import AMQP
 import Crypto
 import Telemetry
+import Text
 
 extension DeliveryRecord {
     /// Namespace of the ids that are made from a message's text or bytes; drawn at random once, for this project.
@@ -73,13 +74,5 @@ extension String {
         guard utf8.count > MessageHeaderName.traceStateBytesMax else { return self }
         let start = cut(to: MessageHeaderName.traceStateBytesMax + 1)
         return start.lastIndex(of: ",").map { String(start[..<$0]) }
-    }
-
-    /// At most `count` bytes of UTF-8, cut between characters.
-    func cut(to count: Int) -> String {
-        guard utf8.count > count else { return self }
-        var end = utf8.index(startIndex, offsetBy: count)
-        while end > startIndex, end.samePosition(in: unicodeScalars) == nil { end = utf8.index(before: end) }
-        return String(self[..<end])
     }
 }

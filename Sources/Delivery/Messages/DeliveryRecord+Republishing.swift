@@ -1,4 +1,5 @@
 import AMQP
+import Text
 
 extension DeliveryRecord {
     /// Bytes of headers that are copied from a request: with those of the worker they fit one frame.

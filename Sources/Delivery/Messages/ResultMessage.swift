@@ -2,6 +2,7 @@ import AMQP
 import APNSProtocol
 import Crypto
 import JSON
+import Text
 
 /// The one message that tells how a delivery ended (`schemas/result.schema.json`).
 enum ResultMessage {

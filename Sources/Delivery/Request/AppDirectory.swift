@@ -2,6 +2,7 @@ public import APNSProtocol
 import Hashing
 import JSON
 import JSONSchema
+import Text
 
 /// The configured apps by bundle ID.
 ///

@@ -1,5 +1,5 @@
 import APNSProtocol
-import TerminalText
+import Text
 
 /// What a schema says of a message as it may be told: keys are the producer's, of any length, and may be device tokens.
 enum ShownText {

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+public import Threads
 
 /// The system's words for an `errno`.
 func errorText(_ code: Int32) -> String {
@@ -7,6 +8,10 @@ func errorText(_ code: Int32) -> String {
 }
 
 extension TransportError {
+    public init(_ error: ThreadError) {
+        self.init(.resources, error.message, underlying: error.code)
+    }
+
     /// What a socket call's `errno` means for the stream to `place`.
     init(errno code: Int32, _ place: String) {
         let kind: Code =

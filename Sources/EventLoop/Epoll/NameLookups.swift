@@ -1,3 +1,5 @@
+import Threads
+
 /// Looks host names up on threads of their own, because the name service can block for long. The number of threads is
 /// bounded for the whole process, over all loops: requests for the same name share one lookup, and a lookup counts until
 /// its thread has returned, even when nothing waits for it any more.
@@ -69,7 +71,7 @@ final class NameLookups: @unchecked Sendable {
         do {
             try DetachedThread.start { [self] in finish(host, lookUp(host)) }
         } catch {
-            finish(host, .failure(error))
+            finish(host, .failure(TransportError(error)))
         }
     }
 

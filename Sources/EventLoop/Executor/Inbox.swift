@@ -1,3 +1,5 @@
+import Threads
+
 /// What other threads hand to a loop: jobs and work. A wake-up is asked for by the first to add after each take.
 ///
 /// `@unchecked Sendable`: every access to the stored state holds the lock.

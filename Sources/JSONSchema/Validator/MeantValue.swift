@@ -1,4 +1,5 @@
 import JSON
+import Text
 
 /// What was probably meant by a text that is none of a schema's values. All of it is the schema's own.
 enum MeantValue: Equatable {

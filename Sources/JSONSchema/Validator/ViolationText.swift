@@ -1,4 +1,5 @@
 import JSON
+import Text
 
 /// Puts violations into words. What it tells is the schema's; of the value it tells names, and which constants of the
 /// schema it has.

@@ -5,6 +5,7 @@ import Delivery
 import EventLoop
 import JSONSchema
 import TLS
+import Text
 
 /// Where the channels of one app are managed, and by what right.
 struct ChannelAccess: Sendable {

@@ -1,4 +1,5 @@
 import JSONSchema
+import Text
 
 /// Command-line arguments after parsing, still as text.
 struct ParsedArguments: Sendable, Equatable {

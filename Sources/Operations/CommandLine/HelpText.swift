@@ -1,3 +1,5 @@
+import Text
+
 /// The texts of `--help`, made from the same table that arguments are parsed by.
 struct HelpText: Sendable {
     let commands: [CommandSyntax]

@@ -1,5 +1,6 @@
 import Delivery
 import JSONSchema
+import Text
 
 /// What a command line asks for, fully parsed: everything that can be wrong with it has been found.
 enum Invocation: Equatable, Sendable {

@@ -3,6 +3,7 @@ import APNSProtocol
 import Delivery
 import JSON
 import JSONSchema
+import Text
 
 extension ConfigurationReader {
     private typealias Credentials = [APNSEnvironment: AppCredentials.Chosen]
@@ -113,7 +114,9 @@ extension ConfigurationReader {
         if let key = known.keys.first(where: { $0.id == id }) { return key }
         complain(
             value,
-            id.isEmpty ? "\(written) is empty" : "apns.keys has no key \(id)\(Self.hint(id, known.keys.map(\.id)))")
+            id.isEmpty
+                ? "\(written) is empty"
+                : "apns.keys has no key \(id)\(Suggestion.hint(for: id, among: known.keys.map(\.id)))")
         return nil
     }
 
@@ -123,7 +126,9 @@ extension ConfigurationReader {
         guard let file = value.string else { return nil }
         guard let certificate = known.certificates.first(where: { $0.file == file }) else {
             if !known.certificateFiles.contains(file) {
-                complain(value, "apns.certificates has no file \(file)\(Self.hint(file, known.certificateFiles))")
+                complain(
+                    value,
+                    "apns.certificates has no file \(file)\(Suggestion.hint(for: file, among: known.certificateFiles))")
             }
             return nil
         }
@@ -157,10 +162,6 @@ extension ConfigurationReader {
             complain(name, "no certificate is for \(candidates.bundleID): \(others)")
         }
         return nil
-    }
-
-    private static func hint(_ text: String, _ known: [String]) -> String {
-        Suggestion.nearest(to: text, among: known).map { "; did you mean \($0)?" } ?? ""
     }
 }
 

@@ -1,6 +1,7 @@
 import CLinux
 import EventLoop
 import Glibc
+import Threads
 
 /// The addresses that a host's name has for this machine.
 enum NameLookup {

@@ -1,3 +1,5 @@
+import Text
+
 /// A table for a window: if it is too wide, columns become narrower or are left out, in a given order.
 struct FittedTable {
     /// A column may shrink to so many columns of the terminal; 0: it may be left out.

@@ -1,6 +1,7 @@
 import CLinux
 import EventLoop
 import Glibc
+import Threads
 
 /// Waits for the time between two drawings on a terminal, or for what is drawn; `q` or a signal ends the wait. Blocks the
 /// thread.

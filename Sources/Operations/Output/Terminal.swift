@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Synchronization
+import Text
 
 /// Standard output and standard error of a command (a worker's log goes through Telemetry instead).
 struct Terminal: Sendable {

@@ -1,4 +1,4 @@
-import TerminalText
+import Text
 
 /// Rows in columns, for people at a terminal. Lines are printed as they come: widths are given, not measured.
 struct TextTable: Sendable {

@@ -3,6 +3,7 @@ import Crypto
 import Delivery
 import EventLoop
 import Telemetry
+import Threads
 
 /// Follows the files of a worker's configuration on a thread of its own, because reading and compiling can block. It ends
 /// with the process.
@@ -24,7 +25,7 @@ final class ConfigurationWatcher: @unchecked Sendable {
     private let counters: ReloadCounters
     private var configuration: ConfigurationReloader
     private var payloadSchemas: PayloadSchemaReloader
-    private let lock = ThreadCondition()
+    private let lock = ConditionLock()
     private var isAsked = false
     private var refusal: (refused: ConfigurationVersion, inForce: ConfigurationVersion)?
 
@@ -37,7 +38,7 @@ final class ConfigurationWatcher: @unchecked Sendable {
 
     /// - Parameter onChange: called on the watcher's thread.
     /// - Throws: when the system gives no more threads.
-    func start(onChange: @escaping @Sendable (Change) -> Void) throws(TransportError) {
+    func start(onChange: @escaping @Sendable (Change) -> Void) throws(ThreadError) {
         try DetachedThread.start { [self] in
             while true { if let change = next() { onChange(change) } }
         }
@@ -45,7 +46,7 @@ final class ConfigurationWatcher: @unchecked Sendable {
 
     /// Has all of it be read again now. From any thread.
     func readAgain() {
-        lock.locked {
+        lock.withLock {
             isAsked = true
             lock.wakeAll()
         }
@@ -60,12 +61,12 @@ final class ConfigurationWatcher: @unchecked Sendable {
     /// A change was refused. From any thread.
     func refused(_ version: ConfigurationVersion, inForce: ConfigurationVersion) {
         counters.refused.add()
-        lock.locked { refusal = (version, inForce) }
+        lock.withLock { refusal = (version, inForce) }
     }
 
     /// Waits until it is time to look, and looks; what has changed.
     func next() -> Change? {
-        let (isAsked, refusal) = lock.locked {
+        let (isAsked, refusal) = lock.withLock {
             _ = lock.wait(atMostMilliseconds: Self.checkMilliseconds) { self.isAsked }
             defer { (self.isAsked, self.refusal) = (false, nil) }
             return (self.isAsked, self.refusal)

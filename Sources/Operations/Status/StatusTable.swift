@@ -1,4 +1,5 @@
 import Delivery
+import Text
 
 /// What `martlet status` draws: workers, what is held up, apps at their limits, and queues.
 struct StatusTable {

@@ -5,6 +5,7 @@ import Glibc
 import HTTPClient
 import JSON
 import TLS
+import Threads
 
 /// RabbitMQ's management API (https://www.rabbitmq.com/docs/management#http-api): one small request for each thing, so
 /// that what else the broker holds does not matter. Blocks; used by one thread at a time.

@@ -2,6 +2,7 @@ import EventLoop
 import HTTPClient
 import JSON
 import Telemetry
+import Threads
 
 /// Sends spans to a collector, on a thread of its own: one request at a time, and what comes meanwhile waits.
 ///
@@ -28,7 +29,7 @@ final class SpanExporter: @unchecked Sendable {
     }
 
     /// - Throws: when the system gives no more threads.
-    func start() throws(TransportError) {
+    func start() throws(ThreadError) {
         try DetachedThread.start { [self] in
             let client = HTTPClient()
             while let spans = queue.take() { send(spans, client) }

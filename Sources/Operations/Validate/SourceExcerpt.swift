@@ -1,4 +1,5 @@
 import JSON
+import Text
 
 /// The line of a text in which something is wrong, with a caret below the place.
 enum SourceExcerpt {

@@ -1,6 +1,7 @@
 import APNSProtocol
 import JSON
 import JSONSchema
+import Text
 
 /// A key inside `aps` that Apple does not define. It is no mistake, since Apple adds keys from time to time; more often it
 /// is a slip, of which nobody would say a word: APNs takes it, and devices pass over it.

@@ -1,4 +1,5 @@
 import Telemetry
+import Text
 
 /// Results and dead letters as lines of a table.
 struct WatchTable {

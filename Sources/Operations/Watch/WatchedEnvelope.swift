@@ -1,5 +1,6 @@
 import AMQP
 import APNSProtocol
+import Crypto
 import JSON
 
 /// A message as it was published: where to, its properties and headers, and its body. Anybody may have written it.

@@ -2,6 +2,7 @@ import APNS
 import Delivery
 import EventLoop
 import Telemetry
+import Threads
 
 /// One lane and the thread that it runs on.
 ///
@@ -28,12 +29,14 @@ final class LaneThread: @unchecked Sendable {
         onStateChange: @escaping @Sendable (LaneState) -> Void,
         ended: @escaping @Sendable () -> Void
     ) throws(TransportError) {
-        try DetachedThread.start { [self] in
-            loop.run()
-            // Else it would keep what it calls, and that keeps this.
-            lane = nil
-            ended()
-        }
+        do {
+            try DetachedThread.start { [self] in
+                loop.run()
+                // Else it would keep what it calls, and that keeps this.
+                lane = nil
+                ended()
+            }
+        } catch { throw TransportError(error) }
         loop.post { [self] in
             let lane = Lane(
                 loop: loop, configuration: configuration, connectors: access.connectors(on: loop), tokens: tokens,

@@ -1,5 +1,5 @@
 import CLinux
-import TerminalText
+import Text
 
 /// One line of JSON as it is put together.
 struct LogLine {

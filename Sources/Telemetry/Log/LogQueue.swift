@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import Threads
 
 /// Lines on their way to a descriptor, and the thread that writes them.
 ///
@@ -11,7 +12,7 @@ import Glibc
 final class LogQueue: @unchecked Sendable {
     private let descriptor: Int32
     private let bytesMax: Int
-    private let lock = ThreadCondition()
+    private let lock = ConditionLock()
     private var waiting: [UInt8] = []
     private var dropped = 0
     private var droppedTotal = 0
@@ -25,27 +26,25 @@ final class LogQueue: @unchecked Sendable {
     }
 
     func append(_ line: [UInt8]) {
-        lock.locked {
+        lock.withLock {
             guard !isClosed, waiting.count + line.count <= bytesMax else {
                 dropped += 1
                 droppedTotal += 1
                 return
             }
             waiting.append(contentsOf: line)
-            if !hasThread {
-                hasThread = startThread()
-            }
+            if !hasThread { hasThread = (try? DetachedThread.start(signals: .blocked) { [self] in run() }) != nil }
             lock.wakeAll()
         }
     }
 
     /// Lines dropped since the beginning.
-    var droppedCount: Int { lock.locked { droppedTotal } }
+    var droppedCount: Int { lock.withLock { droppedTotal } }
 
     /// Waits until all is written; false when that took too long. Where no thread could be started, the caller writes,
     /// however long that takes.
     func flush(withinMilliseconds milliseconds: Int) -> Bool {
-        lock.locked {
+        lock.withLock {
             if !hasThread {
                 write(waiting)
                 waiting.removeAll()
@@ -56,40 +55,20 @@ final class LogQueue: @unchecked Sendable {
 
     /// Lets the thread end after what waits.
     func close() {
-        lock.locked {
+        lock.withLock {
             isClosed = true
             lock.wakeAll()
         }
     }
 
-    private func startThread() -> Bool {
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-        defer { pthread_attr_destroy(&attributes) }
-        // The thread inherits this mask: no signal is its business, and a closed pipe shall be an error, not SIGPIPE.
-        var all = sigset_t()
-        var before = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_SETMASK, &all, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        var thread = pthread_t()
-        let queue = Unmanaged.passRetained(self)
-        guard pthread_create(&thread, &attributes, runLogQueue, queue.toOpaque()) == 0 else {
-            queue.release()
-            return false
-        }
-        return true
-    }
-
-    fileprivate func run() {
+    private func run() {
         var batch: [UInt8] = []
         while takeBatch(&batch) { write(batch) }
     }
 
     /// Waits for lines; false when there will be none any more.
     private func takeBatch(_ batch: inout [UInt8]) -> Bool {
-        lock.locked {
+        lock.withLock {
             isWriting = false
             lock.wakeAll()
             lock.wait { !waiting.isEmpty || isClosed }
@@ -126,9 +105,4 @@ final class LogQueue: @unchecked Sendable {
             }
         }
     }
-}
-
-private func runLogQueue(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    if let argument { Unmanaged<LogQueue>.fromOpaque(argument).takeRetainedValue().run() }
-    return nil
 }

@@ -1,3 +1,5 @@
+import Threads
+
 /// The metrics of a process by name and labels, and their text for Prometheus.
 ///
 /// A call for a metric makes a cell of its own, so that each lane counts in memory that no other writes to, until there
@@ -14,7 +16,7 @@ public final class MetricsRegistry: @unchecked Sendable {
 
     public typealias Labels = KeyValuePairs<String, String>
 
-    private let lock = ThreadCondition()
+    private let lock = ConditionLock()
     private var families: [MetricFamily] = []
 
     public init() {}
@@ -47,7 +49,7 @@ public final class MetricsRegistry: @unchecked Sendable {
     /// Takes the place of all gauges of that name: what comes and goes is told as it is now. What others count is told as
     /// a counter when `name` ends in `_total`, and stays where it was while they have less to say.
     public func replace(_ name: String, help: String, _ values: [(labels: Labels, value: Double)]) {
-        lock.locked {
+        lock.withLock {
             guard name.hasSuffix("_total") else {
                 let index = index(of: name, help, "gauge")
                 families[index].removeAll()
@@ -63,7 +65,7 @@ public final class MetricsRegistry: @unchecked Sendable {
     private func add(_ cell: MetricCell, to name: String, _ help: String, _ type: String, _ labels: Labels)
         -> MetricCell
     {
-        lock.locked { families[index(of: name, help, type)].add(cell, labels) }
+        lock.withLock { families[index(of: name, help, type)].add(cell, labels) }
     }
 
     private func index(of name: String, _ help: String, _ type: String) -> Int {
@@ -72,7 +74,7 @@ public final class MetricsRegistry: @unchecked Sendable {
         return families.endIndex - 1
     }
 
-    private func family(_ name: String) -> MetricFamily? { lock.locked { families.first { $0.name == name } } }
+    private func family(_ name: String) -> MetricFamily? { lock.withLock { families.first { $0.name == name } } }
 
     /// What the counters of a name stand at, by their labels in the order of asking.
     public func counts(of name: String) -> [(labels: Labels, count: Int)] {
@@ -107,7 +109,7 @@ public final class MetricsRegistry: @unchecked Sendable {
 
     /// All metrics in Prometheus' text format 0.0.4.
     public func render() -> String {
-        let families = lock.locked { self.families }
+        let families = lock.withLock { self.families }
         var text = ""
         for family in families where !family.series.isEmpty { family.render(to: &text) }
         return text

@@ -1,8 +1,10 @@
+import Threads
+
 /// Spans on their way from the lanes to the thread that exports them. Whoever adds never waits for that.
 ///
 /// `@unchecked Sendable`: the lock guards all that changes.
 public final class SpanQueue: @unchecked Sendable {
-    private let lock = ThreadCondition()
+    private let lock = ConditionLock()
     private var waiting = SpanBuffer()
     private var dropped = 0
     private var isClosed = false
@@ -12,7 +14,7 @@ public final class SpanQueue: @unchecked Sendable {
 
     /// What does not fit is dropped.
     public func add(_ new: SpanBuffer) {
-        lock.locked {
+        lock.withLock {
             dropped += new.dropped
             waiting.add(new.spans)
             lock.wakeAll()
@@ -21,15 +23,15 @@ public final class SpanQueue: @unchecked Sendable {
 
     /// Counts spans that were taken and came to nothing.
     public func countDropped(_ count: Int) {
-        lock.locked { dropped += count }
+        lock.withLock { dropped += count }
     }
 
     /// Spans that nobody will see, wherever they were dropped.
-    public var droppedCount: Int { lock.locked { dropped + waiting.dropped } }
+    public var droppedCount: Int { lock.withLock { dropped + waiting.dropped } }
 
     /// Waits for spans, blocking the thread; nil when there will be none any more.
     public func take() -> [Span]? {
-        lock.locked {
+        lock.withLock {
             lock.wait { !waiting.spans.isEmpty || isClosed }
             guard waiting.spans.isEmpty else {
                 dropped += waiting.dropped
@@ -46,7 +48,7 @@ public final class SpanQueue: @unchecked Sendable {
     /// - Returns: false when it took longer.
     @discardableResult
     public func close(withinMilliseconds milliseconds: Int) -> Bool {
-        lock.locked {
+        lock.withLock {
             isClosed = true
             lock.wakeAll()
             return lock.wait(atMostMilliseconds: milliseconds) { isFinished }

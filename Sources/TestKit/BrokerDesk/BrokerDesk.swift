@@ -1,5 +1,6 @@
 public import AMQP
 public import EventLoop
+import Threads
 
 /// A test's or benchmark's own place at a broker, on a loop and thread of its own: publishes, collects what comes, empties
 /// queues.

@@ -1,4 +1,5 @@
 public import EventLoop
+import Threads
 
 /// Runs `body` on a loop and thread of its own, where it may own what lives on the loop; the task's values go with it.
 public func onEpollLoop<Result: Sendable>(

@@ -1,12 +1,13 @@
 import EventLoop
 import Glibc
 import Telemetry
+import Threads
 
 /// What a process writes to a pipe, line by line, kept as it comes.
 ///
 /// `@unchecked Sendable`: what changes is behind `state`.
 public final class ChildOutput: @unchecked Sendable {
-    private let state = ThreadCondition()
+    private let state = ConditionLock()
     private let lineEnd: UInt8
     private var lines: [String] = []
     private var taken = 0
@@ -27,7 +28,7 @@ public final class ChildOutput: @unchecked Sendable {
     ) async throws(ProcessError) -> String {
         let milliseconds = within.wholeMilliseconds
         let found = await DetachedThread.run { [self] in
-            state.locked { () -> Result<String, ProcessError> in
+            state.withLock { () -> Result<String, ProcessError> in
                 var match: String?
                 func isDone() -> Bool {
                     while match == nil && taken < lines.count {
@@ -48,7 +49,7 @@ public final class ChildOutput: @unchecked Sendable {
     /// All lines, once the output has ended.
     public func allLines() async -> [String] {
         await DetachedThread.run { [self] in
-            state.locked {
+            state.withLock {
                 state.wait { hasEnded }
                 return lines
             }
@@ -56,7 +57,7 @@ public final class ChildOutput: @unchecked Sendable {
     }
 
     /// The lines that have come by now.
-    public var linesSoFar: [String] { state.locked { lines } }
+    public var linesSoFar: [String] { state.withLock { lines } }
 
     private func read(_ descriptor: Int32) {
         var pending: [UInt8] = []
@@ -70,7 +71,7 @@ public final class ChildOutput: @unchecked Sendable {
             pending = Array(pieces.removeLast())
             if isEnd && !pending.isEmpty { pieces.append(pending[...]) }
             let complete = pieces.map { String(decoding: $0, as: UTF8.self) }
-            state.locked {
+            state.withLock {
                 lines += complete
                 hasEnded = isEnd
                 state.wakeAll()

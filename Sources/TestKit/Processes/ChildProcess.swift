@@ -1,6 +1,7 @@
 import EventLoop
 public import Glibc
 import Telemetry
+import Threads
 
 /// A process that a test or the benchmark started. It dies with whoever started it, however that one ends.
 ///
@@ -31,7 +32,7 @@ public final class ChildProcess: @unchecked Sendable {
     public let output: ChildOutput
     /// What it writes to standard error, when that is a pipe; empty otherwise.
     public let errors: ChildOutput
-    private let state = ThreadCondition()
+    private let state = ConditionLock()
     private var ended: ChildExit?
     private var input: Int32?
     private let lineEnd: UInt8
@@ -74,11 +75,11 @@ public final class ChildProcess: @unchecked Sendable {
     }
 
     /// Whether it has not ended yet.
-    public var isRunning: Bool { state.locked { ended == nil } }
+    public var isRunning: Bool { state.withLock { ended == nil } }
 
     /// The processor time that it has used by now; after its end, all of it.
     public var processorTime: Duration {
-        state.locked {
+        state.withLock {
             if let ended { return ended.usage.userTime + ended.usage.systemTime }
             return ProcessFigures.processorTime(of: pid)
         }
@@ -86,35 +87,35 @@ public final class ChildProcess: @unchecked Sendable {
 
     /// User and system time until now, in ticks of 10 ms; zero after its end.
     public var splitProcessorTime: (user: Duration, system: Duration) {
-        state.locked { ended == nil ? ProcessFigures.splitProcessorTime(of: pid) : (.zero, .zero) }
+        state.withLock { ended == nil ? ProcessFigures.splitProcessorTime(of: pid) : (.zero, .zero) }
     }
 
     /// The most memory that it has held at once; zero after its end.
     public var peakResidentBytes: Int {
-        state.locked { ended == nil ? ProcessFigures.peakResidentBytes(of: pid) : 0 }
+        state.withLock { ended == nil ? ProcessFigures.peakResidentBytes(of: pid) : 0 }
     }
 
     /// The memory that it holds now; zero after its end.
     public var residentBytes: Int {
-        state.locked { ended == nil ? ProcessFigures.residentBytes(of: pid) : 0 }
+        state.withLock { ended == nil ? ProcessFigures.residentBytes(of: pid) : 0 }
     }
 
     /// Descriptors that are open now; zero after its end.
-    public var descriptorCount: Int { state.locked { ended == nil ? ProcessFigures.count("fd", of: pid) : 0 } }
+    public var descriptorCount: Int { state.withLock { ended == nil ? ProcessFigures.count("fd", of: pid) : 0 } }
 
     /// Threads that it has now; zero after its end.
-    public var threadCount: Int { state.locked { ended == nil ? ProcessFigures.count("task", of: pid) : 0 } }
+    public var threadCount: Int { state.withLock { ended == nil ? ProcessFigures.count("task", of: pid) : 0 } }
 
     /// Sends a signal; does nothing when the process has ended.
     public func send(signal: Int32) {
-        state.locked { if ended == nil { kill(pid, signal) } }
+        state.withLock { if ended == nil { kill(pid, signal) } }
     }
 
     /// Writes a line to the child's standard input, which is a pipe.
     ///
     /// - Throws: `ProcessError` when the child takes no more.
     public func write(line: String) throws(ProcessError) {
-        let taken = state.locked {
+        let taken = state.withLock {
             let bytes = Array(line.utf8) + [lineEnd]
             guard let input else { return false }
             return Glibc.write(input, bytes, bytes.count) == bytes.count
@@ -124,7 +125,7 @@ public final class ChildProcess: @unchecked Sendable {
 
     /// Ends the child's standard input.
     public func closeInput() {
-        state.locked {
+        state.withLock {
             if let input { close(input) }
             input = nil
         }
@@ -136,7 +137,7 @@ public final class ChildProcess: @unchecked Sendable {
     public func exit(within: Duration = Patience.duration) async throws(ProcessError) -> ChildExit {
         let milliseconds = within.wholeMilliseconds
         let exit = await DetachedThread.run { [self] () -> ChildExit? in
-            state.locked {
+            state.withLock {
                 if state.wait(atMostMilliseconds: milliseconds, until: { ended != nil }) { return ended }
                 kill(pid, SIGKILL)
                 return nil
@@ -171,7 +172,7 @@ public final class ChildProcess: @unchecked Sendable {
     private func reap() {
         var information = siginfo_t()
         while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) == -1 && errno == EINTR {}
-        state.locked {
+        state.withLock {
             var status: Int32 = 0
             var usage = rusage()
             wait4(pid, &status, 0, &usage)

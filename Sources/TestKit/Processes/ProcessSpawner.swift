@@ -1,13 +1,14 @@
 import EventLoop
 import Glibc
 import Telemetry
+import Threads
 
 /// The thread that starts all child processes. It never ends, because the kernel takes its end for that of their parent.
 ///
 /// `@unchecked Sendable`: what changes is behind `state`.
 final class ProcessSpawner: @unchecked Sendable {
     static let shared = ProcessSpawner()
-    private let state = ThreadCondition()
+    private let state = ConditionLock()
     private var waiting: [@Sendable () -> Void] = []
 
     private init() {
@@ -15,7 +16,7 @@ final class ProcessSpawner: @unchecked Sendable {
         signal(SIGPIPE, SIG_IGN)
         DetachedThread.require { [self] in
             while true {
-                let next = state.locked {
+                let next = state.withLock {
                     state.wait { !waiting.isEmpty }
                     return waiting.removeFirst()
                 }
@@ -29,7 +30,7 @@ final class ProcessSpawner: @unchecked Sendable {
         _ start: @escaping @Sendable () throws(ProcessError) -> Result
     ) async throws(ProcessError) -> Result {
         let started = await withUnsafeContinuation { continuation in
-            state.locked {
+            state.withLock {
                 waiting.append {
                     continuation.resume(returning: Swift.Result { () throws(ProcessError) in try start() })
                 }

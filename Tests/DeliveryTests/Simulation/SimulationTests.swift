@@ -1,6 +1,7 @@
 import EventLoop
 import Glibc
 import Testing
+import Threads
 
 @testable import Delivery
 

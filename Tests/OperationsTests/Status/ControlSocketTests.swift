@@ -5,6 +5,7 @@ import JSON
 import Telemetry
 import TestKit
 import Testing
+import Threads
 
 @testable import Operations
 

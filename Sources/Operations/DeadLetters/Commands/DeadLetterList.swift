@@ -1,4 +1,5 @@
 import EventLoop
+import Text
 
 /// Shows dead letters, a line for each.
 struct DeadLetterList {

@@ -1,6 +1,7 @@
 import CLinux
 import EventLoop
 import Glibc
+import Threads
 
 /// The person's editor on a file.
 struct Editor {

@@ -1,4 +1,5 @@
 import JSONSchema
+import Text
 
 /// What a filter can ask of a dead letter.
 enum FilterField: Equatable, Sendable {

@@ -1,4 +1,5 @@
 import AMQP
+import Crypto
 import Delivery
 import JSON
 

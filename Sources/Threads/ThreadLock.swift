@@ -1,10 +1,10 @@
-import CLinux
+package import CLinux
 
 /// A pthread mutex. `Synchronization.Mutex` reports false races under the thread sanitizer with this toolchain.
 ///
 /// `@unchecked Sendable`: the mutex lives at one address for as long as the object and is made for several threads.
 package final class ThreadLock: @unchecked Sendable {
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    @usableFromInline let mutex: UnsafeMutablePointer<pthread_mutex_t>
 
     package init() {
         mutex = .allocate(capacity: 1)
@@ -16,6 +16,7 @@ package final class ThreadLock: @unchecked Sendable {
         mutex.deallocate()
     }
 
+    @inlinable
     package func withLock<Result: ~Copyable>(_ body: () -> Result) -> Result {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }

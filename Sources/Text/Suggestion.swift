@@ -1,13 +1,13 @@
-/// What somebody probably meant.
+/// The known word that a misspelled one most likely stands for.
 public enum Suggestion {
-    /// Characters of a name that are compared at all.
+    /// Characters of a word that is compared.
     static let lengthMax = 64
-    /// Bytes of a value that is compared, as it is written.
-    static let bytesMax = 256
+    /// Bytes of a value that is compared, in its source form.
+    public static let bytesMax = 256
     /// Candidates that are compared.
-    static let candidatesMax = 500
+    public static let candidatesMax = 500
 
-    /// The candidate that takes the fewest slips to become `name`; nil when none is near enough to be meant.
+    /// Returns the candidate with the fewest slips to `name`; nil if each has more than a third of the name's characters.
     public static func nearest(to name: String, among candidates: [String]) -> String? {
         guard name.unicodeScalars.count <= lengthMax else { return nil }
         let slipsMax = max(1, name.unicodeScalars.count / 3)
@@ -15,7 +15,7 @@ public enum Suggestion {
         var best: (name: String, slips: Int)?
         for candidate in candidates.prefix(candidatesMax).sorted() {
             let plainCandidate = plain(candidate)
-            // Each character more or less is a slip.
+            // Each additional or missing character is a slip.
             guard abs(plainCandidate.count - plainName.count) <= slipsMax else { continue }
             let slips = slips(plainName, plainCandidate)
             if slips <= slipsMax, slips < best?.slips ?? .max { best = (candidate, slips) }
@@ -23,11 +23,15 @@ public enum Suggestion {
         return best?.name
     }
 
-    /// Characters by which a longer word is known.
+    /// Returns a sentence part such as `; did you mean devices?`; empty if no candidate is near.
+    public static func hint(for name: String, among candidates: [String]) -> String {
+        nearest(to: name, among: candidates).map { "; did you mean \($0)?" } ?? ""
+    }
+
+    /// Characters of an abbreviation.
     static let abbreviationMin = 3
 
-    /// As `nearest`, of words among which a value has to be: also the only one that begins so, such as `production` for
-    /// `prod`.
+    /// Returns the nearest word, or the only word that `text` abbreviates, such as `production` for `prod`.
     public static func meant(by text: String, among words: [String]) -> String? {
         if let nearest = nearest(to: text, among: words) { return nearest }
         let beginning = plain(text)
@@ -36,12 +40,12 @@ public enum Suggestion {
         return longer.count == 1 ? longer[0] : nil
     }
 
-    /// `deviceToken`, `device-token` and `Device_Token` are the same slip.
+    /// `deviceToken`, `device-token` and `Device_Token` compare as equal.
     private static func plain(_ name: String) -> [Unicode.Scalar] {
         Array(name.lowercased().unicodeScalars.filter { $0 != "_" && $0 != "-" }.prefix(lengthMax))
     }
 
-    /// Insertions, deletions, replacements and swapped neighbours.
+    /// Returns insertions, deletions, replacements and swaps of neighbors.
     private static func slips(_ from: [Unicode.Scalar], _ to: [Unicode.Scalar]) -> Int {
         var before: [Int] = []
         var previous = Array(0...to.count)

@@ -1,31 +1,50 @@
 import CLinux
 
-/// Operating-system threads of our own, apart from Swift's pool: for loops, and for what can block.
+/// Operating-system threads outside Swift's pool: for event loops, and for calls that can block.
 public enum DetachedThread {
-    /// Starts a thread that runs `body` and ends; nobody waits for it.
+    /// The signals that a thread can receive.
+    public enum Signals {
+        /// Those of the thread that starts it.
+        case inherited
+        /// None: a write to a closed pipe fails and raises no SIGPIPE.
+        case blocked
+    }
+
+    /// Starts a detached thread that runs `body`.
     ///
-    /// - Throws: `resources` when the system gives no more threads; `body` is not run then.
-    public static func start(_ body: @escaping @Sendable () -> Void) throws(TransportError) {
+    /// - Throws: if the system has no more threads; `body` does not run then.
+    public static func start(
+        signals: Signals = .inherited, _ body: @escaping @Sendable () -> Void
+    ) throws(ThreadError) {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         defer { pthread_attr_destroy(&attributes) }
+        var mask = sigset_t()
+        pthread_sigmask(SIG_BLOCK, nil, &mask)
+        if signals == .blocked {
+            // The new thread inherits the mask of this one.
+            var all = sigset_t()
+            sigfillset(&all)
+            pthread_sigmask(SIG_SETMASK, &all, nil)
+        }
+        defer { pthread_sigmask(SIG_SETMASK, &mask, nil) }
         let box = Unmanaged.passRetained(ThreadBody(body))
         var thread = pthread_t()
         let status = pthread_create(&thread, &attributes, runThreadBody, box.toOpaque())
         guard status == 0 else {
             box.release()
-            throw TransportError(.resources, "no thread can be started: \(errorText(status))", underlying: status)
+            throw ThreadError(code: status)
         }
     }
 
-    /// Runs `body` on a thread of its own and returns its result; for what can block, off the data path.
+    /// Runs `body` on a thread of its own and returns its result; for calls that can block, off the data path.
     public static func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
         await withUnsafeContinuation { continuation in
             do {
                 try start { continuation.resume(returning: body()) }
             } catch {
-                // Here, late but not lost.
+                // On this thread: late, but not lost.
                 continuation.resume(returning: body())
             }
         }

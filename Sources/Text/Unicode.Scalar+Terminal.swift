@@ -1,6 +1,6 @@
-/// The one rule for characters of foreign text that may reach a terminal. JSON and logs escape them, sentences replace them.
+/// The one rule for characters of foreign text on a terminal. JSON and logs escape them, sentences replace them.
 extension Unicode.Scalar {
-    /// Whether the character may steer a terminal or mislead its reader: C0, DEL, C1, format characters such as U+202E, which
+    /// Whether the character can control a terminal or mislead its reader: C0, DEL, C1, format characters such as U+202E, which
     /// reorder or hide text, and the separators of lines and paragraphs.
     @inlinable public var steersTerminal: Bool {
         // Nearly all text is ASCII, and the lookup of a property is slow.

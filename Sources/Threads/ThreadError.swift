@@ -1,0 +1,12 @@
+import CLinux
+import Glibc
+
+/// The system cannot start another thread.
+public struct ThreadError: Error {
+    /// The `errno` of `pthread_create`.
+    public let code: Int32
+
+    public var message: String {
+        "no thread can be started: " + (strerror(code).map { String(cString: $0) } ?? "error \(code)")
+    }
+}
