@@ -188,7 +188,7 @@ let package = Package(
             [
                 "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "HTTP2", "JSON",
                 "JSONSchema", "Crypto", "Telemetry", "TestKit", "Threads",
-            ], data: ["Simulation/Mistakes"]),
+            ], data: ["Simulation/Regressions"]),
         tests(
             "OperationsTests",
             [

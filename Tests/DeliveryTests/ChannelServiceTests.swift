@@ -98,7 +98,8 @@ import Testing
         func send(_ number: Int, _ body: String, replyTo: String? = replyQueue, deliveryCount: Int = 0) {
             loop.enter {
                 _ = broker.publish(
-                    routingKey: names.channelsQueue, messageID: LaneScene.id(number), correlationID: "ask \(number)",
+                    routingKey: names.channelsQueue, messageID: LaneAPNSHarness.id(number),
+                    correlationID: "ask \(number)",
                     replyTo: replyTo, body: Array(body.utf8), deliveryCount: deliveryCount)
             }
         }
@@ -142,7 +143,7 @@ import Testing
         desk.send(2, Self.list)
         let told = try desk.waitForReplies(2)
         #expect(told.map { $0["outcome"]?.string } == ["done", "done"])
-        #expect(told.map { $0["id"]?.string } == [LaneScene.id(1), LaneScene.id(2)])
+        #expect(told.map { $0["id"]?.string } == [LaneAPNSHarness.id(1), LaneAPNSHarness.id(2)])
         #expect(told.map { $0["environment"]?.string } == ["sandbox", "sandbox"])
         let channel = try #require(told[0]["channel_id"]?.string)
         #expect(told[1]["channels"]?.elements.map(\.string) == [channel])

@@ -14,13 +14,13 @@ import Testing
     private static let elsewhere = "ZWxzZS1lbHNlLWVsc2U="
 
     /// One app that may broadcast, with a channel of each kind, and one in the other environment.
-    private static func scene() throws -> LaneScene {
-        let scene = try LaneScene()
+    private static func scene() throws -> LaneAPNSHarness {
+        let scene = try LaneAPNSHarness()
         scene.rig.onLoop { enable(scene) }
         return scene
     }
 
-    private static func enable(_ scene: LaneScene) {
+    private static func enable(_ scene: LaneAPNSHarness) {
         let app = SimulatedApps.bundleID(0)
         scene.apns.state.addApp(bundleID: app, teamID: SimulatedApps.teamID(0), allowsBroadcasts: true)
         for (id, policy) in [(newest, Channel.StoragePolicy.newest), (none, .none)] {
@@ -32,13 +32,13 @@ import Testing
 
     private static func message(_ number: Int, _ channel: String, expiration: Int64? = nil, bytes: Int = 0) -> String {
         #"""
-        {"id":"\#(LaneScene.id(number))","app":"\#(SimulatedApps.bundleID(0))","channel_id":"\#(channel)",
+        {"id":"\#(LaneAPNSHarness.id(number))","app":"\#(SimulatedApps.bundleID(0))","channel_id":"\#(channel)",
          "push_type":"liveactivity"\#(expiration.map { #","expiration":\#($0)"# } ?? ""),
          "payload":{"aps":{"timestamp":1750000000,"event":"update","content-state":{"x":"\#(String(repeating: "x", count: bytes))"}}}}
         """#
     }
 
-    private static func results(_ scene: LaneScene) throws -> [JSONDocument] {
+    private static func results(_ scene: LaneAPNSHarness) throws -> [JSONDocument] {
         try (scene.rig.queue(scene.rig.names.resultsQueue)?.ready ?? []).map { try JSONDocument($0.body) }
     }
 
@@ -51,7 +51,7 @@ import Testing
         for result in try Self.results(scene).map(\.root) {
             let id = try #require(result["id"]?.string)
             #expect(result["outcome"]?.string == "accepted" && result["status"]?.int == 200)
-            #expect(result["channel_id"]?.string == (id == LaneScene.id(0) ? Self.newest : Self.none))
+            #expect(result["channel_id"]?.string == (id == LaneAPNSHarness.id(0) ? Self.newest : Self.none))
             #expect(result["apns_request_id"]?.string?.lowercased() == id)
             #expect(result["apns_unique_id"] != nil && result["token_state"] == nil && result["device_token"] == nil)
         }
@@ -100,7 +100,7 @@ import Testing
 
     /// Rows 136 and 156: broadcasts are held up, pushes to devices go on.
     @Test func anAppWithoutBroadcastsHoldsUpNothingElse() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         scene.rig.request(Self.message(0, Self.newest))
         scene.request(5, from: 10)
         try #require(scene.rig.run { scene.results == 5 })
@@ -115,7 +115,7 @@ import Testing
 
     /// Row 135.
     @Test func anAppOfAnotherTeamHoldsUpItselfAlone() throws {
-        let scene = try LaneScene(apps: 2)
+        let scene = try LaneAPNSHarness(apps: 2)
         scene.rig.onLoop {
             scene.apns.state.addApp(bundleID: SimulatedApps.bundleID(0), teamID: "OTHERTEAM1", allowsBroadcasts: true)
         }

@@ -7,11 +7,11 @@ import Testing
 /// What a lane says of its broker, on virtual time.
 @Suite struct LaneBrokerTests {
     private let log: CapturedLog
-    private let rig: LaneRig
+    private let rig: LaneHarness
 
     init() throws {
         log = try CapturedLog()
-        rig = try LaneRig(log: log.log)
+        rig = try LaneHarness(log: log.log)
         let rig = rig
         try #require(rig.run { rig.isReady })
         _ = log.lines()

@@ -20,7 +20,7 @@ import Testing
     ///   - id: of the request itself.
     ///   - request: instead of a good one; nil: there is none.
     private func publish(
-        _ scene: LaneScene, _ mode: Mode, eventID: String, id: String? = nil, messageID: String? = nil,
+        _ scene: LaneAPNSHarness, _ mode: Mode, eventID: String, id: String? = nil, messageID: String? = nil,
         version: String = "1.0", request: String?? = .none
     ) {
         let member = id.map { #""id":"\#($0)","# } ?? ""
@@ -50,14 +50,14 @@ import Testing
     }
 
     @Test(arguments: Mode.allCases) func theRequestIsPushedInItsTrace(_ mode: Mode) throws {
-        let scene = try LaneScene(traces: true)
-        publish(scene, mode, eventID: LaneScene.id(7))
+        let scene = try LaneAPNSHarness(traces: true)
+        publish(scene, mode, eventID: LaneAPNSHarness.id(7))
         #expect(scene.rig.run { scene.results == 1 })
         #expect(scene.pushes.map(\.status) == [200])
         #expect(scene.pushes.first?.payload == Array(#"{"aps":{"alert":"x"}}"#.utf8))
         let result = try #require(scene.rig.broker.queue(scene.rig.names.resultsQueue)?.ready.first)
         let root = try JSONDocument(result.body).root
-        #expect(root["id"]?.string == LaneScene.id(7) && root["app"]?.string == SimulatedApps.bundleID(0))
+        #expect(root["id"]?.string == LaneAPNSHarness.id(7) && root["app"]?.string == SimulatedApps.bundleID(0))
         #expect(root["device_token"]?.string == "aabb" && root["outcome"]?.string == "accepted")
         #expect(result.properties.header("tracestate")?.stringValue == "vendor=1")
         scene.rig.pass(seconds: 2)
@@ -68,9 +68,9 @@ import Testing
 
     /// By headers, whatever its own attributes still say.
     @Test(arguments: Mode.allCases) func whatComesOfItGoesOnWithTheTrace(_ mode: Mode) throws {
-        let scene = try LaneScene(traces: true)
-        let waiting = try LaneTracingTests.waiting(scene) { publish(scene, mode, eventID: LaneScene.id(7)) }
-        publish(scene, mode, eventID: LaneScene.id(8), request: "{}")
+        let scene = try LaneAPNSHarness(traces: true)
+        let waiting = try LaneTracingTests.waiting(scene) { publish(scene, mode, eventID: LaneAPNSHarness.id(7)) }
+        publish(scene, mode, eventID: LaneAPNSHarness.id(8), request: "{}")
         try #require(scene.rig.run { scene.results == 2 })
         scene.rig.pass(seconds: 2)
         let tries = scene.rig.spans.filter { $0.name == "process push.requests" }
@@ -82,15 +82,16 @@ import Testing
 
     /// The request's own id, then the message's, then the event's.
     @Test(arguments: Mode.allCases) func theNearestIDIsTheRequests(_ mode: Mode) throws {
-        let scene = try LaneScene()
-        publish(scene, mode, eventID: LaneScene.id(1), id: LaneScene.id(2), messageID: LaneScene.id(3))
-        publish(scene, mode, eventID: LaneScene.id(1), messageID: LaneScene.id(3))
+        let scene = try LaneAPNSHarness()
+        publish(
+            scene, mode, eventID: LaneAPNSHarness.id(1), id: LaneAPNSHarness.id(2), messageID: LaneAPNSHarness.id(3))
+        publish(scene, mode, eventID: LaneAPNSHarness.id(1), messageID: LaneAPNSHarness.id(3))
         publish(scene, mode, eventID: "17")
         #expect(scene.rig.run { scene.results == 3 })
         let results = scene.rig.broker.queue(scene.rig.names.resultsQueue)?.ready ?? []
         let ids = try results.map { try JSONDocument($0.body).root["id"]?.string }
         // The last is the UUIDv5 of "/shop 17".
-        #expect(Set(ids) == [LaneScene.id(2), LaneScene.id(3), "de67269f-8af1-59aa-8554-c8edebeeb696"])
+        #expect(Set(ids) == [LaneAPNSHarness.id(2), LaneAPNSHarness.id(3), "de67269f-8af1-59aa-8554-c8edebeeb696"])
     }
 
     @Test(arguments: [
@@ -98,40 +99,41 @@ import Testing
         (#""push_type":"alert","collapse_id":"\#(String(repeating: "ü", count: 33))""#, "collapse_id"),
     ])
     func whatIsWrongWithTheDataIsToldOfTheRequest(_ members: String, _ name: String) throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         let app = SimulatedApps.bundleID(0)
         let event = """
             {"specversion":"1.0","id":"1","source":"/","type":"t","data":
-             {"id":"\(LaneScene.id(5))","app":"\(app)","device_token":"aabb",\(members),"payload":{"aps":{"alert":"x"}}}}
+             {"id":"\(LaneAPNSHarness.id(5))","app":"\(app)","device_token":"aabb",\(members),"payload":{"aps":{"alert":"x"}}}}
             """
         scene.rig.request(event)
         #expect(scene.rig.run { scene.rig.deadLetters.count == 1 })
         let letter = try #require(scene.rig.deadLetters.first)
         #expect(letter.body == Array(event.utf8), "as it came, so that it can be redriven")
         #expect(letter.properties.header("push-error-path") == .string("/data/\(name)"))
-        #expect(letter.properties.header("push-apns-id")?.stringValue == LaneScene.id(5))
+        #expect(letter.properties.header("push-apns-id")?.stringValue == LaneAPNSHarness.id(5))
         #expect(letter.routingKey.hasSuffix(app))
     }
 
     /// A request that is refused is known by the same id as one that is taken.
     @Test(
         arguments: [
-            (Mode.binary, #"{"app":1}"#, nil, LaneScene.id(7)), (.structured, #"{"app":1}"#, nil, LaneScene.id(7)),
-            (.binary, #"{"app":1}"#, LaneScene.id(8), LaneScene.id(8)),
-            (.structured, nil, LaneScene.id(8), LaneScene.id(8)),
-            (.structured, nil, nil, LaneScene.id(7)),
+            (Mode.binary, #"{"app":1}"#, nil, LaneAPNSHarness.id(7)),
+            (.structured, #"{"app":1}"#, nil, LaneAPNSHarness.id(7)),
+            (.binary, #"{"app":1}"#, LaneAPNSHarness.id(8), LaneAPNSHarness.id(8)),
+            (.structured, nil, LaneAPNSHarness.id(8), LaneAPNSHarness.id(8)),
+            (.structured, nil, nil, LaneAPNSHarness.id(7)),
         ] as [(Mode, String?, String?, String)])
     func whatIsRefusedKeepsItsID(_ mode: Mode, request: String?, messageID: String?, id: String) throws {
-        let scene = try LaneScene()
-        publish(scene, mode, eventID: LaneScene.id(7), messageID: messageID, request: .some(request))
+        let scene = try LaneAPNSHarness()
+        publish(scene, mode, eventID: LaneAPNSHarness.id(7), messageID: messageID, request: .some(request))
         #expect(scene.rig.run { scene.rig.deadLetters.count == 1 })
         #expect(scene.rig.deadLetters.first?.properties.header("push-apns-id")?.stringValue == id)
     }
 
     /// Headers of another version are not read: the request stands for itself.
     @Test func headersOfAnotherVersionAreNotRead() throws {
-        let scene = try LaneScene()
-        publish(scene, .binary, eventID: LaneScene.id(7), version: "0.3")
+        let scene = try LaneAPNSHarness()
+        publish(scene, .binary, eventID: LaneAPNSHarness.id(7), version: "0.3")
         #expect(scene.rig.run { scene.rig.deadLetters.count == 1 })
         #expect(scene.pushes.isEmpty)
     }

@@ -21,7 +21,7 @@ import Testing
 
     /// Those of lanes that have left since are among them: a counter does not stand still until others have caught up.
     @Test func connectsAndResendsAreCountedAsTheyHappen() throws {
-        let scene = try LaneScene(lanes: 2)
+        let scene = try LaneAPNSHarness(lanes: 2)
         func counts(_ name: String) -> [[String]] {
             scene.rig.counters.registry.counts(of: "martlet_apns_\(name)_total").map {
                 ["\($0.count)"] + $0.labels.map { "\($0.key) \($0.value)" }

@@ -9,7 +9,7 @@ import Testing
     /// Rows 83 and 86: APNs binds a connection to the team of its first push, and to the kind of its key.
     @Test(arguments: [(2, RegisteredKey.Scope.team), (1, .topics([SimulatedApps.bundleID(1)], relatedKeyID: nil))])
     func noConnectionSeesTwoKeys(teams: Int, scope: RegisteredKey.Scope) throws {
-        let scene = try LaneScene(connectionsMax: 2, keys: 2, teams: teams, apps: 2)
+        let scene = try LaneAPNSHarness(connectionsMax: 2, keys: 2, teams: teams, apps: 2)
         scene.rig.onLoop { scene.restore(1, scope) }
         for number in 0..<40 { scene.request(1, from: number, app: number % 2) }
         #expect(scene.rig.run { scene.results == 40 })

@@ -11,13 +11,13 @@ import Testing
 /// How a lane ends, on virtual time.
 @Suite struct LaneDrainTests {
     @Test func whatIsNotSentYetGoesBackAtOnceAndTheRestIsWaitedFor() throws {
-        let scene = try LaneScene()
-        scene.request(LaneRig.inFlightMax)
+        let scene = try LaneAPNSHarness()
+        scene.request(LaneHarness.inFlightMax)
         // The others wait for the answer to the first of the connection.
         try #require(scene.rig.run { scene.pushes.count == 1 })
         let began = scene.now
         scene.rig.drain(deadlineSeconds: 30)
-        #expect(scene.rig.run { scene.rig.queue()?.ready.count == LaneRig.inFlightMax - 1 })
+        #expect(scene.rig.run { scene.rig.queue()?.ready.count == LaneHarness.inFlightMax - 1 })
         #expect(scene.results == 0)
         #expect(scene.rig.run { scene.rig.unfinished == 0 })
         #expect(scene.results == 1 && scene.pushes.count == 1)
@@ -26,7 +26,7 @@ import Testing
 
     /// Not to a wait queue as well: two workers might push what comes back twice.
     @Test func whatIsNotAnsweredByTheDeadlineGoesBackOnce() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         scene.request(1)
         try #require(scene.rig.run { scene.pushes.count == 1 })
         scene.rig.drain(deadlineSeconds: 0)
@@ -39,9 +39,9 @@ import Testing
 
     /// The message is in the quarantine: given back, there would be two.
     @Test func whatIsConfirmedAfterTheDeadlineIsAcknowledged() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         let quarantine = scene.rig.names.quarantineQueue
-        scene.rig.request(LaneScene.message(0, app: 0), deliveryCount: Lane.deliveriesMax)
+        scene.rig.request(LaneAPNSHarness.message(0, app: 0), deliveryCount: Lane.deliveriesMax)
         try #require(scene.rig.run { scene.rig.queue(quarantine)?.published == 1 })
         scene.rig.drain(deadlineSeconds: 0)
         #expect(scene.rig.run { scene.rig.unfinished == 1 && scene.rig.broker.connectionCount == 0 })
@@ -50,7 +50,7 @@ import Testing
 
     /// Lanes come and go with each configuration.
     @Test func whatHasEndedIsLetGo() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         scene.request(1)
         try #require(scene.rig.run { scene.results == 1 })
         scene.rig.drain(deadlineSeconds: 30)
@@ -60,13 +60,13 @@ import Testing
 
     /// Lanes come and go while others have the first of its kind.
     @Test func whatWaitsForAnotherLaneEndsWithItsOwn() throws {
-        let scene = try LaneScene()
-        let id = try #require(UUIDValue(LaneScene.id(0)))
+        let scene = try LaneAPNSHarness()
+        let id = try #require(UUIDValue(LaneAPNSHarness.id(0)))
         scene.rig.withLane { lane in
             lane.consumers[0].onDelivery = { delivery in
                 // As if another lane had it.
                 let key = lane.copies.key(id: id, of: delivery.content)
-                _ = lane.copies.begin(key, CopyArrival(channel: lane.copies.openChannel()))
+                _ = lane.copies.begin(key, DuplicateCandidate(channel: lane.copies.openChannel()))
                 lane.take(delivery, from: 0)
             }
         }
@@ -81,8 +81,8 @@ import Testing
 
     /// Until the broker knows that it is to send no more, it goes on.
     @Test func whatComesWhileLanesLeaveIsSettledByThem() throws {
-        let scene = try LaneScene()
-        scene.rig.onLoop { for number in 0..<3 { scene.rig.publish(LaneScene.message(number, app: 0)) } }
+        let scene = try LaneAPNSHarness()
+        scene.rig.onLoop { for number in 0..<3 { scene.rig.publish(LaneAPNSHarness.message(number, app: 0)) } }
         scene.rig.leave()
         #expect(scene.rig.run { scene.rig.unfinished == 0 })
         #expect(scene.results == 3 && scene.rig.broker.requeued == 0 && scene.rig.counters.requeued.value == 0)
@@ -90,10 +90,10 @@ import Testing
 
     /// Its return would count as a failed delivery.
     @Test func whatIsInTransitWhenADrainBeginsIsPushed() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         scene.request(1)
         try #require(scene.rig.run { scene.results == 1 })
-        scene.rig.onLoop { for number in 1...3 { scene.rig.publish(LaneScene.message(number, app: 0)) } }
+        scene.rig.onLoop { for number in 1...3 { scene.rig.publish(LaneAPNSHarness.message(number, app: 0)) } }
         scene.rig.drain(deadlineSeconds: 30)
         #expect(scene.rig.run { scene.rig.unfinished == 0 })
         #expect(scene.results == 4 && scene.rig.broker.requeued == 0 && scene.rig.counters.requeued.value == 0)
@@ -101,7 +101,7 @@ import Testing
 
     /// Another lane of the process takes its place.
     @Test func whoIsToFinishTakesNoMoreAndSettlesWhatItHas() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         scene.request(5)
         try #require(scene.rig.run { scene.pushes.count == 1 })
         scene.rig.finish(deadlineSeconds: 30)
@@ -115,7 +115,7 @@ import Testing
 
     /// Nor when what held up all of its routes ends meanwhile.
     @Test func whoIsToFinishTakesNoneThoughARouteOpens() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         try scene.rig.onLoop {
             try scene.apns.faults.put(Fault(id: "slow", action: .latency(.constant(10_000))))
         }
@@ -135,7 +135,7 @@ import Testing
     /// RabbitMQ loses settlements with a channel when many came shortly before (decision 16).
     @Test func whatWasAcknowledgedLastIsNotDeliveredAgain() throws {
         let count = 200
-        let scene = try LaneScene(lanes: 2, inFlightMax: count)
+        let scene = try LaneAPNSHarness(lanes: 2, inFlightMax: count)
         scene.rig.broker.behaviour.confirmDelayMilliseconds = 1...200
         scene.request(count)
         try #require(scene.rig.run { scene.results == count })
@@ -153,13 +153,13 @@ import Testing
     /// RabbitMQ takes back what was on its way to a consumer at its `basic.cancel`, and marks it as redelivered though no
     /// one has had it.
     @Test func aCopyThatWasOnItsWayToALaneThatLeftIsTold() throws {
-        let scene = try LaneScene(lanes: 2)
+        let scene = try LaneAPNSHarness(lanes: 2)
         // The consumers take turns, the second one first.
         scene.request(2)
         try #require(scene.rig.run { scene.results == 2 })
         scene.rig.leave(0)
         try #require(scene.rig.run { scene.rig.ended == 1 })
-        for number in 0..<2 { scene.rig.request(LaneScene.message(number, app: 0), deliveryCount: 1) }
+        for number in 0..<2 { scene.rig.request(LaneAPNSHarness.message(number, app: 0), deliveryCount: 1) }
         #expect(scene.rig.run { scene.rig.queue()?.unsettled == 0 && scene.rig.queue()?.ready.isEmpty == true })
         #expect(scene.results == 4 && scene.pushes.count == 2)
     }

@@ -24,8 +24,8 @@ import Testing
     /// What all of them take alone, at one answer a tenth of a second for each of those in flight.
     private static let healthySeconds: Int64 = 1
 
-    private func scene(_ ending: Ending, endpoints: Int, log: Log = .silent) throws -> LaneScene {
-        let scene = try LaneScene(keys: 2, apps: 2, endpoints: endpoints, log: log)
+    private func scene(_ ending: Ending, endpoints: Int, log: Log = .silent) throws -> LaneAPNSHarness {
+        let scene = try LaneAPNSHarness(keys: 2, apps: 2, endpoints: endpoints, log: log)
         try scene.rig.onLoop {
             let match = FaultMatch(topic: SimulatedApps.bundleID(1))
             try scene.apns.faults.put(Fault(id: "end", match: match, action: ending.action))
@@ -33,8 +33,8 @@ import Testing
         return scene
     }
 
-    private func places(_ scene: LaneScene) -> [Breakers.Place] {
-        scene.rig.withLane { $0.breakers.openings.map(\.place) }
+    private func places(_ scene: LaneAPNSHarness) -> [BreakerScope] {
+        scene.rig.withLane { $0.breakers.openings.map(\.scope) }
     }
 
     @Test(arguments: Ending.allCases, [1, 2]) func theHealthyKeepTheirRate(_ ending: Ending, endpoints: Int) throws {
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func connectionsThatEndIdleHoldNothing() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         for number in 0..<10 {
             scene.request(1, from: number)
             try #require(scene.rig.run { scene.results == number + 1 && scene.rig.counters.inFlight.value == 0 })

@@ -11,17 +11,17 @@ import Testing
 
 /// Requests that the broker takes from their queue at the end of their time to live, on virtual time.
 @Suite struct LaneExpiredTests {
-    private let scene: LaneScene
+    private let scene: LaneAPNSHarness
     private var names: TopologyNames { scene.rig.names }
     private var broker: ScriptedBroker { scene.rig.broker }
 
-    init() throws { scene = try LaneScene() }
+    init() throws { scene = try LaneAPNSHarness() }
 
     @Test func aRequestThatExpiresInItsQueueGetsAResult() throws {
         try expire { request(1) }
         #expect(scene.results == 1 && scene.rig.deadLetters.isEmpty && scene.pushes.isEmpty)
         let result = try #require(results.first)
-        #expect(result["outcome"]?.string == "expired" && result["id"]?.string == LaneScene.id(1))
+        #expect(result["outcome"]?.string == "expired" && result["id"]?.string == LaneAPNSHarness.id(1))
         #expect(result["app"]?.string == SimulatedApps.bundleID(0) && result["error"] == nil)
         #expect(result["possible_duplicate"]?.bool == true, "a worker that died may have pushed it")
         #expect(scene.rig.run { scene.rig.counters.acknowledged.value == 1 })
@@ -54,7 +54,7 @@ import Testing
         }
         scene.request(1, from: 1)
         try #require(scene.rig.run { scene.rig.counters.inFlight.value == 1 })
-        scene.rig.onLoop { publishExpired(LaneScene.message(1, app: 0)) }
+        scene.rig.onLoop { publishExpired(LaneAPNSHarness.message(1, app: 0)) }
         try #require(scene.rig.run { scene.results == 1 })
         scene.rig.pass(seconds: 60)
         #expect(results.compactMap { $0["outcome"]?.string } == ["accepted"])
@@ -66,7 +66,7 @@ import Testing
     @Test func aRequestIsPushedThoughOneLikeItHasExpired() throws {
         scene.rig.onLoop {
             broker.behaviour.confirmDelayMilliseconds = 500...500
-            publishExpired(LaneScene.message(1, app: 0))
+            publishExpired(LaneAPNSHarness.message(1, app: 0))
         }
         try #require(scene.rig.run { scene.rig.counters.inFlight.value == 1 })
         scene.request(1, from: 1)
@@ -80,7 +80,7 @@ import Testing
         ("maxlen", "push.requests"), ("rejected", "push.requests"), ("expired", "push.channels"),
     ])
     func whatEndedOtherwiseBecomesADeadLetter(_ reason: String, _ queue: String) throws {
-        scene.rig.onLoop { publishExpired(LaneScene.message(1, app: 0), reason: reason, queue: queue) }
+        scene.rig.onLoop { publishExpired(LaneAPNSHarness.message(1, app: 0), reason: reason, queue: queue) }
         try #require(scene.rig.run { scene.rig.deadLetters.count == 1 })
         #expect(scene.results == 0 && scene.rig.counters.rejected.value == 1)
         let death = try #require(BrokerDeath(scene.rig.deadLetters[0].properties.headers ?? FieldTable()))
@@ -92,18 +92,18 @@ import Testing
     @Test(arguments: ["orders", "push.requests.7", "push.quarantine"]) func aRequestOfAnotherQueueExpiresAsWell(
         _ queue: String
     ) throws {
-        scene.rig.onLoop { publishExpired(LaneScene.message(1, app: 0), queue: queue) }
+        scene.rig.onLoop { publishExpired(LaneAPNSHarness.message(1, app: 0), queue: queue) }
         try #require(scene.rig.run { scene.results == 1 })
         #expect(results.compactMap { $0["outcome"]?.string } == ["expired"] && scene.rig.deadLetters.isEmpty)
     }
 
     /// Nothing of the body is read: that may be what ends the workers.
     @Test func aRequestThatIsDeliveredAgainAndAgainExpiresUnread() throws {
-        scene.rig.onLoop { publishExpired(LaneScene.message(1, app: 0), deliveryCount: Lane.deliveriesMax) }
+        scene.rig.onLoop { publishExpired(LaneAPNSHarness.message(1, app: 0), deliveryCount: Lane.deliveriesMax) }
         try #require(scene.rig.run { scene.results == 1 })
         let result = try #require(results.first)
         #expect(result["outcome"]?.string == "expired" && result["app"] == nil)
-        #expect(result["id"]?.string == LaneScene.id(1))
+        #expect(result["id"]?.string == LaneAPNSHarness.id(1))
         #expect(broker.queue(names.quarantineQueue)?.published == 0 && scene.rig.deadLetters.isEmpty)
     }
 
@@ -111,7 +111,7 @@ import Testing
         scene.network.set(.refused, to: .sandbox)
         scene.request(1, from: 1)
         try #require(scene.rig.run { scene.rig.stops == 1 })
-        scene.rig.onLoop { publishExpired(LaneScene.message(2, app: 0)) }
+        scene.rig.onLoop { publishExpired(LaneAPNSHarness.message(2, app: 0)) }
         #expect(scene.rig.run { scene.results == 1 })
     }
 
@@ -124,7 +124,7 @@ import Testing
         #expect(scene.rig.isReady && scene.rig.stops == 0)
         #expect(scene.rig.status()?.queues.last?.isConsumed == false)
         scene.rig.mendTopology()
-        scene.rig.onLoop { publishExpired(LaneScene.message(2, app: 0)) }
+        scene.rig.onLoop { publishExpired(LaneAPNSHarness.message(2, app: 0)) }
         #expect(scene.rig.run { scene.results == 2 })
     }
 
@@ -140,11 +140,11 @@ import Testing
         try #require(scene.rig.run { scene.results > before })
     }
 
-    private func request(_ number: Int) { publish(LaneScene.message(number, app: 0)) }
+    private func request(_ number: Int) { publish(LaneAPNSHarness.message(number, app: 0)) }
 
     private func publish(_ text: String) {
         _ = broker.publish(
-            exchange: names.requestsExchange, routingKey: "-", messageID: LaneScene.id(1), expiration: "2000",
+            exchange: names.requestsExchange, routingKey: "-", messageID: LaneAPNSHarness.id(1), expiration: "2000",
             body: Array(text.utf8))
     }
 
@@ -154,7 +154,7 @@ import Testing
     ) {
         let death: FieldTable = ["reason": .string(reason), "queue": .string(queue), "exchange": "push.requests"]
         let targets = broker.publish(
-            exchange: names.brokerDeadLettersExchange, routingKey: "-", messageID: LaneScene.id(1),
+            exchange: names.brokerDeadLettersExchange, routingKey: "-", messageID: LaneAPNSHarness.id(1),
             headers: ["x-death": .array([.table(death)]), "x-first-death-reason": "expired"],
             body: Array(text.utf8), deliveryCount: deliveryCount)
         #expect(targets == 1)

@@ -9,7 +9,7 @@ import Testing
 /// Requests that a breaker or a pause holds move to wait queues, at a bounded rate; on virtual time.
 @Suite struct LaneHoldingTests {
     @Test func requestsOfARevokedKeyWaitAtTheBroker() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         scene.rig.onLoop { scene.revoke(0) }
         scene.request(300)
         scene.rig.pass(seconds: 20)
@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test func aKeyIsHeldAgainAndAgain() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         for round in 0..<3 {
             scene.rig.onLoop { scene.revoke(0) }
             scene.request(1, from: round)
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2]) func theRateIsBoundedForTheWorker(lanes: Int) throws {
-        let scene = try LaneScene(lanes: lanes, inFlightMax: 1000)
+        let scene = try LaneAPNSHarness(lanes: lanes, inFlightMax: 1000)
         scene.rig.broker.behaviour.confirmDelayMilliseconds = 0...5
         #expect(scene.rig.pause(.key(SimulatedApps.keyID(0))))
         let count = 2500
@@ -88,8 +88,8 @@ import Testing
     private static let count = 1000
 
     /// Most of them wait in the lane.
-    private func manyHeld(_ prepare: (ScriptedBroker) -> Void = { _ in }) throws -> LaneScene {
-        let scene = try LaneScene(inFlightMax: Self.count)
+    private func manyHeld(_ prepare: (ScriptedBroker) -> Void = { _ in }) throws -> LaneAPNSHarness {
+        let scene = try LaneAPNSHarness(inFlightMax: Self.count)
         #expect(scene.rig.pause(.key(SimulatedApps.keyID(0))))
         scene.rig.onLoop { prepare(scene.rig.broker) }
         scene.request(Self.count)

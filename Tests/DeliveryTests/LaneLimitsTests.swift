@@ -15,14 +15,14 @@ import Testing
     private static func scene(
         _ limits: PushLimits, inFlightMax: Int = 100, apps: Int = 2, keys: Int = 1, requestQueues: [String] = [],
         log: Log = .silent
-    ) throws -> LaneScene {
-        try LaneScene(
+    ) throws -> LaneAPNSHarness {
+        try LaneAPNSHarness(
             inFlightMax: inFlightMax, keys: keys, apps: apps, requestQueues: requestQueues, limits: [0: limits],
             log: log)
     }
 
     /// When the first push of a message came to APNs.
-    private static func pushTimes(_ scene: LaneScene) -> [Int: Int64] {
+    private static func pushTimes(_ scene: LaneAPNSHarness) -> [Int: Int64] {
         var times: [Int: Int64] = [:]
         for push in scene.pushes {
             guard let id = push.apnsID else { continue }
@@ -32,11 +32,11 @@ import Testing
         return times
     }
 
-    private static func results(_ scene: LaneScene) throws -> [JSONValue] {
+    private static func results(_ scene: LaneAPNSHarness) throws -> [JSONValue] {
         try #require(scene.rig.broker.queue(scene.rig.names.resultsQueue)).ready.map { try JSONDocument($0.body).root }
     }
 
-    private static func waitQueues(_ scene: LaneScene) -> [ScriptedQueue] {
+    private static func waitQueues(_ scene: LaneAPNSHarness) -> [ScriptedQueue] {
         WaitDelay.defaults.flatMap { delay in
             (0..<WaitDelay.siblings).compactMap {
                 scene.rig.broker.queue(scene.rig.names.waitQueue(delay, sibling: $0))
@@ -178,7 +178,8 @@ import Testing
         let scene = try Self.scene(PushLimits(perSecondMax: 5))
         for number in 0..<30 {
             scene.rig.request(
-                LaneScene.message(number, app: 0).replacing(#""push_type""#, with: #""expiration":0,"push_type""#))
+                LaneAPNSHarness.message(number, app: 0).replacing(#""push_type""#, with: #""expiration":0,"push_type""#)
+            )
         }
         try #require(scene.rig.run { scene.results == 30 })
         let outcomes = try Self.results(scene).map { $0["outcome"]?.string }
@@ -212,7 +213,7 @@ import Testing
 
     /// The limits are the worker's, so two lanes have half of them each.
     @Test func lanesShareTheLimits() throws {
-        let scene = try LaneScene(lanes: 2, inFlightMax: 100, apps: 1, limits: [0: PushLimits(perSecondMax: 20)])
+        let scene = try LaneAPNSHarness(lanes: 2, inFlightMax: 100, apps: 1, limits: [0: PushLimits(perSecondMax: 20)])
         scene.request(600, app: 0)
         let start = scene.rig.loop.now.unixMilliseconds
         try #require(scene.rig.run { scene.results == 600 })

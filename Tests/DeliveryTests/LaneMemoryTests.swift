@@ -14,12 +14,12 @@ import Testing
 
     /// Whether it was pushed or not.
     @Test func itHoldsNothingOfAMessageThatHasEnded() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         let rig = scene.rig
         try #require(rig.run { rig.isReady })
         let seen = Seen()
         rig.watchDeliveries { seen.content = $0.content.bytes }
-        for (count, text) in [(1, LaneScene.message(1, app: 0)), (2, "not JSON")] {
+        for (count, text) in [(1, LaneAPNSHarness.message(1, app: 0)), (2, "not JSON")] {
             rig.request(text)
             try #require(rig.run { rig.counters.acknowledged.value == count })
             rig.pass(seconds: 1)

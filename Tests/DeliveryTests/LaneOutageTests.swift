@@ -20,18 +20,18 @@ import Testing
 
     @Test(arguments: Ending.allCases, [1, 2])
     func fewRequestsAreMovedDuringAnOutage(_ ending: Ending, connectionsMax: Int) throws {
-        let scene = try LaneScene(connectionsMax: connectionsMax)
+        let scene = try LaneAPNSHarness(connectionsMax: connectionsMax)
         let outageSeconds = 180
         scene.request(300)
         // As many as may be are on their way.
-        try #require(scene.rig.run { scene.pushes.count >= 10 * LaneRig.inFlightMax })
+        try #require(scene.rig.run { scene.pushes.count >= 10 * LaneHarness.inFlightMax })
         let published = scene.results
         scene.network.set(.refused, to: .sandbox)
         scene.end(ending)
         let lost = scene.now
         #expect(scene.rig.run { scene.now >= lost + .seconds(outageSeconds) })
         // Those in flight, and those that took their place before the lane stopped.
-        #expect(scene.results + scene.waits - published <= 2 * LaneRig.inFlightMax)
+        #expect(scene.results + scene.waits - published <= 2 * LaneHarness.inFlightMax)
         #expect(scene.rig.stops == 1)
 
         scene.network.set(.open, to: .sandbox)
@@ -46,15 +46,15 @@ import Testing
     /// The lane does not know of the other endpoint until it has lost the first.
     @Test(arguments: [SimulatedNetwork.Way.refused, .silent])
     func theBacklogStaysInItsQueueWhileNoEndpointAcceptsConnections(_ way: SimulatedNetwork.Way) throws {
-        let scene = try LaneScene(keys: 2, environments: [.sandbox, .production], apps: 2)
+        let scene = try LaneAPNSHarness(keys: 2, environments: [.sandbox, .production], apps: 2)
         scene.request(300)
-        try #require(scene.rig.run { scene.pushes.count >= 10 * LaneRig.inFlightMax })
+        try #require(scene.rig.run { scene.pushes.count >= 10 * LaneHarness.inFlightMax })
         let published = scene.results
         scene.network.set(way, to: .sandbox)
         scene.network.set(way, to: .production)
         scene.end(.cut)
         scene.rig.pass(seconds: 180)
-        #expect(scene.results + scene.waits - published <= 2 * LaneRig.inFlightMax)
+        #expect(scene.results + scene.waits - published <= 2 * LaneHarness.inFlightMax)
         let reasons = scene.rig.status()?.state.reasons
         #expect(reasons == ["no endpoint of APNs accepts a connection, see breakers in its status"])
         #expect(scene.rig.stops == 1)
@@ -69,7 +69,7 @@ import Testing
 
     /// An endpoint that no request was for is enough.
     @Test func consumptionGoesOnWhileAnEndpointWithoutTrafficAcceptsConnections() throws {
-        let scene = try LaneScene(keys: 2, environments: [.sandbox, .production], apps: 2)
+        let scene = try LaneAPNSHarness(keys: 2, environments: [.sandbox, .production], apps: 2)
         scene.network.set(.refused, to: .sandbox)
         scene.request(300)
         scene.rig.pass(seconds: 20)
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: Ending.allCases) func aConnectionThatIsReplacedAtOnceHoldsNothingUp(_ ending: Ending) throws {
-        let scene = try LaneScene(connectionsMax: 1)
+        let scene = try LaneAPNSHarness(connectionsMax: 1)
         scene.request(300)
         var consumed = true
         func run(until isDone: () -> Bool) -> Bool {
@@ -89,34 +89,34 @@ import Testing
             }
         }
         for rounds in [5, 10, 15] {
-            try #require(run { scene.pushes.count >= rounds * LaneRig.inFlightMax })
+            try #require(run { scene.pushes.count >= rounds * LaneHarness.inFlightMax })
             scene.end(ending)
         }
         #expect(run { scene.results == 300 })
         #expect(consumed, "it has cancelled its consumer")
-        #expect(scene.waits <= (ending == .cut ? 3 * LaneRig.inFlightMax : 0))
+        #expect(scene.waits <= (ending == .cut ? 3 * LaneHarness.inFlightMax : 0))
         #expect(scene.rig.stops == 0)
     }
 
     /// As of the other environment, where APNs ends connections over them (decision 19).
     @Test func aListOfForeignDeviceTokensHoldsNothingUp() throws {
-        let scene = try LaneScene(connectionsMax: 1)
+        let scene = try LaneAPNSHarness(connectionsMax: 1)
         let badMax = 20
         scene.apns.state.rules.badDeviceTokensMax = badMax
         scene.apns.state.deviceRules = [DeviceRule(prefix: "bad0", condition: .bad)]
         for number in 0..<300 {
-            scene.rig.request(LaneScene.message(number, app: 0).replacing("aabb", with: "bad0"))
+            scene.rig.request(LaneAPNSHarness.message(number, app: 0).replacing("aabb", with: "bad0"))
         }
         scene.request(50, from: 300)
         #expect(scene.rig.run { scene.rig.counters.count(of: .accepted) == 50 })
         #expect(scene.results == 350 && scene.rig.counters.count(of: .rejected) == 300)
         #expect(scene.rig.stops == 0 && scene.waits == 0)
-        #expect(scene.connections > 300 / (badMax + LaneRig.inFlightMax))
+        #expect(scene.connections > 300 / (badMax + LaneHarness.inFlightMax))
         #expect(scene.pushes.count == 350)
     }
 
     @Test func anIdleConnectionIsNotReplaced() throws {
-        let scene = try LaneScene(connectionsMax: 1)
+        let scene = try LaneAPNSHarness(connectionsMax: 1)
         scene.request(1)
         try #require(scene.rig.run { scene.results == 1 && scene.rig.counters.inFlight.value == 0 })
         scene.end(.cut)
@@ -131,7 +131,7 @@ import Testing
     /// A credential that is refused while nothing waits: no push says so, and none may wait for a connection for ever.
     @Test(arguments: Ending.allCases) func aRefusedCertificateIsNoticedWithoutAPush(_ ending: Ending) throws {
         let log = try CapturedLog()
-        let scene = try LaneScene(connectionsMax: 1, log: log.log)
+        let scene = try LaneAPNSHarness(connectionsMax: 1, log: log.log)
         scene.request(1)
         try #require(scene.rig.run { scene.pushes.count == 1 })
         scene.network.set(.certificateRefused, to: .sandbox)
@@ -147,7 +147,7 @@ import Testing
 
     /// Connecting without a push would bring the same refusal again and again.
     @Test func whoIsRefusedConnectsForPushesOnly() throws {
-        let scene = try LaneScene(keys: 2, apps: 2)
+        let scene = try LaneAPNSHarness(keys: 2, apps: 2)
         scene.set(.refused, ofKey: 0)
         scene.request(1, app: 1)
         scene.request(1, from: 1)
@@ -166,7 +166,7 @@ import Testing
     }
 
     @Test func aKeyThatAloneCannotConnectHoldsUpItsOwnPushesAlone() throws {
-        let scene = try LaneScene(keys: 2, apps: 2)
+        let scene = try LaneAPNSHarness(keys: 2, apps: 2)
         scene.set(.refused, ofKey: 0)
         scene.request(5, app: 1)
         scene.request(5, from: 5)

@@ -8,7 +8,7 @@ import Testing
 /// What an operator pauses; on virtual time.
 @Suite struct LanePauseTests {
     @Test func aPausedLaneTakesNothingAndSettlesWhatItHas() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         scene.request(5)
         try #require(scene.rig.run { scene.pushes.count == 5 })
         #expect(scene.rig.pause(.everything))
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func aPausedKeyHoldsUpItsOwnAppsAlone() throws {
-        let scene = try LaneScene(keys: 2, apps: 2)
+        let scene = try LaneAPNSHarness(keys: 2, apps: 2)
         #expect(scene.rig.pause(.key(SimulatedApps.keyID(0))))
         scene.request(3, app: 0)
         scene.request(3, from: 3, app: 1)
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func aPausedTopicHoldsUpOnlyWhatGoesThere() throws {
-        let scene = try LaneScene(apps: 2)
+        let scene = try LaneAPNSHarness(apps: 2)
         #expect(scene.rig.pause(.topic(SimulatedApps.bundleID(0))))
         scene.request(3, app: 0)
         scene.request(3, from: 3, app: 1)
@@ -51,7 +51,7 @@ import Testing
     /// All that the lane has is paused: it takes requests and has them wait at the broker.
     @Test(arguments: [PauseScope.key(SimulatedApps.keyID(0)), .topic(SimulatedApps.bundleID(0))])
     func aPauseOfAllThatIsUsedDoesNotStopTheLane(_ scope: PauseScope) throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         #expect(scene.rig.pause(scope))
         scene.request(50)
         scene.rig.pass(seconds: 20)
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func whatIsUnknownCannotBePaused() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         #expect(!scene.rig.pause(.key("NOSUCHKEY0")) && !scene.rig.pause(.topic("com.example.none")))
         scene.request(1)
         #expect(scene.rig.run { scene.results == 1 })
@@ -70,7 +70,7 @@ import Testing
 
     /// A pause that ends while a breaker is open leaves that as it is, and the other way about.
     @Test func aPauseAndABreakerDoNotEndEachOther() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         scene.rig.onLoop { scene.revoke(0) }
         scene.request(1)
         try #require(scene.rig.run { scene.waits > 0 })

@@ -13,7 +13,7 @@ import Testing
 @Suite struct LanePublishingTests {
     @Test func itTakesNoMoreAfterTheFourthTryAndSaysWhy() throws {
         let log = try CapturedLog()
-        let rig = try LaneRig(log: log.log)
+        let rig = try LaneHarness(log: log.log)
         try #require(rig.run { rig.isReady })
         rig.onLoop { rig.broker.behaviour.nackPercent = 100 }
         rig.request("not JSON")
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func whatIsOutWithTheLastOfThoseTriesEndsNoOutage() throws {
-        let rig = try LaneRig()
+        let rig = try LaneHarness()
         try #require(rig.run { rig.isReady })
         for (count, repeats) in [3, 4].enumerated() {
             let before = rig.counters.publishRepeats.value
@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func itTakesNoMoreUntilTheLastOfThemIsOut() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         let (rig, names) = (scene.rig, scene.rig.names)
         rig.onLoop {
             rig.broker.behaviour.nackPercent = 100
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func itTakesNoMoreThoughAnotherIsOutAfterAFewTries() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         let (rig, names) = (scene.rig, scene.rig.names)
         rig.onLoop {
             rig.broker.behaviour.nackPercent = 100
@@ -89,7 +89,7 @@ import Testing
 
     /// The broker hears a moment later that no more is wanted.
     @Test func whatComesMeanwhileIsNotPushedUntilItIsOut() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         let (rig, names) = (scene.rig, scene.rig.names)
         rig.onLoop { rig.broker.deleteQueue(names.deadQueue) }
         rig.request("not JSON")
@@ -102,7 +102,7 @@ import Testing
     }
 
     /// Loses the connection that what the request leads to was published on, before it is confirmed.
-    private func cutPublishing(of rig: LaneRig, after request: () -> Void, once isThere: () -> Bool) throws {
+    private func cutPublishing(of rig: LaneHarness, after request: () -> Void, once isThere: () -> Bool) throws {
         let before = rig.connections.map(\.deliveredToServer)
         request()
         try #require(rig.run { isThere() })
@@ -112,7 +112,7 @@ import Testing
 
     /// What was not pushed is not said to have been, however often its dead letter comes.
     @Test func aDeadLetterThatComesTwiceIsTheSame() throws {
-        let rig = try LaneRig()
+        let rig = try LaneHarness()
         try #require(rig.run { rig.isReady })
         rig.onLoop { rig.broker.behaviour.confirmDelayMilliseconds = 20_000...20_000 }
         try cutPublishing(of: rig, after: { rig.request("not JSON") }, once: { rig.deadLetters.count == 1 })
@@ -124,7 +124,7 @@ import Testing
 
     /// Its times are those of the first, though it is made anew.
     @Test func aResultThatComesTwiceIsTheSame() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         let rig = scene.rig
         rig.onLoop { rig.broker.behaviour.confirmDelayMilliseconds = 20_000...20_000 }
         var results: [ScriptedMessage] = []
@@ -141,7 +141,7 @@ import Testing
 
     /// Not when its dead letter was confirmed.
     @Test func itFinishedWhenItsOutcomeWasKnown() throws {
-        let rig = try LaneRig()
+        let rig = try LaneHarness()
         try #require(rig.run { rig.isReady })
         rig.onLoop { rig.broker.behaviour.confirmDelayMilliseconds = 5000...5000 }
         rig.request("not JSON")
@@ -154,7 +154,7 @@ import Testing
 
     /// Two workers may get one of the two each, and both push it.
     @Test func whatIsToBePushedAgainAndComesTwiceSaysThatItMayHaveBeenPushed() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         let rig = scene.rig
         try rig.onLoop {
             try scene.apns.faults.put(Fault(id: "busy", action: .answer(.refused(.tooManyRequests)), countMax: 1))
@@ -178,7 +178,7 @@ import Testing
 
     /// The producer's headers and the worker's together are more than a frame holds.
     @Test func headersThatDoNotFitAreLeftOut() throws {
-        let rig = try LaneRig()
+        let rig = try LaneHarness()
         rig.broker.behaviour.frameBytesMax = 4096
         try #require(rig.run { rig.isReady })
         rig.request("not JSON", headers: ["note": .string(String(repeating: "x", count: 3800))])
@@ -190,7 +190,7 @@ import Testing
     /// Neither its dead letter nor its result.
     @Test func whatCannotBePublishedAtAllIsMovedByTheBrokerAndSaid() throws {
         let log = try CapturedLog()
-        let rig = try LaneRig(publishedBytesMax: 4, log: log.log)
+        let rig = try LaneHarness(publishedBytesMax: 4, log: log.log)
         try #require(rig.run { rig.isReady })
         rig.request("not JSON")
         #expect(rig.run { rig.deadLetters.count == 1 && rig.counters.rejected.value == 1 })
@@ -199,7 +199,7 @@ import Testing
     }
 
     @Test func whatIsNotConfirmedByTheEndIsNotRepeated() throws {
-        let rig = try LaneRig()
+        let rig = try LaneHarness()
         try #require(rig.run { rig.isReady })
         rig.onLoop { rig.broker.behaviour.confirmDelayMilliseconds = 20_000...20_000 }
         rig.request("not JSON")
@@ -210,7 +210,7 @@ import Testing
     }
 
     @Test func whatWasNotPublishedIsNotCounted() throws {
-        let rig = try LaneRig()
+        let rig = try LaneHarness()
         try #require(rig.run { rig.isReady })
         rig.onLoop { rig.broker.behaviour.nackPercent = 100 }
         rig.request("not JSON")
@@ -222,7 +222,7 @@ import Testing
 
     /// Its loop ends with it: what waited on would never be told, and the other would take for a copy of it what comes again.
     @Test func whatWaitsToBePublishedAgainGoesBackBeforeTheLaneHasEnded() throws {
-        let scene = try LaneScene(lanes: 2)
+        let scene = try LaneAPNSHarness(lanes: 2)
         let rig = scene.rig
         rig.onLoop { rig.broker.behaviour.nackPercent = 100 }
         scene.request(2)
@@ -239,7 +239,7 @@ import Testing
     }
 
     @Test func whatWaitsToBePublishedAgainIsUnfinishedThoughTheBrokerIsSilent() throws {
-        let rig = try LaneRig()
+        let rig = try LaneHarness()
         try #require(rig.run { rig.isReady })
         rig.onLoop { rig.broker.behaviour.nackPercent = 100 }
         rig.request("not JSON")
@@ -250,7 +250,7 @@ import Testing
     }
 
     @Test func whatWasNotPublishedToWaitIsNotCountedAsThat() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         let rig = scene.rig
         try rig.onLoop {
             try scene.apns.faults.put(Fault(id: "busy", action: .answer(.refused(.tooManyRequests))))

@@ -18,7 +18,7 @@ import Testing
     private static let healSecondsMax = 360
 
     @Test func itDelaysNoOtherAppsPushes() throws {
-        let scene = try LaneScene(inFlightMax: 400, connectionsMax: 2, keys: Self.keys, apps: Self.apps)
+        let scene = try LaneAPNSHarness(inFlightMax: 400, connectionsMax: 2, keys: Self.keys, apps: Self.apps)
         let record = Record(scene)
         let count = (Self.secondsBefore + Self.secondsRevoked) * Self.pushesPerSecond
         scene.rig.onLoop { record.publish(count, perSecond: Self.pushesPerSecond) }
@@ -49,12 +49,12 @@ private final class Record {
         var told: MonotonicTime?
     }
 
-    private let scene: LaneScene
+    private let scene: LaneAPNSHarness
     private var messages: [String: Message] = [:]
     /// By id.
     private(set) var told: [String: String] = [:]
 
-    init(_ scene: LaneScene) {
+    init(_ scene: LaneAPNSHarness) {
         self.scene = scene
         let results = scene.rig.names.resultsQueue
         scene.rig.broker.onAppend = { [unowned self] queue, message in
@@ -70,8 +70,8 @@ private final class Record {
         for number in 0..<count {
             scene.rig.loop.schedule(after: .milliseconds(number * 1000 / rate)) { [unowned self] in
                 let app = number % 40
-                messages[LaneScene.id(number)] = Message(app: app, published: scene.rig.loop.now.monotonic)
-                scene.rig.publish(LaneScene.message(number, app: app))
+                messages[LaneAPNSHarness.id(number)] = Message(app: app, published: scene.rig.loop.now.monotonic)
+                scene.rig.publish(LaneAPNSHarness.message(number, app: app))
             }
         }
     }

@@ -12,8 +12,8 @@ import Testing
     private static let healthy = 1_000_000
 
     /// - Parameter prefetch: fewer than there are requests of the endpoint that is away.
-    private func scene(prefetch: Int) throws -> LaneScene {
-        try LaneScene(inFlightMax: prefetch, keys: 2, environments: [.sandbox, .production], apps: 2)
+    private func scene(prefetch: Int) throws -> LaneAPNSHarness {
+        try LaneAPNSHarness(inFlightMax: prefetch, keys: 2, environments: [.sandbox, .production], apps: 2)
     }
 
     @Test func requestsBehindThoseOfAnUnreachableEndpointArePushedSoon() throws {

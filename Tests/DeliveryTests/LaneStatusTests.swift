@@ -12,7 +12,7 @@ import Testing
 /// What operators are told of a lane; on virtual time.
 @Suite struct LaneStatusTests {
     @Test func itSaysWhatIsOnItsWay() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         scene.request(30)
         try #require(scene.rig.run { scene.pushes.count >= 5 })
         let status = try #require(scene.rig.status())
@@ -21,10 +21,10 @@ import Testing
             status.queues.map(\.name) == [
                 scene.rig.names.requestQueues[0], scene.rig.names.quarantineQueue, scene.rig.names.expiredQueue,
             ])
-        #expect(status.queues[0].isConsumed && status.queues[0].unsettled == LaneRig.inFlightMax)
-        #expect(status.inFlight == LaneRig.inFlightMax)
+        #expect(status.queues[0].isConsumed && status.queues[0].unsettled == LaneHarness.inFlightMax)
+        #expect(status.inFlight == LaneHarness.inFlightMax)
         let pool = try #require(status.pools.first)
-        #expect(pool.isConnected && pool.connections == 1 && pool.streams + pool.waiting <= LaneRig.inFlightMax)
+        #expect(pool.isConnected && pool.connections == 1 && pool.streams + pool.waiting <= LaneHarness.inFlightMax)
         #expect(pool.streams > 0)
         #expect(pool.credential == .key(id: SimulatedApps.keyID(0), team: SimulatedApps.teamID(0)))
         #expect(pool.tokenAgeSeconds != nil)
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func itSaysWhatIsHeldUpAndSinceWhen() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         scene.rig.onLoop { scene.revoke(0) }
         scene.request(1)
         try #require(scene.rig.run { !scene.areBreakersClosed })
@@ -56,7 +56,7 @@ import Testing
     func itSaysWhyNoConnectionOpens(
         _ way: SimulatedNetwork.Way, code: String, withinSeconds: Int, remedy: String
     ) throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         scene.network.set(way, to: .sandbox)
         scene.request(1)
         let asked = scene.now
@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test func itSaysWhatTheBrokerLacks() throws {
-        let rig = try LaneRig()
+        let rig = try LaneHarness()
         try #require(rig.run { rig.isReady })
         rig.onLoop { rig.broker.deleteQueue(rig.names.requestQueues[0]) }
         try #require(rig.run { !rig.isReady })
@@ -100,18 +100,18 @@ import Testing
 
     @Test func eachMessageIsALineForWhoeverAskedForThatMuch() throws {
         let captured = try CapturedLog(level: .debug)
-        let scene = try LaneScene(log: captured.log)
+        let scene = try LaneAPNSHarness(log: captured.log)
         scene.request(2)
         try #require(scene.rig.run { scene.results == 2 && scene.rig.counters.inFlight.value == 0 })
         let lines = try captured.lines().map { try JSONDocument($0).root }
         let ended = lines.filter { $0["message"]?.string == "a message has ended" }
-        #expect(ended.map { $0["message.id"]?.string } == [LaneScene.id(0), LaneScene.id(1)], "\(lines)")
+        #expect(ended.map { $0["message.id"]?.string } == [LaneAPNSHarness.id(0), LaneAPNSHarness.id(1)], "\(lines)")
     }
 
     /// What is held up is said once for each route.
     @Test func itLogsWhatItHoldsUp() throws {
         let captured = try CapturedLog()
-        let scene = try LaneScene(log: captured.log)
+        let scene = try LaneAPNSHarness(log: captured.log)
         scene.rig.onLoop { scene.revoke(0) }
         scene.request(1)
         scene.rig.pass(seconds: 4)
@@ -125,7 +125,7 @@ import Testing
 
     @Test func itLogsThatNoEndpointAcceptsConnections() throws {
         let captured = try CapturedLog()
-        let scene = try LaneScene(log: captured.log)
+        let scene = try LaneAPNSHarness(log: captured.log)
         scene.network.set(.refused, to: .sandbox)
         scene.request(1)
         scene.rig.pass(seconds: 10)
@@ -141,7 +141,7 @@ import Testing
 
     /// What the metrics say of messages, by labels of our own.
     @Test func itCountsByQueueOutcomeAppAndReason() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         scene.request(3)
         scene.rig.request("{}")
         try #require(scene.rig.run { scene.results == 4 && scene.rig.counters.inFlight.value == 0 })

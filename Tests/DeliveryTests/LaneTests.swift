@@ -13,7 +13,7 @@ import Testing
 /// A lane between a scripted broker and nothing, on virtual time.
 @Suite struct LaneTests {
     @Test func aBrokerThatFallsSilentDoesNotHoldUpTheEnd() throws {
-        let rig = try LaneRig()
+        let rig = try LaneHarness()
         try #require(rig.run { rig.isReady })
         let began = rig.loop.now.monotonic
         rig.onLoop { rig.broker.setSilent(true) }
@@ -25,7 +25,7 @@ import Testing
 
     @Test func repeatedPublishesDoNotFillTheLog() throws {
         let log = try CapturedLog()
-        let rig = try LaneRig(log: log.log)
+        let rig = try LaneHarness(log: log.log)
         try #require(rig.run { rig.isReady })
         rig.onLoop { rig.broker.behaviour.nackPercent = 100 }
         for number in 1...10 { rig.request("nor is \(number)") }
@@ -38,7 +38,7 @@ import Testing
 
     /// A lane that kept counting it would take no more in the end.
     @Test func whatALostChannelDeliveredIsNoLongerInFlight() throws {
-        let rig = try LaneRig(bodyBytesMax: 20_000)
+        let rig = try LaneHarness(bodyBytesMax: 20_000)
         try #require(rig.run { rig.isReady })
         var results = 0
         for _ in 0..<50 {
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func aDeadLetterSaysWhenItFirstFailedAndThatItMayHaveBeenSent() throws {
-        let rig = try LaneRig()
+        let rig = try LaneHarness()
         try #require(rig.run { rig.isReady })
         rig.request("not JSON")
         rig.request("nor this", headers: ["push-first-failed-at": 7, "push-possible-duplicate": true])
@@ -68,7 +68,7 @@ import Testing
     ])
     func whatApnsWouldNotTakeForItsBytesIsRefused(_ members: String, _ name: String) throws {
         let app = AppDirectory.App(bundleID: "com.example.shop", defaultEnvironment: .sandbox, sandbox: .init(0))
-        let rig = try LaneRig(apps: [app])
+        let rig = try LaneHarness(apps: [app])
         try #require(rig.run { rig.isReady })
         rig.request(
             #"""
@@ -83,10 +83,10 @@ import Testing
     }
 
     @Test func whatGoesInTheBackgroundGoesWithPriorityFive() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         scene.rig.request(
             #"""
-            {"id":"\#(LaneScene.id(0))","app":"\#(SimulatedApps.bundleID(0))","device_token":"aabb",
+            {"id":"\#(LaneAPNSHarness.id(0))","app":"\#(SimulatedApps.bundleID(0))","device_token":"aabb",
              "push_type":"background","payload":{"aps":{"content-available":1}}}
             """#)
         #expect(scene.rig.run { scene.results == 1 })
@@ -95,8 +95,8 @@ import Testing
 
     /// Row 50: whoever keeps device tokens finds it as it wrote it.
     @Test func aDeviceTokenIsSentAndToldAsItWasWritten() throws {
-        let scene = try LaneScene()
-        scene.rig.request(LaneScene.message(0, app: 0).replacing("aabb", with: "AAbbCC0d"))
+        let scene = try LaneAPNSHarness()
+        scene.rig.request(LaneAPNSHarness.message(0, app: 0).replacing("aabb", with: "AAbbCC0d"))
         #expect(scene.rig.run { scene.results == 1 })
         #expect(scene.pushes.map(\.status) == [200] && scene.pushes.first?.deviceToken == "AAbbCC0d")
         let result = try #require(scene.rig.queue(scene.rig.names.resultsQueue)?.ready.first)
@@ -106,7 +106,7 @@ import Testing
     /// Bytes of UTF-8, not characters.
     @Test(arguments: [("alert", 4096, "x"), ("alert", 4096, "ü"), ("voip", 5120, "x"), ("liveactivity", 4096, "x")])
     func whatIsExactlyAsLongAsAllowedIsSentAndNoMore(type: String, bytesMax: Int, character: String) throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         let aps =
             type == "liveactivity" ? #"{"timestamp":1,"event":"update","content-state":{}}"# : #"{"alert":"x"}"#
         func payload(_ bytes: Int) -> String {
@@ -118,7 +118,7 @@ import Testing
         for (number, bytes) in [bytesMax, bytesMax + 1].enumerated() {
             scene.rig.request(
                 #"""
-                {"id":"\#(LaneScene.id(number))","app":"\#(SimulatedApps.bundleID(0))","device_token":"aabb",
+                {"id":"\#(LaneAPNSHarness.id(number))","app":"\#(SimulatedApps.bundleID(0))","device_token":"aabb",
                  "push_type":"\#(type)","payload":\#(payload(bytes))}
                 """#)
         }
@@ -132,7 +132,7 @@ import Testing
         let app = AppDirectory.App(
             bundleID: "com.example.shop", defaultEnvironment: .sandbox,
             sandbox: .init { $0 == .device(.voip) ? 0 : nil })
-        let rig = try LaneRig(apps: [app])
+        let rig = try LaneHarness(apps: [app])
         try #require(rig.run { rig.isReady })
         rig.request(
             #"""
@@ -187,7 +187,7 @@ import Testing
 
     /// Its producer knows it by that.
     @Test func whatCannotBeReadIsToldByItsMessageID() throws {
-        let rig = try LaneRig()
+        let rig = try LaneHarness()
         try #require(rig.run { rig.isReady })
         let id = "6f1c7c1e-3c52-4a53-9c1b-0d6c0a4be1aa"
         rig.request(id)
@@ -202,7 +202,7 @@ import Testing
         (#""\#(String(repeating: "a", count: 600))""#, nil),
     ])
     func aRefusedMessageSaysWhomItWasFor(_ token: String, _ told: String?) throws {
-        let rig = try LaneRig()
+        let rig = try LaneHarness()
         try #require(rig.run { rig.isReady })
         rig.request(#"{"app":"com.example.shop","device_token":\#(token),"push_type":"none","payload":{}}"#)
         try #require(rig.run { rig.queue(rig.names.resultsQueue)?.ready.count == 1 })
@@ -211,7 +211,7 @@ import Testing
     }
 
     @Test func bodiesThatAreTooLargeAreMovedByTheBroker() throws {
-        let rig = try LaneRig(bodyBytesMax: 100)
+        let rig = try LaneHarness(bodyBytesMax: 100)
         try #require(rig.run { rig.isReady })
         let body = Array(repeating: UInt8(ascii: "x"), count: 101)
         rig.onLoop {
@@ -239,7 +239,7 @@ import Testing
         (String(repeating: "x", count: 255), "json"),
     ])
     func aBodyThatIsSaidToBeCompressedIsNotRead(_ encoding: String, _ refusal: String) throws {
-        let rig = try LaneRig()
+        let rig = try LaneHarness()
         try #require(rig.run { rig.isReady })
         rig.onLoop {
             _ = rig.broker.publish(
@@ -252,9 +252,9 @@ import Testing
 
     /// The property may be wrong: a body that can be read says whose refusal it is.
     @Test(arguments: [false, true]) func aBodyThatIsSaidToBeCompressedKeepsItsID(_ isEvent: Bool) throws {
-        let rig = try LaneRig()
+        let rig = try LaneHarness()
         try #require(rig.run { rig.isReady })
-        let request = LaneScene.message(7, app: 0)
+        let request = LaneAPNSHarness.message(7, app: 0)
         let body =
             isEvent ? #"{"specversion":"1.0","id":"e","source":"s","type":"t","data":\#(request)}"# : request
         rig.onLoop {
@@ -264,7 +264,7 @@ import Testing
         }
         #expect(rig.run { rig.deadLetters.count == 1 })
         let properties = try #require(rig.deadLetters.first?.properties)
-        #expect(properties.header("push-apns-id") == .string(LaneScene.id(7)))
+        #expect(properties.header("push-apns-id") == .string(LaneAPNSHarness.id(7)))
         #expect(properties.header("push-reason-code") == "content-encoding")
         #expect(properties.header("push-reason")?.stringValue?.contains("(gzip)") == true)
     }
@@ -273,7 +273,7 @@ import Testing
     @Test(arguments: [(512, true), (513, false)]) func aRefusedMessageSaysWhichAppItNamed(_ bytes: Int, _ isTold: Bool)
         throws
     {
-        let rig = try LaneRig()
+        let rig = try LaneHarness()
         try #require(rig.run { rig.isReady })
         let app = String(repeating: "a", count: bytes)
         rig.request(#"{"app":"\#(app)"}"#)
@@ -285,7 +285,7 @@ import Testing
     /// A message that may be what ends the workers.
     @Test func aMessageThatIsDeliveredAgainAndAgainIsSaid() throws {
         let log = try CapturedLog()
-        let scene = try LaneScene(log: log.log)
+        let scene = try LaneAPNSHarness(log: log.log)
         try scene.rig.onLoop { try scene.apns.faults.put(Fault(id: "slow", action: .latency(.constant(25_000)))) }
         scene.request(1)
         try #require(scene.rig.run { scene.pushes.count == 1 })
@@ -301,8 +301,8 @@ import Testing
 
     /// The broker's own count comes with what it delivers again, and with nothing else.
     @Test func whatAProducerSaysOfItsDeliveriesDoesNotCount() throws {
-        let scene = try LaneScene()
-        scene.rig.request(LaneScene.message(0, app: 0), headers: ["x-delivery-count": 9])
+        let scene = try LaneAPNSHarness()
+        scene.rig.request(LaneAPNSHarness.message(0, app: 0), headers: ["x-delivery-count": 9])
         #expect(scene.rig.run { scene.results == 1 })
         #expect(scene.pushes.count == 1 && scene.rig.counters.quarantined.value == 0)
     }
@@ -354,7 +354,7 @@ import Testing
         ),
     ])
     func whatAProducerMistookIsTold(_ body: String, _ sentence: String) throws {
-        let rig = try LaneRig()
+        let rig = try LaneHarness()
         try #require(rig.run { rig.isReady })
         rig.request(body)
         #expect(rig.run { rig.deadLetters.count == 1 })
@@ -363,7 +363,7 @@ import Testing
     }
 
     @Test func aMessageWithoutAnIDIsTold() throws {
-        let rig = try LaneRig()
+        let rig = try LaneHarness()
         try #require(rig.run { rig.isReady })
         rig.onLoop {
             for headers: FieldTable in [["cloudEvents_specversion": "1.0"], ["id": "1"]] {
@@ -388,7 +388,7 @@ import Testing
             PayloadSchemas([try CompiledSchema(JSONDocument(text))], ofApps: [0])
         }
         let app = AppDirectory.App(bundleID: "com.example.shop", defaultEnvironment: .sandbox, sandbox: .init(0))
-        let rig = try LaneRig(apps: [app], payloadSchemas: try schemas(#"{"required":["order"]}"#))
+        let rig = try LaneHarness(apps: [app], payloadSchemas: try schemas(#"{"required":["order"]}"#))
         try #require(rig.run { rig.isReady })
         let request = #"""
             {"id":"6f1c7c1e-3c52-4a53-9c1b-0d6c0a4be1aa","app":"com.example.shop","device_token":"aabb",

@@ -10,9 +10,9 @@ import Testing
 
 /// Requests with the AMQP property `expiration`, on virtual time.
 @Suite struct LaneTimeToLiveTests {
-    private let scene: LaneScene
+    private let scene: LaneAPNSHarness
 
-    init() throws { scene = try LaneScene() }
+    init() throws { scene = try LaneAPNSHarness() }
 
     /// The broker removes the property when a request leaves a wait queue.
     @Test func aRequestIsNotPushedAgainAfterItsTimeToLive() throws {
@@ -72,7 +72,7 @@ import Testing
     /// A producer that writes the worker's header can shorten nothing but its own request.
     @Test(arguments: [Int64.min, -1, 0, .max]) func aForgedDeadlineEndsItsRequestAlone(_ deadline: Int64) throws {
         scene.rig.request(
-            LaneScene.message(1, app: 0),
+            LaneAPNSHarness.message(1, app: 0),
             headers: ["push-retry-rounds": 1, "push-expires-at": .integer(deadline)])
         request(2)
         try #require(scene.rig.run { scene.results == 2 })
@@ -89,7 +89,7 @@ import Testing
     private func request(
         _ number: Int, _ members: String = "", expiration: String? = nil, timestampSeconds: UInt64? = nil
     ) {
-        let body = LaneScene.message(number, app: 0).replacing("}}}", with: "}}" + members + "}")
+        let body = LaneAPNSHarness.message(number, app: 0).replacing("}}}", with: "}}" + members + "}")
         scene.rig.onLoop {
             _ = scene.rig.broker.publish(
                 exchange: scene.rig.names.requestsExchange, routingKey: "-", expiration: expiration,

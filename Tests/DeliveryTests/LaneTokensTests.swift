@@ -8,7 +8,7 @@ import Testing
 @Suite struct LaneTokensTests {
     @Test(arguments: [true, false]) func oneTokenGoesOverAllConnectionsOfAllLanes(signsOnce: Bool) throws {
         let lanes = 20
-        let scene = try LaneScene(lanes: lanes, signsOnce: signsOnce)
+        let scene = try LaneAPNSHarness(lanes: lanes, signsOnce: signsOnce)
         for number in 0..<3 * lanes {
             scene.request(1, from: number)
             // A token says in which second it was signed.
@@ -22,7 +22,7 @@ import Testing
 
     /// Tokens have grown too old meanwhile; the process signs others within a moment.
     @Test func afterASuspensionNothingIsHeld() throws {
-        let scene = try LaneScene(keys: 2, apps: 2, signsOnce: true)
+        let scene = try LaneAPNSHarness(keys: 2, apps: 2, signsOnce: true)
         for app in 0..<2 { scene.request(1, from: app, app: app) }
         try #require(scene.rig.run { scene.results == 2 })
         scene.rig.loop.now.sinceBoot = scene.rig.loop.now.sinceBoot + .seconds(3600)

@@ -20,8 +20,8 @@ import Testing
     }
 
     @Test func aKeptTraceHasASpanForEachStep() throws {
-        let scene = try LaneScene(traces: true)
-        scene.rig.request(LaneScene.message(0, app: 0), headers: Self.headers(Self.parent))
+        let scene = try LaneAPNSHarness(traces: true)
+        scene.rig.request(LaneAPNSHarness.message(0, app: 0), headers: Self.headers(Self.parent))
         try #require(scene.rig.run { scene.results == 1 })
         scene.rig.pass(seconds: 2)
         let spans = scene.rig.spans
@@ -49,11 +49,11 @@ import Testing
 
     /// Whoever takes it goes on below the worker's own span.
     @Test func aDeadLetterGoesOnWithTheTrace() throws {
-        let scene = try LaneScene(traces: true)
+        let scene = try LaneAPNSHarness(traces: true)
         try scene.rig.onLoop {
             try scene.apns.faults.put(Fault(id: "bad", action: .answer(.refused(.badTopic))))
         }
-        scene.rig.request(LaneScene.message(0, app: 0), headers: Self.headers(Self.parent))
+        scene.rig.request(LaneAPNSHarness.message(0, app: 0), headers: Self.headers(Self.parent))
         try #require(scene.rig.run { scene.rig.deadLetters.count == 1 })
         scene.rig.pass(seconds: 2)
         let span = try #require(scene.rig.spans.first)
@@ -62,9 +62,9 @@ import Testing
 
     /// The next try is below the one before.
     @Test func whatWaitsGoesOnWithTheTrace() throws {
-        let scene = try LaneScene(traces: true)
+        let scene = try LaneAPNSHarness(traces: true)
         let waiting = try Self.waiting(scene) {
-            scene.rig.request(LaneScene.message(0, app: 0), headers: Self.headers(Self.parent))
+            scene.rig.request(LaneAPNSHarness.message(0, app: 0), headers: Self.headers(Self.parent))
         }
         try #require(scene.rig.run { scene.results == 1 })
         scene.rig.pass(seconds: 2)
@@ -77,7 +77,7 @@ import Testing
     }
 
     /// What comes into a wait queue of something that APNs refuses once.
-    static func waiting(_ scene: LaneScene, publish: () -> Void) throws -> ScriptedMessage {
+    static func waiting(_ scene: LaneAPNSHarness, publish: () -> Void) throws -> ScriptedMessage {
         var waiting: [ScriptedMessage] = []
         try scene.rig.onLoop {
             try scene.apns.faults.put(
@@ -103,8 +103,8 @@ import Testing
 
     @Test(arguments: [parent.dropLast() + "0", "00-nonsense", ""])
     func whatIsNotKeptHasNone(traceParent: String) throws {
-        let scene = try LaneScene(traces: true)
-        scene.rig.request(LaneScene.message(0, app: 0), headers: Self.headers(traceParent))
+        let scene = try LaneAPNSHarness(traces: true)
+        scene.rig.request(LaneAPNSHarness.message(0, app: 0), headers: Self.headers(traceParent))
         try #require(scene.rig.run { scene.results == 1 })
         scene.rig.pass(seconds: 2)
         #expect(scene.rig.spans.isEmpty)
@@ -113,8 +113,8 @@ import Testing
     }
 
     @Test func theLastAreHandedOverOnceAtTheEnd() throws {
-        let scene = try LaneScene(traces: true)
-        scene.rig.request(LaneScene.message(0, app: 0), headers: Self.headers(Self.parent))
+        let scene = try LaneAPNSHarness(traces: true)
+        scene.rig.request(LaneAPNSHarness.message(0, app: 0), headers: Self.headers(Self.parent))
         try #require(scene.rig.run { scene.results == 1 })
         scene.rig.drain(deadlineSeconds: 10)
         #expect(scene.rig.run { scene.rig.unfinished == 0 })
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test func aMessageThatIsInvalidIsSaidToHaveFailed() throws {
-        let scene = try LaneScene(traces: true)
+        let scene = try LaneAPNSHarness(traces: true)
         scene.rig.request("{}", headers: Self.headers(Self.parent))
         try #require(scene.rig.run { scene.results == 1 })
         scene.rig.pass(seconds: 2)
@@ -133,8 +133,8 @@ import Testing
     }
 
     @Test func nothingIsMadeWhereNobodyWantsIt() throws {
-        let scene = try LaneScene()
-        scene.rig.request(LaneScene.message(0, app: 0), headers: Self.headers(Self.parent))
+        let scene = try LaneAPNSHarness()
+        scene.rig.request(LaneAPNSHarness.message(0, app: 0), headers: Self.headers(Self.parent))
         try #require(scene.rig.run { scene.results == 1 })
         let result = try #require(scene.rig.broker.queue(scene.rig.names.resultsQueue)?.ready.first)
         #expect(result.properties.header("traceparent")?.stringValue == Self.parent)

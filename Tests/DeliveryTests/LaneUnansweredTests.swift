@@ -13,7 +13,7 @@ import Testing
     /// Else all that is queued would be tried in turn, and given up as unknown in the end.
     @Test(arguments: [FaultAction.silence, .closeConnection, .resetConnection])
     func itCostsAFewTriesAndNoMore(_ action: FaultAction) throws {
-        let scene = try LaneScene(connectionsMax: 2)
+        let scene = try LaneAPNSHarness(connectionsMax: 2)
         try scene.rig.onLoop { try scene.apns.faults.put(Fault(id: "mute", action: action)) }
         scene.request(200)
         let mended = scene.now + .seconds(600)
@@ -29,9 +29,9 @@ import Testing
     }
 
     @Test func theLastTryIsToldWithItsTime() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         try scene.rig.onLoop { try scene.apns.faults.put(Fault(id: "mute", action: .silence)) }
-        scene.rig.request(LaneScene.message(0, app: 0), headers: ["push-attempt": 7, "push-retry-rounds": 7])
+        scene.rig.request(LaneAPNSHarness.message(0, app: 0), headers: ["push-attempt": 7, "push-retry-rounds": 7])
         #expect(scene.rig.run { scene.results == 1 })
         let result = try #require(scene.rig.queue(scene.rig.names.resultsQueue)?.ready.first)
         let told = try JSONDocument(result.body).root

@@ -8,8 +8,8 @@ import Testing
 @Suite struct LaneUntoldTests {
     /// The process lives on, and remembers only what was told.
     @Test func isToldByAnotherLaneOfItsProcess() throws {
-        let scene = try LaneScene(lanes: 2)
-        let count = 2 * LaneRig.inFlightMax
+        let scene = try LaneAPNSHarness(lanes: 2)
+        let count = 2 * LaneHarness.inFlightMax
         scene.rig.onLoop { scene.rig.broker.behaviour.nackPercent = 100 }
         scene.request(count)
         try #require(scene.rig.run { scene.pushes.count == count })
@@ -20,6 +20,6 @@ import Testing
 
         scene.rig.onLoop { scene.rig.broker.behaviour.nackPercent = 0 }
         #expect(scene.rig.run { scene.results == count })
-        #expect(scene.rig.run { scene.rig.counters.requeued.value == LaneRig.inFlightMax })
+        #expect(scene.rig.run { scene.rig.counters.requeued.value == LaneHarness.inFlightMax })
     }
 }

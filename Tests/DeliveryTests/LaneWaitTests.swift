@@ -10,7 +10,7 @@ import Testing
 @Suite struct LaneWaitTests {
     /// The broker may be slower with its confirm than with the wait.
     @Test func whatIsBackBeforeItsConfirmIsTold() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         try scene.rig.onLoop {
             scene.rig.broker.behaviour.confirmDelayMilliseconds = 20_000...20_000
             try scene.apns.faults.put(
@@ -23,7 +23,7 @@ import Testing
 
     /// Row 100: APNs has had enough of one device.
     @Test func aDeviceThatGetsTooManyDelaysNoOther() throws {
-        let scene = try LaneScene()
+        let scene = try LaneAPNSHarness()
         try scene.rig.onLoop {
             try scene.apns.faults.put(
                 Fault(
@@ -32,7 +32,7 @@ import Testing
         }
         let start = scene.now
         for number in 0..<20 {
-            let message = LaneScene.message(number, app: 0)
+            let message = LaneAPNSHarness.message(number, app: 0)
             scene.rig.request(number % 10 == 0 ? message.replacing("aabb", with: "bb00") : message)
         }
         try #require(scene.rig.run { scene.results == 18 })

@@ -18,7 +18,7 @@ import Testing
             expiration: expiration, collapseID: nil, id: UUIDValue(high: 1, low: 2), payload: Array("{}".utf8),
             payloadRange: 0..<2)
         return OutcomePolicy.Subject(
-            notification: PushNotification(
+            notification: PushRequest(
                 push: push, app: 0, route: Route(pool: 0, number: 0), registeredAtMilliseconds: registeredAt),
             attempts: attempts, nowMilliseconds: Self.now * 1000)
     }
@@ -39,12 +39,12 @@ import Testing
         if case .wait(let wait) = verdict { wait } else { nil }
     }
 
-    private func conclusion(_ verdict: Verdict) -> Conclusion? {
-        if case .conclude(let conclusion) = verdict { conclusion } else { nil }
+    private func finalOutcome(_ verdict: Verdict) -> FinalOutcome? {
+        if case .conclude(let finalOutcome) = verdict { finalOutcome } else { nil }
     }
 
     @Test func anAcceptedPushIsTold() {
-        let told = conclusion(verdict(200))
+        let told = finalOutcome(verdict(200))
         #expect(told?.outcome == .accepted)
         #expect(told?.tokenState == .valid)
         #expect(told?.deadLetter == nil)
@@ -54,9 +54,9 @@ import Testing
     @Test(arguments: [("unique", nil), (nil, "request")] as [(String?, String?)])
     func idsOfAnAcceptedPushAreTold(unique: String?, request: String?) {
         let answer = PushAnswer(status: 200, apnsUniqueID: unique, apnsRequestID: request)
-        let told = conclusion(policy.verdict(on: .answered(answer), of: subject()))
+        let told = finalOutcome(policy.verdict(on: .answered(answer), of: subject()))
         #expect(told?.outcome == .accepted && told?.tokenState == .valid)
-        #expect(told?.answer == Conclusion.Answer(status: 200, apnsUniqueID: unique, apnsRequestID: request))
+        #expect(told?.answer == FinalOutcome.Answer(status: 200, apnsUniqueID: unique, apnsRequestID: request))
     }
 
     /// It goes to no device, whatever APNs says.
@@ -67,13 +67,13 @@ import Testing
             channel: ArraySlice("YWJj".utf8), bundleID: Array("com.example.app".utf8), id: UUIDValue(high: 1, low: 2),
             payload: Array("{}".utf8))
         let answer = PushAnswer(status: status, reason: reason)
-        let told = conclusion(policy.verdict(on: .answered(answer), of: subject))
+        let told = finalOutcome(policy.verdict(on: .answered(answer), of: subject))
         #expect(told != nil && told?.tokenState == nil)
         #expect((told?.deadLetter == nil) == (status == 200))
     }
 
     @Test func anUnregisteredDeviceIsNoDeadLetter() {
-        let told = conclusion(verdict(410, .unregistered, timestamp: 1_700_000_000_123))
+        let told = finalOutcome(verdict(410, .unregistered, timestamp: 1_700_000_000_123))
         #expect(told?.outcome == .rejected)
         #expect(told?.tokenState == .unregistered)
         #expect(told?.answer?.timestampMilliseconds == 1_700_000_000_123)
@@ -83,22 +83,22 @@ import Testing
     /// Row 97: nothing says that the device has registered since.
     @Test(arguments: [nil, Self.now * 1000] as [Int64?]) func a410WithoutATimeIsBelieved(registeredAt: Int64?) {
         for reason in [Reason.unregistered, .expiredToken, nil] {
-            let told = conclusion(verdict(410, reason, registeredAt: registeredAt))
+            let told = finalOutcome(verdict(410, reason, registeredAt: registeredAt))
             #expect(told?.outcome == .rejected && told?.tokenState == .unregistered && told?.deadLetter == nil)
             #expect(told?.answer?.timestampMilliseconds == nil)
         }
     }
 
     @Test func aDeviceThatRegisteredLaterThanThe410KeepsItsToken() {
-        let told = conclusion(verdict(410, .unregistered, timestamp: 1000, registeredAt: 1001))
+        let told = finalOutcome(verdict(410, .unregistered, timestamp: 1000, registeredAt: 1001))
         #expect(told?.tokenState == .valid)
         #expect(told?.deadLetter?.code == "Unregistered")
         #expect(
-            conclusion(verdict(410, .unregistered, timestamp: 1000, registeredAt: 1000))?.tokenState == .unregistered)
+            finalOutcome(verdict(410, .unregistered, timestamp: 1000, registeredAt: 1000))?.tokenState == .unregistered)
     }
 
     @Test func aDoubtfulTokenIsSuspectAndSomebodyLooks() {
-        let told = conclusion(verdict(400, .badDeviceToken))
+        let told = finalOutcome(verdict(400, .badDeviceToken))
         #expect(told?.tokenState == .suspect)
         #expect(told?.deadLetter?.deadClass == "apns")
         #expect(told?.deadLetter?.code == "BadDeviceToken")
@@ -111,7 +111,7 @@ import Testing
         #expect(wait?.reason == reason.text)
         #expect(wait?.attempts.before == 1 && wait?.attempts.rounds == 1)
         #expect(wait?.attempts.firstTriedAtMilliseconds == Self.now * 1000)
-        let last = conclusion(verdict(status, reason, before: 2))
+        let last = finalOutcome(verdict(status, reason, before: 2))
         #expect(last?.outcome == .rejected)
         #expect(last?.deadLetter?.deadClass == "exhausted")
         #expect(last?.deadLetter?.code == reason.text)
@@ -140,53 +140,54 @@ import Testing
         #expect(wait(verdict(503, .shutdown, expiration: Self.now + 3600))?.delay.seconds == 900)
         #expect(wait(verdict(503, .shutdown, expiration: Self.now + 900))?.delay.seconds == 600, "a sibling is later")
         #expect(wait(verdict(503, .shutdown, expiration: Self.now + 8))?.delay.seconds == 5)
-        let expired = conclusion(verdict(503, .shutdown, expiration: Self.now + 7))
+        let expired = finalOutcome(verdict(503, .shutdown, expiration: Self.now + 7))
         #expect(expired?.outcome == .expired && expired?.answer?.status == 503)
     }
 
     @Test func anExpirationOfZeroIsOneTry() {
-        #expect(conclusion(verdict(429, .tooManyRequests, expiration: 0))?.outcome == .expired)
-        #expect(conclusion(policy.verdict(on: .unknown(.timedOut), of: subject(expiration: 0)))?.outcome == .unknown)
-        let cause = BreakerCause("unreachable", "")
-        #expect(conclusion(policy.hold(cause, of: subject(expiration: 0)))?.outcome == .expired)
+        #expect(finalOutcome(verdict(429, .tooManyRequests, expiration: 0))?.outcome == .expired)
+        #expect(finalOutcome(policy.verdict(on: .unknown(.timedOut), of: subject(expiration: 0)))?.outcome == .unknown)
+        let cause = HoldReason("unreachable", "")
+        #expect(finalOutcome(policy.hold(cause, of: subject(expiration: 0)))?.outcome == .expired)
     }
 
     @Test func afterADayItIsGivenUp() {
         var attempts = Attempts(before: 1)
         attempts.firstTriedAtMilliseconds = (Self.now - 86_400) * 1000
         let throttled = PushOutcome.answered(PushAnswer(status: 429, reason: .tooManyRequests))
-        #expect(conclusion(policy.verdict(on: throttled, of: subject(attempts)))?.deadLetter?.deadClass == "exhausted")
+        #expect(
+            finalOutcome(policy.verdict(on: throttled, of: subject(attempts)))?.deadLetter?.deadClass == "exhausted")
         attempts.firstTriedAtMilliseconds = (Self.now - 86_399) * 1000
         #expect(wait(policy.verdict(on: throttled, of: subject(attempts))) != nil)
     }
 
     @Test func foreignTextStaysOutOfTheCode() {
-        let page = conclusion(verdict(400, .unknown("BadDev.com"), isFromAPNS: false, before: 2))?.deadLetter
+        let page = finalOutcome(verdict(400, .unknown("BadDev.com"), isFromAPNS: false, before: 2))?.deadLetter
         #expect(page?.code == "status-400" && page?.deadClass == "exhausted")
         #expect(page?.sentence.contains("BadDev.com") == true)
         let token = String(repeating: "ab", count: 32)
-        #expect(conclusion(verdict(400, .unknown(token)))?.deadLetter?.sentence.contains(token) == false)
-        #expect(conclusion(verdict(403, .unknown("NewReason")))?.deadLetter?.code == "status-403")
+        #expect(finalOutcome(verdict(400, .unknown(token)))?.deadLetter?.sentence.contains(token) == false)
+        #expect(finalOutcome(verdict(403, .unknown("NewReason")))?.deadLetter?.code == "status-403")
     }
 
     @Test func anUnknownOutcomeIsSentAgainUntilTheTriesEnd() {
         let wait = wait(policy.verdict(on: .unknown(.timedOut), of: subject()))
         #expect(wait?.delay.seconds == 5 && wait?.reason == "unknown")
         #expect(wait?.attempts.before == 1 && wait?.attempts.possibleDuplicate == true)
-        let last = conclusion(policy.verdict(on: .unknown(.timedOut), of: subject(Attempts(before: 2))))
+        let last = finalOutcome(policy.verdict(on: .unknown(.timedOut), of: subject(Attempts(before: 2))))
         #expect(last?.outcome == .unknown)
         #expect(last?.deadLetter?.deadClass == "unknown")
     }
 
     @Test func byConfigurationAnUnknownOutcomeIsToldAtOnce() {
         let told = OutcomePolicy(resendsUnknown: false).verdict(on: .unknown(.timedOut), of: subject())
-        #expect(conclusion(told)?.outcome == .unknown)
+        #expect(finalOutcome(told)?.outcome == .unknown)
     }
 
     @Test func whatWasNotSentCountsNoTry() {
         let attempts = Attempts(before: 1, possibleDuplicate: true)
         #expect(policy.verdict(on: .notSent(.draining), of: subject(attempts)) == .requeue)
-        #expect(conclusion(policy.verdict(on: .notSent(.expired), of: subject(attempts)))?.outcome == .expired)
+        #expect(finalOutcome(policy.verdict(on: .notSent(.expired), of: subject(attempts)))?.outcome == .expired)
         let wait = wait(policy.verdict(on: .notSent(.noConnection), of: subject(attempts)))
         #expect(wait?.attempts.before == 1 && wait?.attempts.possibleDuplicate == true)
         #expect(wait?.attempts.rounds == 1 && wait?.attempts.holds == 1)
@@ -229,7 +230,7 @@ import Testing
     }
 
     @Test func heldMessagesWaitLongerFromTheThirdRoundAndEndAfterAll() {
-        let cause = BreakerCause("InvalidProviderToken", "It was revoked.")
+        let cause = HoldReason("InvalidProviderToken", "It was revoked.")
         var attempts = Attempts(before: 2)
         for seconds in [30, 30, 120, 120] {
             guard let wait = wait(policy.hold(cause, of: subject(attempts))) else { return #expect(Bool(false)) }
@@ -238,9 +239,9 @@ import Testing
             attempts = wait.attempts
         }
         #expect(wait(policy.hold(cause, of: subject(expiration: Self.now + 20)))?.delay.seconds == 5)
-        #expect(conclusion(policy.hold(cause, of: subject(expiration: Self.now + 2)))?.outcome == .expired)
+        #expect(finalOutcome(policy.hold(cause, of: subject(expiration: Self.now + 2)))?.outcome == .expired)
         attempts.heldSinceMilliseconds = (Self.now - 3600) * 1000
-        let end = conclusion(policy.hold(cause, of: subject(attempts)))
+        let end = finalOutcome(policy.hold(cause, of: subject(attempts)))
         #expect(end?.outcome == .rejected)
         #expect(end?.deadLetter?.deadClass == "held" && end?.deadLetter?.code == "InvalidProviderToken")
     }
@@ -283,16 +284,16 @@ import Testing
         // Behind others it might come after 37 seconds.
         #expect(wait(verdict(33, turnAfterSeconds: 20))?.delay == WaitDelay(seconds: 5))
         #expect(wait(verdict(4, turnAfterSeconds: 2))?.exact?.milliseconds == 2000, "as there is nothing shorter")
-        #expect(conclusion(verdict(5, turnAfterSeconds: 60))?.outcome == .expired)
+        #expect(finalOutcome(verdict(5, turnAfterSeconds: 60))?.outcome == .expired)
         let oneTry = policy.hold(.appLimit, of: subject(expiration: 0), turnAfterMilliseconds: 1)
-        #expect(conclusion(oneTry)?.outcome == .expired)
+        #expect(finalOutcome(oneTry)?.outcome == .expired)
     }
 
     @Test func aTurnThatDoesNotComeIsGivenUp() {
         var attempts = Attempts()
         attempts.holds = 5
         attempts.heldSinceMilliseconds = (Self.now - 3600) * 1000
-        let told = conclusion(policy.hold(.appLimit, of: subject(attempts), turnAfterMilliseconds: 1))
+        let told = finalOutcome(policy.hold(.appLimit, of: subject(attempts), turnAfterMilliseconds: 1))
         #expect(told?.outcome == .rejected)
         #expect(told?.deadLetter?.deadClass == "held" && told?.deadLetter?.code == "app-limit")
     }

@@ -62,7 +62,7 @@ import Text
 
     @Test func aDeadLetterSaysWhyAndWhereItCameFrom() {
         let reason = DeadLetterReason("apns", "BadTopic", path: "/app", "APNs has refused it.")
-        let answer = Conclusion.Answer(status: 400, reason: "BadTopic", timestampMilliseconds: 7)
+        let answer = FinalOutcome.Answer(status: 400, reason: "BadTopic", timestampMilliseconds: 7)
         let message = DeadLetterMessage.make(
             for: record([
                 "CC": "push.requests", "BCC": "push.requests", "x-death": .array([]), "x-first-death-queue": "broker's",
@@ -70,7 +70,7 @@ import Text
                 "note": "producer's", "x-note": "producer's", "X-Request-ID": "r-1",
                 "price": .decimal(scale: 2, value: 1999),
             ]),
-            Conclusion(outcome: .rejected, answer: answer, deadLetter: reason),
+            FinalOutcome(outcome: .rejected, answer: answer, deadLetter: reason),
             because: reason, AppDirectory([]), failedAtMilliseconds: 9, exchange: "push.dead", worker: Self.worker)
         expect(
             message, to: "push.dead", "dead.apns.BadTopic.-",
@@ -93,7 +93,7 @@ import Text
                 "push-retry-rounds": 7, "push-attempt": 2, "push-first-tried-at": 1, "push-hold-rounds": 4,
                 "push-held-since": 2, "push-wait-id": 5,
             ]),
-            Conclusion(outcome: .rejected, deadLetter: reason), because: reason, AppDirectory([]),
+            FinalOutcome(outcome: .rejected, deadLetter: reason), because: reason, AppDirectory([]),
             failedAtMilliseconds: 9, exchange: "push.dead", worker: Self.worker)
         expect(
             message, to: "push.dead", "dead.held.unreachable.-",
@@ -168,7 +168,7 @@ import Text
                 for: record, Wait(delay: WaitDelay(seconds: 30), attempts: Attempts(rounds: 1), reason: "x"),
                 sibling: 0, failedAtMilliseconds: 9, names: TopologyNames(), worker: worker),
             DeadLetterMessage.make(
-                for: record, Conclusion(outcome: .invalid), because: DeadLetterReason("json", "syntax", "No."),
+                for: record, FinalOutcome(outcome: .invalid), because: DeadLetterReason("json", "syntax", "No."),
                 AppDirectory([]), failedAtMilliseconds: 9, exchange: "push.dead", worker: worker),
             QuarantineMessage.make(
                 for: record, waitID: 7, movedAtMilliseconds: 9, names: TopologyNames(), worker: worker),
@@ -186,7 +186,7 @@ import Text
         func end(_ record: DeliveryRecord) -> [OutgoingMessage] {
             [
                 DeadLetterMessage.make(
-                    for: record, Conclusion(outcome: .invalid), because: DeadLetterReason("json", "syntax", "No."),
+                    for: record, FinalOutcome(outcome: .invalid), because: DeadLetterReason("json", "syntax", "No."),
                     AppDirectory([]), failedAtMilliseconds: 9, exchange: "push.dead", worker: Self.worker),
                 QuarantineMessage.make(
                     for: record, waitID: 7, movedAtMilliseconds: 9, names: TopologyNames(), worker: Self.worker),
@@ -224,7 +224,7 @@ import Text
         for number in 0..<9 { headers.append("note-\(number)", .string(String(repeating: "x", count: 1000))) }
         headers.append("small", 1)
         let message = DeadLetterMessage.make(
-            for: record(headers), Conclusion(outcome: .invalid), because: DeadLetterReason("json", "syntax", "No."),
+            for: record(headers), FinalOutcome(outcome: .invalid), because: DeadLetterReason("json", "syntax", "No."),
             AppDirectory([]), failedAtMilliseconds: 9, exchange: "push.dead", worker: Self.worker)
         let names = message.headers.entries.map(\.name)
         #expect(names.filter { !$0.hasPrefix("push-") } == (0..<8).map { "note-\($0)" } + ["small"])
@@ -296,10 +296,10 @@ import Text
         let state = members.map { String(repeating: "x", count: $0) }.joined(separator: ",")
         let record = record(["traceparent": "00-nonsense", "tracestate": .string(state)])
         let dead = DeadLetterMessage.make(
-            for: record, Conclusion(outcome: .expired), because: DeadLetterReason("a", "b", "c"), AppDirectory([]),
+            for: record, FinalOutcome(outcome: .expired), because: DeadLetterReason("a", "b", "c"), AppDirectory([]),
             failedAtMilliseconds: 9, exchange: "x", worker: Self.worker)
         let result = ResultMessage.make(
-            for: record, Conclusion(outcome: .expired), AppDirectory([]), finishedAtMilliseconds: 9, exchange: "x")
+            for: record, FinalOutcome(outcome: .expired), AppDirectory([]), finishedAtMilliseconds: 9, exchange: "x")
         for message in [dead, result] {
             #expect(message.headers["tracestate"] == bytes.map { .string(String(state.prefix($0))) })
         }
@@ -308,7 +308,7 @@ import Text
     @Test func aResultIsNamedByItsRequestAndItsKind() {
         let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
         let message = ResultMessage.make(
-            for: record(["traceparent": .string(trace), "note": "producer's"]), Conclusion(outcome: .expired),
+            for: record(["traceparent": .string(trace), "note": "producer's"]), FinalOutcome(outcome: .expired),
             AppDirectory([]), finishedAtMilliseconds: 9, exchange: "push.results")
         #expect(message.exchange == "push.results" && message.routingKey == "result.expired.-")
         #expect(message.messageID == Self.id && message.correlationID == Self.id)

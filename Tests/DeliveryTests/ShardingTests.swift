@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test func whatIsTriedAgainComesBackToItsShard() throws {
-        let scene = try LaneScene(requestQueues: ["jobs"], shards: ["jobs": 3])
+        let scene = try LaneAPNSHarness(requestQueues: ["jobs"], shards: ["jobs": 3])
         scene.rig.onLoop { scene.revoke(0) }
         scene.request(1)
         try #require(scene.rig.run { scene.waits == 1 })
@@ -144,10 +144,11 @@ import Testing
 
     /// What is published straight to the queue itself, or was in it before it was divided, is taken as ever.
     @Test func theQueueItselfIsTakenFromBesideItsShards() throws {
-        let scene = try LaneScene(requestQueues: ["jobs"], shards: ["jobs": 2])
+        let scene = try LaneAPNSHarness(requestQueues: ["jobs"], shards: ["jobs": 2])
         scene.rig.onLoop {
             _ = scene.rig.broker.publish(
-                routingKey: "jobs", messageID: LaneScene.id(7), body: Array(LaneScene.message(7, app: 0).utf8))
+                routingKey: "jobs", messageID: LaneAPNSHarness.id(7),
+                body: Array(LaneAPNSHarness.message(7, app: 0).utf8))
         }
         scene.request(20, from: 100)
         #expect(scene.rig.run { scene.results == 21 })

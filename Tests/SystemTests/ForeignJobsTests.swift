@@ -93,7 +93,7 @@ private final class LaneInThisProcess: @unchecked Sendable {
                         consumer: [ByteConnector(loop: loop, endpoint: broker)],
                         publisher: [ByteConnector(loop: loop, endpoint: broker)],
                         apns: [TLSConnector(loop: loop, endpoint: apns, context: tls)]),
-                    counters: LaneCounters(MetricsRegistry()), copies: CopyMemory(), log: .silent,
+                    counters: LaneCounters(MetricsRegistry()), copies: DuplicateMemory(), log: .silent,
                     onStateChange: { [self] state in
                         guard state.isReady else { return }
                         whenReady?.resume(returning: loop.jobsFromOtherThreads)

@@ -4,7 +4,7 @@ public import Crypto
 public import EventLoop
 
 /// Manages the broadcast channels of apps by one connection pool. Nothing that APNs may have carried out is sent again: a
-/// request to make a channel that is not answered may have made one (Apple, "Sending channel management requests to
+/// request to make a channel that is not answered may have made one (Apple, "PendingPush channel management requests to
 /// APNs").
 ///
 /// Belongs to one loop and is used on its thread only.
@@ -69,9 +69,9 @@ public final class ChannelManager {
                 ? ChannelReport(.unknown, sentence: "It is not known whether APNs has done it: \(reason).")
                 : ChannelReport(.failed, sentence: "APNs has not answered: \(reason).")
         case .notSent(.certificateRefused(let refusal)):
-            return ChannelReport(.refused, sentence: BreakerCause(refusal).sentence)
+            return ChannelReport(.refused, sentence: HoldReason(refusal).sentence)
         case .notSent(.noConnection):
-            let sentence = obstacle.map { BreakerCause($0).sentence } ?? "No connection could be had in time."
+            let sentence = obstacle.map { HoldReason($0).sentence } ?? "No connection could be had in time."
             return ChannelReport(.unreachable, sentence: sentence)
         case .notSent(let reason):
             return ChannelReport(.refused, sentence: "It was not sent: \(reason).")

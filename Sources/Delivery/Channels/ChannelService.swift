@@ -53,7 +53,7 @@ public final class ChannelService: @unchecked Sendable {
     private let consumer: Consumer
     private let publisher: Publisher
     private let replies: ReplyPublisher
-    private var outages: BrokerOutages
+    private var outages: BrokerOutageLog
     private var counts: LabeledCounters<Count>
     /// Commands that are carried out or replied to, and what is delivered meanwhile because their connection was lost.
     private var underWay = 0
@@ -89,7 +89,7 @@ public final class ChannelService: @unchecked Sendable {
         replies = ReplyPublisher(
             publisher, asking: BrokerAdmin(on: consuming), metrics: metrics, log: log,
             completeRemedy: completeRemedy)
-        outages = BrokerOutages(of: "channels ", queues: [names.channelsQueue], completeRemedy: completeRemedy)
+        outages = BrokerOutageLog(of: "channels ", queues: [names.channelsQueue], completeRemedy: completeRemedy)
         counts = LabeledCounters(
             metrics, "martlet_channel_commands_total", help: "Commands for broadcast channels, by what became of them."
         ) { ["command": $0.command, "outcome": $0.outcome] }

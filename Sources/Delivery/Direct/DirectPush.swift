@@ -21,7 +21,7 @@ public final class DirectPush {
 
     private let loop: EventLoop
     private let apps: AppDirectory
-    private let reader: NotificationReader
+    private let reader: RequestReader
     private let pools: [APNSPool]
     /// Of each pool; nil while it connects.
     private var obstacles: [TransportError?]
@@ -36,7 +36,7 @@ public final class DirectPush {
         loop.assertOnLoop()
         self.loop = loop
         apps = configuration.apps
-        reader = NotificationReader(
+        reader = RequestReader(
             apps: apps, payloadSchemas: configuration.payloadSchemas, bytesMax: configuration.consumer.messageBytesMax,
             depthMax: configuration.messageDepthMax)
         pools = zip(configuration.pools, connectors).map {
@@ -58,12 +58,12 @@ public final class DirectPush {
         let record = DeliveryRecord(of: IncomingMessage(unpublished: body), from: 0, loop.now)
         record.id = id
         switch reader.read(record) {
-        case .failure(let refusal): return told(Conclusion(invalid: refusal), record)
+        case .failure(let refusal): return told(FinalOutcome(invalid: refusal), record)
         case .success(let notification): return await send(notification, record)
         }
     }
 
-    private func send(_ notification: PushNotification, _ record: DeliveryRecord) async -> Told {
+    private func send(_ notification: PushRequest, _ record: DeliveryRecord) async -> Told {
         let sentAt = loop.now.unixMilliseconds
         let outcome = await pools[notification.route.pool].send(notification.push)
         let subject = OutcomePolicy.Subject(
@@ -76,7 +76,7 @@ public final class DirectPush {
             }
         let obstacle = isUnreachable ? obstacles[notification.route.pool] : nil
         var told = told(
-            obstacle.map { policy.hold(BreakerCause($0), of: subject) } ?? policy.verdict(on: outcome, of: subject),
+            obstacle.map { policy.hold(HoldReason($0), of: subject) } ?? policy.verdict(on: outcome, of: subject),
             record)
         told.isUnreachable = isUnreachable
         return told
@@ -84,17 +84,17 @@ public final class DirectPush {
 
     private func told(_ verdict: Verdict, _ record: DeliveryRecord) -> Told {
         switch verdict {
-        case .conclude(let conclusion): told(conclusion, record)
+        case .conclude(let finalOutcome): told(finalOutcome, record)
         // Not with this policy, and not before `close`.
-        case .wait, .requeue: told(Conclusion(outcome: .unknown), record)
+        case .wait, .requeue: told(FinalOutcome(outcome: .unknown), record)
         }
     }
 
-    private func told(_ conclusion: Conclusion, _ record: DeliveryRecord) -> Told {
+    private func told(_ finalOutcome: FinalOutcome, _ record: DeliveryRecord) -> Told {
         Told(
-            outcome: conclusion.outcome,
-            result: ResultMessage.body(record, conclusion, apps, loop.now.unixMilliseconds),
-            sentence: conclusion.sentence)
+            outcome: finalOutcome.outcome,
+            result: ResultMessage.body(record, finalOutcome, apps, loop.now.unixMilliseconds),
+            sentence: finalOutcome.sentence)
     }
 
     /// Ends the connections.
@@ -103,7 +103,7 @@ public final class DirectPush {
     }
 }
 
-extension Conclusion {
+extension FinalOutcome {
     fileprivate var sentence: String {
         if let deadLetter { return deadLetter.sentence }
         switch (outcome, answer) {

@@ -13,10 +13,10 @@ extension Lane {
         case .connected:
             breakers.connected(index)
         case .certificateRefused(let refusal):
-            breakers.refused(index, BreakerCause(refusal), now)
+            breakers.refused(index, HoldReason(refusal), now)
             pools[index].stopProbing()
         case .cannotConnect(let error, _, let since) where isLasting(error, since):
-            breakers.cannotConnect(index, isAlone: isConnected(toEndpointOf: index), BreakerCause(error), now)
+            breakers.cannotConnect(index, isAlone: isConnected(toEndpointOf: index), HoldReason(error), now)
             // Also when answers had opened it before: nobody else would connect.
             pools[index].probe()
         case .endedUnanswered(let error, let connections) where connections >= EndpointEvidence.endedConnectionsMin:
@@ -31,7 +31,7 @@ extension Lane {
     private func endedUnanswered(_ index: Int, _ error: TransportError) {
         // It works on another connection.
         guard !pools[index].hasProvedItself else { return }
-        breakers.endedUnanswered(index, BreakerCause(endedUnanswered: error), loop.now.monotonic)
+        breakers.endedUnanswered(index, HoldReason(endedUnanswered: error), loop.now.monotonic)
     }
 
     private func isLasting(_ error: TransportError, _ since: MonotonicTime) -> Bool {
@@ -52,7 +52,7 @@ extension Lane {
         }
     }
 
-    private func opened(_ place: Breakers.Place, _ cause: BreakerCause) {
+    private func opened(_ place: BreakerScope, _ cause: HoldReason) {
         log.warning(
             .breakerOpened,
             [
@@ -64,7 +64,7 @@ extension Lane {
         for index in poolsAffected(by: place) { pools[index].giveBackWaiting() }
     }
 
-    private func closed(_ place: Breakers.Place, _ opening: Breaker.Opening) {
+    private func closed(_ place: BreakerScope, _ opening: Breaker.Opening) {
         // A lane that looks for an endpoint goes on to connect.
         if unreachableSince == nil, availabilityTimer == nil { stopProbing(poolsAffected(by: place)) }
         log.info(
@@ -76,7 +76,7 @@ extension Lane {
             ])
     }
 
-    func poolsAffected(by place: Breakers.Place) -> [Int] {
+    func poolsAffected(by place: BreakerScope) -> [Int] {
         switch place {
         case .endpoint(let endpoint): pools.indices.filter { breakers.endpoint(ofPool: $0) == endpoint }
         case .credential(let pool): [pool]
@@ -84,7 +84,7 @@ extension Lane {
         }
     }
 
-    func name(of place: Breakers.Place) -> String {
+    func name(of place: BreakerScope) -> String {
         guard let pool = poolsAffected(by: place).first.map({ pools[$0].configuration }) else { return "" }
         return switch place {
         case .endpoint: pool.authority
@@ -94,7 +94,7 @@ extension Lane {
     }
 
     /// Some of them by name.
-    private func appsAffected(by place: Breakers.Place) -> String {
+    private func appsAffected(by place: BreakerScope) -> String {
         let namesMax = 10
         let names = configuration.apps.bundleIDs(servedBy: poolsAffected(by: place))
         if case .topic(let route) = place { return configuration.apps.topic(of: route) }

@@ -52,7 +52,7 @@ extension Lane {
     }
 
     enum Reading {
-        case request(PushNotification)
+        case request(PushRequest)
         case refused(Verdict)
     }
 
@@ -62,19 +62,19 @@ extension Lane {
         record.trace?.validated(loop.now)
         switch read {
         case .success(let notification): return .request(notification)
-        case .failure(let refusal): return .refused(.conclude(Conclusion(invalid: refusal)))
+        case .failure(let refusal): return .refused(.conclude(FinalOutcome(invalid: refusal)))
         }
     }
 
-    func deliver(_ notification: PushNotification, _ record: DeliveryRecord) {
+    func deliver(_ notification: PushRequest, _ record: DeliveryRecord) {
         let key = copies.key(id: notification.push.id, of: record.delivery.content)
         let fingerprint = copies.fingerprint(of: record.delivery.properties)
-        let arrival = CopyArrival(record, on: channels[record.source], fingerprint: fingerprint)
-        deliver(Sending(notification: notification, key: key), arrival, record)
+        let arrival = DuplicateCandidate(record, on: channels[record.source], fingerprint: fingerprint)
+        deliver(PendingPush(notification: notification, key: key), arrival, record)
     }
 
     /// A message that was delivered before is not sent again without need.
-    private func deliver(_ sending: Sending, _ arrival: CopyArrival, _ record: DeliveryRecord) {
+    private func deliver(_ sending: PendingPush, _ arrival: DuplicateCandidate, _ record: DeliveryRecord) {
         switch copies.begin(sending.key, arrival) {
         case .first where isFromExpiredQueue(record):
             // A request with the same id and body that has not expired is pushed.
@@ -89,7 +89,7 @@ extension Lane {
         }
     }
 
-    private func waitForFirst(_ sending: Sending, _ arrival: CopyArrival, _ record: DeliveryRecord) async {
+    private func waitForFirst(_ sending: PendingPush, _ arrival: DuplicateCandidate, _ record: DeliveryRecord) async {
         let ending = await copies.ending(of: sending.key, arrival, in: ObjectIdentifier(self))
         // Its channel may have been lost while it waited: then it comes again.
         guard holds(record) else { return acknowledgeCopy(record) }
@@ -124,9 +124,9 @@ extension Verdict {
     /// The first has a dead letter, with the same body. What is behind the copy may have been sent where the first was not.
     fileprivate func ofACopy(_ attempts: Attempts) -> Verdict {
         switch self {
-        case .conclude(var conclusion):
-            conclusion.deadLetter = nil
-            return .conclude(conclusion)
+        case .conclude(var finalOutcome):
+            finalOutcome.deadLetter = nil
+            return .conclude(finalOutcome)
         case .wait(var wait):
             wait.attempts.possibleDuplicate = wait.attempts.possibleDuplicate || attempts.possibleDuplicate
             return .wait(wait)

@@ -27,6 +27,6 @@ extension Lane {
     }
 
     func endExpired(_ record: DeliveryRecord) {
-        settle(.conclude(Conclusion(outcome: .expired)), record)
+        settle(.conclude(FinalOutcome(outcome: .expired)), record)
     }
 }

@@ -6,7 +6,7 @@ extension Lane {
     /// Moves a held request to a wait queue, or ends it where it has no time left. Above the lane's pace, and while the lane
     /// finds out whether any endpoint accepts connections, it waits here first, unacknowledged, so that the prefetch slows
     /// consumption down.
-    func hold(_ sending: Sending, because cause: BreakerCause, _ record: DeliveryRecord) {
+    func hold(_ sending: PendingPush, because cause: HoldReason, _ record: DeliveryRecord) {
         guard !state.isLeaving, availabilityTimer != nil || !held.admit(loop.now.monotonic) else {
             return move(sending, cause, record)
         }
@@ -17,7 +17,7 @@ extension Lane {
         if let turnBegunAt { endTurn(of: sending.notification.app, begunAt: turnBegunAt) }
     }
 
-    private func move(_ sending: Sending, _ cause: BreakerCause, _ record: DeliveryRecord) {
+    private func move(_ sending: PendingPush, _ cause: HoldReason, _ record: DeliveryRecord) {
         counters.held.add()
         conclude(sending, by: policy.hold(cause, of: subject(sending.notification, record)), record)
     }

@@ -5,7 +5,7 @@ import Telemetry
 
 /// Apps with limits: their messages wait for a turn, here if it is near, else at the broker.
 extension Lane {
-    func sendInTurn(_ sending: Sending, _ record: DeliveryRecord) {
+    func sendInTurn(_ sending: PendingPush, _ record: DeliveryRecord) {
         let notification = sending.notification
         // What is not sent now for another reason takes no turn.
         guard !notification.push.isExpired(unixSeconds: loop.now.unixSeconds), !breakers.isHeld(notification.route)
@@ -17,7 +17,7 @@ extension Lane {
         take(turn, sending, record)
     }
 
-    private func take(_ turn: AppLimit.Turn, _ sending: Sending, _ record: DeliveryRecord) {
+    private func take(_ turn: AppLimit.Turn, _ sending: PendingPush, _ record: DeliveryRecord) {
         switch turn {
         case .now:
             var sending = sending
@@ -34,7 +34,7 @@ extension Lane {
     }
 
     private func waitForTurn(
-        _ notification: PushNotification, _ record: DeliveryRecord, milliseconds: Int64
+        _ notification: PushRequest, _ record: DeliveryRecord, milliseconds: Int64
     ) -> Verdict {
         let verdict = policy.hold(
             .appLimit, of: subject(notification, record), turnAfterMilliseconds: milliseconds)
@@ -63,7 +63,7 @@ extension Lane {
     }
 
     /// Its message lost its channel while it waited: it comes again, perhaps to another worker.
-    private func leave(_ turn: AppLimit.Turn, _ sending: Sending, _ record: DeliveryRecord) {
+    private func leave(_ turn: AppLimit.Turn, _ sending: PendingPush, _ record: DeliveryRecord) {
         var sending = sending
         if case .now = turn { sending.turnBegunAt = loop.now.monotonic }
         conclude(sending, by: .requeue, record)

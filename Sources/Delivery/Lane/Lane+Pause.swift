@@ -51,7 +51,7 @@ extension Lane {
         }
     }
 
-    private func places(of scope: PauseScope) -> [Breakers.Place] {
+    private func places(of scope: PauseScope) -> [BreakerScope] {
         switch scope {
         case .everything: []
         case .key, .certificate:

@@ -4,7 +4,7 @@ import EventLoop
 import Telemetry
 
 /// How publishing a message ended.
-enum PublishEnd {
+enum RetryResult {
     /// The broker has it.
     case confirmed
     /// No broker would take it, whatever is left out.
@@ -28,7 +28,7 @@ extension Lane {
     }
 
     /// For what is published of no verdict.
-    func publish(_ message: OutgoingMessage) async -> PublishEnd {
+    func publish(_ message: OutgoingMessage) async -> RetryResult {
         guard !isEnding else { return .ended }
         return await publishRepeatedly(message, after: publishOnce(message))
     }
@@ -38,7 +38,7 @@ extension Lane {
     ///
     /// When that takes long, because a queue is missing or full or the broker is away, the lane takes no more messages:
     /// it could not publish what becomes of them.
-    func publishRepeatedly(_ original: OutgoingMessage, after first: PublishOutcome) async -> PublishEnd {
+    func publishRepeatedly(_ original: OutgoingMessage, after first: PublishOutcome) async -> RetryResult {
         var message = original
         var outcome = first
         var delay = Self.repeatDelayMilliseconds

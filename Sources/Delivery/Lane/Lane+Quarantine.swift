@@ -50,10 +50,10 @@ extension Lane {
         let reason = DeadLetterReason(
             "quarantine", "redelivered",
             "Each time it was delivered, alone, its worker ended or lost the broker: it may have been sent.")
-        settle(.conclude(Conclusion(outcome: .unknown, deadLetter: reason)), record)
+        settle(.conclude(FinalOutcome(outcome: .unknown, deadLetter: reason)), record)
     }
 
-    /// To be called when the conclusion on a delivery was published.
+    /// To be called when the final outcome of a delivery was published.
     func noteQuarantine(_ record: DeliveryRecord) {
         guard isPoison(record), isInQuarantine(record) else { return }
         counters.quarantined.add()

@@ -5,7 +5,7 @@ import Telemetry
 
 extension Lane {
     /// Sends a push when and where nothing stands in its way, and settles its message by what became of it.
-    func send(_ sending: Sending, _ record: DeliveryRecord) {
+    func send(_ sending: PendingPush, _ record: DeliveryRecord) {
         if limits.apply(to: sending.notification.app) {
             sendInTurn(sending, record)
         } else {
@@ -13,10 +13,10 @@ extension Lane {
         }
     }
 
-    func sendNow(_ sending: Sending, _ record: DeliveryRecord) {
+    func sendNow(_ sending: PendingPush, _ record: DeliveryRecord) {
         let notification = sending.notification
         guard !notification.push.isExpired(unixSeconds: loop.now.unixSeconds) else {
-            return conclude(sending, by: .conclude(Conclusion(outcome: .expired)), record)
+            return conclude(sending, by: .conclude(FinalOutcome(outcome: .expired)), record)
         }
         switch breakers.admit(notification.route, loop.now.monotonic) {
         case .hold(let cause): hold(sending, because: cause, record)
@@ -24,8 +24,8 @@ extension Lane {
         }
     }
 
-    private func push(_ sending: Sending, _ pass: Breakers.Pass, _ record: DeliveryRecord) {
-        record.flight = Flight(
+    private func push(_ sending: PendingPush, _ pass: AdmittedPush, _ record: DeliveryRecord) {
+        record.flight = InFlightPush(
             goOn: whenPushed, sending: sending, pass: pass, sentAtMilliseconds: loop.now.unixMilliseconds)
         pools[pass.route.pool].send(
             sending.notification.push, priority: priorities[record.source],
@@ -33,7 +33,7 @@ extension Lane {
     }
 
     /// The pool has said what became of the push.
-    func pushed(_ outcome: PushOutcome, of flight: Flight, _ record: DeliveryRecord) {
+    func pushed(_ outcome: PushOutcome, of flight: InFlightPush, _ record: DeliveryRecord) {
         let sending = flight.sending
         record.trace?.pushEnded(loop.now)
         if case .answered(let answer) = outcome { labels.answered(answer, record) }
@@ -52,7 +52,7 @@ extension Lane {
         }
     }
 
-    func conclude(_ sending: Sending, by verdict: Verdict, _ record: DeliveryRecord) {
+    func conclude(_ sending: PendingPush, by verdict: Verdict, _ record: DeliveryRecord) {
         settle(verdict, record, of: sending.key)
         if let begunAt = sending.turnBegunAt { endTurn(of: sending.notification.app, begunAt: begunAt) }
     }
@@ -67,7 +67,7 @@ extension Lane {
         }
     }
 
-    func subject(_ notification: PushNotification, _ record: DeliveryRecord) -> OutcomePolicy.Subject {
+    func subject(_ notification: PushRequest, _ record: DeliveryRecord) -> OutcomePolicy.Subject {
         OutcomePolicy.Subject(
             notification: notification, attempts: record.attempts, nowMilliseconds: loop.now.unixMilliseconds)
     }

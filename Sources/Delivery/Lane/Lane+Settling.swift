@@ -5,7 +5,7 @@ import Telemetry
 extension Lane {
     /// Publishes what the verdict says: the dead letter, where somebody may have to act, and the result; or the request
     /// itself, which comes back. Then acknowledges the delivery, and ends it.
-    func settle(_ verdict: Verdict, _ record: DeliveryRecord, of key: CopyKey? = nil) {
+    func settle(_ verdict: Verdict, _ record: DeliveryRecord, of key: DeduplicationKey? = nil) {
         record.endsNow(loop.now)
         let verdict = named(verdict)
         if let key, case .wait(let wait) = verdict { copies.sendToWait(key, waitID: wait.attempts.waitID) }
@@ -45,7 +45,7 @@ extension Lane {
         Task { goOn(with: settlement, after: await publishRepeatedly(message, after: outcome), record) }
     }
 
-    private func goOn(with settlement: consuming Settlement, after end: PublishEnd, _ record: DeliveryRecord) {
+    private func goOn(with settlement: consuming Settlement, after end: RetryResult, _ record: DeliveryRecord) {
         guard settlement.part == .deadLetter, end != .ended else { return conclude(settlement, end, record) }
         settlement.deadLetterEnd = end
         settlement.part = .last
@@ -53,7 +53,7 @@ extension Lane {
         publish(settlement, record)
     }
 
-    private func conclude(_ settlement: Settlement, _ last: PublishEnd, _ record: DeliveryRecord) {
+    private func conclude(_ settlement: Settlement, _ last: RetryResult, _ record: DeliveryRecord) {
         let isSettled = finish(settlement, last, record)
         // Once the verdict is published, the message is never sent for it again, whatever becomes of the acknowledgement.
         if let key = settlement.key { remember(key, settlement.verdict, isSettled: isSettled) }
@@ -61,11 +61,11 @@ extension Lane {
     }
 
     /// Returns whether what it led to was published; else the broker delivers it again.
-    private func finish(_ settlement: Settlement, _ last: PublishEnd, _ record: DeliveryRecord) -> Bool {
+    private func finish(_ settlement: Settlement, _ last: RetryResult, _ record: DeliveryRecord) -> Bool {
         guard last != .ended else { return acknowledge(record, .ended) }
         switch settlement.verdict {
-        case .conclude(let conclusion):
-            note(conclusion, record)
+        case .conclude(let finalOutcome):
+            note(finalOutcome, record)
             return acknowledge(record, settlement.deadLetterEnd)
         case .wait(let wait):
             if last == .confirmed { labels.retry(wait) }
@@ -75,20 +75,20 @@ extension Lane {
         }
     }
 
-    private func remember(_ key: CopyKey, _ verdict: Verdict, isSettled: Bool) {
+    private func remember(_ key: DeduplicationKey, _ verdict: Verdict, isSettled: Bool) {
         if isSettled { copies.settle(key, verdict, now: loop.now.monotonic) } else { copies.forget(key) }
     }
 
-    private func note(_ conclusion: Conclusion, _ record: DeliveryRecord) {
-        if let reason = deadLetterReason(conclusion, record) { labels.deadLetter(reason) }
-        labels.ended(record, conclusion.outcome)
-        record.trace?.ended(conclusion)
-        log(conclusion, of: record)
+    private func note(_ finalOutcome: FinalOutcome, _ record: DeliveryRecord) {
+        if let reason = deadLetterReason(finalOutcome, record) { labels.deadLetter(reason) }
+        labels.ended(record, finalOutcome.outcome)
+        record.trace?.ended(finalOutcome)
+        log(finalOutcome, of: record)
         noteQuarantine(record)
     }
 
     /// Once what it led to was published. Returns whether it was.
-    func acknowledge(_ record: DeliveryRecord, _ published: PublishEnd) -> Bool {
+    func acknowledge(_ record: DeliveryRecord, _ published: RetryResult) -> Bool {
         let consumer = consumers[record.source]
         switch published {
         case .confirmed where !record.delivery.isOversized || isFromExpiredQueue(record):
@@ -109,8 +109,8 @@ extension Lane {
 
 extension Lane {
     private func hasDeadLetter(_ verdict: Verdict, _ record: DeliveryRecord) -> Bool {
-        guard case .conclude(let conclusion) = verdict else { return false }
-        return deadLetterReason(conclusion, record) != nil
+        guard case .conclude(let finalOutcome) = verdict else { return false }
+        return deadLetterReason(finalOutcome, record) != nil
     }
 
     /// nil: its verdict is to be delivered again.
@@ -122,20 +122,20 @@ extension Lane {
     }
 
     private func deadLetter(_ verdict: Verdict, _ record: DeliveryRecord) -> OutgoingMessage? {
-        guard case .conclude(let conclusion) = verdict, let reason = deadLetterReason(conclusion, record) else {
+        guard case .conclude(let finalOutcome) = verdict, let reason = deadLetterReason(finalOutcome, record) else {
             return nil
         }
         return DeadLetterMessage.make(
-            for: record, conclusion, because: reason, configuration.apps,
+            for: record, finalOutcome, because: reason, configuration.apps,
             failedAtMilliseconds: record.endedAtMilliseconds, exchange: configuration.names.deadExchange,
             worker: identity)
     }
 
     private func message(of verdict: Verdict, _ record: DeliveryRecord) -> OutgoingMessage? {
         switch verdict {
-        case .conclude(let conclusion):
+        case .conclude(let finalOutcome):
             return ResultMessage.make(
-                for: record, conclusion, configuration.apps, finishedAtMilliseconds: record.endedAtMilliseconds,
+                for: record, finalOutcome, configuration.apps, finishedAtMilliseconds: record.endedAtMilliseconds,
                 exchange: configuration.names.resultsExchange)
         case .wait(let wait):
             // One of several queues whose delays differ a little, so that a burst does not come back as a burst.
@@ -149,7 +149,7 @@ extension Lane {
     }
 
     /// nil also for a body that was not kept: the broker moves it itself.
-    private func deadLetterReason(_ conclusion: Conclusion, _ record: DeliveryRecord) -> DeadLetterReason? {
-        record.delivery.isOversized ? nil : conclusion.deadLetter
+    private func deadLetterReason(_ finalOutcome: FinalOutcome, _ record: DeliveryRecord) -> DeadLetterReason? {
+        record.delivery.isOversized ? nil : finalOutcome.deadLetter
     }
 }

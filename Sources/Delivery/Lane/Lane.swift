@@ -13,7 +13,7 @@ public actor Lane {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     let configuration: LaneConfiguration
-    let reader: NotificationReader
+    let reader: RequestReader
     let policy: OutcomePolicy
     let consuming: BrokerConnection
     let publishing: BrokerConnection
@@ -25,16 +25,16 @@ public actor Lane {
     let publisher: Publisher
     /// Go on with a delivery of which something was pushed, or published. Made once, as they are called without asking the
     /// runtime whether this is the lane's loop, which would cost as much as a task that waits.
-    var whenPushed: Flight.Continuation = { _, _, _ in }
+    var whenPushed: InFlightPush.Continuation = { _, _, _ in }
     var whenPublished: Settlement.Continuation = { _, _, _ in }
     let pools: [APNSPool]
     let counters: LaneCounters
     var labels: LaneLabels
     let log: Log
-    let copies: CopyMemory
+    let copies: DuplicateMemory
     /// By consumer: what its deliveries come on.
-    var channels: [CopyMemory.Channel]
-    var breakers: Breakers
+    var channels: [DuplicateMemory.Channel]
+    var breakers: BreakerSet
     var availability: RouteAvailability
     /// Set while no endpoint is known to accept connections, for less than the grace.
     var availabilityTimer: TimerToken?
@@ -42,9 +42,9 @@ public actor Lane {
     var unreachableSince: MonotonicTime?
     var held: HeldRequests
     var limits: AppLimits
-    var turns: WaitingTurns
+    var turns: PermitQueues
     var state = LaneState()
-    var outages: BrokerOutages
+    var outages: BrokerOutageLog
     var inFlight = 0
     var whenIdle: UnsafeContinuation<Void, Never>?
     var backlog = PublishBacklog()
@@ -80,7 +80,7 @@ public actor Lane {
     ///   - onStateChange: called on the loop whenever the lane's state changes.
     public init(
         loop: EventLoop, configuration: LaneConfiguration, connectors: Connectors,
-        tokens: [Credential.Name: TokenSupply] = [:], counters: LaneCounters, copies: CopyMemory, log: Log,
+        tokens: [Credential.Name: TokenSupply] = [:], counters: LaneCounters, copies: DuplicateMemory, log: Log,
         onSpans: (@Sendable (SpanBuffer) -> Void)? = nil,
         onStateChange: @escaping @Sendable (LaneState) -> Void = { _ in }
     ) {
@@ -95,7 +95,7 @@ public actor Lane {
         self.log = log
         self.onSpans = onSpans
         self.onStateChange = onStateChange
-        reader = NotificationReader(
+        reader = RequestReader(
             apps: configuration.apps, payloadSchemas: configuration.payloadSchemas,
             bytesMax: configuration.consumer.messageBytesMax, depthMax: configuration.messageDepthMax)
         policy = OutcomePolicy(schedule: configuration.schedule, resendsUnknown: configuration.resendsUnknown)
@@ -108,7 +108,7 @@ public actor Lane {
         priorities = configuration.priorities
         copies.expect(channels: configuration.laneCount * consumers.count)
         channels = consumers.map { _ in copies.openChannel() }
-        outages = BrokerOutages(
+        outages = BrokerOutageLog(
             queues: configuration.consumers.map(\.queue), completeRemedy: configuration.completeRemedy)
         publisher = Publisher(on: publishing, configuration: configuration.publisher)
         pools = zip(configuration.pools, connectors.apns).map { pool, connector in
@@ -116,12 +116,12 @@ public actor Lane {
                 loop: loop, connector: connector, configuration: pool, tokens: tokens[pool.credential.name],
                 metrics: counters.metrics(of: pool.credential.name, pool.environment), log: log)
         }
-        let breakers = Breakers(endpointOfPool: configuration.endpointOfPool)
+        let breakers = BreakerSet(endpointOfPool: configuration.endpointOfPool)
         self.breakers = breakers
         availability = RouteAvailability(endpointCount: breakers.endpointCount)
         held = HeldRequests(pace: HoldPace(laneCount: configuration.laneCount))
         limits = configuration.limits
-        turns = WaitingTurns(appCount: configuration.apps.count, loop: loop)
+        turns = PermitQueues(appCount: configuration.apps.count, loop: loop)
     }
 
     /// Connects and begins to take messages.

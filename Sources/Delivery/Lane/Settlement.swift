@@ -7,12 +7,12 @@ struct Settlement {
     let goOn: Continuation
     let verdict: Verdict
     /// What it is remembered by; nil for a copy, for what cannot be read, and for what ends in the quarantine.
-    let key: CopyKey?
+    let key: DeduplicationKey?
     /// What is being published.
     var part: Part
     var begunAt: MonotonicTime
     /// As far as there was one.
-    var deadLetterEnd = PublishEnd.confirmed
+    var deadLetterEnd = RetryResult.confirmed
 
     typealias Continuation = (PublishOutcome, consuming Settlement, DeliveryRecord) -> Void
 

@@ -5,14 +5,15 @@ import Text
 /// The request's body byte for byte, with headers that say why somebody may have to act (`schemas/dead-letter.schema.json`).
 enum DeadLetterMessage {
     static func make(
-        for record: DeliveryRecord, _ conclusion: Conclusion, because reason: DeadLetterReason, _ apps: AppDirectory,
+        for record: DeliveryRecord, _ finalOutcome: FinalOutcome, because reason: DeadLetterReason,
+        _ apps: AppDirectory,
         failedAtMilliseconds: Int64, exchange: String, worker: WorkerIdentity
     ) -> OutgoingMessage {
         var message = record.republished(
             exchange: exchange, routingKey: RoutingKey.dead(reason, app: record.bundleID(apps)))
         // By it consumers drop copies, and a result names its dead letter.
         message.messageID = record.messageID
-        message.headers.append(MessageHeaderName.outcome, .string(conclusion.outcome.rawValue))
+        message.headers.append(MessageHeaderName.outcome, .string(finalOutcome.outcome.rawValue))
         message.headers.append(MessageHeaderName.reasonClass, .string(reason.deadClass))
         message.headers.append(
             MessageHeaderName.reasonCode, .string(reason.code.cut(to: MessageHeaderName.copyBytesMax)))
@@ -21,7 +22,7 @@ enum DeadLetterMessage {
         if let path = reason.path {
             message.headers.append(MessageHeaderName.errorPath, .string(path.cut(to: MessageHeaderName.textBytesMax)))
         }
-        if let answer = conclusion.answer {
+        if let answer = finalOutcome.answer {
             message.headers.append(MessageHeaderName.apnsStatus, .integer(Int64(answer.status)))
             if let timestamp = answer.timestampMilliseconds {
                 message.headers.append(MessageHeaderName.apnsTimestamp, .integer(timestamp))

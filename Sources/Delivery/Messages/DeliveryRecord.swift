@@ -28,7 +28,7 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
     /// A copy of another delivery, whose outcome it shares.
     var isDuplicate = false
     /// What goes on once the record is told what became of a push; nil while it is not to be told.
-    var flight: Flight?
+    var flight: InFlightPush?
     /// What goes on once it is told what became of what was published; nil while it is not to be told.
     var settlement: Settlement?
     private(set) var sentAtMilliseconds: Int64?

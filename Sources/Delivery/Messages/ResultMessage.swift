@@ -7,26 +7,26 @@ import Text
 /// The one message that tells how a delivery ended (`schemas/result.schema.json`).
 enum ResultMessage {
     static func make(
-        for record: DeliveryRecord, _ conclusion: Conclusion, _ apps: AppDirectory, finishedAtMilliseconds: Int64,
+        for record: DeliveryRecord, _ finalOutcome: FinalOutcome, _ apps: AppDirectory, finishedAtMilliseconds: Int64,
         exchange: String
     ) -> OutgoingMessage {
         let routingKey =
             switch record.app {
-            case .configured(let app): apps.resultRoutingKey(of: app, conclusion.outcome)
-            case .unknown(let app): RoutingKey.result(conclusion.outcome, app: app)
-            case nil: RoutingKey.result(conclusion.outcome, app: nil)
+            case .configured(let app): apps.resultRoutingKey(of: app, finalOutcome.outcome)
+            case .unknown(let app): RoutingKey.result(finalOutcome.outcome, app: app)
+            case nil: RoutingKey.result(finalOutcome.outcome, app: nil)
             }
         var headers = FieldTable()
         record.copyTraceContext(to: &headers)
         let id = record.messageID
         return OutgoingMessage(
             exchange: exchange, routingKey: routingKey,
-            content: body(record, conclusion, apps, finishedAtMilliseconds)[...], messageID: id, correlationID: id,
+            content: body(record, finalOutcome, apps, finishedAtMilliseconds)[...], messageID: id, correlationID: id,
             type: "push.result.v1", headers: headers)
     }
 
     static func body(
-        _ record: DeliveryRecord, _ conclusion: Conclusion, _ apps: AppDirectory, _ finishedAtMilliseconds: Int64
+        _ record: DeliveryRecord, _ finalOutcome: FinalOutcome, _ apps: AppDirectory, _ finishedAtMilliseconds: Int64
     ) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
@@ -38,16 +38,16 @@ enum ResultMessage {
         case .channel(let id): json.member("channel_id", id)
         case nil: break
         }
-        json.member("outcome", conclusion.outcome.rawValue)
-        if let answer = conclusion.answer {
+        json.member("outcome", finalOutcome.outcome.rawValue)
+        if let answer = finalOutcome.answer {
             json.member("status", answer.status)
             if let reason = answer.reason { json.member("reason", reason) }
             if let timestamp = answer.timestampMilliseconds { json.member("timestamp", timestamp) }
             if let id = answer.apnsUniqueID { json.member("apns_unique_id", id) }
             if let id = answer.apnsRequestID { json.member("apns_request_id", id) }
         }
-        if let state = conclusion.tokenState { json.member("token_state", state.rawValue) }
-        if let reason = conclusion.deadLetter { json.member("error", reason) }
+        if let state = finalOutcome.tokenState { json.member("token_state", state.rawValue) }
+        if let reason = finalOutcome.deadLetter { json.member("error", reason) }
         json.member("attempts", record.attemptsMade)
         json.member("possible_duplicate", record.attempts.possibleDuplicate)
         if record.isDuplicate { json.member("duplicate", true) }

@@ -2,7 +2,7 @@ import APNS
 import APNSProtocol
 
 /// What follows for a message from what became of its push: a pure table. What the same says of keys, topics and
-/// endpoints is for the `Breakers`.
+/// endpoints is for the `BreakerSet`.
 public struct OutcomePolicy: Sendable {
     /// Apple: a request that was answered 5xx may be sent again after 15 minutes ("Handling notification responses from
     /// APNs").
@@ -19,7 +19,7 @@ public struct OutcomePolicy: Sendable {
 
     /// One message, with what is behind it, at one moment.
     struct Subject {
-        var notification: PushNotification
+        var notification: PushRequest
         let attempts: Attempts
         let nowMilliseconds: Int64
 
@@ -48,14 +48,14 @@ public struct OutcomePolicy: Sendable {
     /// An open breaker stands in its way, or its app's limits do: no try is counted.
     ///
     /// - Parameter turnAfterMilliseconds: when it is its turn, where that is known.
-    func hold(_ cause: BreakerCause, of subject: Subject, turnAfterMilliseconds: Int64? = nil) -> Verdict {
+    func hold(_ cause: HoldReason, of subject: Subject, turnAfterMilliseconds: Int64? = nil) -> Verdict {
         let next = subject.attempts.held(atMilliseconds: subject.nowMilliseconds)
         let heldSince = next.heldSinceMilliseconds ?? subject.nowMilliseconds
         let millisecondsLeft = heldSince + Int64(schedule.holdSecondsMax) * 1000 - subject.nowMilliseconds
         guard millisecondsLeft > 0 else {
             let held = schedule.holdSecondsMax > 0 ? "It was held up for \(schedule.holdSecondsMax) seconds. " : ""
             let reason = DeadLetterReason("held", cause.code, held + cause.sentence)
-            return .conclude(Conclusion(outcome: .rejected, deadLetter: reason))
+            return .conclude(FinalOutcome(outcome: .rejected, deadLetter: reason))
         }
         let (latest, round) = (subject.latestSeconds, subject.attempts.holds)
         let time =
@@ -65,7 +65,7 @@ public struct OutcomePolicy: Sendable {
                 schedule.hold(round: round, secondsLeft: millisecondsLeft / 1000, latestSeconds: latest)
                     .map { RetrySchedule.Time(delay: $0) }
             }
-        guard let time else { return .conclude(Conclusion(outcome: .expired)) }
+        guard let time else { return .conclude(FinalOutcome(outcome: .expired)) }
         return .wait(Wait(delay: time.delay, exact: time.exact, attempts: next, reason: Wait.heldCode(cause)))
     }
 
@@ -87,39 +87,39 @@ public struct OutcomePolicy: Sendable {
     private func accepted(_ answer: PushAnswer, of subject: Subject) -> Verdict {
         let state = subject.tokenState(.valid)
         if state != nil, answer.isBare { return .accepted }
-        return .conclude(Conclusion(outcome: .accepted, answer: Conclusion.Answer(answer), tokenState: state))
+        return .conclude(FinalOutcome(outcome: .accepted, answer: FinalOutcome.Answer(answer), tokenState: state))
     }
 
-    private func rejected(_ answer: PushAnswer, _ state: TokenState?) -> Conclusion {
-        Conclusion(
-            outcome: .rejected, answer: Conclusion.Answer(answer), tokenState: state,
+    private func rejected(_ answer: PushAnswer, _ state: TokenState?) -> FinalOutcome {
+        FinalOutcome(
+            outcome: .rejected, answer: FinalOutcome.Answer(answer), tokenState: state,
             deadLetter: DeadLetterReason("apns", answer.code, answer.explained))
     }
 
     /// A device that registered after APNs found the token dead has it again (Apple, "Communicating with APNs").
-    private func pruned(_ answer: PushAnswer, of subject: Subject) -> Conclusion {
+    private func pruned(_ answer: PushAnswer, of subject: Subject) -> FinalOutcome {
         guard let unregistered = subject.tokenState(.unregistered) else { return rejected(answer, nil) }
         guard let registered = subject.notification.registeredAtMilliseconds, let dead = answer.timestampMilliseconds,
             registered > dead
         else {
-            return Conclusion(outcome: .rejected, answer: Conclusion.Answer(answer), tokenState: unregistered)
+            return FinalOutcome(outcome: .rejected, answer: FinalOutcome.Answer(answer), tokenState: unregistered)
         }
         return rejected(answer, .valid)
     }
 
     /// A transient refusal: the try counts.
     private func later(_ answer: PushAnswer, of subject: Subject) -> Verdict {
-        let told = Conclusion.Answer(answer)
+        let told = FinalOutcome.Answer(answer)
         let next = subject.attempts.tried(atMilliseconds: subject.nowMilliseconds)
         if let end = end(of: next, subject.nowMilliseconds) {
             let sentence = "\(answer.explained) It was \(end)."
             return .conclude(
-                Conclusion(
+                FinalOutcome(
                     outcome: .rejected, answer: told, deadLetter: DeadLetterReason("exhausted", answer.code, sentence)))
         }
         let asked = max(answer.retryAfterSeconds ?? 0, answer.isServerError ? Self.serverErrorWaitSeconds : 0)
         return wait(next, leastSeconds: asked, answer.code, of: subject)
-            ?? .conclude(Conclusion(outcome: .expired, answer: told))
+            ?? .conclude(FinalOutcome(outcome: .expired, answer: told))
     }
 
     private func unknown(_ reason: String, of subject: Subject) -> Verdict {
@@ -131,7 +131,7 @@ public struct OutcomePolicy: Sendable {
         }
         let sentence = "It is not known whether APNs took it: \(reason). Tries: \(next.before)."
         return .conclude(
-            Conclusion(outcome: .unknown, deadLetter: DeadLetterReason("unknown", "no-answer", sentence)))
+            FinalOutcome(outcome: .unknown, deadLetter: DeadLetterReason("unknown", "no-answer", sentence)))
     }
 
     /// Why no further try is made; nil when one is.
@@ -150,21 +150,21 @@ public struct OutcomePolicy: Sendable {
         case .draining:
             return .requeue
         case .expired:
-            return .conclude(Conclusion(outcome: .expired))
+            return .conclude(FinalOutcome(outcome: .expired))
         case .malformed:
             return .conclude(
-                Conclusion(
+                FinalOutcome(
                     invalid: Refusal(.limit, "header", "A value of the message cannot stand in an HTTP header.")))
         case .noConnection, .notWritten:
-            return hold(BreakerCause("no-connection", "No connection to APNs could take it in time."), of: subject)
+            return hold(HoldReason("no-connection", "No connection to APNs could take it in time."), of: subject)
         case .overloaded:
-            return hold(BreakerCause("overloaded", "Too many pushes waited for a connection."), of: subject)
+            return hold(HoldReason("overloaded", "Too many pushes waited for a connection."), of: subject)
         case .refused:
-            return hold(BreakerCause("refused-stream", "APNs refused its stream several times."), of: subject)
+            return hold(HoldReason("refused-stream", "APNs refused its stream several times."), of: subject)
         case .noToken:
-            return hold(BreakerCause("token", "No provider token could be made."), of: subject)
+            return hold(HoldReason("token", "No provider token could be made."), of: subject)
         case .certificateRefused(let refusal):
-            return hold(BreakerCause(refusal), of: subject)
+            return hold(HoldReason(refusal), of: subject)
         }
     }
 
@@ -188,7 +188,7 @@ extension PushAnswer {
     }
 }
 
-extension Conclusion.Answer {
+extension FinalOutcome.Answer {
     init(_ answer: PushAnswer) {
         self.init(
             status: answer.status, reason: answer.reason?.text, timestampMilliseconds: answer.timestampMilliseconds,

@@ -16,8 +16,8 @@ extension PushAnswer {
         case nil: "APNs answered \(status) without a reason."
         case .unknown(let text):
             isFromAPNS
-                ? "APNs answered \(status) \(ShownText.sentence(text))."
-                : "Something that is not APNs answered \(status): \(ShownText.sentence(text))."
+                ? "APNs answered \(status) \(RedactedText.sentence(text))."
+                : "Something that is not APNs answered \(status): \(RedactedText.sentence(text))."
         case let reason?: "APNs answered \(status) \(reason.knownText)."
         }
     }

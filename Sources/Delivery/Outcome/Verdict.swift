@@ -2,7 +2,7 @@
 /// while the broker confirms, and is one and the same for nearly every message.
 indirect enum Verdict: Sendable, Hashable {
     /// It has ended.
-    case conclude(Conclusion)
+    case conclude(FinalOutcome)
     /// It comes back to its queue after a while.
     case wait(Wait)
     /// It goes back to its queue at once, since this lane ends: no try is counted.
@@ -10,14 +10,14 @@ indirect enum Verdict: Sendable, Hashable {
 
     /// Of nearly every push, made once: APNs has it, and has said no more.
     static let accepted = conclude(
-        Conclusion(outcome: .accepted, answer: Conclusion.Answer(status: 200), tokenState: .valid))
+        FinalOutcome(outcome: .accepted, answer: FinalOutcome.Answer(status: 200), tokenState: .valid))
 
     /// Of the duplicate of a broadcast: no device token has a state.
-    static let acceptedBroadcast = conclude(Conclusion(outcome: .accepted, answer: Conclusion.Answer(status: 200)))
+    static let acceptedBroadcast = conclude(FinalOutcome(outcome: .accepted, answer: FinalOutcome.Answer(status: 200)))
 
     /// APNs has it.
     var isAccepted: Bool {
-        if case .conclude(let conclusion) = self { conclusion.outcome == .accepted } else { false }
+        if case .conclude(let finalOutcome) = self { finalOutcome.outcome == .accepted } else { false }
     }
 }
 
@@ -32,7 +32,7 @@ struct Wait: Sendable, Hashable {
     var reason: String
 
     /// The reason of what is held up.
-    static func heldCode(_ cause: BreakerCause) -> String { "held-\(cause.code)" }
+    static func heldCode(_ cause: HoldReason) -> String { "held-\(cause.code)" }
 
     /// It leaves the queue earlier than others.
     struct Exact: Sendable, Hashable {

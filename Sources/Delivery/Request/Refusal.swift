@@ -55,7 +55,7 @@ extension Refusal {
             ?? nearest.map { ": did you mean \($0)?" } ?? ": correct app, or add it to apps of the configuration."
         return Refusal(
             .app, "unknown", path: "/app",
-            "No app \(ShownText.name(name)) is configured here\(hint)" + (suffix == nil ? "" : "."))
+            "No app \(RedactedText.name(name)) is configured here\(hint)" + (suffix == nil ? "" : "."))
     }
 
     static var anonymous: Refusal {
@@ -67,15 +67,15 @@ extension Refusal {
     /// - Parameter duplicate: JSON pointer to the key that an object has twice.
     init(_ error: JSONError, duplicate: String? = nil) {
         let place = "line \(error.position.line), column \(error.position.column)"
-        let path = duplicate.map { ShownText.pointer($0) }
+        let path = duplicate.map { RedactedText.pointer($0) }
         self.init(
             .json, error.code.rawValue, path: path,
             "The body is not JSON, at \(place): \(error.message)\(path.map { ", \($0)" } ?? "").")
     }
 
     init(_ violation: SchemaViolation) {
-        let path = ShownText.pointer(violation.instancePointer)
-        self.init(.schema, violation.keyword, path: path, ShownText.sentence(violation.sentence(of: path)))
+        let path = RedactedText.pointer(violation.instancePointer)
+        self.init(.schema, violation.keyword, path: path, RedactedText.sentence(violation.sentence(of: path)))
     }
 
     static func unserved(topic: String, _ environment: APNSEnvironment) -> Refusal {

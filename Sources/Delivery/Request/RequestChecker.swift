@@ -6,13 +6,13 @@ import EventLoop
 ///
 /// For commands. It is not `Sendable` and keeps the memory of one reader.
 public final class RequestChecker {
-    private let reader: NotificationReader
+    private let reader: RequestReader
 
     /// - Parameters:
     ///   - payloadSchemas: for the same apps.
     ///   - messageBytesMax: largest body in bytes.
     public init(apps: AppDirectory, payloadSchemas: PayloadSchemas, messageBytesMax: Int) {
-        reader = NotificationReader(
+        reader = RequestReader(
             apps: apps, payloadSchemas: payloadSchemas, bytesMax: messageBytesMax,
             depthMax: LaneConfiguration.messageDepthMaxDefault)
     }

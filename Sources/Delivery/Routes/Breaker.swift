@@ -16,7 +16,7 @@ struct Breaker: Sendable, Hashable {
     }
 
     struct Opening: Sendable, Hashable {
-        var cause: BreakerCause
+        var cause: HoldReason
         let since: MonotonicTime
         var probing: Probing
         /// When the next message is let through.
@@ -28,7 +28,7 @@ struct Breaker: Sendable, Hashable {
     enum Admission: Sendable, Hashable {
         case go
         case probe
-        case hold(BreakerCause)
+        case hold(HoldReason)
     }
 
     /// nil while it is closed.
@@ -43,7 +43,7 @@ struct Breaker: Sendable, Hashable {
     }
 
     /// Returns whether it was closed.
-    mutating func open(_ cause: BreakerCause, _ probing: Probing, _ now: MonotonicTime) -> Bool {
+    mutating func open(_ cause: HoldReason, _ probing: Probing, _ now: MonotonicTime) -> Bool {
         guard opening == nil else {
             opening?.cause = cause
             opening?.probing = probing

@@ -33,9 +33,9 @@ final class DeliveryTrace {
     /// Whatever became of the push.
     func pushEnded(_ now: Now) { endedPushAt = now.unixNanoseconds }
 
-    func ended(_ conclusion: Conclusion) {
-        outcome = conclusion.outcome
-        failure = conclusion.deadLetter.map { "\($0.deadClass).\($0.code)" }
+    func ended(_ finalOutcome: FinalOutcome) {
+        outcome = finalOutcome.outcome
+        failure = finalOutcome.deadLetter.map { "\($0.deadClass).\($0.code)" }
     }
 
     /// The delivery and its steps, as far as it came. Names are OpenTelemetry's for messaging.

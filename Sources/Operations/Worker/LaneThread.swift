@@ -25,7 +25,7 @@ final class LaneThread: @unchecked Sendable {
     /// - Throws: when the system gives no more threads; nothing is called then.
     func start(
         _ configuration: LaneConfiguration, access: LaneAccess, tokens: [Credential.Name: TokenSupply],
-        counters: LaneCounters, copies: CopyMemory, log: Log, onSpans: (@Sendable (SpanBuffer) -> Void)?,
+        counters: LaneCounters, copies: DuplicateMemory, log: Log, onSpans: (@Sendable (SpanBuffer) -> Void)?,
         onStateChange: @escaping @Sendable (LaneState) -> Void,
         ended: @escaping @Sendable () -> Void
     ) throws(TransportError) {

@@ -49,7 +49,7 @@ final class WorkerProcess: @unchecked Sendable {
     var pauses: [Pause] = []
     let startedAt: MonotonicTime
     private let manager: ServiceManager
-    private let copies = CopyMemory()
+    private let copies = DuplicateMemory()
     var tokens = ProviderTokens()
     var life = WorkerLife()
     private var code = ExitCode.failed

@@ -34,7 +34,7 @@ final class SimulatedWorker {
         ) -> ByteConnector {
             SimulatedConnector(loop: loop, endpoint: endpoint, host: host, way: way)
         }
-        let copies = CopyMemory()
+        let copies = DuplicateMemory()
         lanes = (0..<Self.lanes).map { number in
             var configuration = configuration
             configuration.number = number

@@ -22,7 +22,7 @@ import Threads
         let messages = Self.environment("MARTLET_SEED_MESSAGES").map { Int($0) } ?? Simulation.messagesUsual
         for seed in Self.seeds {
             let report = try await run(Simulation(seed: seed, messages: messages))
-            let violations = SimulationJudge(report: report).violations()
+            let violations = SimulationOracle(report: report).violations()
             #expect(violations.isEmpty, "MARTLET_SEED=\(seed): \(violations.prefix(5).joined(separator: "; "))")
             if Self.environment("MARTLET_SEED") != nil { print(report.story) }
             if !violations.isEmpty, Self.environment("MARTLET_STOPS") != nil { break }

@@ -1,0 +1,47 @@
+import EventLoop
+import Threads
+
+/// One share of the memory of copies, with those who wait for what is on its way. Lanes meet here only when they handle
+/// messages of the same share at the same moment.
+///
+/// `@unchecked Sendable`: what is in it is reached under its lock only.
+final class DuplicateStripe: @unchecked Sendable {
+    struct Content {
+        var table: DuplicateTable
+        private var waiters: [DeduplicationKey: [DuplicateMemory.Waiter]] = [:]
+
+        init(settledMax: Int) {
+            table = DuplicateTable(settledMax: settledMax)
+        }
+
+        mutating func wait(for key: DeduplicationKey, _ waiter: DuplicateMemory.Waiter) {
+            waiters[key, default: []].append(waiter)
+        }
+
+        /// Of a lane that ends. All resume alike, so their order does not matter.
+        mutating func takeWaiters(of lane: ObjectIdentifier) -> [DuplicateMemory.Waiter] {
+            var taken: [DuplicateMemory.Waiter] = []
+            for (key, waiting) in waiters where waiting.contains(where: { $0.lane == lane }) {
+                taken += waiting.filter { $0.lane == lane }
+                let rest = waiting.filter { $0.lane != lane }
+                waiters[key] = rest.isEmpty ? nil : rest
+            }
+            return taken
+        }
+
+        mutating func takeWaiters(_ key: DeduplicationKey) -> [DuplicateMemory.Waiter] {
+            waiters.isEmpty ? [] : waiters.removeValue(forKey: key) ?? []
+        }
+    }
+
+    private let lock = ThreadLock()
+    private var content: Content
+
+    init(settledMax: Int) {
+        content = Content(settledMax: settledMax)
+    }
+
+    func withLock<Result>(_ body: (inout Content) -> Result) -> Result {
+        lock.withLock { body(&content) }
+    }
+}

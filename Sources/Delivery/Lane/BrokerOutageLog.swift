@@ -1,0 +1,74 @@
+import AMQP
+import EventLoop
+import Telemetry
+
+/// Tells operators of outages of a connection that consumes, one that publishes, and the channels on them.
+struct BrokerOutageLog {
+    /// What stands before `consume` and `publish` in the log.
+    private let user: String
+    /// Of the consumers.
+    private let queues: [String]
+    private let completeRemedy: @Sendable (String) -> String
+    private var consuming = OutageLog()
+    private var publishing = OutageLog()
+    private var publisher = OutageLog()
+    private var consumers: [OutageLog]
+
+    init(of user: String = "", queues: [String], completeRemedy: @escaping @Sendable (String) -> String) {
+        (self.user, self.queues, self.completeRemedy) = (user, queues, completeRemedy)
+        consumers = queues.map { _ in OutageLog() }
+    }
+
+    /// One of the states may be another now.
+    ///
+    /// - Parameter states: of the consumers.
+    mutating func look(
+        consuming: BrokerState, publishing: BrokerState, publisher: BrokerState, consumers states: [BrokerState],
+        now: MonotonicTime, _ log: Log
+    ) {
+        write(self.consuming.changed(to: consuming, now: now), of: "consume", log)
+        write(self.publishing.changed(to: publishing, now: now), of: "publish", log)
+        // Of an alarm the connection says the same.
+        if publishing == .ready { write(self.publisher.changed(to: publisher, now: now), of: "publish", log) }
+        for (index, state) in states.enumerated() {
+            write(consumers[index].changed(to: state, now: now), ofQueue: queues[index], log)
+        }
+    }
+
+    private func advice(_ error: AMQPError) -> LogValue { .string(completeRemedy(error.advice)) }
+
+    /// The connection is there, the queue is not.
+    private func write(_ line: OutageLog.Line?, ofQueue queue: String, _ log: Log) {
+        switch line {
+        case nil: break
+        case .began(let error), .lasts(let error, _):
+            log.warning(.queueLost, [.amqpQueue: .string(queue), .error: advice(error)])
+        case .ended(let length):
+            log.info(
+                .queueBack,
+                [.amqpQueue: .string(queue), .durationMilliseconds: .milliseconds(length)])
+        }
+    }
+
+    /// - Parameter use: of the connection or channel.
+    private func write(_ line: OutageLog.Line?, of use: String, _ log: Log) {
+        let use = user + use
+        switch line {
+        case nil: break
+        case .began(let error):
+            log.warning(
+                .brokerLost, [.amqpConnection: .string(use), .error: advice(error)])
+        case .lasts(let error, let length):
+            log.warning(
+                .brokerStillLost,
+                [
+                    .amqpConnection: .string(use), .error: advice(error),
+                    .durationMilliseconds: .milliseconds(length),
+                ])
+        case .ended(let length):
+            log.info(
+                .brokerBack,
+                [.amqpConnection: .string(use), .durationMilliseconds: .milliseconds(length)])
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import JSON
+
+/// The members of a request that a worker reads, found in one pass.
+struct RequestMembers: ~Copyable {
+    enum Name: Int, CaseIterable {
+        case id, app, environment, deviceToken, channelID, pushType, priority, expiration, collapseID, registeredAt
+        case payload
+
+        fileprivate var text: StaticString {
+            switch self {
+            case .id: "id"
+            case .app: "app"
+            case .environment: "environment"
+            case .deviceToken: "device_token"
+            case .channelID: "channel_id"
+            case .pushType: "push_type"
+            case .priority: "priority"
+            case .expiration: "expiration"
+            case .collapseID: "collapse_id"
+            case .registeredAt: "registered_at"
+            case .payload: "payload"
+            }
+        }
+    }
+
+    static let names = JSONNames(Name.allCases.map(\.text))
+
+    private let found: JSONFoundMembers
+
+    init(of root: JSONValue, _ names: JSONNames) { found = names.find(in: root) }
+
+    /// Valid while the members are kept and until their parser reads the next text.
+    subscript(_ name: Name) -> JSONNodeView? { found[name.rawValue] }
+
+    var payload: JSONValue? { found.value(Name.payload.rawValue) }
+}

@@ -1,0 +1,188 @@
+import AMQP
+import APNS
+import APNSProtocol
+import Crypto
+import JSON
+import JSONSchema
+
+/// Turns a delivery into a notification, or says what is wrong with it: encoding, JSON, schema, identity, app, limits,
+/// the app's own schema, in this order. Belongs to one lane, whose memory for parsing and compiled schema it holds.
+final class RequestReader {
+    private let apps: AppDirectory
+    private let parser: JSONParser
+    private let validator: SchemaValidator
+    private let names = RequestMembers.names
+    private var payloadValidators: PayloadValidators
+    /// Of the last request whose app is unknown: a producer that is configured wrongly sends many.
+    private var unknownApp: (name: String, nearest: String?)?
+
+    init(apps: AppDirectory, payloadSchemas: PayloadSchemas, bytesMax: Int, depthMax: Int) {
+        self.apps = apps
+        parser = JSONParser(limits: JSONLimits(bytesMax: bytesMax, depthMax: depthMax))
+        validator = SchemaValidator(ContractSchemas.notification)
+        payloadValidators = PayloadValidators(payloadSchemas)
+    }
+
+    /// From the next message on.
+    func replace(_ payloadSchemas: PayloadSchemas) { payloadValidators = PayloadValidators(payloadSchemas) }
+
+    /// Fills in `record` what can be told of the message even when it is refused.
+    func read(_ record: DeliveryRecord) -> Result<PushRequest, Refusal> {
+        do throws(Refusal) {
+            return .success(try notification(record))
+        } catch {
+            record.id = record.id ?? RequestID.of(messageID: record.delivery.properties.messageID)
+            return .failure(record.event == nil ? error : error.inEvent)
+        }
+    }
+
+    private func nearest(to name: String) -> String? {
+        if let unknownApp, unknownApp.name == name { return unknownApp.nearest }
+        let nearest = apps.nearest(to: name)
+        unknownApp = (name, nearest)
+        return nearest
+    }
+
+    private func notification(_ record: DeliveryRecord) throws(Refusal) -> PushRequest {
+        guard !record.delivery.isOversized else { throw Refusal.oversized }
+        if let refusal = ContentCoding.refusal(of: record.delivery.properties.contentEncoding) {
+            identify(record)
+            throw refusal
+        }
+        let root = try parse(record.delivery.content)
+        var members = RequestMembers(of: root, names)
+        record.describe(members, apps)
+        if record.id == nil {
+            record.id =
+                RequestID.of(messageID: record.delivery.properties.messageID)
+                ?? CloudEvent(record.delivery.properties)?.requestID
+        }
+        if let violation = validator.firstViolation(in: root) {
+            members = try request(in: root, orRefuse: violation, record)
+        }
+        guard let id = record.id else { throw Refusal.anonymous }
+        guard case .configured(let app) = record.app else {
+            let name = members[.app]?.string ?? ""
+            throw Refusal.unknownApp(name, nearest: nearest(to: name))
+        }
+        let named = members[.environment]?.string.flatMap(APNSEnvironment.init(rawValue:))
+        let environment = named ?? apps[app].defaultEnvironment
+        record.environment = environment
+        let (push, kind) = try push(id, app, members, record)
+        let topic = apps.topicIndex(of: app, kind)
+        guard let route = apps.route(topic: topic, environment) else {
+            throw Refusal.unserved(topic: String(decoding: apps.topic(topic), as: UTF8.self), environment)
+        }
+        try MessageLimits(push).check(payload: members.payload)
+        if let appValidator = payloadValidators[app], let payload = members.payload,
+            let violation = appValidator.firstViolation(in: payload)
+        {
+            throw Refusal(violation)
+        }
+        return PushRequest(
+            push: push, app: app, route: route, registeredAtMilliseconds: members[.registeredAt]?.int64)
+    }
+
+    /// Notes the identity that a refused body shows all the same: the property may be wrong.
+    private func identify(_ record: DeliveryRecord) {
+        guard let root = try? parse(record.delivery.content) else { return }
+        record.describe(RequestMembers(of: CloudEvent.request(in: root), names), apps)
+        record.id =
+            record.id ?? RequestID.of(messageID: record.delivery.properties.messageID) ?? CloudEvent(root)?.requestID
+    }
+
+    private func request(
+        in root: JSONValue, orRefuse violation: SchemaViolation, _ record: DeliveryRecord
+    ) throws(Refusal) -> RequestMembers {
+        guard let event = CloudEvent(root) else { throw Refusal(CloudEvent.explained(violation, in: root)) }
+        // The event's own is looked at last.
+        let id = RequestID.of(messageID: record.delivery.properties.messageID)
+        record.id = id ?? event.requestID
+        guard let data = event.data(in: root) else { throw Refusal(CloudEvent.explained(violation, in: root)) }
+        record.event = event
+        record.id = id
+        let members = RequestMembers(of: data, names)
+        record.describe(members, apps)
+        record.id = record.id ?? event.requestID
+        if let violation = validator.firstViolation(in: data) {
+            throw Refusal(RequestSlip.explained(violation, in: data))
+        }
+        return members
+    }
+
+    private func parse(_ content: MessageContent) throws(Refusal) -> JSONValue {
+        do throws(JSONError) {
+            return try content.withBody { body throws(JSONError) in try parser.parse(body) }
+        } catch {
+            throw Refusal(error, duplicate: content.withBody { error.duplicateKeyPointer(in: $0) })
+        }
+    }
+
+    private func push(
+        _ id: UUIDValue, _ app: AppDirectory.Index, _ members: borrowing RequestMembers, _ record: DeliveryRecord
+    ) throws(Refusal) -> (push: APNSRequest, kind: AppDirectory.Kind) {
+        // The schema has made sure of them; a message that came so far without them is refused all the same.
+        guard let pushType = members[.pushType]?.text.flatMap({ PushType($0) }), let payload = members[.payload]
+        else {
+            throw Refusal(.schema, "required", "push_type or payload is missing.")
+        }
+        let priority = members[.priority]?.int64.flatMap { UInt8(exactly: $0) }.flatMap(Priority.init(rawValue:))
+        let expiration = members[.expiration]?.int64
+        let deadline = record.deadlineSeconds
+        let bytes = record.delivery.content.bytes
+        if let token = members[.deviceToken] {
+            let kind = AppDirectory.Kind.device(pushType)
+            let push = APNSRequest.device(
+                token: token.text(in: bytes), topic: apps.topic(apps.topicIndex(of: app, kind)), pushType: pushType,
+                priority: priority ?? pushType.defaultPriority, expiration: expiration,
+                deadline: deadline, collapseID: members[.collapseID]?.text(in: bytes), id: id, payload: bytes,
+                payloadRange: payload.sourceRange)
+            return (push, kind)
+        }
+        guard let channel = members[.channelID] else {
+            throw Refusal(.schema, "required", "device_token or channel_id is missing.")
+        }
+        let push = APNSRequest.broadcast(
+            channel: channel.text(in: bytes), bundleID: apps.topic(apps.topicIndex(of: app, .broadcast)),
+            priority: priority, expiration: expiration, deadline: deadline, id: id, payload: bytes,
+            payloadRange: payload.sourceRange)
+        return (push, .broadcast)
+    }
+}
+
+extension Refusal {
+    fileprivate static let oversized = Refusal(
+        .size, "message_bytes", "The body is larger than this worker takes; the broker moved it to the dead letters.")
+}
+
+extension DeliveryRecord {
+    /// Longest app or token that a result repeats, in bytes; a schema that is broken does not bound them.
+    private static let repeatedBytesMax = 512
+
+    /// Notes what a result should name, from a message that may yet be refused.
+    fileprivate func describe(_ members: borrowing RequestMembers, _ apps: AppDirectory) {
+        app =
+            members[.app]?.text.flatMap { bundleID in
+                if let index = apps.find(bundleID) { return .configured(index) }
+                return bundleID.count <= Self.repeatedBytesMax
+                    ? .unknown(String(decoding: bundleID, as: UTF8.self)) : nil
+            }
+        if let own = members[.id]?.text.flatMap({ UUIDValue($0) }) { id = own }
+        if let token = members[.deviceToken], token.kind == .string, token.sourceRange.count <= Self.repeatedBytesMax {
+            target = .device(token.text(in: delivery.content.bytes))
+        } else if let channel = members[.channelID], channel.kind == .string,
+            channel.sourceRange.count <= Self.repeatedBytesMax
+        {
+            target = .channel(channel.text(in: delivery.content.bytes))
+        }
+    }
+}
+
+extension JSONNodeView {
+    /// A string's text: the bytes of the message itself unless it has escapes.
+    fileprivate func text(in bytes: [UInt8]) -> ArraySlice<UInt8> {
+        guard let text else { return [] }
+        let inside = (sourceRange.lowerBound + 1)..<(sourceRange.upperBound - 1)
+        return inside.count == text.count ? bytes[inside] : ArraySlice(text)
+    }
+}

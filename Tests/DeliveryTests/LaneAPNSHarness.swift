@@ -1,0 +1,185 @@
+import AMQP
+import APNS
+import APNSProtocol
+import APNSSimulator
+import Crypto
+import EventLoop
+import Telemetry
+import TestKit
+import Testing
+
+@testable import Delivery
+
+/// Lanes of one process, APNs, and a way between them.
+final class LaneAPNSHarness {
+    let rig: LaneHarness
+    let network = SimulatedNetwork()
+    let apns: SimulatorServer
+    private let publicKey: ES256PublicKey
+    private let seen: Seen
+    private let teams: Int
+
+    final class Seen {
+        var pushes: [LoggedRequest] = []
+        /// Where one of the keys alone goes another way.
+        var ways: [Int: SimulatedNetwork.Way] = [:]
+        /// Where tokens are signed once.
+        var sources: [Credential.Name: TokenSource] = [:]
+        var refusals: [(name: Credential.Name, refusal: TokenRefusal)] = []
+    }
+
+    /// Apps take the keys in turn, and keys the teams; nil: each has one of its own.
+    ///
+    /// - Parameters:
+    ///   - environments: by key; else the sandbox.
+    ///   - signsOnce: provider tokens are signed once for all lanes; else each signs its own.
+    ///   - endpoints: keys take them in turn; all lead to the same APNs.
+    ///   - limits: by app.
+    init(
+        lanes: Int = 1, inFlightMax: Int = LaneHarness.inFlightMax, connectionsMax: Int = 1, keys: Int = 1,
+        environments: [APNSEnvironment] = [], teams: Int? = nil, apps: Int = 1, requestQueues: [String] = [],
+        shards: [String: Int] = [:], endpoints: Int = 1, signsOnce: Bool = false, traces: Bool = false,
+        limits: [Int: PushLimits] = [:], log: Log = .silent
+    ) throws {
+        let seen = Seen()
+        self.seen = seen
+        self.teams = teams ?? keys
+        let environment = { @Sendable (key: Int) in environments.isEmpty ? APNSEnvironment.sandbox : environments[key] }
+        let privateKey = try #require(SimulatedApps.privateKey)
+        publicKey = try privateKey.publicKey()
+        let pools = try (0..<keys).map { [teams = self.teams] number in
+            let key = try ProviderKey(
+                privateKey: privateKey, keyID: SimulatedApps.keyID(number),
+                teamID: SimulatedApps.teamID(number % teams))
+            var pool = PoolConfiguration(environment: environment(number), key: key)
+            if number % endpoints > 0 { pool.authority = "apns\(number % endpoints).test" }
+            pool.connectionsMax = connectionsMax
+            return pool
+        }
+        let directory = (0..<apps).map { app in
+            let key = app % keys
+            let isProduction = environment(key) == .production
+            return AppDirectory.App(
+                bundleID: SimulatedApps.bundleID(app), defaultEnvironment: environment(key),
+                production: isProduction ? .init(key) : nil, sandbox: isProduction ? nil : .init(key),
+                limits: limits[app] ?? PushLimits())
+        }
+        rig = try LaneHarness(
+            lanes: lanes, inFlightMax: inFlightMax, log: log, requestQueues: requestQueues, shards: shards,
+            apps: directory, pools: pools, tokens: signsOnce ? try Self.tokens(pools, seen) : [:], traces: traces
+        ) { [network, seen] loop in
+            pools.indices.map { key in
+                SimulatedConnector(loop: loop, endpoint: Self.endpoint(environment(key)), host: SimulatedHost()) {
+                    seen.ways[key] ?? network.way(to: environment(key))
+                }
+            }
+        }
+        var configuration = SimulatorConfiguration()
+        configuration.answerDelay = .milliseconds(100)
+        configuration.requestsLoggedMax = 0
+        var state = SimulatorState()
+        state.unknownDevices = .active
+        for key in 0..<keys { state.add(Self.registered(key, of: self.teams, publicKey)) }
+        for app in 0..<apps {
+            state.addApp(bundleID: SimulatedApps.bundleID(app), teamID: SimulatedApps.teamID(app % keys % self.teams))
+        }
+        let loop = rig.loop
+        apns = try loop.enter {
+            let apns = SimulatorServer(loop: loop, configuration: configuration, state: state)
+            for environment in [APNSEnvironment.sandbox, .production] {
+                try apns.listen(on: Self.endpoint(environment), as: Service(environment, .push))
+            }
+            _ = try loop.listen(on: SimulatedNetwork.silence) { $0.handler = ByteStreamHandler() }
+            return apns
+        }
+        apns.memory.onRequest = { request, _ in seen.pushes.append(request) }
+        let isReady = rig.run { rig.isReady }
+        try #require(isReady)
+    }
+
+    private static func tokens(
+        _ pools: [PoolConfiguration], _ seen: Seen
+    ) throws -> [Credential.Name: TokenSupply] {
+        var supplies: [Credential.Name: TokenSupply] = [:]
+        for case .key(let key) in pools.map(\.credential) {
+            var source = TokenSource(key: key)
+            _ = source.renew(VirtualLoop(seed: 1).now) { 0 }
+            let name = Credential.key(key).name
+            seen.sources[name] = source
+            // Touched on the one thread that runs the loop.
+            nonisolated(unsafe) let seen = seen
+            supplies[name] = TokenSupply(first: try #require(source.newest)) { seen.refusals.append((name, $0)) }
+        }
+        return supplies
+    }
+
+    private static func endpoint(_ environment: APNSEnvironment) -> Endpoint {
+        SimulatedNetwork.apns(environment, worker: 0)
+    }
+
+    /// Signs what the first lane has asked for, as the process does. Returns how many tokens were asked for.
+    func signTokens() -> Int {
+        let asked = seen.refusals
+        seen.refusals = []
+        for (name, refusal) in asked {
+            let token = seen.sources[name]?.refused(refusal, rig.loop.now) { 0 }
+            let news = token.map { TokenNews.newest($0) } ?? .nothingNewer(than: refusal.generation)
+            rig.withLane { $0.take(news, of: name) }
+        }
+        return asked.count
+    }
+
+    var now: MonotonicTime { rig.loop.now.monotonic }
+    var pushes: [LoggedRequest] { seen.pushes }
+    var results: Int { rig.broker.queue(rig.names.resultsQueue)?.published ?? 0 }
+    var accepted: Int { rig.counters.count(of: .accepted) }
+    var areBreakersClosed: Bool { rig.withLane { $0.breakers.openings.isEmpty } }
+    /// What was published to wait.
+    var waits: Int { rig.counters.registry.count(of: "martlet_retry_total") }
+    var connections: Int { rig.loop.network.connections.count { $0.endpoint == Self.endpoint(.sandbox) } }
+
+    func request(_ count: Int, from first: Int = 0, app: Int = 0, key: String = "-") {
+        for number in first..<first + count { rig.request(Self.message(number, app: app), key: key) }
+    }
+
+    static func id(_ number: Int) -> String {
+        let digits = String(number, radix: 16)
+        return "6f1c7c1e-3c52-4a53-9c1b-" + String(repeating: "0", count: 12 - digits.count) + digits
+    }
+
+    static func message(_ number: Int, app: Int) -> String {
+        #"""
+        {"id":"\#(id(number))","app":"\#(SimulatedApps.bundleID(app))","device_token":"aabb","push_type":"alert",
+         "payload":{"aps":{"alert":"x"}}}
+        """#
+    }
+
+    /// nil: the way of all.
+    func set(_ way: SimulatedNetwork.Way?, ofKey key: Int) { seen.ways[key] = way }
+
+    func revoke(_ key: Int) { apns.state.revokeKey(id: SimulatedApps.keyID(key)) }
+
+    func restore(_ key: Int, _ scope: RegisteredKey.Scope = .team) {
+        apns.state.add(Self.registered(key, of: teams, publicKey, scope))
+    }
+
+    private static func registered(
+        _ key: Int, of teams: Int, _ publicKey: ES256PublicKey, _ scope: RegisteredKey.Scope = .team
+    ) -> RegisteredKey {
+        RegisteredKey(
+            id: SimulatedApps.keyID(key), teamID: SimulatedApps.teamID(key % teams), publicKey: publicKey, scope: scope)
+    }
+
+    func end(_ ending: LaneOutageTests.Ending) {
+        rig.onLoop {
+            switch ending {
+            case .cut: for connection in open { connection.cut() }
+            case .goAway: _ = try? apns.perform(.goAway(FaultGoAway()))
+            }
+        }
+    }
+
+    private var open: [VirtualConnection] {
+        rig.loop.network.connections.filter { $0.isOpen && $0.endpoint != rig.broker.endpoint }
+    }
+}

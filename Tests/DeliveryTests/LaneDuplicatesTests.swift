@@ -1,0 +1,93 @@
+import AMQP
+import APNSProtocol
+import APNSSimulator
+import Crypto
+import EventLoop
+import JSON
+import Telemetry
+import TestKit
+import Testing
+
+@testable import Delivery
+
+/// What a lane makes of the same message that comes more than once, on virtual time.
+@Suite struct LaneDuplicatesTests {
+    @Test func itIsPushedOnceAndToldEachTime() throws {
+        let scene = try LaneAPNSHarness()
+        scene.request(1)
+        scene.request(1)
+        #expect(scene.rig.run { scene.results == 2 })
+        scene.request(1)
+        #expect(scene.rig.run { scene.rig.counters.count(of: .accepted) == 3 })
+        #expect(scene.pushes.count == 1)
+        #expect(scene.rig.counters.duplicates.value == 2)
+        let results = try #require(scene.rig.broker.queue(scene.rig.names.resultsQueue)).ready
+        let told = try results.map { try JSONDocument($0.body).root }
+        #expect(told.map { $0["duplicate"]?.bool ?? false } == [false, true, true])
+        #expect(told.first?["attempts"]?.int == 1)
+        #expect(told.map { $0["sent_at"] != nil } == [true, false, false])
+    }
+
+    @Test func aCopyOfOneThatIsRefusedIsNotPushedEither() throws {
+        let scene = try LaneAPNSHarness()
+        try scene.rig.onLoop {
+            try scene.apns.faults.put(Fault(id: "bad", action: .answer(.refused(.badDeviceToken))))
+        }
+        scene.request(1)
+        scene.request(1)
+        #expect(scene.rig.run { scene.rig.counters.count(of: .rejected) == 2 })
+        #expect(scene.results == 2 && scene.pushes.count == 1 && scene.rig.deadLetters.count == 1)
+        #expect(scene.rig.deadLetters.map(\.properties.messageID) == [LaneAPNSHarness.id(0)])
+    }
+
+    /// It waits from when it is known to be a copy. As if another lane had the first.
+    @Test func aCopyWhoseFirstEndsInTheSameTurnIsNotPushed() throws {
+        let scene = try LaneAPNSHarness()
+        try #require(scene.rig.run { scene.rig.isReady })
+        let id = try #require(UUIDValue(LaneAPNSHarness.id(0)))
+        scene.rig.withLane { lane in
+            lane.consumers[0].onDelivery = { delivery in
+                let key = lane.copies.key(id: id, of: delivery.content)
+                _ = lane.copies.begin(key, DuplicateCandidate(channel: lane.copies.openChannel()))
+                lane.take(delivery, from: 0)
+                lane.copies.settle(key, .conclude(FinalOutcome(outcome: .unknown)), now: lane.loop.now.monotonic)
+            }
+        }
+        scene.request(1)
+        #expect(scene.rig.run { scene.results == 1 })
+        #expect(scene.pushes.isEmpty && scene.rig.counters.duplicates.value == 1)
+    }
+
+    /// What another worker may have sent is said of the copy, though it waits for the sake of the first.
+    @Test func aCopyThatMayHaveBeenSentSaysSoAfterItsWait() throws {
+        let scene = try LaneAPNSHarness()
+        try scene.rig.onLoop {
+            try scene.apns.faults.put(Fault(id: "busy", action: .answer(.refused(.tooManyRequests)), countMax: 1))
+        }
+        scene.request(1)
+        scene.rig.request(LaneAPNSHarness.message(0, app: 0), headers: ["push-possible-duplicate": true])
+        #expect(scene.rig.run { scene.results == 2 })
+        #expect(scene.waits == 2 && scene.pushes.count == 2)
+        let results = try #require(scene.rig.broker.queue(scene.rig.names.resultsQueue)).ready
+        let told = try results.map { try JSONDocument($0.body).root["possible_duplicate"]?.bool }
+        #expect(told.count { $0 == true } == 1 && told.count { $0 == false } == 1)
+    }
+
+    /// A connection to the broker, that for publishing or the other, is lost while one of them is on its way and the
+    /// other waits for it.
+    @Test(arguments: [0, 1]) func eachIsToldOnceThoughItComesAgain(_ connection: Int) throws {
+        let scene = try LaneAPNSHarness()
+        // APNs takes long enough that what the lost channel held comes again before its answer.
+        try scene.rig.loop.enter {
+            try scene.apns.faults.put(Fault(id: "slow", action: .latency(.constant(3000))))
+        }
+        scene.request(1)
+        scene.request(1)
+        try #require(scene.rig.run { scene.pushes.count == 1 })
+        scene.rig.onLoop { scene.rig.connections[connection].cut() }
+        #expect(scene.rig.run { scene.results == 2 && scene.rig.queue()?.unsettled == 0 })
+        scene.rig.pass(seconds: 60)
+        #expect(scene.results == 2)
+        #expect(scene.pushes.count == 1)
+    }
+}
