@@ -35,7 +35,15 @@ final class PoolRig {
         }
 
         func listen() {
-            pool.onEvent = { [unowned self] event in assumeIsolated { $0.events.append(event) } }
+            pool.start(Events(of: self))
+        }
+
+        private final class Events: PoolHandler {
+            unowned let owner: Owner
+
+            init(of owner: Owner) { self.owner = owner }
+
+            override func received(_ event: PoolEvent) { owner.assumeIsolated { $0.events.append(event) } }
         }
 
         func send(_ number: Int, _ request: APNSRequest, priority: Int, onFreshConnection: Bool) async {

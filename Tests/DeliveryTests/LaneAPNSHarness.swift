@@ -124,7 +124,7 @@ final class LaneAPNSHarness {
         for (name, refusal) in asked {
             let token = seen.sources[name]?.refused(refusal, rig.loop.now) { 0 }
             let news = token.map { TokenNews.newest($0) } ?? .nothingNewer(than: refusal.generation)
-            rig.withLane { $0.take(news, of: name) }
+            rig.withLane { $0.apply(news, of: name) }
         }
         return asked.count
     }
@@ -133,7 +133,7 @@ final class LaneAPNSHarness {
     var pushes: [LoggedRequest] { seen.pushes }
     var results: Int { rig.broker.queue(rig.names.resultsQueue)?.published ?? 0 }
     var accepted: Int { rig.counters.count(of: .accepted) }
-    var areBreakersClosed: Bool { rig.withLane { $0.breakers.openings.isEmpty } }
+    var areBreakersClosed: Bool { rig.withLane { $0.pipeline.dispatcher.breakers.openings.isEmpty } }
     /// What was published to wait.
     var waits: Int { rig.counters.registry.count(of: "martlet_retry_total") }
     var connections: Int { rig.loop.network.connections.count { $0.endpoint == Self.endpoint(.sandbox) } }

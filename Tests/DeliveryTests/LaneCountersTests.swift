@@ -1,4 +1,5 @@
 import AMQP
+import EventLoop
 import Telemetry
 import Testing
 
@@ -44,12 +45,12 @@ import Testing
 
     @Test func everyEndOfAPublishHasItsWord() {
         let metrics = MetricsRegistry()
-        var labels = LaneLabels(LaneConfigurationTests.configuration(), metrics)
+        let labels = LaneMetrics(LaneConfigurationTests.configuration(), LaneCounters(metrics))
         let outcomes: [PublishOutcome] = [
             .confirmed, .returned(code: 312, text: "NO_ROUTE"), .nacked, .unknown(.lost), .notSent(.lost),
             .refused(.bodyTooLarge),
         ]
-        for outcome in outcomes { labels.published(outcome) }
+        for outcome in outcomes { labels.published(outcome, since: Self.time, Self.time) }
         #expect(
             values(of: "martlet_publish_total", in: metrics) == [
                 ["result": "confirmed"], ["result": "returned"], ["result": "nacked"], ["result": "unknown"],
@@ -60,7 +61,7 @@ import Testing
     @Test func eachQueueIsCountedByWhetherItsMessagesCameBefore() {
         let metrics = MetricsRegistry()
         let configuration = LaneConfigurationTests.configuration()
-        var labels = LaneLabels(configuration, metrics)
+        let labels = LaneMetrics(configuration, LaneCounters(metrics))
         for source in 0..<4 {
             for isRedelivered in [false, true] { labels.delivered(from: source, isRedelivered: isRedelivered) }
         }
@@ -74,7 +75,7 @@ import Testing
     /// Its own words where the broker gave no code.
     @Test func aFailureOfTheBrokerHasItsCode() {
         let metrics = MetricsRegistry()
-        var labels = LaneLabels(LaneConfigurationTests.configuration(), metrics)
+        let labels = LaneMetrics(LaneConfigurationTests.configuration(), LaneCounters(metrics))
         for error in [.lost, AMQPError(.notFound, "no queue", replyCode: 404)] {
             labels.brokerChanged(.waiting(error, delay: .seconds(1)), .publish, isConnection: true)
         }
@@ -84,6 +85,8 @@ import Testing
                 ["role": "publish", "part": "connection", "code": "404"],
             ])
     }
+
+    private static let time = MonotonicTime(nanoseconds: 0)
 
     /// The labels of each series, all of which have counted one.
     private func values(of name: String, in metrics: MetricsRegistry) -> Set<[String: String]> {

@@ -41,7 +41,7 @@ import Testing
     @Test func whatIsConfirmedAfterTheDeadlineIsAcknowledged() throws {
         let scene = try LaneAPNSHarness()
         let quarantine = scene.rig.names.quarantineQueue
-        scene.rig.request(LaneAPNSHarness.message(0, app: 0), deliveryCount: Lane.deliveriesMax)
+        scene.rig.request(LaneAPNSHarness.message(0, app: 0), deliveryCount: DeliveryPipeline.deliveriesMax)
         try #require(scene.rig.run { scene.rig.queue(quarantine)?.published == 1 })
         scene.rig.drain(deadlineSeconds: 0)
         #expect(scene.rig.run { scene.rig.unfinished == 1 && scene.rig.broker.connectionCount == 0 })
@@ -62,12 +62,13 @@ import Testing
     @Test func whatWaitsForAnotherLaneEndsWithItsOwn() throws {
         let scene = try LaneAPNSHarness()
         let id = try #require(UUIDValue(LaneAPNSHarness.id(0)))
-        scene.rig.withLane { lane in
-            lane.consumers[0].onDelivery = { delivery in
+        scene.rig.withLane { [duplicates = scene.rig.duplicates] lane in
+            let pipeline = lane.pipeline
+            pipeline.session.consumers[0].onDelivery = { delivery in
                 // As if another lane had it.
-                let key = lane.copies.key(id: id, of: delivery.content)
-                _ = lane.copies.begin(key, DuplicateCandidate(channel: lane.copies.openChannel()))
-                lane.take(delivery, from: 0)
+                let key = duplicates.key(id: id, of: delivery.content)
+                _ = duplicates.begin(key, DuplicateCandidate(channel: duplicates.openChannel()))
+                pipeline.delivered(delivery, from: 0)
             }
         }
         scene.request(1)

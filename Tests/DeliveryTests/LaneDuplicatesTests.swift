@@ -45,12 +45,13 @@ import Testing
         let scene = try LaneAPNSHarness()
         try #require(scene.rig.run { scene.rig.isReady })
         let id = try #require(UUIDValue(LaneAPNSHarness.id(0)))
-        scene.rig.withLane { lane in
-            lane.consumers[0].onDelivery = { delivery in
-                let key = lane.copies.key(id: id, of: delivery.content)
-                _ = lane.copies.begin(key, DuplicateCandidate(channel: lane.copies.openChannel()))
-                lane.take(delivery, from: 0)
-                lane.copies.settle(key, .conclude(FinalOutcome(outcome: .unknown)), now: lane.loop.now.monotonic)
+        scene.rig.withLane { [duplicates = scene.rig.duplicates] lane in
+            let pipeline = lane.pipeline
+            pipeline.session.consumers[0].onDelivery = { delivery in
+                let key = duplicates.key(id: id, of: delivery.content)
+                _ = duplicates.begin(key, DuplicateCandidate(channel: duplicates.openChannel()))
+                pipeline.delivered(delivery, from: 0)
+                duplicates.settle(key, .conclude(FinalOutcome(outcome: .unknown)), now: pipeline.loop.now.monotonic)
             }
         }
         scene.request(1)

@@ -34,7 +34,7 @@ import Testing
     }
 
     private func places(_ scene: LaneAPNSHarness) -> [BreakerScope] {
-        scene.rig.withLane { $0.breakers.openings.map(\.scope) }
+        scene.rig.withLane { $0.pipeline.dispatcher.breakers.openings.map(\.scope) }
     }
 
     @Test(arguments: Ending.allCases, [1, 2]) func theHealthyKeepTheirRate(_ ending: Ending, endpoints: Int) throws {

@@ -99,7 +99,9 @@ import Testing
 
     /// Nothing of the body is read: that may be what ends the workers.
     @Test func aRequestThatIsDeliveredAgainAndAgainExpiresUnread() throws {
-        scene.rig.onLoop { publishExpired(LaneAPNSHarness.message(1, app: 0), deliveryCount: Lane.deliveriesMax) }
+        scene.rig.onLoop {
+            publishExpired(LaneAPNSHarness.message(1, app: 0), deliveryCount: DeliveryPipeline.deliveriesMax)
+        }
         try #require(scene.rig.run { scene.results == 1 })
         let result = try #require(results.first)
         #expect(result["outcome"]?.string == "expired" && result["app"] == nil)

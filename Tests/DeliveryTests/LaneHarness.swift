@@ -13,6 +13,7 @@ final class LaneHarness {
     let loop = VirtualLoop(seed: 1)
     let broker: ScriptedBroker
     let counters = LaneCounters(MetricsRegistry())
+    let duplicates = DuplicateMemory()
     private var lanes: [Lane]
     let names: TopologyNames
     private let state = State()
@@ -40,7 +41,7 @@ final class LaneHarness {
         }
     }
 
-    /// - Parameter lanes: of one process, with its memory of copies.
+    /// - Parameter lanes: of one process, with its memory of duplicates.
     init(
         lanes count: Int = 1, inFlightMax: Int = LaneHarness.inFlightMax, bodyBytesMax: Int? = nil,
         publishedBytesMax: Int? = nil, log: Log = .silent, requestQueues: [String] = [],
@@ -64,10 +65,9 @@ final class LaneHarness {
             (configuration.consumer.messageBytesMax, configuration.consumer.bodyBytesInFlightMax) =
                 (bodyBytesMax, bodyBytesMax)
         }
-        lanes = try loop.enter { [loop, broker, counters, names, state, configuration] in
+        lanes = try loop.enter { [loop, broker, counters, duplicates, names, state, configuration] in
             Topology(names: names).declare(at: broker)
             try broker.start()
-            let copies = DuplicateMemory()
             let onSpans: (@Sendable (SpanBuffer) -> Void)? =
                 traces ? { @Sendable in state.spans.append($0.spans) } : nil
             return (0..<count).map { number in
@@ -75,7 +75,7 @@ final class LaneHarness {
                 return Lane(
                     loop: loop, configuration: configuration,
                     connectors: Lane.Connectors(consumer: [connector], publisher: [connector], apns: apns(loop)),
-                    tokens: tokens, counters: counters, copies: copies, log: log, onSpans: onSpans,
+                    tokens: tokens, counters: counters, duplicates: duplicates, log: log, onSpans: onSpans,
                     onStateChange: { state.changed(number, $0) })
             }
         }
@@ -127,7 +127,7 @@ final class LaneHarness {
 
     func replace(_ payloadSchemas: PayloadSchemas) {
         for lane in lanes {
-            loop.enter { [loop] in _ = Task(executorPreference: loop) { await lane.replace(payloadSchemas) } }
+            loop.enter { [loop] in _ = Task(executorPreference: loop) { await lane.apply(payloadSchemas) } }
         }
     }
 
@@ -141,10 +141,11 @@ final class LaneHarness {
     /// Shows what the first lane is delivered before it takes it.
     func watchDeliveries(_ see: @escaping @Sendable (IncomingMessage) -> Void) {
         withLane { lane in
-            for (source, consumer) in lane.consumers.enumerated() {
+            let pipeline = lane.pipeline
+            for (source, consumer) in pipeline.session.consumers.enumerated() {
                 consumer.onDelivery = { delivery in
                     see(delivery)
-                    lane.take(delivery, from: source)
+                    pipeline.delivered(delivery, from: source)
                 }
             }
         }
@@ -181,7 +182,7 @@ final class LaneHarness {
     func finish(deadlineSeconds: Int) {
         loop.enter { [loop, state, lane = lanes[0]] in
             _ = Task(executorPreference: loop) {
-                await lane.stopTaking()
+                await lane.stopConsuming()
                 await lane.finish(deadlineSeconds: deadlineSeconds)
                 state.hasFinished = true
             }
@@ -203,7 +204,7 @@ final class LaneHarness {
     func leave(_ lane: Int = 0) {
         loop.enter { [loop, state, lane = lanes[lane]] in
             _ = Task(executorPreference: loop) {
-                await lane.stopTaking()
+                await lane.stopConsuming()
                 await lane.finish(deadlineSeconds: 60)
                 state.unfinished.append(await lane.drain(deadlineSeconds: Lane.closeDeadlineSeconds).unfinished)
             }

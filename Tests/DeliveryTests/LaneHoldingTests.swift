@@ -54,7 +54,7 @@ import Testing
         #expect(scene.rig.run { scene.accepted == Self.count })
         #expect(scene.pushes.count == Self.count && scene.results == Self.count)
         scene.rig.pass(seconds: 1)
-        #expect(scene.rig.withLane { $0.consumers[0].bodyBytesInFlight } == 0)
+        #expect(scene.rig.withLane { $0.pipeline.session.consumers[0].bodyBytesInFlight } == 0)
         #expect(scene.rig.counters.inFlight.value == 0)
     }
 
@@ -94,7 +94,7 @@ import Testing
         scene.rig.onLoop { prepare(scene.rig.broker) }
         scene.request(Self.count)
         try #require(scene.rig.run { scene.rig.queue()?.ready.isEmpty == true && scene.rig.counters.held.value > 0 })
-        #expect(scene.rig.withLane { $0.held.nextMove != nil })
+        #expect(scene.rig.withLane { $0.pipeline.dispatcher.holds.isWaiting })
         return scene
     }
 }

@@ -140,11 +140,14 @@ import Testing
         let scene = try Self.scene(PushLimits(inFlightMax: 1), inFlightMax: 10, apps: 1)
         scene.request(2)
         try #require(scene.rig.run { scene.pushes.count == 1 })
-        #expect(scene.rig.withLane { $0.limits[0]?.waitingCount } == 1)
+        #expect(scene.rig.withLane { $0.pipeline.permits.limits[0]?.waitingCount } == 1)
         scene.rig.onLoop { scene.rig.broker.crash() }
         scene.rig.pass(seconds: 30)
         #expect(scene.pushes.count == 1)
-        #expect(scene.rig.withLane { [$0.limits[0]?.inFlight, $0.limits[0]?.waitingCount] } == [0, 0])
+        #expect(
+            scene.rig.withLane {
+                [$0.pipeline.permits.limits[0]?.inFlight, $0.pipeline.permits.limits[0]?.waitingCount]
+            } == [0, 0])
         #expect(scene.rig.counters.inFlight.value == 1, "the first, whose result nobody takes")
     }
 

@@ -89,13 +89,13 @@ import Testing
         #expect(LaneState().reasons == ["it is not consuming yet", "it is not connected for publishing yet"])
     }
 
-    /// Which it is not for want of a route to APNs.
-    @Test func theQuarantineIsLeftAloneForTheSameReasons() {
-        var (held, paused, stuck, draining) = (LaneState(), LaneState(), LaneState(), LaneState())
-        (held.isUnreachable, paused.isPaused) = (true, true)
-        stuck.publishingFailure = "a queue is full"
-        _ = draining.drain()
-        #expect([held, paused, stuck, draining].map(\.wantsMessagesWithoutAPNS) == [true, false, false, false])
+    @Test func wantsTheQuarantineAlsoWithoutAPNS() {
+        #expect(LaneDemand(.running, isStuck: false, isUnreachable: false) == .everything)
+        #expect(LaneDemand(.running, isStuck: false, isUnreachable: true) == .quarantineAndExpired)
+        #expect(LaneDemand(.running, isStuck: true, isUnreachable: false) == .nothing)
+        for lifecycle in [LaneLifecycle.paused, .stopping, .leaving, .ended] {
+            #expect(LaneDemand(lifecycle, isStuck: false, isUnreachable: false) == .nothing)
+        }
     }
 
     @Test func eachMessageIsALineForWhoeverAskedForThatMuch() throws {

@@ -34,7 +34,7 @@ import Testing
                 signed += scene.signTokens()
                 return scene.accepted == 10
             })
-        #expect(signed == 2 && scene.rig.withLane { $0.breakers.areAllClosed })
+        #expect(signed == 2 && scene.rig.withLane { $0.pipeline.dispatcher.breakers.areAllClosed })
         #expect(scene.results == 10 && scene.waits == 0)
     }
 }

@@ -260,32 +260,32 @@ import Testing
         (3_600_000, 3600, 3_600_000, 2),
     ])
     func whoKnowsItsTurnWaitsUntilThen(milliseconds: Int64, delay: Int, exact: Int64, sibling: Int) {
-        let wait = wait(policy.hold(.appLimit, of: subject(), turnAfterMilliseconds: milliseconds))
+        let wait = wait(policy.hold(.appLimit, of: subject(), permitAfterMilliseconds: milliseconds))
         #expect(wait?.delay == WaitDelay(seconds: delay) && wait?.reason == "held-app-limit")
         #expect(wait?.exact == Wait.Exact(milliseconds: exact, sibling: sibling))
         #expect(wait?.attempts.before == 0 && wait?.attempts.holds == 1)
     }
 
     @Test func noTurnIsWaitedForBeyondTheLongestDelay() {
-        let wait = wait(policy.hold(.appLimit, of: subject(), turnAfterMilliseconds: 3_600_001))
+        let wait = wait(policy.hold(.appLimit, of: subject(), permitAfterMilliseconds: 3_600_001))
         #expect(wait?.delay == WaitDelay(seconds: 3600) && wait?.exact == nil)
     }
 
     /// One whose turn would come too late comes back before, in case there is room after all.
     @Test func noTurnIsWaitedForBeyondTheExpiration() {
-        func verdict(_ secondsLeft: Int64, turnAfterSeconds: Int64) -> Verdict {
+        func verdict(_ secondsLeft: Int64, permitAfterSeconds: Int64) -> Verdict {
             policy.hold(
                 .appLimit, of: subject(expiration: Self.now + secondsLeft),
-                turnAfterMilliseconds: turnAfterSeconds * 1000)
+                permitAfterMilliseconds: permitAfterSeconds * 1000)
         }
-        #expect(wait(verdict(60, turnAfterSeconds: 20))?.exact?.milliseconds == 20_000)
-        let early = wait(verdict(60, turnAfterSeconds: 60))
+        #expect(wait(verdict(60, permitAfterSeconds: 20))?.exact?.milliseconds == 20_000)
+        let early = wait(verdict(60, permitAfterSeconds: 60))
         #expect(early?.delay == WaitDelay(seconds: 30) && early?.exact == nil)
         // Behind others it might come after 37 seconds.
-        #expect(wait(verdict(33, turnAfterSeconds: 20))?.delay == WaitDelay(seconds: 5))
-        #expect(wait(verdict(4, turnAfterSeconds: 2))?.exact?.milliseconds == 2000, "as there is nothing shorter")
-        #expect(finalOutcome(verdict(5, turnAfterSeconds: 60))?.outcome == .expired)
-        let oneTry = policy.hold(.appLimit, of: subject(expiration: 0), turnAfterMilliseconds: 1)
+        #expect(wait(verdict(33, permitAfterSeconds: 20))?.delay == WaitDelay(seconds: 5))
+        #expect(wait(verdict(4, permitAfterSeconds: 2))?.exact?.milliseconds == 2000, "as there is nothing shorter")
+        #expect(finalOutcome(verdict(5, permitAfterSeconds: 60))?.outcome == .expired)
+        let oneTry = policy.hold(.appLimit, of: subject(expiration: 0), permitAfterMilliseconds: 1)
         #expect(finalOutcome(oneTry)?.outcome == .expired)
     }
 
@@ -293,7 +293,7 @@ import Testing
         var attempts = Attempts()
         attempts.holds = 5
         attempts.heldSinceMilliseconds = (Self.now - 3600) * 1000
-        let told = finalOutcome(policy.hold(.appLimit, of: subject(attempts), turnAfterMilliseconds: 1))
+        let told = finalOutcome(policy.hold(.appLimit, of: subject(attempts), permitAfterMilliseconds: 1))
         #expect(told?.outcome == .rejected)
         #expect(told?.deadLetter?.deadClass == "held" && told?.deadLetter?.code == "app-limit")
     }

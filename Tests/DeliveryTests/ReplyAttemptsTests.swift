@@ -41,7 +41,7 @@ import Testing
         var reply = reply(to: "shop.full")
         let steps = (0..<4).map { _ in reply.ended(outcome) }
         #expect(
-            steps == [100, 200, 400].map { .again(milliseconds: $0) } + [.redirected(outcome.words)])
+            steps == [100, 200, 400].map { .again(milliseconds: $0) } + [.redirected(outcome.advice)])
         // There it is repeated for as long as it takes.
         let further = (0..<9).map { _ in reply.ended(outcome) }
         #expect(further.first == .again(milliseconds: 100) && further.last == .again(milliseconds: 10_000))
@@ -62,7 +62,7 @@ import Testing
         for address in [Self.direct, "shop.a"] {
             var reply = reply(to: address)
             let crash = PublishOutcome.unknown(AMQPError(.connectionLost, "INTERNAL_ERROR", replyCode: 541))
-            #expect(reply.ended(crash) == .redirected(crash.words))
+            #expect(reply.ended(crash) == .redirected(crash.advice))
             #expect(reply.message.exchange == "push.results")
             #expect(reply.ended(crash) == .again(milliseconds: 100))
         }
@@ -79,7 +79,7 @@ import Testing
             }
         }
         #expect(reply.message.routingKey == "shop.a")
-        #expect(reply.ended(.nacked) == .redirected(PublishOutcome.nacked.words))
+        #expect(reply.ended(.nacked) == .redirected(PublishOutcome.nacked.advice))
     }
 
     @Test func whatCannotBeEncodedGoesWithoutTheProducersWords() {

@@ -15,8 +15,7 @@ public final class APNSPool {
     public static let prioritiesMax = WaitingPushes.prioritiesMax
 
     public let configuration: PoolConfiguration
-    /// Called on the loop when something has become of a connection; never from inside a call of the pool's methods.
-    public var onEvent: (PoolEvent) -> Void = { _ in }
+    private var handler = PoolHandler()
     private(set) var statistics = PoolStatistics()
     let answers = AnswerParser()
     private struct Refused {
@@ -78,6 +77,12 @@ public final class APNSPool {
                 probeAnswerSecondsMax: configuration.probeAnswerSecondsMax,
                 shrinkSeconds: configuration.shrinkSecondsMin...configuration.shrinkSecondsMax),
             configuration.reconnect)
+    }
+
+    /// Gives the pool the handler of its events, which it releases when it is closed.
+    public func start(_ handler: PoolHandler) {
+        loop.assertOnLoop()
+        self.handler = handler
     }
 
     /// Sends a push and waits for what becomes of it. Does not heed cancellation: a push that was sent has an outcome.
@@ -145,13 +150,14 @@ public final class APNSPool {
     public func close() {
         stopAccepting()
         for connection in connections { connection?.close() }
+        handler = PoolHandler()
     }
 
-    /// Keeps connecting, with no push to send, until a connection stands; `onEvent` says so, soon if one stands already.
+    /// Keeps connecting, with no push to send, until a connection stands; the handler receives `connected`, soon if one stands already.
     public func probe() {
         loop.assertOnLoop()
         if machine.probe() {
-            loop.schedule(after: .zero) { [self] in onEvent(.connected) }
+            loop.schedule(after: .zero) { [self] in handler.received(.connected) }
         } else {
             openConnections()
         }
@@ -359,7 +365,7 @@ public final class APNSPool {
                 .apnsHost: .string(configuration.authority), .apnsConnection: .integer(connection.number),
                 .apnsStreamsMax: streamsMax.map { .integer($0) },
             ])
-        if isNew { onEvent(.connected) }
+        if isNew { handler.received(.connected) }
         shrink()
         sendFresh(on: connection.slot)
         sendWaiting()
@@ -370,7 +376,7 @@ public final class APNSPool {
         if let refusal = connection.certificateRefusal {
             refused(refusal)
         } else if let event {
-            onEvent(event)
+            handler.received(event)
         }
         openConnections()
     }
@@ -393,7 +399,7 @@ public final class APNSPool {
         if error.code == .certificateRefused {
             refused(.handshake(error.message))
         } else if let event {
-            onEvent(event)
+            handler.received(event)
         }
         sendWaiting()
         openConnections()
@@ -403,7 +409,7 @@ public final class APNSPool {
     private func refused(_ refusal: CertificateRefusal) {
         while let push = waiting.popAny() { end(push, .notSent(.certificateRefused(refusal))) }
         waitTimer.cancel()
-        onEvent(.certificateRefused(refusal))
+        handler.received(.certificateRefused(refusal))
     }
 
     func streamEnded(_ connection: APNSConnection, _ end: StreamGate.End) {

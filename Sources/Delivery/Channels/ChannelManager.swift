@@ -4,14 +4,13 @@ public import Crypto
 public import EventLoop
 
 /// Manages the broadcast channels of apps by one connection pool. Nothing that APNs may have carried out is sent again: a
-/// request to make a channel that is not answered may have made one (Apple, "PendingPush channel management requests to
+/// request to make a channel that is not answered may have made one (Apple, "Sending channel management requests to
 /// APNs").
 ///
 /// Belongs to one loop and is used on its thread only.
 public final class ChannelManager {
     private let pool: APNSPool
-    /// Why there is no connection; nil while it connects.
-    private var obstacle: TransportError?
+    private let failure: ConnectFailure
 
     /// To be called on the loop's thread.
     ///
@@ -25,12 +24,7 @@ public final class ChannelManager {
         configuration.connectionsMax = 1
         configuration.answerBytesMax = ChannelRequest.answerBytesMax
         pool = APNSPool(loop: loop, connector: connector, configuration: configuration, tokens: tokens)
-        pool.onEvent = { [weak self] event in
-            guard case .cannotConnect(let error, _, _) = event else { return }
-            // It would go on trying.
-            self?.obstacle = error
-            self?.pool.giveBackWaiting()
-        }
+        failure = ConnectFailure(of: pool)
     }
 
     /// - Parameters:
@@ -71,7 +65,7 @@ public final class ChannelManager {
         case .notSent(.certificateRefused(let refusal)):
             return ChannelReport(.refused, sentence: HoldReason(refusal).sentence)
         case .notSent(.noConnection):
-            let sentence = obstacle.map { HoldReason($0).sentence } ?? "No connection could be had in time."
+            let sentence = failure.error.map { HoldReason($0).sentence } ?? "No connection could be had in time."
             return ChannelReport(.unreachable, sentence: sentence)
         case .notSent(let reason):
             return ChannelReport(.refused, sentence: "It was not sent: \(reason).")

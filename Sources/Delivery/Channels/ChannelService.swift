@@ -112,7 +112,7 @@ public final class ChannelService: @unchecked Sendable {
     }
 
     private func look() {
-        outages.look(
+        outages.update(
             consuming: consuming.state, publishing: publishing.state, publisher: publisher.state,
             consumers: [consumer.state], now: loop.now.monotonic, log)
     }

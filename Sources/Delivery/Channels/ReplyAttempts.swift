@@ -62,13 +62,13 @@ struct ReplyAttempts {
         case .returned where consumer != nil: return .done
         case .returned where isToWhoAsked: return consumerHasGone()
         case .nacked where isToWhoAsked && repeats >= Self.repeatsMax:
-            return redirect(outcome.words)
+            return redirect(outcome.advice)
         // What only somebody's hand can help, such as a permission that is lacking, is not waited for.
         // A channel that RabbitMQ crashed for this address would crash again.
         case .unknown(let error)
         where isToWhoAsked
             && (repeats >= Self.repeatsMax || !error.isRetriable || error.replyCode == Self.internalErrorReplyCode):
-            return redirect(outcome.words)
+            return redirect(outcome.advice)
         case .refused(let refusal):
             let whole = message
             // They are the producer's.

@@ -63,7 +63,7 @@ final class ReplyPublisher {
             }
         }
         let outcome = await publisher.publish(reply.message)
-        return (reply.ended(outcome), outcome.words)
+        return (reply.ended(outcome), outcome.advice)
     }
 
     private func stuck(_ reason: String) {

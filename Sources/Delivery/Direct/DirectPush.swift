@@ -23,8 +23,8 @@ public final class DirectPush {
     private let apps: AppDirectory
     private let reader: RequestReader
     private let pools: [APNSPool]
-    /// Of each pool; nil while it connects.
-    private var obstacles: [TransportError?]
+    /// By pool.
+    private let failures: [ConnectFailure]
     /// There is no second try.
     private let policy = OutcomePolicy(
         schedule: RetrySchedule(attemptsMax: 1, holdSecondsMax: 0), resendsUnknown: false)
@@ -42,15 +42,7 @@ public final class DirectPush {
         pools = zip(configuration.pools, connectors).map {
             APNSPool(loop: loop, connector: $1, configuration: $0)
         }
-        obstacles = Array(repeating: nil, count: pools.count)
-        for (index, pool) in pools.enumerated() {
-            pool.onEvent = { [weak self] event in
-                guard let self, case .cannotConnect(let error, _, _) = event else { return }
-                // It would go on trying.
-                obstacles[index] = error
-                pool.giveBackWaiting()
-            }
-        }
+        failures = pools.map { ConnectFailure(of: $0) }
     }
 
     /// - Parameter id: of a body that has none.
@@ -74,9 +66,9 @@ public final class DirectPush {
             case .notSent(.noConnection), .notSent(.notWritten): true
             case .answered, .notSent, .unknown: false
             }
-        let obstacle = isUnreachable ? obstacles[notification.route.pool] : nil
+        let failure = isUnreachable ? failures[notification.route.pool].error : nil
         var told = told(
-            obstacle.map { policy.hold(HoldReason($0), of: subject) } ?? policy.verdict(on: outcome, of: subject),
+            failure.map { policy.hold(HoldReason($0), of: subject) } ?? policy.verdict(on: outcome, of: subject),
             record)
         told.isUnreachable = isUnreachable
         return told
@@ -86,7 +78,7 @@ public final class DirectPush {
         switch verdict {
         case .conclude(let finalOutcome): told(finalOutcome, record)
         // Not with this policy, and not before `close`.
-        case .wait, .requeue: told(FinalOutcome(outcome: .unknown), record)
+        case .wait, .quarantine, .requeue: told(FinalOutcome(outcome: .unknown), record)
         }
     }
 

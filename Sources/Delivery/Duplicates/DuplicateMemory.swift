@@ -4,49 +4,73 @@ import EventLoop
 import Hashing
 import Threads
 
-/// What a process remembers of the messages that it delivers, so that none is pushed twice because it came twice: from
-/// its producer, from a wait queue, or from the broker after a lost channel. One for all lanes; where it has locks is
-/// the one place on the way of a message that has any (decision 11).
+/// The requests that a process has delivered or is delivering, so that none is pushed twice because it came twice: from its
+/// producer, from a wait queue, or from the broker after a lost channel. All lanes share it; its locks are the only ones on
+/// the path of a request (decision 11).
 ///
-/// A **copy** is a delivery of the same id and body as another. Most of the work is `DuplicateTable`'s, which is pure.
+/// A **duplicate** is a delivery with the id and body of another. `DuplicateTable`, which is pure, does most of the work.
 ///
-/// `@unchecked Sendable`: `lostChannels` and its neighbour are used under their lock.
+/// `@unchecked Sendable`: `channelsOpened` and `lostChannels` are used under their lock.
 public final class DuplicateMemory: @unchecked Sendable {
-    /// One opening of a channel that deliveries came on.
+    /// One opening of a channel on which deliveries come.
     public struct Channel: Sendable, Hashable {
-        /// Comes again after 65,536: too late to be taken for the other.
+        /// Repeats after 65,536 openings: too late for a confusion.
         let number: UInt16
     }
 
-    /// What becomes of a delivery.
+    /// What is known of the request of a delivery.
     enum Admission: Equatable {
-        /// Nothing stands against delivering it. It ends with `settle` or `forget`.
+        /// Nothing. The delivery ends with `settle` or `forget`.
         case first
-        /// The same is on its way: ask for that one's ending.
-        case busy
-        /// APNs has it: only a result is due.
+        /// The first delivery of the request is in flight: `join` it.
+        case inFlight
+        /// APNs has accepted the request: only a result is due.
         case accepted
-        /// What became of it was published before its channel was lost: acknowledge it, and no more.
-        case done
+        /// The verdict was published before the channel of the delivery was lost: only an acknowledgement is due.
+        case settled
     }
 
-    /// How the delivery that was on its way ended.
-    enum Ending: Equatable {
-        /// This one is a copy of it, and goes by its verdict.
+    /// How the first delivery ended, for a delivery that joined it.
+    enum FirstEnd: Equatable {
+        /// The delivery is a duplicate and shares the verdict.
         case shared(Verdict)
-        /// This one is the same, whose channel was lost or which was published twice, and has ended with it.
+        /// The delivery is the first one again, since its channel was lost or it was published twice, and ends with it.
         case same
     }
 
-    struct Waiter {
-        /// The lane of the delivery that waits, which the waiting task keeps alive.
-        let lane: ObjectIdentifier?
-        let continuation: UnsafeContinuation<Verdict?, Never>
+    /// A delivery that waits for the end of the first one. A base class.
+    ///
+    /// `@unchecked Sendable`: `relation` is written under the lock of the stripe, before the waiter can be resumed.
+    class Waiter: @unchecked Sendable {
+        /// Of the lane.
+        let owner: ObjectIdentifier?
+        fileprivate(set) var relation = Relation.duplicate
 
-        func resume(returning verdict: Verdict?) { continuation.resume(returning: verdict) }
+        init(owner: ObjectIdentifier?) { self.owner = owner }
+
+        /// Called once, on any thread. nil: begin again, since the first delivery was requeued undecided, or has gone to the
+        /// wait from which this one is back, or since the lane ends.
+        func firstEnded(_ end: FirstEnd?) {}
+
+        final func resume(_ verdict: Verdict?) {
+            switch (relation, verdict) {
+            // There may be no other first: if its publish was repeated, its wait id identifies the repeat.
+            case (.early, _), (_, nil): firstEnded(nil)
+            case (.same, _?): firstEnded(.same)
+            case (.duplicate, let verdict?): firstEnded(.shared(verdict))
+            }
+        }
     }
 
-    /// Settled messages that are remembered at least; a stripe has a sixteenth more than its share, since keys do not spread
+    /// What a delivery is to the first one.
+    enum Relation {
+        case duplicate
+        case same
+        /// It is back from the wait to which the first one is just being sent.
+        case early
+    }
+
+    /// Settled requests that are remembered at least; a stripe has a sixteenth more than its share, since keys do not spread
     /// evenly.
     public static let settledMax = 100_000
     /// An acknowledgement that was decided so shortly before its channel was lost may not have arrived: it is gathered with
@@ -68,7 +92,7 @@ public final class DuplicateMemory: @unchecked Sendable {
 
     public convenience init() { self.init(settledMax: Self.settledMax) }
 
-    /// What it takes.
+    /// Memory of the tables.
     var bytes: Int { stripes.reduce(0) { sum, stripe in sum + stripe.withLock { $0.table.bytes } } }
 
     func key(id: UUIDValue, of content: MessageContent) -> DeduplicationKey {
@@ -77,7 +101,7 @@ public final class DuplicateMemory: @unchecked Sendable {
 
     func fingerprint(of properties: MessageProperties) -> UInt32 { mixer.fingerprint(of: properties) }
 
-    /// A channel that deliveries will come on.
+    /// Returns a channel on which deliveries will come.
     func openChannel() -> Channel {
         channelLock.withLock {
             channelsOpened &+= 1
@@ -85,7 +109,7 @@ public final class DuplicateMemory: @unchecked Sendable {
         }
     }
 
-    /// What came on it and was not acknowledged comes again.
+    /// The deliveries of the channel that were not acknowledged come again.
     func lose(_ channel: Channel, now: MonotonicTime) {
         channelLock.withLock { lostChannels.add(channel, at: now) }
     }
@@ -99,110 +123,100 @@ public final class DuplicateMemory: @unchecked Sendable {
         channelLock.withLock { lostChannels.time(of: channel) }
     }
 
-    func begin(_ key: DeduplicationKey, _ arrival: DuplicateCandidate) -> Admission {
+    func begin(_ key: DeduplicationKey, _ candidate: DuplicateCandidate) -> Admission {
         stripe(of: key).withLock { stripe in
             switch stripe.table.find(key) {
             case .nothing:
-                stripe.table.begin(key, arrival)
+                stripe.table.begin(key, candidate)
                 return .first
             case .delivering:
-                return .busy
+                return .inFlight
             case .settled(let isAccepted, let held, let time, let hasCopies):
-                if arrival.isRepeated(held) {
-                    stripe.table.noteTwin(key, on: arrival.channel)
-                    return .done
+                if candidate.isRepeated(held) {
+                    stripe.table.noteTwin(key, on: candidate.channel)
+                    return .settled
                 }
-                if arrival.isAgain(held), let lost = lost(held, arrival, settledAt: time, hasCopies: hasCopies) {
-                    // Once: a further one is a copy.
-                    stripe.table.move(key, from: lost, to: arrival)
-                    return .done
+                if candidate.isAgain(held), let lost = lost(held, candidate, settledAt: time, hasCopies: hasCopies) {
+                    // Once: a further one is a duplicate.
+                    stripe.table.move(key, from: lost, to: candidate)
+                    return .settled
                 }
-                if arrival.waitID == 0 { stripe.table.noteCopy(key) }
+                if candidate.waitID == 0 { stripe.table.noteCopy(key) }
                 if isAccepted { return .accepted }
-                stripe.table.begin(key, arrival)
+                stripe.table.begin(key, candidate)
                 return .first
             }
         }
     }
 
-    /// With which channel its acknowledgement was lost, or may have been, so that the broker delivers it again. In doubt
-    /// it is taken for a copy: when there are some, only what was settled after the loss is surely the same.
+    /// Returns the channel with which the acknowledgement was lost, or may have been, so that the broker delivers the request
+    /// again. In doubt the delivery is a duplicate: if there are some, only a delivery settled after the loss is the same.
     private func lost(
-        _ held: DuplicateTable.Held, _ arrival: DuplicateCandidate, settledAt: MonotonicTime, hasCopies: Bool
+        _ held: DuplicateTable.Held, _ candidate: DuplicateCandidate, settledAt: MonotonicTime, hasCopies: Bool
     ) -> Channel? {
         let late = Duration.seconds(hasCopies ? 0 : Self.lateAcknowledgementSecondsMax)
-        return lost(held, arrival) { settledAt.duration(to: $0) <= late }
+        return lost(held, candidate) { settledAt.duration(to: $0) <= late }
     }
 
     private func lost(
-        _ held: DuplicateTable.Held, _ arrival: DuplicateCandidate, when isSo: (MonotonicTime) -> Bool = { _ in true }
+        _ held: DuplicateTable.Held, _ candidate: DuplicateCandidate, when isSo: (MonotonicTime) -> Bool = { _ in true }
     ) -> Channel? {
         func isLost(_ channel: Channel) -> Bool {
-            lossTime(of: channel).map { arrival.mayFollow($0) && isSo($0) } ?? false
+            lossTime(of: channel).map { candidate.mayFollow($0) && isSo($0) } ?? false
         }
         if isLost(held.channel) { return held.channel }
         return held.twin.flatMap { isLost($0) ? $0 : nil }
     }
 
-    /// Waits until the delivery that is on its way is settled. `nil`: begin anew, since that one was given back undecided,
-    /// or has ended already, or went to the wait from which this one is back, or since `lane` ends (`endWaits`).
-    func ending(of key: DeduplicationKey, _ arrival: DuplicateCandidate, in lane: ObjectIdentifier? = nil) async
-        -> Ending?
-    {
-        var (isSame, isEarly) = (false, false)
-        let verdict = await withUnsafeContinuation { (continuation: UnsafeContinuation<Verdict?, Never>) in
-            let waiter = Waiter(lane: lane, continuation: continuation)
-            let isWaiting = stripe(of: key).withLock { stripe in
-                guard case .delivering(let held) = stripe.table.find(key) else { return false }
-                if arrival.isRepeated(held) {
-                    isSame = true
-                    stripe.table.noteTwin(key, on: arrival.channel)
-                } else if arrival.isAgain(held), let lost = lost(held, arrival) {
-                    isSame = true
-                    stripe.table.move(key, from: lost, to: arrival)
-                } else if arrival.isBack(held) {
-                    isEarly = true
-                } else {
-                    stripe.table.noteCopy(key)
-                }
-                stripe.wait(for: key, waiter)
-                return true
+    /// Has the waiter resumed once the first delivery ends. Returns false if none is in flight.
+    func join(_ key: DeduplicationKey, _ candidate: DuplicateCandidate, _ waiter: Waiter) -> Bool {
+        stripe(of: key).withLock { stripe in
+            guard case .delivering(let held) = stripe.table.find(key) else { return false }
+            if candidate.isRepeated(held) {
+                waiter.relation = .same
+                stripe.table.noteTwin(key, on: candidate.channel)
+            } else if candidate.isAgain(held), let lost = lost(held, candidate) {
+                waiter.relation = .same
+                stripe.table.move(key, from: lost, to: candidate)
+            } else if candidate.isBack(held) {
+                waiter.relation = .early
+            } else {
+                stripe.table.noteCopy(key)
             }
-            if !isWaiting { waiter.resume(returning: nil) }
+            stripe.wait(for: key, waiter)
+            return true
         }
-        // There may be no other: if its publish was repeated, that one will be known by its name.
-        guard let verdict, !isEarly else { return nil }
-        return isSame ? .same : .shared(verdict)
     }
 
-    /// The lane ends: its deliveries wait no longer for those of other lanes.
-    func endWaits(of lane: ObjectIdentifier) {
+    /// The lane ends: its deliveries no longer wait for those of other lanes.
+    func endWaits(of owner: ObjectIdentifier) {
         for stripe in stripes {
-            for waiter in stripe.withLock({ $0.takeWaiters(of: lane) }) { waiter.resume(returning: nil) }
+            for waiter in stripe.withLock({ $0.takeWaiters(of: owner) }) { waiter.resume(nil) }
         }
     }
 
-    /// It is about to be sent to a wait, which it may come back from before the broker has confirmed that.
+    /// The request is about to be published for a wait queue, from which it may return before the broker confirms the
+    /// publish.
     func sendToWait(_ key: DeduplicationKey, waitID: UInt32) {
         stripe(of: key).withLock { $0.table.sendToWait(key, waitID: waitID) }
     }
 
-    /// What the verdict led to was confirmed by the broker.
+    /// The broker confirmed the publishes of the verdict.
     func settle(_ key: DeduplicationKey, _ verdict: Verdict, now: MonotonicTime) {
         let waiters = stripe(of: key).withLock { stripe in
             stripe.table.settle(key, isAccepted: verdict.isAccepted, now: now)
             return stripe.takeWaiters(key)
         }
-        for waiter in waiters { waiter.resume(returning: verdict) }
+        for waiter in waiters { waiter.resume(verdict) }
     }
 
-    /// It was given back undecided.
+    /// The request returned to the broker undecided.
     func forget(_ key: DeduplicationKey) {
         let waiters = stripe(of: key).withLock { stripe in
             stripe.table.forget(key)
             return stripe.takeWaiters(key)
         }
-        for waiter in waiters { waiter.resume(returning: nil) }
+        for waiter in waiters { waiter.resume(nil) }
     }
 
     private func stripe(of key: DeduplicationKey) -> DuplicateStripe {

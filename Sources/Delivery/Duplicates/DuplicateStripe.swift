@@ -1,10 +1,10 @@
 import EventLoop
 import Threads
 
-/// One share of the memory of copies, with those who wait for what is on its way. Lanes meet here only when they handle
-/// messages of the same share at the same moment.
+/// One share of the memory of duplicates, with the deliveries that wait for those in flight. Lanes contend for its lock only
+/// when they handle requests of the same share at the same moment.
 ///
-/// `@unchecked Sendable`: what is in it is reached under its lock only.
+/// `@unchecked Sendable`: the content is reached under the lock only.
 final class DuplicateStripe: @unchecked Sendable {
     struct Content {
         var table: DuplicateTable
@@ -18,12 +18,12 @@ final class DuplicateStripe: @unchecked Sendable {
             waiters[key, default: []].append(waiter)
         }
 
-        /// Of a lane that ends. All resume alike, so their order does not matter.
-        mutating func takeWaiters(of lane: ObjectIdentifier) -> [DuplicateMemory.Waiter] {
+        /// Removes the waiters of a lane that ends. All resume alike, so their order does not matter.
+        mutating func takeWaiters(of owner: ObjectIdentifier) -> [DuplicateMemory.Waiter] {
             var taken: [DuplicateMemory.Waiter] = []
-            for (key, waiting) in waiters where waiting.contains(where: { $0.lane == lane }) {
-                taken += waiting.filter { $0.lane == lane }
-                let rest = waiting.filter { $0.lane != lane }
+            for (key, waiting) in waiters where waiting.contains(where: { $0.owner == owner }) {
+                taken += waiting.filter { $0.owner == owner }
+                let rest = waiting.filter { $0.owner != owner }
                 waiters[key] = rest.isEmpty ? nil : rest
             }
             return taken

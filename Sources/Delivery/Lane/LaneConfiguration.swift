@@ -40,7 +40,6 @@ public struct LaneConfiguration: Sendable {
     public var laneCount = 1
     /// Completes the commands in a remedy, so that they work as they stand.
     public var completeRemedy: @Sendable (String) -> String = { $0 }
-    package var defects = LaneDefects()
 
     /// What a consumer of a lane takes.
     enum QueueRole { case requests, quarantine, expired }
@@ -105,9 +104,9 @@ public struct LaneConfiguration: Sendable {
 }
 
 extension LaneConfiguration {
-    func broker(for role: LaneLabels.BrokerRole) -> ConnectionConfiguration {
+    func broker(for purpose: BrokerSession.Purpose) -> ConnectionConfiguration {
         var configuration = broker
-        configuration.connectionName += " lane \(number) \(role.rawValue) \(version)"
+        configuration.connectionName += " lane \(number) \(purpose.rawValue) \(version)"
         return configuration
     }
 

@@ -3,11 +3,11 @@ public import APNS
 import EventLoop
 import Telemetry
 
-/// How a lane stands, for operators.
+/// The state of a lane, for operators.
 public struct LaneStatus: Sendable {
     public var number: Int
     public var state: LaneState
-    /// Deliveries on their way.
+    /// Deliveries that have begun and not ended.
     public var inFlight: Int
     public var queues: [Queue]
     /// Messages that were published and are not confirmed.
@@ -18,10 +18,10 @@ public struct LaneStatus: Sendable {
     public var breakers: [OpenBreaker]
     /// Keys and topics that an operator has paused, as breakers are named.
     public var pauses: [String]
-    /// Those that have more to push than their limits allow.
+    /// Apps that have more to push than their limits allow.
     public var limitedApps: [LimitedApp] = []
 
-    /// What the lane takes messages from.
+    /// A queue from which the lane consumes.
     public struct Queue: Sendable, Hashable {
         public var name: String
         public var isConsumed: Bool
@@ -29,7 +29,7 @@ public struct LaneStatus: Sendable {
         public var unsettled: Int
     }
 
-    /// What is held up, and why.
+    /// A route that is held, and the reason.
     public struct OpenBreaker: Sendable, Hashable {
         /// Host, key and topic, as far as it reaches.
         public var route: String
@@ -45,7 +45,7 @@ public struct LaneStatus: Sendable {
         public var bundleID: String
         /// Its pushes without an outcome.
         public var inFlight: Int
-        /// Its messages that wait in the worker for a turn that is near.
+        /// Its requests that wait in the worker for a permit.
         public var waiting: Int
         public var secondsLimited: Int
         /// Until the last of those that wait at the broker is to be back.
@@ -59,24 +59,24 @@ public struct LaneStatus: Sendable {
     }
 }
 
-extension Lane {
-    public func status() -> LaneStatus {
+extension DeliveryPipeline {
+    func status(_ configuration: LaneConfiguration) -> LaneStatus {
         LaneStatus(
             number: configuration.number, state: state, inFlight: inFlight,
-            queues: zip(configuration.consumers, consumers).map { configuration, consumer in
+            queues: zip(configuration.consumers, session.consumers).map { configuration, consumer in
                 LaneStatus.Queue(
                     name: configuration.queue, isConsumed: consumer.state == .ready,
                     unsettled: consumer.unsettledCount)
             },
-            unconfirmed: publisher.unconfirmedCount, unpublished: publisher.waitingCount,
-            pools: pools.map(\.status), breakers: openBreakers,
-            pauses: breakers.pauses.map(name(of:)), limitedApps: limitedApps)
+            unconfirmed: session.publisher.unconfirmedCount, unpublished: session.publisher.waitingCount,
+            pools: dispatcher.pools.map(\.status), breakers: openBreakers,
+            pauses: dispatcher.breakers.pauses.map(dispatcher.name(of:)), limitedApps: permits.limitedApps)
     }
 
     private var openBreakers: [LaneStatus.OpenBreaker] {
-        breakers.openings.map { place, opening in
+        dispatcher.breakers.openings.map { scope, opening in
             LaneStatus.OpenBreaker(
-                route: name(of: place), code: opening.cause.code, sentence: opening.cause.sentence,
+                route: dispatcher.name(of: scope), code: opening.cause.code, sentence: opening.cause.sentence,
                 secondsOpen: Int(opening.since.duration(to: loop.now.monotonic).components.seconds))
         }
     }

@@ -18,9 +18,9 @@ struct AppLimit {
     /// An app is no longer limited when none of its messages had to go to the broker for so long.
     static let quietSecondsMin: Int64 = 60
 
-    enum Turn: Hashable {
+    enum Permit: Hashable {
         case now
-        /// It waits here, behind those that do already: `callNext` calls it.
+        /// It waits here, behind those that do already: `nextPermit` calls it.
         case here
         case later(milliseconds: Int64)
     }
@@ -79,7 +79,7 @@ struct AppLimit {
     func backlog(_ now: MonotonicTime) -> Duration { .nanoseconds(max(0, planned - now.nanoseconds)) }
 
     /// A message has come. Where its turn is `now` it counts as in flight until `ended`.
-    mutating func take(_ arrival: Arrival, _ now: MonotonicTime) -> Turn {
+    mutating func request(_ arrival: Arrival, _ now: MonotonicTime) -> Permit {
         let now = now.nanoseconds
         if here.isEmpty, isOpen(now) {
             begin(now)
@@ -97,8 +97,8 @@ struct AppLimit {
     }
 
     /// What becomes of the first of those that wait here; nil: it waits on. To be asked again after each answer, at
-    /// `nextCall`, and when a push has ended.
-    mutating func callNext(_ now: MonotonicTime) -> Turn? {
+    /// `nextPermitTime`, and when a push has ended.
+    mutating func nextPermit(_ now: MonotonicTime) -> Permit? {
         let now = now.nanoseconds
         guard let since = here.first else { return nil }
         if isOpen(now) {
@@ -112,7 +112,7 @@ struct AppLimit {
     }
 
     /// When the first of those that wait here is to be called, if no push ends before.
-    var nextCall: MonotonicTime? {
+    var nextPermitTime: MonotonicTime? {
         guard let since = here.first else { return nil }
         let latest = since + hereMax
         return MonotonicTime(nanoseconds: inFlight < inFlightMax ? min(due - Self.burst, latest) : latest)
@@ -156,7 +156,7 @@ struct AppLimit {
     private var pace: Int64 { inFlightMax == .max ? 0 : max(1, duration / Int64(inFlightMax)) }
 
     /// - Parameter next: the soonest turn that is not taken here.
-    private mutating func sendAway(_ next: Int64, secondsLeft: Int64?, _ now: Int64) -> Turn {
+    private mutating func sendAway(_ next: Int64, secondsLeft: Int64?, _ now: Int64) -> Permit {
         if limitedSince == nil { limitedSince = MonotonicTime(nanoseconds: now) }
         lastSentAway = now
         let turn = max(next, planned + max(interval, pace))

@@ -42,33 +42,33 @@ struct AppLimits {
 
     subscript(app: AppDirectory.Index) -> AppLimit? { apps[app] }
 
-    mutating func take(
+    mutating func request(
         _ app: AppDirectory.Index, isBack: Bool, secondsLeft: Int64?, _ now: MonotonicTime
-    ) -> AppLimit.Turn {
+    ) -> AppLimit.Permit {
         let arrival = AppLimit.Arrival(
             isBack: isBack, secondsLeft: secondsLeft, hasRoom: waitingCount < waitingMax)
-        guard let turn = apps[app]?.take(arrival, now) else { return .now }
-        switch turn {
+        guard let permit = apps[app]?.request(arrival, now) else { return .now }
+        switch permit {
         case .now: break
         case .here:
             waitingCount += 1
             if !appsWaiting.contains(app) { appsWaiting.append(app) }
         case .later: sentAway(app)
         }
-        return turn
+        return permit
     }
 
     /// What becomes of the first message of the app that waits here; nil: it waits on, or none does.
-    mutating func callNext(_ app: AppDirectory.Index, _ now: MonotonicTime) -> AppLimit.Turn? {
-        guard let turn = apps[app]?.callNext(now) else { return nil }
+    mutating func nextPermit(_ app: AppDirectory.Index, _ now: MonotonicTime) -> AppLimit.Permit? {
+        guard let permit = apps[app]?.nextPermit(now) else { return nil }
         waitingCount -= 1
         if apps[app]?.waitingCount == 0 { appsWaiting.removeAll { $0 == app } }
-        if case .later = turn { sentAway(app) }
-        return turn
+        if case .later = permit { sentAway(app) }
+        return permit
     }
 
     /// When one that waits here is to be called, if no push ends before.
-    var nextCall: MonotonicTime? { appsWaiting.lazy.compactMap { apps[$0]?.nextCall }.min() }
+    var nextPermitTime: MonotonicTime? { appsWaiting.lazy.compactMap { apps[$0]?.nextPermitTime }.min() }
 
     mutating func ended(_ app: AppDirectory.Index, begunAt: MonotonicTime, _ now: MonotonicTime) {
         apps[app]?.ended(begunAt: begunAt, now)

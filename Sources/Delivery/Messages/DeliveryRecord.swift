@@ -4,49 +4,54 @@ import APNSProtocol
 import Crypto
 import EventLoop
 
-/// What is known of one delivery, gathered on its way, for the messages that tell how it ended.
+/// One delivery, with what its stages have found out, for the messages that are published of it.
 ///
-/// A class, so that the way of a message carries one reference from step to step and not a copy of all of it.
+/// A class, so that the stages pass one reference and no copy.
 final class DeliveryRecord: PublishReceiver, PushReceiver {
+    /// What the record waits for.
+    enum Stage {
+        /// Nothing, or a component that has the record.
+        case received
+        case pushing(InFlightPush)
+        case publishing(Settlement)
+    }
+
     let delivery: IncomingMessage
-    /// Which of the lane's consumers it came from.
+    private let owner: DeliveryPipeline?
+    /// The index of the lane's consumer that delivered it.
     let source: Int
     let receivedAt: MonotonicTime
     let receivedAtMilliseconds: Int64
-    /// `nil` while, and when, it cannot be read; stays as it is once something was published by it.
+    /// nil until the request was read, and if it cannot be read.
     var id: UUIDValue?
     var app: App?
     var environment: APNSEnvironment?
     var target: Target?
     private(set) var attempts: Attempts
-    /// Tries so far, this one included once it was sent.
+    /// Attempts so far, this one included once the push was sent.
     private(set) var attemptsMade: Int
-    /// What the request came in, where that stands around it.
+    /// The CloudEvent around the request, if there is one.
     var event: CloudEvent?
-    /// nil unless its trace is kept.
+    /// nil unless spans of the delivery are exported.
     var trace: DeliveryTrace?
-    /// A copy of another delivery, whose outcome it shares.
+    /// Whether the delivery shares the outcome of another one.
     var isDuplicate = false
-    /// What goes on once the record is told what became of a push; nil while it is not to be told.
-    var flight: InFlightPush?
-    /// What goes on once it is told what became of what was published; nil while it is not to be told.
-    var settlement: Settlement?
+    var stage = Stage.received
     private(set) var sentAtMilliseconds: Int64?
-    /// When what follows for it was decided; before, when it came.
+    /// When the verdict was reached; before that, when the delivery came.
     private(set) var endedAtMilliseconds: Int64
-    /// The id of what is published about this delivery, the same however often it is published: consumers drop copies
-    /// by it.
+    /// The message id of what is published of this delivery, the same for each publish: consumers drop duplicates by it.
     var messageID: String { id.flatMap { delivery.isOversized ? nil : $0.description } ?? otherMessageID }
     private lazy var otherMessageID = makeOtherMessageID()
 
-    /// Which app the message was for.
+    /// The app of the request.
     enum App {
         case configured(AppDirectory.Index)
-        /// As its producer wrote it.
+        /// As the producer wrote it.
         case unknown(String)
     }
 
-    /// Whom the message was for, as its producer wrote it.
+    /// The target of the request, as the producer wrote it.
     enum Target {
         case device(ArraySlice<UInt8>)
         case channel(ArraySlice<UInt8>)
@@ -56,7 +61,7 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
         if case .channel = target { true } else { false }
     }
 
-    /// This try reached, or may have reached, APNs.
+    /// This attempt reached APNs, or may have reached it.
     func sent(atMilliseconds time: Int64) {
         sentAtMilliseconds = time
         attemptsMade = attempts.before + 1
@@ -67,28 +72,44 @@ final class DeliveryRecord: PublishReceiver, PushReceiver {
         attempts.possibleDuplicate = true
     }
 
+    /// The pipeline of a record that goes through one.
+    var pipeline: DeliveryPipeline {
+        guard let owner else { preconditionFailure("the record goes through no pipeline") }
+        return owner
+    }
+
+    /// Returns the stage and resets it to `received`.
+    @inline(__always) func takeStage() -> Stage {
+        var taken = Stage.received
+        swap(&taken, &stage)
+        return taken
+    }
+
     func pushed(_ outcome: PushOutcome) {
-        guard let flight = flight.take() else { preconditionFailure("nothing was pushed of it") }
-        flight.goOn(outcome, flight, self)
+        guard case .pushing(let push) = takeStage() else { preconditionFailure("no push is in flight") }
+        pipeline.pushed(outcome, push, self)
     }
 
     override func published(_ outcome: PublishOutcome) {
-        guard let settlement = settlement.take() else { preconditionFailure("nothing was published of it") }
-        settlement.goOn(outcome, settlement, self)
+        guard case .publishing(let settlement) = takeStage() else { preconditionFailure("no publish is in flight") }
+        pipeline.published(outcome, settlement, self)
     }
 
     func endsNow(_ now: Now) {
         endedAtMilliseconds = now.unixMilliseconds
     }
 
-    init(of delivery: consuming IncomingMessage, from source: Int, _ now: Now) {
+    init(
+        of delivery: consuming IncomingMessage, from source: Int, in pipeline: DeliveryPipeline? = nil, _ now: Now
+    ) {
         self.source = source
+        owner = pipeline
         receivedAt = now.monotonic
         receivedAtMilliseconds = now.unixMilliseconds
         endedAtMilliseconds = receivedAtMilliseconds
         attempts = Attempts(of: delivery, nowMilliseconds: receivedAtMilliseconds)
         attemptsMade = attempts.before
-        // Last, so that it is handed on and not copied.
+        // Last, so that it is moved and not copied.
         self.delivery = delivery
     }
 }

@@ -47,8 +47,8 @@ public struct OutcomePolicy: Sendable {
 
     /// An open breaker stands in its way, or its app's limits do: no try is counted.
     ///
-    /// - Parameter turnAfterMilliseconds: when it is its turn, where that is known.
-    func hold(_ cause: HoldReason, of subject: Subject, turnAfterMilliseconds: Int64? = nil) -> Verdict {
+    /// - Parameter permitAfterMilliseconds: when it is its turn, where that is known.
+    func hold(_ cause: HoldReason, of subject: Subject, permitAfterMilliseconds: Int64? = nil) -> Verdict {
         let next = subject.attempts.held(atMilliseconds: subject.nowMilliseconds)
         let heldSince = next.heldSinceMilliseconds ?? subject.nowMilliseconds
         let millisecondsLeft = heldSince + Int64(schedule.holdSecondsMax) * 1000 - subject.nowMilliseconds
@@ -59,8 +59,8 @@ public struct OutcomePolicy: Sendable {
         }
         let (latest, round) = (subject.latestSeconds, subject.attempts.holds)
         let time =
-            if let turnAfterMilliseconds {
-                schedule.turn(afterMilliseconds: turnAfterMilliseconds, latestSeconds: latest)
+            if let permitAfterMilliseconds {
+                schedule.turn(afterMilliseconds: permitAfterMilliseconds, latestSeconds: latest)
             } else {
                 schedule.hold(round: round, secondsLeft: millisecondsLeft / 1000, latestSeconds: latest)
                     .map { RetrySchedule.Time(delay: $0) }

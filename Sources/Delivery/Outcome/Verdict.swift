@@ -1,11 +1,13 @@
-/// What follows for a message from what became of its push. A reference: it is handed from function to function and kept
-/// while the broker confirms, and is one and the same for nearly every message.
+/// The decision on a delivery. A reference, which nearly all deliveries share: functions pass it on, and a settlement keeps it
+/// until the broker has confirmed.
 indirect enum Verdict: Sendable, Hashable {
-    /// It has ended.
+    /// The request ends.
     case conclude(FinalOutcome)
-    /// It comes back to its queue after a while.
+    /// The request returns to its queue after a delay.
     case wait(Wait)
-    /// It goes back to its queue at once, since this lane ends: no try is counted.
+    /// The request moves to the quarantine.
+    case quarantine(waitID: UInt32)
+    /// The request returns to its queue at once, since the lane ends: no attempt is counted.
     case requeue
 
     /// Of nearly every push, made once: APNs has it, and has said no more.

@@ -25,7 +25,7 @@ final class LaneThread: @unchecked Sendable {
     /// - Throws: when the system gives no more threads; nothing is called then.
     func start(
         _ configuration: LaneConfiguration, access: LaneAccess, tokens: [Credential.Name: TokenSupply],
-        counters: LaneCounters, copies: DuplicateMemory, log: Log, onSpans: (@Sendable (SpanBuffer) -> Void)?,
+        counters: LaneCounters, duplicates: DuplicateMemory, log: Log, onSpans: (@Sendable (SpanBuffer) -> Void)?,
         onStateChange: @escaping @Sendable (LaneState) -> Void,
         ended: @escaping @Sendable () -> Void
     ) throws(TransportError) {
@@ -40,7 +40,7 @@ final class LaneThread: @unchecked Sendable {
         loop.post { [self] in
             let lane = Lane(
                 loop: loop, configuration: configuration, connectors: access.connectors(on: loop), tokens: tokens,
-                counters: counters, copies: copies, log: log, onSpans: onSpans, onStateChange: onStateChange)
+                counters: counters, duplicates: duplicates, log: log, onSpans: onSpans, onStateChange: onStateChange)
             self.lane = lane
             Task(executorPreference: loop) { await lane.start() }
         }
@@ -49,14 +49,14 @@ final class LaneThread: @unchecked Sendable {
     func replace(_ payloadSchemas: PayloadSchemas) {
         loop.post { [self] in
             guard let lane else { return }
-            Task(executorPreference: loop) { await lane.replace(payloadSchemas) }
+            Task(executorPreference: loop) { await lane.apply(payloadSchemas) }
         }
     }
 
     func take(_ news: TokenNews, of credential: Credential.Name) {
         loop.post { [self] in
             guard let lane else { return }
-            Task(executorPreference: loop) { await lane.take(news, of: credential) }
+            Task(executorPreference: loop) { await lane.apply(news, of: credential) }
         }
     }
 
@@ -88,7 +88,7 @@ final class LaneThread: @unchecked Sendable {
         loop.post { [self] in
             guard let lane else { return }
             Task(executorPreference: loop) {
-                await lane.stopTaking()
+                await lane.stopConsuming()
                 stopped()
                 await lane.finish(deadlineSeconds: deadlineSeconds)
                 self.drain(deadlineSeconds: Lane.closeDeadlineSeconds, report: report)

@@ -49,7 +49,7 @@ final class WorkerProcess: @unchecked Sendable {
     var pauses: [Pause] = []
     let startedAt: MonotonicTime
     private let manager: ServiceManager
-    private let copies = DuplicateMemory()
+    private let duplicates = DuplicateMemory()
     var tokens = ProviderTokens()
     var life = WorkerLife()
     private var code = ExitCode.failed
@@ -182,7 +182,7 @@ final class WorkerProcess: @unchecked Sendable {
         configuration.completeRemedy = commands.completed
         try group.lanes[index].start(
             configuration, access: group.plan.access[index], tokens: tokenSupplies,
-            counters: LaneCounters(metrics), copies: copies, log: log, onSpans: spanReceiver,
+            counters: LaneCounters(metrics), duplicates: duplicates, log: log, onSpans: spanReceiver,
             onStateChange: { [self] state in
                 loop.post { self.laneChanged(index, of: group, state) }
             },

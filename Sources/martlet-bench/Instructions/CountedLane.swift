@@ -116,7 +116,7 @@ final class CountedLane {
             loop: lane, configuration: configuration,
             connectors: Lane.Connectors(
                 consumer: [toBroker], publisher: [toBroker], apns: credentials.map { _ in toAPNs }),
-            tokens: tokens, counters: LaneCounters(metrics), copies: DuplicateMemory(), log: .silent)
+            tokens: tokens, counters: LaneCounters(metrics), duplicates: DuplicateMemory(), log: .silent)
     }
 
     /// Signed elsewhere, as in a worker.

@@ -36,8 +36,9 @@ import Testing
     }
 
     /// Begins to wait for the one on its way before it returns.
-    private func ending(_ key: DeduplicationKey, _ arrival: DuplicateCandidate) -> Task<DuplicateMemory.Ending?, Never>
-    {
+    private func ending(_ key: DeduplicationKey, _ arrival: DuplicateCandidate) -> Task<
+        DuplicateMemory.FirstEnd?, Never
+    > {
         Task.immediate { [memory] in await memory.ending(of: key, arrival) }
     }
 
@@ -65,7 +66,7 @@ import Testing
         }
         let next = memory.openChannel()
         for number in channels.indices {
-            #expect(begin(key(UInt64(number)), next, isRedelivered: true, count: 1) == .done)
+            #expect(begin(key(UInt64(number)), next, isRedelivered: true, count: 1) == .settled)
         }
     }
 
@@ -86,7 +87,7 @@ import Testing
         for (name, verdict) in [(UInt32(7), rejected), (8, waits), (9, accepted)] {
             #expect(begin(key(), channel, waitID: name) == .first)
             memory.settle(key(), verdict, now: seconds(0))
-            #expect(begin(key(), memory.openChannel(), waitID: name) == .done)
+            #expect(begin(key(), memory.openChannel(), waitID: name) == .settled)
         }
         // Whoever sends it once more for another reason is told.
         #expect(begin(key(), channel, waitID: 10) == .accepted)
@@ -120,7 +121,7 @@ import Testing
     @Test func aCopyOfOneOnItsWaySharesItsVerdict() async {
         let channel = memory.openChannel()
         #expect(begin(key(), channel) == .first)
-        #expect(begin(key(), channel) == .busy)
+        #expect(begin(key(), channel) == .inFlight)
         let copies = [
             ending(key(), arrival(channel)), ending(key(), arrival(memory.openChannel(), isRedelivered: true)),
         ]
@@ -160,10 +161,10 @@ import Testing
         let (lost, next) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), lost) == .first)
         memory.lose(lost, now: seconds(1))
-        #expect(begin(key(), next, isRedelivered: true) == .busy)
+        #expect(begin(key(), next, isRedelivered: true) == .inFlight)
         memory.settle(key(), rejected, now: seconds(2))
         #expect(await memory.ending(of: key(), arrival(next, isRedelivered: true)) == nil)
-        #expect(begin(key(), next, isRedelivered: true) == .done)
+        #expect(begin(key(), next, isRedelivered: true) == .settled)
     }
 
     @Test func whatWasToldBeforeItsChannelWasLostIsAcknowledgedOnce() {
@@ -172,13 +173,13 @@ import Testing
             #expect(begin(key(), lost) == .first)
             memory.settle(key(), verdict, now: seconds(100))
             memory.lose(lost, now: seconds(104))
-            #expect(begin(key(), next, isRedelivered: true) == .done)
-            #expect(begin(key(), next, isRedelivered: true) != .done)
+            #expect(begin(key(), next, isRedelivered: true) == .settled)
+            #expect(begin(key(), next, isRedelivered: true) != .settled)
             memory.forget(key())
         }
     }
 
-    @Test(arguments: [(255, DuplicateMemory.Admission.done), (256, .accepted)])
+    @Test(arguments: [(255, DuplicateMemory.Admission.settled), (256, .accepted)])
     func channelsThatWereLostLongAgoAreForgotten(_ others: Int, _ admission: DuplicateMemory.Admission) {
         let lost = memory.openChannel()
         #expect(begin(key(), lost) == .first)
@@ -197,11 +198,12 @@ import Testing
             let repeated = theFirstHasEnded ? nil : ending(key(), arrival(lost, waitID: 7))
             memory.settle(key(), verdict, now: seconds(100))
             if let repeated { #expect(await repeated.value == .same) }
-            if theFirstHasEnded { #expect(begin(key(), lost, waitID: 7) == .done) }
+            if theFirstHasEnded { #expect(begin(key(), lost, waitID: 7) == .settled) }
             memory.lose(lost, now: seconds(101))
-            #expect(begin(key(), next, waitID: 7, isRedelivered: true, count: 1) == .done)
-            #expect(begin(key(), next, waitID: 7, isRedelivered: true, count: 1) == .done)
-            #expect(begin(key(), next, waitID: 7, isRedelivered: true, count: 1) != .done, "nobody published a third")
+            #expect(begin(key(), next, waitID: 7, isRedelivered: true, count: 1) == .settled)
+            #expect(begin(key(), next, waitID: 7, isRedelivered: true, count: 1) == .settled)
+            #expect(
+                begin(key(), next, waitID: 7, isRedelivered: true, count: 1) != .settled, "nobody published a third")
             memory.forget(key())
         }
     }
@@ -217,14 +219,14 @@ import Testing
             memory.lose(isTheFirstLost ? first : second, now: seconds(101))
             let again = arrival(next, waitID: 7, isRedelivered: true, count: 1)
             if theFirstHasEnded {
-                #expect(memory.begin(key(), again) == .done)
+                #expect(memory.begin(key(), again) == .settled)
             } else {
                 let same = ending(key(), again)
                 memory.settle(key(), verdict, now: seconds(102))
                 #expect(await same.value == .same)
             }
             #expect(await repeated.value == .same)
-            #expect(memory.begin(key(), again) != .done, "the other's channel stands")
+            #expect(memory.begin(key(), again) != .settled, "the other's channel stands")
             memory.forget(key())
         }
     }
@@ -235,15 +237,15 @@ import Testing
             var channel = memory.openChannel()
             #expect(begin(key(), channel, waitID: 7) == .first)
             memory.settle(key(), verdict, now: seconds(100))
-            #expect(begin(key(), channel, waitID: 7) == .done)
+            #expect(begin(key(), channel, waitID: 7) == .settled)
             for count in 1...3 as ClosedRange<UInt8> {
                 memory.lose(channel, now: seconds(101))
                 channel = memory.openChannel()
                 for _ in 0..<2 {
-                    #expect(begin(key(), channel, waitID: 7, isRedelivered: true, count: count) == .done)
+                    #expect(begin(key(), channel, waitID: 7, isRedelivered: true, count: count) == .settled)
                 }
             }
-            #expect(begin(key(), channel, waitID: 7, isRedelivered: true, count: 3) != .done)
+            #expect(begin(key(), channel, waitID: 7, isRedelivered: true, count: 3) != .settled)
             memory.forget(key())
         }
     }
@@ -253,10 +255,10 @@ import Testing
         let (first, second) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), first, waitID: 7) == .first)
         memory.settle(key(), accepted, now: seconds(100))
-        #expect(begin(key(), second, waitID: 7) == .done)
+        #expect(begin(key(), second, waitID: 7) == .settled)
         for lost in [second, first] {
             memory.lose(lost, now: seconds(101))
-            #expect(begin(key(), memory.openChannel(), waitID: 7, isRedelivered: true, count: 1) == .done)
+            #expect(begin(key(), memory.openChannel(), waitID: 7, isRedelivered: true, count: 1) == .settled)
         }
     }
 
@@ -265,7 +267,7 @@ import Testing
         let (first, second) = (memory.openChannel(), memory.openChannel())
         #expect(begin(key(), first, waitID: 7) == .first)
         memory.settle(key(), accepted, now: seconds(100))
-        #expect(begin(key(), second, waitID: 7) == .done)
+        #expect(begin(key(), second, waitID: 7) == .settled)
         memory.lose(second, now: seconds(106))
         #expect(begin(key(), memory.openChannel(), waitID: 7, isRedelivered: true, count: 1) == .accepted)
     }
@@ -277,7 +279,7 @@ import Testing
         #expect(begin(key(), channel, waitID: 7) == .first)
         memory.settle(key(), accepted, now: seconds(100))
         memory.lose(channel, now: seconds(104))
-        #expect(begin(key(), memory.openChannel(), waitID: 7, isRedelivered: true, count: 1) == .done)
+        #expect(begin(key(), memory.openChannel(), waitID: 7, isRedelivered: true, count: 1) == .settled)
     }
 
     @Test func aWaitThatIsBackBeforeItsConfirmIsDeliveredAfterIt() async {
@@ -293,7 +295,7 @@ import Testing
         let repeated = ending(key(), arrival(channel, waitID: 7))
         memory.settle(key(), accepted, now: seconds(0))
         #expect(await repeated.value == .same)
-        #expect(begin(key(), channel, waitID: 7) == .done)
+        #expect(begin(key(), channel, waitID: 7) == .settled)
     }
 
     @Test func withCopiesAroundARedeliveryIsInDoubt() {
@@ -356,7 +358,7 @@ import Testing
         memory.settle(key(), accepted, now: seconds(100))
         memory.lose(channel, now: seconds(101))
         let moved = arrival(memory.openChannel(), waitID: 7, before: 0, movedAt: seconds(102), count: 3)
-        #expect(memory.begin(key(), moved) == .done)
+        #expect(memory.begin(key(), moved) == .settled)
     }
 
     /// Seed 2188 of the simulation: accepted twice, and no result said that it may be a duplicate.
@@ -366,7 +368,7 @@ import Testing
         memory.settle(key(), accepted, now: seconds(1))
         memory.lose(lost, now: seconds(1))
         #expect(begin(key(), next, waitID: 3, before: 0, isRedelivered: true, count: 1) == .accepted)
-        #expect(begin(key(), next, waitID: 3, before: 0, count: 3) == .done, "the first delivery there")
+        #expect(begin(key(), next, waitID: 3, before: 0, count: 3) == .settled, "the first delivery there")
     }
 
     @Test func inDoubtItIsTold() {
@@ -380,7 +382,7 @@ import Testing
         memory.settle(key(2), waits, now: seconds(160))
         #expect(begin(key(2), next, waitID: 1, isRedelivered: true) == .first, "it waited since")
         memory.settle(key(2), waits, now: seconds(162))
-        #expect(begin(key(2), next, waitID: 1) == .done, "its publish was repeated")
+        #expect(begin(key(2), next, waitID: 1) == .settled, "its publish was repeated")
         #expect(begin(key(2), next, waitID: 2) == .first)
     }
 
@@ -391,8 +393,8 @@ import Testing
         #expect(begin(key(2), lost) == .first)
         let early = ending(key(2), arrival(next, waitID: 5, before: 0))
         memory.lose(lost, now: seconds(1))
-        #expect(begin(key(), next, waitID: 3, before: 0) == .done, "its verdict was published before it moved")
-        #expect(begin(key(), next, waitID: 3, before: 0) == .done, "and it was moved twice")
+        #expect(begin(key(), next, waitID: 3, before: 0) == .settled, "its verdict was published before it moved")
+        #expect(begin(key(), next, waitID: 3, before: 0) == .settled, "and it was moved twice")
         #expect(begin(key(), next, waitID: 4, before: 0) == .first, "a copy that moved as well")
         let moved = ending(key(2), arrival(next, waitID: 6, before: 0))
         let repeated = ending(key(2), arrival(next, waitID: 6, before: 0))
@@ -471,5 +473,26 @@ import Testing
 extension DuplicateMemory {
     fileprivate func key(id: UUIDValue, body: [UInt8]) -> DeduplicationKey {
         key(id: id, of: MessageContent(body: body))
+    }
+}
+
+extension DuplicateMemory {
+    /// Joins the first delivery; nil also if none is in flight.
+    fileprivate func ending(of key: DeduplicationKey, _ candidate: DuplicateCandidate) async -> FirstEnd? {
+        await withUnsafeContinuation { continuation in
+            if !join(key, candidate, TaskWaiter(continuation)) { continuation.resume(returning: nil) }
+        }
+    }
+
+    /// `@unchecked Sendable`: immutable.
+    private final class TaskWaiter: Waiter, @unchecked Sendable {
+        private let continuation: UnsafeContinuation<FirstEnd?, Never>
+
+        init(_ continuation: UnsafeContinuation<FirstEnd?, Never>) {
+            self.continuation = continuation
+            super.init(owner: nil)
+        }
+
+        override func firstEnded(_ end: FirstEnd?) { continuation.resume(returning: end) }
     }
 }

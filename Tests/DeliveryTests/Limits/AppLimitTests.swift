@@ -20,21 +20,21 @@ import Testing
     @Test func aBurstLeavesAndTheRestTakesTurns() {
         var limit = Self.limit(perSecond: 20)
         // A tenth of a second's worth, and the one that is due.
-        #expect((0..<3).map { _ in limit.take(.init(), Self.time(0)) } == [.now, .now, .now])
-        #expect(limit.take(.init(), Self.time(0)) == .here)
-        #expect(limit.take(.init(), Self.time(0)) == .here)
-        #expect(limit.nextCall == Self.time(50))
-        #expect(limit.callNext(Self.time(49)) == nil)
-        #expect(limit.callNext(Self.time(50)) == .now)
-        #expect(limit.callNext(Self.time(50)) == nil && limit.nextCall == Self.time(100))
-        #expect(limit.callNext(Self.time(120)) == .now && limit.nextCall == nil)
+        #expect((0..<3).map { _ in limit.request(.init(), Self.time(0)) } == [.now, .now, .now])
+        #expect(limit.request(.init(), Self.time(0)) == .here)
+        #expect(limit.request(.init(), Self.time(0)) == .here)
+        #expect(limit.nextPermitTime == Self.time(50))
+        #expect(limit.nextPermit(Self.time(49)) == nil)
+        #expect(limit.nextPermit(Self.time(50)) == .now)
+        #expect(limit.nextPermit(Self.time(50)) == nil && limit.nextPermitTime == Self.time(100))
+        #expect(limit.nextPermit(Self.time(120)) == .now && limit.nextPermitTime == nil)
         #expect(limit.inFlight == 5)
     }
 
     /// Those behind the few that may wait here come back one by one, when it is their turn.
     @Test func whatHasNoPlaceHereWaitsForItsTurnAtTheBroker() {
         var limit = Self.limit(perSecond: 10, waitingMax: 2)
-        let turns = (0..<7).map { _ in limit.take(.init(), Self.time(0)) }
+        let turns = (0..<7).map { _ in limit.request(.init(), Self.time(0)) }
         #expect(
             turns == [
                 .now, .now, .here, .here, .later(milliseconds: 300), .later(milliseconds: 400),
@@ -46,23 +46,23 @@ import Testing
 
     @Test func whoComesBackGoesAheadOfWhoIsNew() {
         var limit = Self.limit(perSecond: 10, waitingMax: 100)
-        for _ in 0..<100 { _ = limit.take(.init(), Self.time(0)) }
-        for _ in 0..<10 { _ = limit.callNext(Self.time(950)) }
+        for _ in 0..<100 { _ = limit.request(.init(), Self.time(0)) }
+        for _ in 0..<10 { _ = limit.nextPermit(Self.time(950)) }
         #expect(limit.waitingCount == 8)
         // The turns of the next nine seconds are given away.
-        guard case .later(let milliseconds) = limit.take(.init(), Self.time(950)) else {
+        guard case .later(let milliseconds) = limit.request(.init(), Self.time(950)) else {
             return #expect(Bool(false), "the new one went ahead")
         }
         #expect(milliseconds > 8000)
-        #expect(limit.take(.init(isBack: true), Self.time(950)) == .here)
+        #expect(limit.request(.init(isBack: true), Self.time(950)) == .here)
     }
 
     @Test func pushesInFlightAreCounted() {
         var limit = Self.limit(inFlight: 2)
-        #expect((0..<3).map { _ in limit.take(.init(), Self.time(0)) } == [.now, .now, .here])
-        #expect(limit.callNext(Self.time(10)) == nil)
+        #expect((0..<3).map { _ in limit.request(.init(), Self.time(0)) } == [.now, .now, .here])
+        #expect(limit.nextPermit(Self.time(10)) == nil)
         limit.ended(begunAt: Self.time(0), Self.time(20))
-        #expect(limit.callNext(Self.time(20)) == .now)
+        #expect(limit.nextPermit(Self.time(20)) == .now)
         #expect(limit.inFlight == 2 && limit.waitingCount == 0)
         limit.ended(begunAt: Self.time(0), Self.time(30))
         limit.ended(begunAt: Self.time(20), Self.time(40))
@@ -73,46 +73,46 @@ import Testing
     @Test func whatWasNotPushedSaysNothingOfHowLongPushesTake() {
         var limit = Self.limit(inFlight: 1, waitingMax: 1)
         for _ in 0..<1000 {
-            #expect(limit.take(.init(), Self.time(0)) == .now)
+            #expect(limit.request(.init(), Self.time(0)) == .now)
             limit.ended(begunAt: Self.time(0), Self.time(0))
         }
-        #expect((0..<2).map { _ in limit.take(.init(), Self.time(0)) } == [.now, .here])
-        #expect(limit.take(.init(), Self.time(0)) == .later(milliseconds: 100))
+        #expect((0..<2).map { _ in limit.request(.init(), Self.time(0)) } == [.now, .here])
+        #expect(limit.request(.init(), Self.time(0)) == .later(milliseconds: 100))
     }
 
     @Test func whoIsBackWaitsHereForAFewPushesASecondToo() {
         var limit = Self.limit(perSecond: 0.25)
-        #expect(limit.take(.init(), Self.time(0)) == .now)
-        #expect(limit.take(.init(), Self.time(0)) == .later(milliseconds: 3900))
-        #expect(limit.take(.init(), Self.time(3900)) == .now, "a new one comes just before it")
-        #expect(limit.take(.init(isBack: true), Self.time(3905)) == .here)
-        #expect(limit.callNext(Self.time(7899)) == nil)
-        #expect(limit.callNext(Self.time(7900)) == .now)
+        #expect(limit.request(.init(), Self.time(0)) == .now)
+        #expect(limit.request(.init(), Self.time(0)) == .later(milliseconds: 3900))
+        #expect(limit.request(.init(), Self.time(3900)) == .now, "a new one comes just before it")
+        #expect(limit.request(.init(isBack: true), Self.time(3905)) == .here)
+        #expect(limit.nextPermit(Self.time(7899)) == nil)
+        #expect(limit.nextPermit(Self.time(7900)) == .now)
     }
 
     /// RabbitMQ closes a channel on which a delivery is not settled for long.
     @Test func whoeverWaitsHereInVainGoesToTheBroker() {
         var limit = Self.limit(inFlight: 1)
-        #expect(limit.take(.init(), Self.time(0)) == .now)
-        #expect(limit.take(.init(), Self.time(100)) == .here)
-        #expect(limit.nextCall == Self.time(100) + .seconds(AppLimit.hereSecondsMax))
-        #expect(limit.callNext(Self.time(5099)) == nil)
-        guard case .later = limit.callNext(Self.time(5100)) else { return #expect(Bool(false), "it waits on") }
-        #expect(limit.waitingCount == 0 && limit.nextCall == nil)
+        #expect(limit.request(.init(), Self.time(0)) == .now)
+        #expect(limit.request(.init(), Self.time(100)) == .here)
+        #expect(limit.nextPermitTime == Self.time(100) + .seconds(AppLimit.hereSecondsMax))
+        #expect(limit.nextPermit(Self.time(5099)) == nil)
+        guard case .later = limit.nextPermit(Self.time(5100)) else { return #expect(Bool(false), "it waits on") }
+        #expect(limit.waitingCount == 0 && limit.nextPermitTime == nil)
     }
 
     /// Its turn would come too late, so it keeps no other from it.
     @Test func whatExpiresBeforeItsTurnTakesNone() {
         var limit = Self.limit(perSecond: 1, waitingMax: 0)
-        _ = (0..<2).map { _ in limit.take(.init(), Self.time(0)) }
-        for _ in 0..<100 { _ = limit.take(.init(secondsLeft: 1), Self.time(0)) }
-        for _ in 0..<10 { _ = limit.take(.init(secondsLeft: 0), Self.time(0)) }
+        _ = (0..<2).map { _ in limit.request(.init(), Self.time(0)) }
+        for _ in 0..<100 { _ = limit.request(.init(secondsLeft: 1), Self.time(0)) }
+        for _ in 0..<10 { _ = limit.request(.init(secondsLeft: 0), Self.time(0)) }
         #expect(limit.backlog(Self.time(0)) <= .seconds(2))
     }
 
     @Test func theLastOfTheBacklogEndsTheLimit() {
         var limit = Self.limit(perSecond: 10, waitingMax: 0)
-        for _ in 0..<102 { _ = limit.take(.init(), Self.time(0)) }
+        for _ in 0..<102 { _ = limit.request(.init(), Self.time(0)) }
         #expect(limit.endLimited(Self.time(60_000)) == nil, "the last turn is not long past")
         #expect(limit.endLimited(Self.time(80_000)) == .seconds(80))
         #expect(limit.endLimited(Self.time(90_000)) == nil && limit.limitedSince == nil)

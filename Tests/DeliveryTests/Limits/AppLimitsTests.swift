@@ -23,7 +23,7 @@ import Testing
         var limits = Self.limits(Array(repeating: PushLimits(inFlightMax: 1), count: 10), prefetch: 80)
         var here = Array(repeating: 0, count: 10)
         for app in 0..<10 {
-            for _ in 0..<50 where limits.take(app, isBack: false, secondsLeft: nil, Self.time(0)) == .here {
+            for _ in 0..<50 where limits.request(app, isBack: false, secondsLeft: nil, Self.time(0)) == .here {
                 here[app] += 1
             }
         }
@@ -31,29 +31,29 @@ import Testing
         #expect(limits.appsWaiting == [0, 1, 2, 3])
         // Whose place is free is another's.
         limits.ended(1, begunAt: Self.time(0), Self.time(0))
-        #expect(limits.callNext(1, Self.time(0)) == .now)
-        #expect(limits.take(9, isBack: true, secondsLeft: nil, Self.time(0)) == .here)
-        #expect(limits.take(8, isBack: true, secondsLeft: nil, Self.time(0)) != .here)
+        #expect(limits.nextPermit(1, Self.time(0)) == .now)
+        #expect(limits.request(9, isBack: true, secondsLeft: nil, Self.time(0)) == .here)
+        #expect(limits.request(8, isBack: true, secondsLeft: nil, Self.time(0)) != .here)
         limits.forgetWaiting()
-        #expect(limits.appsWaiting.isEmpty && limits.nextCall == nil)
-        #expect(limits.callNext(0, Self.time(1)) == nil)
+        #expect(limits.appsWaiting.isEmpty && limits.nextPermitTime == nil)
+        #expect(limits.nextPermit(0, Self.time(1)) == nil)
     }
 
     @Test func oneAppsTurnsAreNoneOfAnothers() {
         var limits = Self.limits([PushLimits(perSecondMax: 1), PushLimits(perSecondMax: 1)])
-        for _ in 0..<1000 { _ = limits.take(0, isBack: false, secondsLeft: nil, Self.time(0)) }
-        #expect(limits.take(1, isBack: false, secondsLeft: nil, Self.time(0)) == .now)
+        for _ in 0..<1000 { _ = limits.request(0, isBack: false, secondsLeft: nil, Self.time(0)) }
+        #expect(limits.request(1, isBack: false, secondsLeft: nil, Self.time(0)) == .now)
     }
 
     @Test func eachBeginningAndEndIsToldOnce() {
         var limits = Self.limits([PushLimits(perSecondMax: 10), PushLimits(perSecondMax: 10)])
-        for _ in 0..<1000 { _ = limits.take(1, isBack: false, secondsLeft: nil, Self.time(0)) }
+        for _ in 0..<1000 { _ = limits.request(1, isBack: false, secondsLeft: nil, Self.time(0)) }
         #expect(limits.changes == [.began(1)] && limits.appsLimited == [1])
         limits.changes = []
-        while limits.callNext(1, Self.time(2)) != nil {}
+        while limits.nextPermit(1, Self.time(2)) != nil {}
         limits.review(Self.time(150))
         #expect(limits.changes.isEmpty)
-        for second in Int64(3)...10 { while limits.callNext(1, Self.time(second)) != nil {} }
+        for second in Int64(3)...10 { while limits.nextPermit(1, Self.time(second)) != nil {} }
         limits.review(Self.time(170))
         #expect(limits.changes == [.ended(1, after: .seconds(170))] && limits.appsLimited.isEmpty)
     }

@@ -81,7 +81,7 @@ final class LimitedCampaign {
         }
         let lane = random.below(lanes.count)
         let arrival = AppLimit.Arrival(isBack: message.trips > 0, secondsLeft: secondsLeft(message))
-        switch lanes[lane].take(arrival, now) {
+        switch lanes[lane].request(arrival, now) {
         case .now: push(lane)
         case .here:
             waiting[lane].append(message)
@@ -120,9 +120,9 @@ final class LimitedCampaign {
     }
 
     private func call(_ lane: Int) {
-        while let turn = lanes[lane].callNext(loop.now.monotonic) {
+        while let permit = lanes[lane].nextPermit(loop.now.monotonic) {
             let message = waiting[lane].removeFirst()
-            switch turn {
+            switch permit {
             case .now: push(lane)
             case .later(let milliseconds): wait(message, milliseconds)
             case .here: preconditionFailure("it waits here already")
@@ -133,7 +133,7 @@ final class LimitedCampaign {
 
     private func scheduleCall(_ lane: Int) {
         if let timer = timers[lane].take() { loop.cancel(timer) }
-        guard let time = lanes[lane].nextCall else { return }
+        guard let time = lanes[lane].nextPermitTime else { return }
         timers[lane] = loop.schedule(at: time) { [unowned self] in
             timers[lane] = nil
             call(lane)

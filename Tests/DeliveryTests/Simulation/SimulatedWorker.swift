@@ -34,7 +34,7 @@ final class SimulatedWorker {
         ) -> ByteConnector {
             SimulatedConnector(loop: loop, endpoint: endpoint, host: host, way: way)
         }
-        let copies = DuplicateMemory()
+        let duplicates = DuplicateMemory()
         lanes = (0..<Self.lanes).map { number in
             var configuration = configuration
             configuration.number = number
@@ -47,7 +47,7 @@ final class SimulatedWorker {
                             network.way(to: pool.environment)
                         }
                     }),
-                counters: world.counters, copies: copies, log: .silent)
+                counters: world.counters, duplicates: duplicates, log: .silent)
         }
         for lane in lanes { Task(executorPreference: loop) { await lane.start() } }
     }

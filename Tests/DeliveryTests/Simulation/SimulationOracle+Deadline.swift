@@ -61,7 +61,9 @@ extension SimulationOracle {
 
         /// There messages pass one by one, each confirmed; those that are held up come again.
         private func quarantine(_ publish: SimulationReport.Publish) -> Duration {
-            func isIn(_ publish: SimulationReport.Publish) -> Bool { publish.putBacks >= Lane.deliveriesMax }
+            func isIn(_ publish: SimulationReport.Publish) -> Bool {
+                publish.putBacks >= DeliveryPipeline.deliveriesMax
+            }
             return isIn(publish) ? confirm * (2 * report.publishes.count(where: isIn)) : .zero
         }
 

@@ -80,19 +80,13 @@ final class APNsProbe: @unchecked Sendable {
     private let pool: APNSPool
     private let place: String
     private let credential: Credential.Name
-    /// Why there is no connection.
-    private var reason: TransportError?
+    private let failure: ConnectFailure
 
     init(loop: EventLoop, connector: ByteConnector, configuration: PoolConfiguration) {
         place = connector.endpoint.description
         credential = configuration.credential.name
         pool = APNSPool(loop: loop, connector: connector, configuration: configuration)
-        pool.onEvent = { [weak self] event in
-            guard case .cannotConnect(let error, _, _) = event else { return }
-            // It would go on trying.
-            self?.reason = error
-            self?.pool.giveBackWaiting()
-        }
+        failure = ConnectFailure(of: pool)
     }
 
     /// Whom it asks: `api.push.apple.com:443 with key ABC123DEFG`.
@@ -101,7 +95,7 @@ final class APNsProbe: @unchecked Sendable {
     /// - Parameter found: called for each app's line as it is answered.
     func ask(_ apps: [App], found: (DoctorLine) -> Void) async {
         for app in apps {
-            let finding = APNsFinding(await outcome(app), reason: reason, ofBroadcast: app.kind == .broadcast)
+            let finding = APNsFinding(await outcome(app), reason: failure.error, ofBroadcast: app.kind == .broadcast)
             found(finding.line(app: app.bundleID, credential: credential, place: place))
             // What the other apps would hear as well.
             if finding.isOfAllApps { break }

@@ -19,10 +19,10 @@ struct BrokerOutageLog {
         consumers = queues.map { _ in OutageLog() }
     }
 
-    /// One of the states may be another now.
+    /// Logs what has changed.
     ///
     /// - Parameter states: of the consumers.
-    mutating func look(
+    mutating func update(
         consuming: BrokerState, publishing: BrokerState, publisher: BrokerState, consumers states: [BrokerState],
         now: MonotonicTime, _ log: Log
     ) {

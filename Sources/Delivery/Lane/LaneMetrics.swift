@@ -1,10 +1,13 @@
 import AMQP
 import APNS
 import APNSProtocol
+import EventLoop
 import Telemetry
 
-/// What a lane counts by labels that only come up as it runs. None of them is foreign text.
-struct LaneLabels {
+/// The metrics of a lane. No label is foreign text.
+///
+/// Loop-bound.
+final class LaneMetrics {
     private struct Refused: Hashable {
         var app: Int?
         var environment: APNSEnvironment?
@@ -12,11 +15,8 @@ struct LaneLabels {
         var code: String
     }
 
-    /// What a lane has a connection for.
-    enum BrokerRole: String { case consume, publish }
-
     private struct BrokerFailure: Hashable {
-        var role: BrokerRole
+        var purpose: BrokerSession.Purpose
         var isConnection: Bool
         var code: String
     }
@@ -29,29 +29,33 @@ struct LaneLabels {
     private static let answersHelp = "Answers of APNs, by status, reason and configured app."
     private static let answersName = "martlet_apns_answers_total"
 
-    /// Apps with a label of their own, in the order of the configuration, so that outcomes stay told apart.
+    /// Apps with a label of their own, in the order of the configuration.
     static let appsNamedMax = MetricsRegistry.seriesPerFamilyMax / Outcome.allCases.count - 2
     static let otherApps = "other"
 
     private static let outcomes = Outcome.allCases
     private static let environments = APNSEnvironment.allCases
 
-    /// By queue, twice: what was delivered before has odd numbers.
+    /// The metrics without such labels.
+    let counters: LaneCounters
+    /// By queue, twice: redeliveries have odd numbers.
     private var deliveries: CounterTable
     /// By app, the unknown one first, and outcome.
     private var messages: CounterTable
     /// By app and environment.
     private var accepted: CounterTable
     private var publishes: CounterTable
-    /// By app, twice: what waited at the broker has odd numbers.
+    /// By app, twice: waits at the broker have odd numbers.
     private var waits: CounterTable
     private var refused: LabeledCounters<Refused>
     private var deadLetters: LabeledCounters<Words>
     private var retries: LabeledCounters<Words>
     private var brokerFailures: LabeledCounters<BrokerFailure>
-    private var brokerConnects: LabeledCounters<BrokerRole>
+    private var brokerConnects: LabeledCounters<BrokerSession.Purpose>
 
-    init(_ configuration: LaneConfiguration, _ registry: MetricsRegistry) {
+    init(_ configuration: LaneConfiguration, _ counters: LaneCounters) {
+        self.counters = counters
+        let registry = counters.registry
         let queues = configuration.consumers.map(\.queue)
         let (apps, appCount) = (configuration.apps, configuration.apps.count)
         func name(of app: Int?) -> String {
@@ -99,37 +103,37 @@ struct LaneLabels {
         brokerFailures = LabeledCounters(
             registry, "martlet_amqp_failures_total",
             help: "Connections and channels that were lost, refused or ended by the broker, by its reply code."
-        ) { ["role": $0.role.rawValue, "part": $0.isConnection ? "connection" : "channel", "code": $0.code] }
+        ) { ["role": $0.purpose.rawValue, "part": $0.isConnection ? "connection" : "channel", "code": $0.code] }
         brokerConnects = LabeledCounters(
             registry, "martlet_amqp_connects_total", help: "Connections to the broker that were opened."
         ) { ["role": $0.rawValue] }
     }
 
     /// - Parameter isConnection: else a channel on it.
-    mutating func brokerChanged(_ state: BrokerState, _ role: BrokerRole, isConnection: Bool) {
+    func brokerChanged(_ state: BrokerState, _ purpose: BrokerSession.Purpose, isConnection: Bool) {
         switch state {
         case .waiting(let error, _):
             let code = error.replyCode == 0 ? error.code.rawValue : "\(error.replyCode)"
-            brokerFailures.add(BrokerFailure(role: role, isConnection: isConnection, code: code))
-        case .ready where isConnection: brokerConnects.add(role)
+            brokerFailures.add(BrokerFailure(purpose: purpose, isConnection: isConnection, code: code))
+        case .ready where isConnection: brokerConnects.add(purpose)
         case .idle, .connecting, .ready, .blocked, .disconnected, .closed: break
         }
     }
 
-    mutating func delivered(from source: Int, isRedelivered: Bool) {
+    func delivered(from source: Int, isRedelivered: Bool) {
         deliveries.add(source * 2 + (isRedelivered ? 1 : 0))
     }
 
-    /// For a turn of its app.
-    mutating func waits(_ app: AppDirectory.Index, atBroker: Bool) {
+    /// A request waits for a permit of its app.
+    func waits(_ app: AppDirectory.Index, atBroker: Bool) {
         waits.add(app * 2 + (atBroker ? 1 : 0))
     }
 
-    mutating func ended(_ record: DeliveryRecord, _ outcome: Outcome) {
+    func ended(_ record: DeliveryRecord, _ outcome: Outcome) {
         messages.add((record.configuredApp.map { $0 + 1 } ?? 0) * Self.outcomes.count + outcome.number)
     }
 
-    mutating func answered(_ answer: PushAnswer, _ record: DeliveryRecord) {
+    func answered(_ answer: PushAnswer, _ record: DeliveryRecord) {
         let (app, environment) = (record.configuredApp, record.environment)
         guard answer.status == 200, let app, let environment else {
             return refused.add(Refused(app: app, environment: environment, status: answer.status, code: answer.code))
@@ -137,37 +141,22 @@ struct LaneLabels {
         accepted.add(app * Self.environments.count + environment.number)
     }
 
-    mutating func deadLetter(_ reason: DeadLetterReason) {
+    func deadLetter(_ reason: DeadLetterReason) {
         deadLetters.add(Words(first: reason.deadClass, second: reason.code))
     }
 
-    mutating func retry(_ wait: Wait) {
+    func retry(_ wait: Wait) {
         retries.add(Words(first: wait.delay.label, second: wait.reason))
     }
 
-    mutating func published(_ outcome: PublishOutcome) {
+    func published(_ outcome: PublishOutcome, since begin: MonotonicTime, _ now: MonotonicTime) {
         publishes.add(outcome.number)
+        if case .confirmed = outcome { counters.confirms.observe(begin, now) }
     }
 }
 
 extension DeliveryRecord {
     fileprivate var configuredApp: Int? {
         if case .configured(let app) = app { app } else { nil }
-    }
-}
-
-extension PublishOutcome {
-    fileprivate static let words = ["confirmed", "returned", "nacked", "unknown", "not_sent", "refused"]
-
-    /// The place of its word.
-    fileprivate var number: Int {
-        switch self {
-        case .confirmed: 0
-        case .returned: 1
-        case .nacked: 2
-        case .unknown: 3
-        case .notSent: 4
-        case .refused: 5
-        }
     }
 }

@@ -1,14 +1,14 @@
 import EventLoop
 import Telemetry
 
-extension Lane {
-    /// One line for each message, for whoever asked for that much.
+extension DeliveryPipeline {
+    /// Logs one line per request at level debug.
     func log(_ finalOutcome: FinalOutcome, of record: DeliveryRecord) {
         log.debug(
             .messageConcluded,
             [
                 .messageID: record.id.map { .describing($0) },
-                .app: record.bundleID(configuration.apps).map { .string($0) },
+                .app: record.bundleID(messages.apps).map { .string($0) },
                 .outcome: .string(finalOutcome.outcome.rawValue),
                 .apnsStatus: finalOutcome.answer.map { .integer($0.status) },
                 .apnsReason: finalOutcome.answer?.reason.map { .string($0) },

@@ -3,12 +3,10 @@ import EventLoop
 /// The held requests of a lane that wait until its pace lets them move to a wait queue. The prefetch limits how many there
 /// are: each queue adds at most prefetch × lanes / 10,000 seconds.
 struct HeldRequests {
-    typealias Held = (sending: PendingPush, cause: HoldReason, record: DeliveryRecord)
+    typealias Held = (push: PendingPush, reason: HoldReason, record: DeliveryRecord)
 
     private var waiting = FIFO<Held>()
     private var pace: HoldPace
-    /// Set while requests wait.
-    var timer: TimerToken?
 
     init(pace: HoldPace) { self.pace = pace }
 

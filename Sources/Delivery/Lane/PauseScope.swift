@@ -1,0 +1,32 @@
+import APNS
+
+/// The part of a worker that an operator pauses.
+public enum PauseScope: Sendable, Hashable, CustomStringConvertible {
+    /// The worker takes no deliveries.
+    case everything
+    /// Pushes with the key of this key ID are held, as by an open breaker.
+    case key(String)
+    /// Pushes with the certificate of this name are held.
+    case certificate(String)
+    /// Pushes to this topic are held.
+    case topic(String)
+
+    public var description: String {
+        switch self {
+        case .everything: "everything"
+        case .key(let keyID): "key \(keyID)"
+        case .certificate(let name): "certificate \(name)"
+        case .topic(let topic): "topic \(topic)"
+        }
+    }
+}
+
+extension PauseScope {
+    func means(_ credential: Credential.Name) -> Bool {
+        switch (self, credential) {
+        case (.key(let meant), .key(let id, _)): meant == id
+        case (.certificate(let meant), .certificate(let name)): meant == name
+        default: false
+        }
+    }
+}

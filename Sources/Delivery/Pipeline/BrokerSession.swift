@@ -1,0 +1,145 @@
+import AMQP
+import EventLoop
+import Telemetry
+
+/// The lane's connections to the broker: one that consumes and one that publishes.
+///
+/// Loop-bound.
+final class BrokerSession {
+    /// What a connection of the lane is for.
+    enum Purpose: String { case consume, publish }
+
+    /// Whether one purpose can be served.
+    enum Status: Equatable {
+        case starting
+        case up
+        /// Stays until the purpose is served again: while the lane reconnects, the reason still holds.
+        case down(reason: String)
+    }
+
+    private let loop: EventLoop
+    private let log: Log
+    private let metrics: LaneMetrics
+    private let configuration: LaneConfiguration
+    let consuming: BrokerConnection
+    let publishing: BrokerConnection
+    /// One for each request queue, in the order of their importance, then that of the quarantine, then that of expired
+    /// requests.
+    let consumers: [Consumer]
+    let publisher: Publisher
+    private(set) var consumption = Status.starting
+    private(set) var publication = Status.starting
+    private var outages: BrokerOutageLog
+
+    init(_ context: LaneContext, _ metrics: LaneMetrics) {
+        let (loop, configuration) = (context.loop, context.configuration)
+        (self.loop, log, self.metrics, self.configuration) = (loop, context.log, metrics, configuration)
+        let consuming = BrokerConnection(
+            loop: loop, connectors: context.connectors.consumer, configuration: configuration.broker(for: .consume))
+        self.consuming = consuming
+        publishing = BrokerConnection(
+            loop: loop, connectors: context.connectors.publisher, configuration: configuration.broker(for: .publish))
+        consumers = configuration.consumers.map { Consumer(on: consuming, configuration: $0) }
+        publisher = Publisher(on: publishing, configuration: configuration.publisher)
+        outages = BrokerOutageLog(
+            queues: configuration.consumers.map(\.queue), completeRemedy: configuration.completeRemedy)
+    }
+
+    /// Connects and consumes. Deliveries and changes of the status go to the pipeline until the connections are closed.
+    func start(for pipeline: DeliveryPipeline) {
+        for (index, consumer) in consumers.enumerated() {
+            consumer.onDelivery = { pipeline.delivered($0, from: index) }
+            consumer.onChannelLost = { pipeline.channelLost(index) }
+            consumer.onStateChange = { pipeline.sessionStatusChanged($0, .consume, isConnection: false) }
+        }
+        consuming.onStateChange = { pipeline.sessionStatusChanged($0, .consume, isConnection: true) }
+        publishing.onStateChange = { pipeline.sessionStatusChanged($0, .publish, isConnection: true) }
+        publisher.onStateChange = { pipeline.sessionStatusChanged($0, .publish, isConnection: false) }
+        publisher.onUserIDRefused = { [log] in log.warning(.userIDRefused, [.error: .string("\($0)")]) }
+        publishing.start()
+        consuming.start()
+    }
+
+    func role(of record: DeliveryRecord) -> LaneConfiguration.QueueRole {
+        configuration.role(ofConsumer: record.source)
+    }
+
+    /// Whether the delivery is still to be settled here: else it is settled, or its channel was lost and the broker delivers
+    /// the request again.
+    func holds(_ record: DeliveryRecord) -> Bool { consumers[record.source].holds(record.delivery.tag) }
+
+    func acknowledge(_ record: DeliveryRecord) { consumers[record.source].acknowledge(record.delivery.tag) }
+
+    func requeue(_ record: DeliveryRecord) { consumers[record.source].requeue(record.delivery.tag) }
+
+    /// Has the broker dead-letter the request.
+    func reject(_ record: DeliveryRecord) { consumers[record.source].reject(record.delivery.tag, requeue: false) }
+
+    var unsettledCount: Int { consumers.reduce(0) { $0 + $1.unsettledCount } }
+
+    /// Starts or stops consuming.
+    func setDemand(_ demand: LaneDemand) {
+        for (source, consumer) in consumers.enumerated() {
+            let isWanted =
+                switch configuration.role(ofConsumer: source) {
+                case .requests: demand == .everything
+                case .quarantine, .expired: demand != .nothing
+                }
+            if isWanted { consumer.resume() } else { consumer.pause() }
+        }
+    }
+
+    /// Computes the status of both purposes.
+    ///
+    /// - Parameter isConnection: else a channel on it.
+    func update(_ changed: BrokerState, _ purpose: Purpose, isConnection: Bool) {
+        metrics.brokerChanged(changed, purpose, isConnection: isConnection)
+        let needed = consumers.indices.lazy.filter { self.configuration.role(ofConsumer: $0) != .expired }
+            .map { self.consumers[$0].state }
+        update(
+            &consumption, isUp: needed.allSatisfy { $0 == .ready },
+            consuming.state.failure ?? needed.compactMap(\.failure).first)
+        update(
+            &publication, isUp: publisher.state == .ready, publishing.state.failure ?? publisher.state.failure)
+    }
+
+    func logOutages() {
+        outages.update(
+            consuming: consuming.state, publishing: publishing.state, publisher: publisher.state,
+            consumers: consumers.map(\.state), now: loop.now.monotonic, log)
+    }
+
+    private func update(_ status: inout Status, isUp: Bool, _ failure: String?) {
+        if isUp {
+            status = .up
+        } else if let failure {
+            status = .down(reason: configuration.completeRemedy(failure))
+        } else if status == .up {
+            status = .starting
+        }
+    }
+
+    /// Waits until the broker has applied all settlements, then closes both connections.
+    func close(settleSeconds: Int, closeSeconds: Int) async {
+        let deadline = loop.now.monotonic + .seconds(settleSeconds)
+        for consumer in consumers {
+            guard await consumer.untilSettled(by: deadline), consumer.unsettledCount == 0 else { continue }
+            // No delivery of the consumer comes again: a request that is marked as redelivered is another one.
+            consumer.onChannelLost = {}
+        }
+        await consuming.close(deadlineSeconds: closeSeconds)
+        await publishing.close(deadlineSeconds: closeSeconds)
+    }
+}
+
+extension BrokerState {
+    /// Why it cannot be used; nil if it can, or is still starting.
+    var failure: String? {
+        switch self {
+        case .idle, .connecting, .ready, .disconnected: nil
+        case .blocked(let reason): "the broker takes no publishes: \(reason): \(AMQPError.alarmRemedy)"
+        case .waiting(let error, _): error.advice
+        case .closed: "closed"
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import EventLoop
+import Telemetry
+
+/// A request that was delivered before is not pushed again without need.
+extension DeliveryPipeline {
+    func deduplicate(_ request: PushRequest, _ record: DeliveryRecord) {
+        let push = PendingPush(request: request, key: duplicates.key(of: request, record))
+        deduplicate(push, duplicates.candidate(record), record)
+    }
+
+    private func deduplicate(_ push: PendingPush, _ candidate: DuplicateCandidate, _ record: DeliveryRecord) {
+        switch duplicates.begin(push, candidate, record) {
+        case .first where session.role(of: record) == .expired:
+            // A request with the same id and body that has not expired is pushed.
+            duplicates.forget(push.key)
+            endExpired(record)
+        case .first: requestPermit(push, record)
+        // `firstEnded` resumes the record.
+        case .inFlight: break
+        // The memory keeps no more of APNs' answer.
+        case .accepted: settleDuplicate(record.isBroadcast ? .acceptedBroadcast : .accepted, record)
+        case .settled: acknowledgeDuplicate(record)
+        }
+    }
+
+    /// Resumes a record that waited for the first delivery of its request.
+    func firstEnded(
+        _ end: DuplicateMemory.FirstEnd?, _ push: PendingPush, _ candidate: DuplicateCandidate, _ record: DeliveryRecord
+    ) {
+        // If the channel was lost meanwhile, the broker delivers the request again.
+        guard session.holds(record) else { return acknowledgeDuplicate(record) }
+        switch end {
+        case .shared(let verdict): settleDuplicate(verdict, record)
+        case .same: acknowledgeDuplicate(record)
+        case nil where lifecycle == .ended: abandon(record)
+        case nil: deduplicate(push, candidate, record)
+        }
+    }
+
+    /// Publishes the verdict on the first delivery, marked as a duplicate.
+    private func settleDuplicate(_ verdict: Verdict, _ record: DeliveryRecord) {
+        // The request that waits keeps its deadline, and gets the result.
+        if case .wait = verdict, session.role(of: record) == .expired { return acknowledgeDuplicate(record) }
+        metrics.counters.duplicates.add()
+        record.isDuplicate = true
+        settle(verdict.ofDuplicate(record.attempts), record)
+    }
+
+    private func acknowledgeDuplicate(_ record: DeliveryRecord) {
+        metrics.counters.duplicates.add()
+        metrics.counters.acknowledged.add()
+        session.acknowledge(record)
+        end(record)
+    }
+}
+
+extension Verdict {
+    /// The first delivery has the dead letter, with the same body. The duplicate may have been sent in an attempt that the
+    /// first does not have.
+    fileprivate func ofDuplicate(_ attempts: Attempts) -> Verdict {
+        switch self {
+        case .conclude(var finalOutcome):
+            finalOutcome.deadLetter = nil
+            return .conclude(finalOutcome)
+        case .wait(var wait):
+            wait.attempts.possibleDuplicate = wait.attempts.possibleDuplicate || attempts.possibleDuplicate
+            return .wait(wait)
+        case .quarantine, .requeue:
+            return self
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import APNS
+import APNSProtocol
+import EventLoop
+import Telemetry
+
+extension DeliveryPipeline {
+    func requestPermit(_ push: PendingPush, _ record: DeliveryRecord) {
+        if permits.isLimited(push.request.app) {
+            permits.request(push, record)
+        } else {
+            dispatch(push, record)
+        }
+    }
+
+    /// Pushes unless the request has expired or a breaker of its route holds it.
+    func dispatch(_ push: PendingPush, _ record: DeliveryRecord) {
+        guard !push.request.push.isExpired(unixSeconds: loop.now.unixSeconds) else {
+            return conclude(push, by: .conclude(FinalOutcome(outcome: .expired)), record)
+        }
+        switch dispatcher.admit(push.request.route) {
+        case .hold(let reason): hold(push, because: reason, record)
+        case .go(let admission): dispatcher.send(push, admission, record)
+        }
+    }
+
+    /// The pool reports the outcome of a push.
+    func pushed(_ outcome: PushOutcome, _ push: InFlightPush, _ record: DeliveryRecord) {
+        record.trace?.pushEnded(loop.now)
+        if case .answered(let answer) = outcome { metrics.answered(answer, record) }
+        let consequence = dispatcher.record(outcome, push)
+        routes.applyBreakerChanges()
+        switch consequence {
+        case .judge:
+            count(outcome, push, record)
+            let verdict = dispatcher.policy.verdict(on: outcome, of: subject(push.pending.request, record))
+            conclude(push.pending, by: verdict, record)
+        case .sendAgain(let admission): dispatcher.send(push.pending, admission, record)
+        case .hold(let reason): hold(push.pending, because: reason, record)
+        }
+    }
+
+    private func count(_ outcome: PushOutcome, _ push: InFlightPush, _ record: DeliveryRecord) {
+        switch outcome {
+        case .notSent: break
+        case .unknown:
+            metrics.counters.unknownOutcomes.add()
+            record.sent(atMilliseconds: push.sentAtMilliseconds)
+        case .answered: record.sent(atMilliseconds: push.sentAtMilliseconds)
+        }
+    }
+
+    /// Settles a request that was the first of its key, and releases its permit.
+    func conclude(_ push: PendingPush, by verdict: Verdict, _ record: DeliveryRecord) {
+        settle(verdict, record, of: push.key)
+        if let grantedAt = push.permitGrantedAt {
+            permits.release(push.request.app, grantedAt: grantedAt, in: self)
+        }
+    }
+
+    func subject(_ request: PushRequest, _ record: DeliveryRecord) -> OutcomePolicy.Subject {
+        OutcomePolicy.Subject(
+            notification: request, attempts: record.attempts, nowMilliseconds: loop.now.unixMilliseconds)
+    }
+}
+
+/// Requests that an open breaker or an operator's pause holds.
+extension DeliveryPipeline {
+    /// Moves a held request to a wait queue, or ends it if it has no time left. Above the lane's pace, and while the lane
+    /// finds out whether any endpoint accepts connections, the request waits in the hold queue first, unacknowledged, so
+    /// that the prefetch slows consumption down.
+    private func hold(_ push: PendingPush, because reason: HoldReason, _ record: DeliveryRecord) {
+        guard !lifecycle.isLeaving, !dispatcher.holds.admit(isSuspended: routes.isInterrupted) else {
+            return moveToWaitQueue(push, reason, record)
+        }
+        var push = push
+        let grantedAt = push.permitGrantedAt.take()
+        dispatcher.holds.add((push, reason, record))
+        moveHeld()
+        if let grantedAt { permits.release(push.request.app, grantedAt: grantedAt, in: self) }
+    }
+
+    private func moveToWaitQueue(_ push: PendingPush, _ reason: HoldReason, _ record: DeliveryRecord) {
+        metrics.counters.held.add()
+        conclude(push, by: dispatcher.policy.hold(reason, of: subject(push.request, record)), record)
+    }
+
+    /// Schedules the next moves of held requests, unless they wait for a review of the routes.
+    func moveHeld() {
+        dispatcher.holds.schedule(for: self, isSuspended: routes.isInterrupted)
+    }
+
+    func heldRequestsDue() {
+        if routes.isInterrupted { return }
+        while let next = dispatcher.holds.takeDue() { moveUnlessLost(next) }
+        moveHeld()
+    }
+
+    /// The broker delivers a request again whose channel was lost meanwhile.
+    private func moveUnlessLost(_ held: HeldRequests.Held) {
+        if session.holds(held.record) {
+            moveToWaitQueue(held.push, held.reason, held.record)
+        } else {
+            conclude(held.push, by: .requeue, held.record)
+        }
+    }
+
+    /// For a drain, which would requeue held requests at its deadline.
+    func moveAllHeld() {
+        dispatcher.holds.cancelTimer()
+        while let next = dispatcher.holds.takeFirst() { moveUnlessLost(next) }
+    }
+}

@@ -1,0 +1,112 @@
+import AMQP
+import EventLoop
+import Telemetry
+
+extension DeliveryPipeline {
+    /// Publishes what the verdict asks for, one message after the other, each confirmed: a dead letter, the result, or the
+    /// request itself for a wait queue or the quarantine. Then acknowledges and ends the delivery.
+    func settle(_ verdict: Verdict, _ record: DeliveryRecord, of key: DeduplicationKey? = nil) {
+        record.endsNow(loop.now)
+        let verdict = named(verdict)
+        if let key, case .wait(let wait) = verdict { duplicates.sendToWait(key, waitID: wait.attempts.waitID) }
+        let plan = PublishPlan(verdict, record)
+        publishNext(Settlement(verdict: verdict, key: key, plan: plan, publishedAt: loop.now.monotonic), record)
+    }
+
+    /// Each wait has an id, which identifies a request that is published twice because a confirm is missing.
+    private func named(_ verdict: Verdict) -> Verdict {
+        guard case .wait(var wait) = verdict else { return verdict }
+        wait.attempts.waitID = nextWaitID()
+        return .wait(wait)
+    }
+
+    func nextWaitID() -> UInt32 { max(1, UInt32(truncatingIfNeeded: loop.nextRandom())) }
+
+    /// Publishes the next message of the plan; completes the settlement when none is left.
+    private func publishNext(_ settlement: consuming Settlement, _ record: DeliveryRecord) {
+        guard !settlement.plan.isEmpty else { return complete(settlement, record) }
+        // A delivery that is left at the drain's deadline comes again: a message of it that is published now might not be
+        // confirmed in time, and come twice.
+        guard lifecycle != .ended else { return abandon(record, settlement.key) }
+        let message = messages.next(of: settlement, record)
+        settlement.publishedAt = loop.now.monotonic
+        publish(message, settlement, record)
+    }
+
+    func publish(_ message: OutgoingMessage, _ settlement: consuming Settlement, _ record: DeliveryRecord) {
+        record.stage = .publishing(settlement)
+        session.publisher.publish(message, record)
+    }
+
+    /// The publisher reports the outcome of a publish.
+    func published(_ outcome: PublishOutcome, _ settlement: consuming Settlement, _ record: DeliveryRecord) {
+        metrics.published(outcome, since: settlement.publishedAt, loop.now.monotonic)
+        guard case .confirmed = outcome else { return retrier.retry(settlement, after: outcome, record) }
+        if settlement.retry != nil { retrier.finish(&settlement, in: self) }
+        settlement.plan.removeFirst()
+        publishNext(settlement, record)
+    }
+
+    /// The first message of the plan can never be published.
+    func publishFailed(_ settlement: consuming Settlement, _ record: DeliveryRecord) {
+        // Without its result a request ends all the same.
+        if settlement.plan.first != .result { settlement.mustReject = true }
+        settlement.plan.removeFirst()
+        publishNext(settlement, record)
+    }
+
+    /// Returns the request to its queue undecided.
+    func abandon(_ record: DeliveryRecord, _ key: DeduplicationKey? = nil) {
+        metrics.counters.requeued.add()
+        session.requeue(record)
+        if let key { duplicates.forget(key) }
+        end(record)
+    }
+
+    private func complete(_ settlement: Settlement, _ record: DeliveryRecord) {
+        switch settlement.verdict {
+        case .conclude(let finalOutcome): report(finalOutcome, record)
+        case .wait(let wait): if !settlement.mustReject { metrics.retry(wait) }
+        case .quarantine: break
+        case .requeue: return abandon(record, settlement.key)
+        }
+        // The broker dead-letters a body that the worker does not have.
+        if settlement.mustReject || (record.delivery.isOversized && session.role(of: record) != .expired) {
+            reject(record)
+        } else {
+            metrics.counters.acknowledged.add()
+            session.acknowledge(record)
+        }
+        if case .quarantine = settlement.verdict { reportQuarantine(record) }
+        // Once the verdict is published, the request is never pushed for it again, even if the acknowledgement is lost.
+        if let key = settlement.key { duplicates.settle(key, settlement.verdict) }
+        end(record)
+    }
+
+    /// Has the broker dead-letter the request.
+    func reject(_ record: DeliveryRecord) {
+        metrics.counters.rejected.add()
+        session.reject(record)
+    }
+
+    private func report(_ finalOutcome: FinalOutcome, _ record: DeliveryRecord) {
+        if let reason = finalOutcome.deadLetter, !record.delivery.isOversized { metrics.deadLetter(reason) }
+        metrics.ended(record, finalOutcome.outcome)
+        record.trace?.ended(finalOutcome)
+        log(finalOutcome, of: record)
+        reportQuarantineEnd(record)
+    }
+}
+
+extension PublishPlan {
+    fileprivate init(_ verdict: Verdict, _ record: DeliveryRecord) {
+        switch verdict {
+        case .conclude(let finalOutcome):
+            let hasDeadLetter = finalOutcome.deadLetter != nil && !record.delivery.isOversized
+            self = hasDeadLetter ? [.deadLetter, .result] : .result
+        case .wait: self = .wait
+        case .quarantine: self = .quarantine
+        case .requeue: self = []
+        }
+    }
+}

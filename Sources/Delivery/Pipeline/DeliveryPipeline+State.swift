@@ -1,0 +1,99 @@
+import AMQP
+import APNS
+import EventLoop
+
+extension DeliveryPipeline {
+    /// The state of the lane.
+    var state: LaneState {
+        var state = LaneState()
+        state.isDraining = lifecycle.isDraining
+        state.isPaused = lifecycle == .paused
+        state.publishingFailure = retrier.flow.failure
+        state.isUnreachable = routes.isUnreachable
+        state.isConsuming = session.consumption == .up
+        if case .down(let reason) = session.consumption { state.consumingFailure = reason }
+        state.isPublishing = session.publication == .up
+        if case .down(let reason) = session.publication { state.brokerFailure = reason }
+        return state
+    }
+
+    func start() {
+        for (index, pool) in dispatcher.pools.enumerated() { pool.start(PoolEvents(of: index, in: self)) }
+        session.start(for: self)
+    }
+
+    func stateChanged() { onStateChange(state) }
+
+    /// Starts or stops consuming, as the state demands.
+    func updateDemand() {
+        stateChanged()
+        session.setDemand(
+            LaneDemand(lifecycle, isStuck: retrier.flow.isStuck, isUnreachable: routes.isUnreachable))
+    }
+
+    /// - Parameter isConnection: else a channel on it.
+    func sessionStatusChanged(_ changed: BrokerState, _ purpose: BrokerSession.Purpose, isConnection: Bool) {
+        session.update(changed, purpose, isConnection: isConnection)
+        stateChanged()
+        session.logOutages()
+    }
+
+    func channelLost(_ source: Int) {
+        duplicates.channelLost(source)
+        deliverParked()
+    }
+
+    /// - Returns: false if the lane has no such key, certificate or topic.
+    func pause(_ scope: PauseScope, _ isPaused: Bool) -> Bool {
+        switch scope {
+        case .everything:
+            if !lifecycle.isDraining { lifecycle = isPaused ? .paused : .running }
+            updateDemand()
+            return true
+        case .key, .certificate, .topic:
+            let scopes = dispatcher.scopes(of: scope)
+            for scope in scopes { dispatcher.breakers.pause(scope, isPaused) }
+            return !scopes.isEmpty
+        }
+    }
+
+    /// Whether deliveries are in flight, parked, or in transit.
+    var hasDeliveries: Bool { inFlight > 0 || session.unsettledCount > 0 }
+
+    /// Begins a drain. Returns false if one has begun already.
+    func stop() -> Bool {
+        guard !lifecycle.isDraining else { return false }
+        lifecycle = .stopping
+        stateChanged()
+        routes.cancelReview()
+        // Held requests waited for the review.
+        moveHeld()
+        idle.resume(returning: ())
+        return true
+    }
+
+    /// Once no more deliveries can come: returns those that are not sent yet.
+    func leave() {
+        if lifecycle != .ended { lifecycle = .leaving }
+        deliverParked()
+        moveAllHeld()
+        permits.requeueWaiting(in: self)
+        dispatcher.stopAccepting()
+    }
+
+    /// Publishes nothing any more.
+    func end() {
+        lifecycle = .ended
+        idle.resume(returning: ())
+    }
+}
+
+/// The events of a pool of the lane.
+private final class PoolEvents: PoolHandler {
+    private let pool: Int
+    private let pipeline: DeliveryPipeline
+
+    init(of pool: Int, in pipeline: DeliveryPipeline) { (self.pool, self.pipeline) = (pool, pipeline) }
+
+    override func received(_ event: PoolEvent) { pipeline.routes.poolEventReceived(pool, event, in: pipeline) }
+}

@@ -1,0 +1,88 @@
+import AMQP
+import APNS
+import EventLoop
+
+/// The lane's access to the memory of duplicates, with the channels on which its deliveries come.
+///
+/// Loop-bound.
+final class DuplicateFilter {
+    private let loop: EventLoop
+    private let memory: DuplicateMemory
+    /// By consumer.
+    private var channels: [DuplicateMemory.Channel]
+
+    init(_ context: LaneContext) {
+        (loop, memory) = (context.loop, context.duplicates)
+        let consumers = context.configuration.consumers
+        context.duplicates.expect(channels: context.configuration.laneCount * consumers.count)
+        channels = consumers.map { _ in context.duplicates.openChannel() }
+    }
+
+    func key(of request: PushRequest, _ record: DeliveryRecord) -> DeduplicationKey {
+        memory.key(id: request.push.id, of: record.delivery.content)
+    }
+
+    func candidate(_ record: DeliveryRecord) -> DuplicateCandidate {
+        DuplicateCandidate(
+            record, on: channels[record.source], fingerprint: memory.fingerprint(of: record.delivery.properties))
+    }
+
+    /// Returns what is known of the request. After `inFlight` the pipeline's `firstEnded` resumes the record.
+    func begin(
+        _ push: PendingPush, _ candidate: DuplicateCandidate, _ record: DeliveryRecord
+    ) -> DuplicateMemory.Admission {
+        while true {
+            let admission = memory.begin(push.key, candidate)
+            guard admission == .inFlight else { return admission }
+            let waiter = WaitingDelivery(push, candidate, record, owner: ObjectIdentifier(self), loop: loop)
+            // Another lane may have ended the first delivery meanwhile.
+            if memory.join(push.key, candidate, waiter) { return .inFlight }
+        }
+    }
+
+    /// The request is about to be published for a wait queue.
+    func sendToWait(_ key: DeduplicationKey, waitID: UInt32) { memory.sendToWait(key, waitID: waitID) }
+
+    /// The broker confirmed the verdict.
+    func settle(_ key: DeduplicationKey, _ verdict: Verdict) {
+        memory.settle(key, verdict, now: loop.now.monotonic)
+    }
+
+    /// The request returns to the broker undecided.
+    func forget(_ key: DeduplicationKey) { memory.forget(key) }
+
+    /// The deliveries of the consumer that were not acknowledged come again.
+    func channelLost(_ source: Int) {
+        memory.lose(channels[source], now: loop.now.monotonic)
+        channels[source] = memory.openChannel()
+    }
+
+    /// Resumes all records that wait for deliveries of other lanes.
+    func endWaits() { memory.endWaits(of: ObjectIdentifier(self)) }
+}
+
+/// A delivery that waits for the outcome of the first delivery of its request, perhaps in another lane.
+///
+/// `@unchecked Sendable`: other lanes only post it to its own loop, which alone uses its contents.
+private final class WaitingDelivery: DuplicateMemory.Waiter, @unchecked Sendable {
+    private let push: PendingPush
+    private let candidate: DuplicateCandidate
+    private let record: DeliveryRecord
+    private let loop: EventLoop
+
+    init(
+        _ push: PendingPush, _ candidate: DuplicateCandidate, _ record: DeliveryRecord, owner: ObjectIdentifier,
+        loop: EventLoop
+    ) {
+        (self.push, self.candidate, self.record, self.loop) = (push, candidate, record, loop)
+        super.init(owner: owner)
+    }
+
+    override func firstEnded(_ end: DuplicateMemory.FirstEnd?) {
+        if loop.isOnLoop { loop.later { self.resume(end) } } else { loop.post { self.resume(end) } }
+    }
+
+    private func resume(_ end: DuplicateMemory.FirstEnd?) {
+        record.pipeline.firstEnded(end, push, candidate, record)
+    }
+}

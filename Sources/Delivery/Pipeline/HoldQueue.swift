@@ -1,0 +1,40 @@
+import EventLoop
+
+/// The held requests of a lane that the pace does not let move yet, with the timer of the next moves.
+///
+/// Loop-bound.
+final class HoldQueue {
+    private let loop: EventLoop
+    private var requests: HeldRequests
+    private var timer: TimerToken?
+
+    init(loop: EventLoop, laneCount: Int) {
+        self.loop = loop
+        requests = HeldRequests(pace: HoldPace(laneCount: laneCount))
+    }
+
+    /// Returns whether a held request may move at once; else it is to be added.
+    func admit(isSuspended: Bool) -> Bool { !isSuspended && requests.admit(loop.now.monotonic) }
+
+    func add(_ held: HeldRequests.Held) { requests.add(held) }
+
+    func takeDue() -> HeldRequests.Held? { requests.takeDue(loop.now.monotonic) }
+
+    func takeFirst() -> HeldRequests.Held? { requests.takeFirst() }
+
+    /// Has the pipeline move requests when the next are due.
+    func schedule(for pipeline: DeliveryPipeline, isSuspended: Bool) {
+        guard timer == nil, !isSuspended, let time = requests.nextMove else { return }
+        timer = loop.schedule(at: time) { [self] in
+            timer = nil
+            pipeline.heldRequestsDue()
+        }
+    }
+
+    /// Whether requests wait for their pace.
+    var isWaiting: Bool { requests.nextMove != nil }
+
+    func cancelTimer() {
+        if let timer = timer.take() { loop.cancel(timer) }
+    }
+}

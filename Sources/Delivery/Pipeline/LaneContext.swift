@@ -1,0 +1,17 @@
+import APNS
+import EventLoop
+import Telemetry
+
+/// What the components of a lane are made from.
+struct LaneContext {
+    let loop: EventLoop
+    let configuration: LaneConfiguration
+    let connectors: Lane.Connectors
+    /// The sources of provider tokens; a pool without one signs its own.
+    let tokens: [Credential.Name: TokenSupply]
+    let counters: LaneCounters
+    let duplicates: DuplicateMemory
+    let log: Log
+    let onSpans: (@Sendable (SpanBuffer) -> Void)?
+    let onStateChange: @Sendable (LaneState) -> Void
+}

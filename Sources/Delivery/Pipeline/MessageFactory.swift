@@ -1,0 +1,55 @@
+import AMQP
+
+/// Makes the messages of a settlement, each when its turn in the plan comes.
+struct MessageFactory {
+    let names: TopologyNames
+    let apps: AppDirectory
+    private let worker: String
+    private let publisher: Publisher
+
+    init(_ configuration: LaneConfiguration, publisher: Publisher) {
+        (names, apps, worker) = (configuration.names, configuration.apps, configuration.worker)
+        self.publisher = publisher
+    }
+
+    /// Returns the first message of the plan, which is not empty. The same settlement makes the same message.
+    func next(of settlement: borrowing Settlement, _ record: DeliveryRecord) -> OutgoingMessage {
+        switch (settlement.plan.first, settlement.verdict) {
+        case (.result, .conclude(let finalOutcome)): result(finalOutcome, record)
+        case (.deadLetter, .conclude(let finalOutcome)): deadLetter(finalOutcome, record)
+        case (.wait, .wait(let wait)): self.wait(wait, record)
+        case (.quarantine, .quarantine(let waitID)): quarantine(waitID, record)
+        default: preconditionFailure("the plan does not fit its verdict")
+        }
+    }
+
+    private func result(_ finalOutcome: FinalOutcome, _ record: DeliveryRecord) -> OutgoingMessage {
+        ResultMessage.make(
+            for: record, finalOutcome, apps, finishedAtMilliseconds: record.endedAtMilliseconds,
+            exchange: names.resultsExchange)
+    }
+
+    private func deadLetter(_ finalOutcome: FinalOutcome, _ record: DeliveryRecord) -> OutgoingMessage {
+        guard let reason = finalOutcome.deadLetter else { preconditionFailure("the plan does not fit its verdict") }
+        return DeadLetterMessage.make(
+            for: record, finalOutcome, because: reason, apps, failedAtMilliseconds: record.endedAtMilliseconds,
+            exchange: names.deadExchange, worker: identity)
+    }
+
+    private func wait(_ wait: Wait, _ record: DeliveryRecord) -> OutgoingMessage {
+        // The delays of the sibling queues differ a little, so that a burst does not come back as a burst.
+        let sibling = Int(wait.attempts.waitID % UInt32(WaitDelay.siblings))
+        return WaitMessage.make(
+            for: record, wait, sibling: sibling, failedAtMilliseconds: record.endedAtMilliseconds, names: names,
+            worker: identity)
+    }
+
+    private func quarantine(_ waitID: UInt32, _ record: DeliveryRecord) -> OutgoingMessage {
+        QuarantineMessage.make(
+            for: record, waitID: waitID, movedAtMilliseconds: record.endedAtMilliseconds, names: names,
+            worker: identity)
+    }
+
+    /// Name and AMQP user of the worker.
+    private var identity: WorkerIdentity { WorkerIdentity(name: worker, user: publisher.userID) }
+}

@@ -1,0 +1,155 @@
+import AMQP
+import APNS
+import EventLoop
+import Telemetry
+
+/// The permits of apps with limits: a request waits for its permit in the lane if that is near, else in a wait queue.
+///
+/// Loop-bound.
+final class PermitScheduler {
+    private let loop: EventLoop
+    private let log: Log
+    private let apps: AppDirectory
+    private let metrics: LaneMetrics
+    private(set) var limits: AppLimits
+    private var queues: PermitQueues
+    /// Whether permits are being granted: a request that ends meanwhile does not grant the next, one call deeper.
+    private var isGranting = false
+    private let timer: DeadlineTimer
+    private var reviewTimer: TimerToken?
+
+    init(_ context: LaneContext, _ metrics: LaneMetrics) {
+        (loop, log, self.metrics) = (context.loop, context.log, metrics)
+        apps = context.configuration.apps
+        limits = context.configuration.limits
+        queues = PermitQueues(appCount: context.configuration.apps.count)
+        timer = DeadlineTimer(on: context.loop)
+    }
+
+    func isLimited(_ app: AppDirectory.Index) -> Bool { limits.apply(to: app) }
+
+    func request(_ push: PendingPush, _ record: DeliveryRecord) {
+        let (pipeline, request) = (record.pipeline, push.request)
+        // A request that is not pushed now for another reason takes no permit.
+        guard !request.push.isExpired(unixSeconds: loop.now.unixSeconds),
+            !pipeline.dispatcher.breakers.isHeld(request.route)
+        else { return pipeline.dispatch(push, record) }
+        let secondsLeft = request.push.retryDeadline.map { max(0, $0 - loop.now.unixSeconds) }
+        let permit = limits.request(
+            request.app, isBack: record.hasWaitedForPermit, secondsLeft: secondsLeft, loop.now.monotonic)
+        logChanges(for: pipeline)
+        apply(permit, push, record)
+    }
+
+    private func apply(_ permit: AppLimit.Permit, _ push: PendingPush, _ record: DeliveryRecord) {
+        let pipeline = record.pipeline
+        switch permit {
+        case .now:
+            var push = push
+            push.permitGrantedAt = loop.now.monotonic
+            pipeline.dispatch(push, record)
+        case .here:
+            metrics.waits(push.request.app, atBroker: false)
+            queues.add(push, record)
+            if pipeline.lifecycle.isLeaving { requeueWaiting(in: pipeline) } else { schedule(for: pipeline) }
+        case .later(let milliseconds):
+            let verdict = pipeline.dispatcher.policy.hold(
+                .appLimit, of: pipeline.subject(push.request, record), permitAfterMilliseconds: milliseconds)
+            if case .wait = verdict { metrics.waits(push.request.app, atBroker: true) }
+            pipeline.conclude(push, by: verdict, record)
+        }
+    }
+
+    /// The push of a request that had a permit has ended, or was not sent.
+    func release(_ app: AppDirectory.Index, grantedAt: MonotonicTime, in pipeline: DeliveryPipeline) {
+        limits.ended(app, begunAt: grantedAt, loop.now.monotonic)
+        guard !isGranting else { return }
+        grant(app, in: pipeline)
+        schedule(for: pipeline)
+    }
+
+    /// Grants the permits that are due.
+    private func grant(_ app: AppDirectory.Index, in pipeline: DeliveryPipeline) {
+        isGranting = true
+        while let permit = limits.nextPermit(app, loop.now.monotonic) {
+            guard let (push, record) = queues.takeFirst(app) else { continue }
+            if pipeline.session.holds(record) { apply(permit, push, record) } else { leave(permit, push, record) }
+        }
+        isGranting = false
+        logChanges(for: pipeline)
+    }
+
+    /// The channel of the delivery was lost while it waited: the broker delivers the request again, perhaps to another
+    /// worker.
+    private func leave(_ permit: AppLimit.Permit, _ push: PendingPush, _ record: DeliveryRecord) {
+        var push = push
+        if case .now = permit { push.permitGrantedAt = loop.now.monotonic }
+        record.pipeline.conclude(push, by: .requeue, record)
+    }
+
+    private func schedule(for pipeline: DeliveryPipeline) {
+        guard let time = limits.nextPermitTime else { return }
+        timer.arm(at: time, for: pipeline) { $0.permits.grantDue(in: $0) }
+    }
+
+    private func grantDue(in pipeline: DeliveryPipeline) {
+        for app in limits.appsWaiting { grant(app, in: pipeline) }
+        schedule(for: pipeline)
+    }
+
+    /// Returns all waiting requests to the broker.
+    func requeueWaiting(in pipeline: DeliveryPipeline) {
+        let apps = limits.appsWaiting
+        limits.forgetWaiting()
+        for app in apps {
+            while let (push, record) = queues.takeFirst(app) { pipeline.conclude(push, by: .requeue, record) }
+        }
+        timer.cancel()
+        if let timer = reviewTimer.take() { loop.cancel(timer) }
+    }
+
+    /// Logs which apps are limited now, and which no longer.
+    private func logChanges(for pipeline: DeliveryPipeline) {
+        guard !limits.changes.isEmpty else { return }
+        let changes = limits.changes
+        limits.changes = []
+        for change in changes {
+            switch change {
+            case .began(let app): log.info(.appLimited, [.app: .string(apps[app].bundleID)])
+            case .ended(let app, let length):
+                log.info(
+                    .appUnlimited,
+                    [.app: .string(apps[app].bundleID), .durationMilliseconds: .milliseconds(length)])
+            }
+        }
+        scheduleReview(for: pipeline)
+    }
+
+    private func scheduleReview(for pipeline: DeliveryPipeline) {
+        guard reviewTimer == nil, !limits.appsLimited.isEmpty, !pipeline.lifecycle.isDraining else { return }
+        reviewTimer = loop.schedule(after: .seconds(AppLimit.quietSecondsMin)) { [self] in
+            reviewTimer = nil
+            limits.review(loop.now.monotonic)
+            logChanges(for: pipeline)
+            scheduleReview(for: pipeline)
+        }
+    }
+
+    var limitedApps: [LaneStatus.LimitedApp] {
+        limits.appsLimited.compactMap { app in
+            guard let limit = limits[app], let since = limit.limitedSince else { return nil }
+            let now = loop.now.monotonic
+            return LaneStatus.LimitedApp(
+                bundleID: apps[app].bundleID, inFlight: limit.inFlight, waiting: limit.waitingCount,
+                secondsLimited: Int(since.duration(to: now).components.seconds),
+                secondsBehind: Int(limit.backlog(now).components.seconds))
+        }
+    }
+}
+
+extension DeliveryRecord {
+    /// Whether it comes from a wait that was planned by its app's limits.
+    fileprivate var hasWaitedForPermit: Bool {
+        delivery.properties.header(MessageHeaderName.reasonCode)?.stringValue == Wait.heldCode(.appLimit)
+    }
+}

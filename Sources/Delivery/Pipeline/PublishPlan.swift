@@ -1,0 +1,18 @@
+/// The messages that a settlement still has to publish. The order of the bits is the order of the publishes.
+///
+/// An acknowledgement follows the empty plan.
+struct PublishPlan: OptionSet {
+    let rawValue: UInt8
+
+    static let deadLetter = PublishPlan(rawValue: 1 << 0)
+    static let result = PublishPlan(rawValue: 1 << 1)
+    /// The request again, for a wait queue.
+    static let wait = PublishPlan(rawValue: 1 << 2)
+    /// The request again, for the quarantine.
+    static let quarantine = PublishPlan(rawValue: 1 << 3)
+
+    /// The next publish; empty if none is left.
+    var first: PublishPlan { PublishPlan(rawValue: rawValue & (0 &- rawValue)) }
+
+    mutating func removeFirst() { self = PublishPlan(rawValue: rawValue & (rawValue &- 1)) }
+}

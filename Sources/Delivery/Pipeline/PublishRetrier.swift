@@ -1,0 +1,137 @@
+import AMQP
+import EventLoop
+import Telemetry
+
+/// Publishes messages again that the broker did not confirm. A duplicate of a message whose confirm was lost has the same
+/// message id.
+///
+/// If that takes long, because a queue is missing or full or the broker is away, the lane stops consuming: it could not
+/// publish the outcomes of its deliveries.
+///
+/// Loop-bound.
+final class PublishRetrier {
+    private let loop: EventLoop
+    private let log: Log
+    private let counters: LaneCounters
+    private let completeRemedy: @Sendable (String) -> String
+    private(set) var flow = PublishFlow.flowing
+    private var outage = Outage()
+    /// By number: the records whose next publish is scheduled.
+    private var paused: [Int: DeliveryRecord] = [:]
+    private var pausesBegun = 0
+
+    init(_ context: LaneContext, _ metrics: LaneMetrics) {
+        (loop, log, counters) = (context.loop, context.log, metrics.counters)
+        completeRemedy = context.configuration.completeRemedy
+    }
+
+    func park(_ record: DeliveryRecord) { flow.park(record) }
+
+    func takeParked() -> [DeliveryRecord] { flow.takeParked() }
+
+    /// Schedules the next publish, unless the message can never be published or the lane has ended.
+    func retry(_ settlement: consuming Settlement, after outcome: PublishOutcome, _ record: DeliveryRecord) {
+        let pipeline = record.pipeline
+        let retry = settlement.retry ?? PublishRetry(pipeline.messages.next(of: settlement, record))
+        settlement.retry = retry
+        if pipeline.lifecycle == .ended { return abandon(settlement, record) }
+        if case .refused(let refusal) = outcome {
+            if retry.removeOptionalParts(for: refusal) { return publish(settlement, record) }
+            logImpossible(retry.message, refusal)
+            finish(&settlement, in: pipeline)
+            return pipeline.publishFailed(settlement, record)
+        }
+        let delay = retry.next(after: outcome)
+        counters.publishRepeats.add()
+        if retry.isStuck { stick(retry, outcome, pipeline) }
+        pause(settlement, for: delay, record)
+    }
+
+    private func pause(_ settlement: consuming Settlement, for delay: Duration, _ record: DeliveryRecord) {
+        pausesBegun += 1
+        let number = pausesBegun
+        let timer = loop.schedule(after: delay) { [self] in resume(number) }
+        settlement.retry?.pause = (number, timer)
+        record.stage = .publishing(settlement)
+        paused[number] = record
+    }
+
+    private func resume(_ number: Int) {
+        guard let record = paused.removeValue(forKey: number), case .publishing(let settlement) = record.takeStage()
+        else { return }
+        if record.pipeline.lifecycle == .ended { return abandon(settlement, record) }
+        publish(settlement, record)
+    }
+
+    private func publish(_ settlement: consuming Settlement, _ record: DeliveryRecord) {
+        guard let message = settlement.retry?.message else { return }
+        settlement.publishedAt = loop.now.monotonic
+        record.pipeline.publish(message, settlement, record)
+    }
+
+    /// Ends all pauses: what is not published yet goes back to the broker. For a lane that has ended.
+    func end() {
+        for number in paused.keys.sorted() {
+            if case .publishing(let settlement)? = paused[number]?.stage, let timer = settlement.retry?.pause?.timer {
+                loop.cancel(timer)
+            }
+            resume(number)
+        }
+    }
+
+    private func abandon(_ settlement: consuming Settlement, _ record: DeliveryRecord) {
+        finish(&settlement, in: record.pipeline)
+        record.pipeline.abandon(record, settlement.key)
+    }
+
+    /// The message of the settlement is confirmed or given up.
+    func finish(_ settlement: inout Settlement, in pipeline: DeliveryPipeline) {
+        guard let retry = settlement.retry.take(), retry.isStuck, let parked = flow.unstick() else { return }
+        pipeline.updateDemand()
+        for record in parked { pipeline.deliver(record) }
+        guard let length = outage.ends(loop.now.monotonic), pipeline.lifecycle != .ended else { return }
+        log.info(.publishResumed, [.durationMilliseconds: .milliseconds(length)])
+    }
+
+    private func stick(_ retry: PublishRetry, _ outcome: PublishOutcome, _ pipeline: DeliveryPipeline) {
+        if retry.repeats == PublishRetry.repeatsMax + 1, flow.stick(failure(retry.message, outcome)) {
+            pipeline.updateDemand()
+        }
+        logStuck(retry.message, outcome)
+    }
+
+    private func failure(_ message: OutgoingMessage, _ outcome: PublishOutcome) -> String {
+        completeRemedy("\(message.destination): \(outcome.advice)")
+    }
+
+    private func logStuck(_ message: OutgoingMessage, _ outcome: PublishOutcome) {
+        guard outage.lasts(loop.now.monotonic) != nil else { return }
+        log.warning(
+            .publishStuck,
+            [
+                .error: .string(failure(message, outcome)),
+                .publishRepeats: .integer(counters.publishRepeats.value),
+            ])
+    }
+
+    private func logImpossible(_ message: OutgoingMessage, _ refusal: PublishRefusal) {
+        log.error(
+            .publishImpossible,
+            [.amqpExchange: .string(message.exchange), .error: .string(refusal.rawValue)])
+    }
+}
+
+extension PublishOutcome {
+    /// For operators.
+    var advice: String {
+        switch self {
+        case .confirmed: "confirmed"
+        case .returned(_, let text):
+            "no queue takes what is published there (\(text)): run: martlet topology apply"
+        case .nacked:
+            "a queue is full, or refuses it: have it read, or raise its limit (rabbitmqctl list_policies)"
+        case .unknown(let error), .notSent(let error): error.advice
+        case .refused(let refusal): refusal.rawValue
+        }
+    }
+}

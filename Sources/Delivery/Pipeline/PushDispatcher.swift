@@ -1,0 +1,97 @@
+import APNS
+import EventLoop
+
+/// Sends pushes over the connection pools, as far as the breakers of their routes admit them.
+///
+/// Loop-bound.
+final class PushDispatcher {
+    private let loop: EventLoop
+    /// As the apps number them.
+    let pools: [APNSPool]
+    let policy: OutcomePolicy
+    let holds: HoldQueue
+    var breakers: BreakerSet
+    private let apps: AppDirectory
+    /// By consumer: the priority of the pushes of its deliveries.
+    private let priorities: [Int]
+
+    init(_ context: LaneContext) {
+        let configuration = context.configuration
+        loop = context.loop
+        pools = zip(configuration.pools, context.connectors.apns).map { pool, connector in
+            APNSPool(
+                loop: context.loop, connector: connector, configuration: pool,
+                tokens: context.tokens[pool.credential.name],
+                metrics: context.counters.metrics(of: pool.credential.name, pool.environment), log: context.log)
+        }
+        policy = OutcomePolicy(schedule: configuration.schedule, resendsUnknown: configuration.resendsUnknown)
+        holds = HoldQueue(loop: context.loop, laneCount: configuration.laneCount)
+        breakers = BreakerSet(endpointOfPool: configuration.endpointOfPool)
+        apps = configuration.apps
+        priorities = configuration.priorities
+    }
+
+    func admit(_ route: Route) -> BreakerSet.Admission { breakers.admit(route, loop.now.monotonic) }
+
+    func send(_ push: PendingPush, _ admission: AdmittedPush, _ record: DeliveryRecord) {
+        record.stage = .pushing(
+            InFlightPush(pending: push, admission: admission, sentAtMilliseconds: loop.now.unixMilliseconds))
+        pools[admission.route.pool].send(
+            push.request.push, priority: priorities[record.source],
+            onFreshConnection: admission.needsFreshConnection, timing: record.trace?.push, record)
+    }
+
+    /// Returns what the outcome means for the request.
+    func record(_ outcome: PushOutcome, _ push: InFlightPush) -> BreakerSet.Consequence {
+        breakers.record(
+            outcome, of: push.pending.request.push.id, push.admission, loop.now.monotonic, random: loop.nextRandom())
+    }
+
+    /// Sends no more pushes. Pushes in flight end as ever.
+    func stopAccepting() {
+        for pool in pools { pool.stopAccepting() }
+    }
+
+    func close() {
+        for pool in pools { pool.close() }
+    }
+}
+
+/// For operators.
+extension PushDispatcher {
+    func pools(in scope: BreakerScope) -> [Int] {
+        switch scope {
+        case .endpoint(let endpoint): pools.indices.filter { breakers.endpoint(ofPool: $0) == endpoint }
+        case .credential(let pool): [pool]
+        case .topic(let route): [route.pool]
+        }
+    }
+
+    func name(of scope: BreakerScope) -> String {
+        guard let pool = pools(in: scope).first.map({ pools[$0].configuration }) else { return "" }
+        return switch scope {
+        case .endpoint: pool.authority
+        case .credential: "\(pool.authority) \(pool.credential)"
+        case .topic(let route): "\(pool.authority) \(pool.credential) topic \(apps.topic(of: route))"
+        }
+    }
+
+    /// The apps of a scope, the first ten by name.
+    func appsAffected(by scope: BreakerScope) -> String {
+        let namesMax = 10
+        let names = apps.bundleIDs(servedBy: pools(in: scope))
+        if case .topic(let route) = scope { return apps.topic(of: route) }
+        let rest = names.count > namesMax ? " and \(names.count - namesMax) more" : ""
+        return names.prefix(namesMax).joined(separator: " ") + rest
+    }
+
+    func scopes(of scope: PauseScope) -> [BreakerScope] {
+        switch scope {
+        case .everything: []
+        case .key, .certificate:
+            pools.indices.filter { scope.means(pools[$0].configuration.credential.name) }
+                .map { .credential(pool: $0) }
+        case .topic(let topic): apps.routes(of: topic).map { .topic($0) }
+        }
+    }
+}

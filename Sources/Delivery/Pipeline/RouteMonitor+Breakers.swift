@@ -1,0 +1,75 @@
+import APNS
+import APNSProtocol
+import EventLoop
+import Telemetry
+
+extension RouteMonitor {
+    /// After connecting has failed for so long, no connection is expected soon.
+    private static let unreachableSecondsMax = 3
+
+    func updateBreakers(_ pool: Int, _ event: PoolEvent) {
+        let now = loop.now.monotonic
+        switch event {
+        case .connected:
+            dispatcher.breakers.connected(pool)
+        case .certificateRefused(let refusal):
+            dispatcher.breakers.refused(pool, HoldReason(refusal), now)
+            dispatcher.pools[pool].stopProbing()
+        case .cannotConnect(let error, _, let since) where isLasting(error, since):
+            let endpoint = dispatcher.breakers.endpoint(ofPool: pool)
+            dispatcher.breakers.cannotConnect(pool, isAlone: isConnected(to: endpoint), HoldReason(error), now)
+            // Also if answers had opened the breaker before: no other event would open a connection.
+            dispatcher.pools[pool].probe()
+        case .endedUnanswered(let error, let connections) where connections >= EndpointEvidence.endedConnectionsMin:
+            // Not if the credential works on another connection.
+            if !dispatcher.pools[pool].hasProvedItself {
+                dispatcher.breakers.endedUnanswered(pool, HoldReason(endedUnanswered: error), now)
+            }
+        case .cannotConnect, .lost, .endedUnanswered:
+            break
+        }
+        applyBreakerChanges()
+    }
+
+    private func isLasting(_ error: TransportError, _ since: MonotonicTime) -> Bool {
+        error.code == .certificate || since.duration(to: loop.now.monotonic) >= .seconds(Self.unreachableSecondsMax)
+    }
+
+    /// Carries out and logs the changes of the breakers.
+    func applyBreakerChanges() {
+        guard !dispatcher.breakers.changes.isEmpty else { return }
+        let changes = dispatcher.breakers.changes
+        dispatcher.breakers.changes = []
+        for change in changes {
+            switch change {
+            case .opened(let scope, let reason): opened(scope, reason)
+            case .probing(let scope): log.info(.breakerProbing, [.route: .string(dispatcher.name(of: scope))])
+            case .closed(let scope, let opening): closed(scope, opening)
+            }
+        }
+    }
+
+    private func opened(_ scope: BreakerScope, _ reason: HoldReason) {
+        log.warning(
+            .breakerOpened,
+            [
+                .route: .string(dispatcher.name(of: scope)), .apnsReason: .string(reason.code),
+                .error: .string(reason.sentence), .apps: .string(dispatcher.appsAffected(by: scope)),
+            ])
+        // Waiting pushes are held like new ones. A pool has pushes of other topics as well.
+        if case .topic = scope { return }
+        for pool in dispatcher.pools(in: scope) { dispatcher.pools[pool].giveBackWaiting() }
+    }
+
+    private func closed(_ scope: BreakerScope, _ opening: Breaker.Opening) {
+        // A lane that looks for an endpoint goes on to connect.
+        if isAvailable { stopProbing(dispatcher.pools(in: scope)) }
+        log.info(
+            .breakerClosed,
+            [
+                .route: .string(dispatcher.name(of: scope)), .apnsReason: .string(opening.cause.code),
+                .apps: .string(dispatcher.appsAffected(by: scope)),
+                .durationMilliseconds: .milliseconds(opening.since.duration(to: loop.now.monotonic)),
+            ])
+    }
+}
