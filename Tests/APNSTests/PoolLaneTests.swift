@@ -285,7 +285,7 @@ import Testing
         rig.send(1, priority: 2)
         rig.send(1, onFreshConnection: true)
         rig.pass(.seconds(1))
-        rig.withPool { $0.giveBackWaiting() }
+        rig.withPool { $0.failWaiting() }
         #expect(rig.runUntilEnded(5))
         #expect(rig.outcomes.values.allSatisfy { $0 == .notSent(.noConnection) })
         try rig.loop.enter { try rig.apns.start() }

@@ -337,10 +337,10 @@ import Testing
         _ = end(&machine, &now, [.cutOff])
         #expect(open(&machine, &now) == 0)
         #expect(machine.settingsCame(0, streamsMax: nil) == true)
-        #expect(machine[0]?.gate.free() == 1 && !machine.hasProvedItself)
+        #expect(machine[0]?.gate.free() == 1 && !machine.isAuthenticated)
         machine.streamBegan(0, now)
         machine.streamEnded(0, .authenticated, now)
-        #expect(machine[0]?.gate.free() == 100 && machine.hasProvedItself)
+        #expect(machine[0]?.gate.free() == 100 && machine.isAuthenticated)
     }
 
     @Test func nothingIsSaidWhileAnotherStands() {

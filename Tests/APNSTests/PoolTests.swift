@@ -321,7 +321,7 @@ import Testing
         #expect(rig.apns.connections.dropFirst(2).allSatisfy { $0.requests.count <= 1 })
         rig.apns.onRequest = { connection, stream in connection.accept(stream) }
         #expect(rig.runUntilEnded(300))
-        #expect(rig.withPool { $0.hasProvedItself })
+        #expect(rig.withPool { $0.isAuthenticated })
         rig.loop.enter { rig.apns.connections.last?.server.abort() }
         rig.pass(.seconds(1))
         #expect(rig.events.last == .lost(isIdle: true) && counts.count == 4, "an idle connection may end")

@@ -82,7 +82,7 @@ import Testing
         #expect(outcomes.allSatisfy { $0 == .notSent(.malformed) })
     }
 
-    enum Ending: CaseIterable { case stopAccepting, giveBackWaiting, close }
+    enum Ending: CaseIterable { case stopAccepting, failWaiting, close }
 
     /// Those that wait for the first connection, and those that are pushed when they are told.
     @Test(arguments: Ending.allCases) func whoIsGivenBackMayPush(ending: Ending) throws {
@@ -93,13 +93,13 @@ import Testing
                 repeater.call { pool in
                     switch ending {
                     case .stopAccepting: pool.stopAccepting()
-                    case .giveBackWaiting: pool.giveBackWaiting()
+                    case .failWaiting: pool.failWaiting()
                     case .close: pool.close()
                     }
                 }
             })
         let isGivenBack = outcomes.map { if case .notSent = $0 { true } else { false } }
-        #expect(isGivenBack.count { $0 } == (ending == .giveBackWaiting ? 10 : Self.count))
+        #expect(isGivenBack.count { $0 } == (ending == .failWaiting ? 10 : Self.count))
     }
 
     @Test func aReceiverIsHeldUntilItIsToldAndNoLonger() throws {

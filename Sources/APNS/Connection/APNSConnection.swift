@@ -7,7 +7,7 @@ import Telemetry
 /// gone silent. The pool hears what becomes of a push.
 final class APNSConnection: HTTP2ClientDelegate {
     /// A push that was sent; kept by the slot of its stream.
-    private struct Flight {
+    private struct OpenStream {
         var stream: HTTP2Stream
         /// nil once its outcome is known; the stream may live on for a moment.
         var push: Push?
@@ -50,7 +50,7 @@ final class APNSConnection: HTTP2ClientDelegate {
     private var headers: RequestHeaders
     private var tokenUse: TokenUse
     private var token: ProviderToken?
-    private var flights: [Flight?] = []
+    private var openStreams: [OpenStream?] = []
     private var deadlines = DeadlineList()
     private var lastActivity: MonotonicTime
     /// Whether it drains by our own will.
@@ -116,8 +116,8 @@ final class APNSConnection: HTTP2ClientDelegate {
             drain()
             return false
         }
-        while flights.count <= stream.slot { flights.append(nil) }
-        flights[stream.slot] = Flight(
+        while openStreams.count <= stream.slot { openStreams.append(nil) }
+        openStreams[stream.slot] = OpenStream(
             stream: stream, push: push, tokenGeneration: token?.generation ?? 0, sentAt: now.monotonic)
         let timeout = configuration.timeout(of: push.request, now)
         deadlines.add(slot: stream.slot, deadline: now.monotonic.adding(seconds: timeout))
@@ -140,7 +140,7 @@ final class APNSConnection: HTTP2ClientDelegate {
         guard let pool, let member = pool.machine[slot], member.gate.isServing else { return }
         isLeaving = true
         pool.left(self)
-        guard member.hasStood else { return client.abort() }
+        guard member.hasConnected else { return client.abort() }
         // Nobody hurries us: each request has its own time.
         waitForLastAnswers(max(configuration.drainGraceSeconds, configuration.requestTimeoutSeconds))
         goAwayIfDone()
@@ -201,26 +201,26 @@ final class APNSConnection: HTTP2ClientDelegate {
 
     /// No answer in time: resets the stream and ends its push, which APNs may have processed if the whole request left.
     private func timedOut(_ slot: Int) {
-        guard let flight = flights[slot], let push = flight.push else { return }
+        guard let open = openStreams[slot], let push = open.push else { return }
         defer { checkLife() }
         // A status that has come is an answer; only its end is missing.
-        guard flight.status < 200 else { return client.reset(flight.stream, .cancel) }
-        switch client.progress(of: flight.stream) {
+        guard open.status < 200 else { return client.reset(open.stream, .cancel) }
+        switch client.progress(of: open.stream) {
         case .buffered:
             // It may still leave. The PING leaves behind it: at the next deadline it has left, or the connection ends.
             deadlines.add(slot: slot, deadline: loop.now.monotonic + .seconds(configuration.pingTimeoutSeconds))
         case .incomplete:
-            abandon(flight, slot)
+            abandon(open, slot)
             pool?.notWritten(push, by: self)
         case .written, nil:
-            abandon(flight, slot)
+            abandon(open, slot)
             pool?.outcomeUnknown(push, .timedOut, by: self)
         }
     }
 
-    private func abandon(_ flight: Flight, _ slot: Int) {
-        flights[slot]?.push = nil
-        client.reset(flight.stream, .cancel)
+    private func abandon(_ open: OpenStream, _ slot: Int) {
+        openStreams[slot]?.push = nil
+        client.reset(open.stream, .cancel)
     }
 
     private func watchIdleness() {
@@ -266,16 +266,16 @@ final class APNSConnection: HTTP2ClientDelegate {
 
     /// While nghttp2 reads the header block, what its end needs is fetched.
     override func headersBegan(_ stream: HTTP2Stream) {
-        flights[stream.slot]?.push?.prefetch()
+        openStreams[stream.slot]?.push?.prefetch()
     }
 
     override func responseStatus(_ stream: HTTP2Stream, _ status: Int) {
-        flights[stream.slot]?.status = status
+        openStreams[stream.slot]?.status = status
     }
 
     override func responseHeader(_ stream: HTTP2Stream, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         if name.equals(HeaderName.apnsID) {
-            flights[stream.slot]?.hasID = true
+            openStreams[stream.slot]?.hasID = true
         } else if name.equals(HeaderName.apnsUniqueID) {
             details(of: stream)?.uniqueID = String(decoding: value.prefix(Self.idBytesMax), as: UTF8.self)
         } else if name.equals(HeaderName.apnsRequestID) {
@@ -294,18 +294,18 @@ final class APNSConnection: HTTP2ClientDelegate {
     }
 
     private func details(of stream: HTTP2Stream) -> Details? {
-        if flights[stream.slot]?.details == nil { flights[stream.slot]?.details = Details() }
-        return flights[stream.slot]?.details
+        if openStreams[stream.slot]?.details == nil { openStreams[stream.slot]?.details = Details() }
+        return openStreams[stream.slot]?.details
     }
 
     override func streamEnded(_ stream: HTTP2Stream, _ end: StreamEnd) {
         // Taken out, not copied: a copy would count the references of the whole request.
-        guard let flight = flights[stream.slot].take() else { return }
+        guard let open = openStreams[stream.slot].take() else { return }
         deadlines.remove(slot: stream.slot)
-        let hasStatus = flight.status >= 200
+        let hasStatus = open.status >= 200
         if hasStatus { lastActivity = loop.now.monotonic }
-        pool?.streamEnded(self, hasStatus ? StreamGate.end(status: flight.status) : gateEnd(withoutAnswer: end))
-        finish(flight, end, hasStatus)
+        pool?.streamEnded(self, hasStatus ? StreamGate.end(status: open.status) : gateEnd(withoutAnswer: end))
+        finish(open, end, hasStatus)
         goAwayIfDone()
         pool?.streamIsFree()
     }
@@ -324,22 +324,22 @@ final class APNSConnection: HTTP2ClientDelegate {
 
     /// A status that has come is an answer, even when the rest of it was cut off, unless the reason decides what
     /// follows: a refusal without it is asked for again, which sends nothing twice.
-    private func finish(_ flight: Flight, _ end: StreamEnd, _ hasStatus: Bool) {
-        guard let push = flight.push, let pool else {
+    private func finish(_ open: OpenStream, _ end: StreamEnd, _ hasStatus: Bool) {
+        guard let push = open.push, let pool else {
             self.pool?.answeredTooLate()
             return
         }
-        if end != .complete, (400..<429).contains(flight.status) {
+        if end != .complete, (400..<429).contains(open.status) {
             return pool.refusedUnprocessed(push, by: self)
         }
         guard !hasStatus else {
-            if flight.status == 200, flight.details == nil, !push.request.isAboutChannels {
+            if open.status == 200, open.details == nil, !push.request.isAboutChannels {
                 serverErrors = 0
-                return pool.accepted(push, accepted, sentAt: flight.sentAt, by: self)
+                return pool.accepted(push, accepted, sentAt: open.sentAt, by: self)
             }
-            let answer = answer(to: push.request, flight, pool)
+            let answer = answer(to: push.request, open, pool)
             pool.answered(
-                push, answer, tokenGeneration: flight.tokenGeneration, sentAt: flight.sentAt, by: self)
+                push, answer, tokenGeneration: open.tokenGeneration, sentAt: open.sentAt, by: self)
             return count(answer)
         }
         switch end {
@@ -350,18 +350,18 @@ final class APNSConnection: HTTP2ClientDelegate {
         }
     }
 
-    private func answer(to request: APNSRequest, _ flight: Flight, _ pool: APNSPool) -> PushAnswer {
-        let details = flight.details
+    private func answer(to request: APNSRequest, _ open: OpenStream, _ pool: APNSPool) -> PushAnswer {
+        let details = open.details
         var answer = PushAnswer(
-            status: flight.status, isFromAPNS: flight.status == 200, connection: number,
+            status: open.status, isFromAPNS: open.status == 200, connection: number,
             apnsUniqueID: details?.uniqueID, apnsRequestID: details?.requestID,
             retryAfterSeconds: details?.retryAfterSeconds)
-        if request.isAboutChannels, 200..<300 ~= flight.status {
+        if request.isAboutChannels, 200..<300 ~= open.status {
             answer.isFromAPNS = true
             answer.channel = ChannelAnswer(channelID: details?.channelID, body: details?.body ?? [])
             return answer
         }
-        answer.isFromAPNS = answer.isFromAPNS || Self.isOfAPNSWithoutReason(flight)
+        answer.isFromAPNS = answer.isFromAPNS || Self.isOfAPNSWithoutReason(open)
         guard let body = details?.body, !body.isEmpty else { return answer }
         let contents = body.withUnsafeBytes { pool.answers.read($0) }
         answer.reason = contents.reason
@@ -372,10 +372,10 @@ final class APNSConnection: HTTP2ClientDelegate {
 
     /// Where that condemns nothing but the message: a device that is gone, a request that is wrong. A 403 without its
     /// JSON may be a proxy's.
-    private static func isOfAPNSWithoutReason(_ flight: Flight) -> Bool {
-        guard flight.hasID else { return false }
-        let first = flight.details?.body.first
-        return flight.status == 410 && first == nil || flight.status == 400 && first == UInt8(ascii: "{")
+    private static func isOfAPNSWithoutReason(_ open: OpenStream) -> Bool {
+        guard open.hasID else { return false }
+        let first = open.details?.body.first
+        return open.status == 410 && first == nil || open.status == 400 && first == UInt8(ascii: "{")
     }
 
     private func after(_ seconds: Int64, _ action: @escaping (APNSConnection) -> Void) -> TimerToken {

@@ -17,6 +17,6 @@ public final class ConnectFailure: PoolHandler {
     public override func received(_ event: PoolEvent) {
         guard case .cannotConnect(let error, _, _) = event else { return }
         self.error = error
-        pool?.giveBackWaiting()
+        pool?.failWaiting()
     }
 }

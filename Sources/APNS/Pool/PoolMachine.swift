@@ -187,7 +187,7 @@ struct PoolMachine: Sendable {
                 hasReserved = true
                 continue
             }
-            isOneStanding = isOneStanding || member.hasStood
+            isOneStanding = isOneStanding || member.hasConnected
             guard member.gate.phase != .open else { continue }
             guard let since = member.unansweredSince else {
                 isOneComing = true
@@ -227,10 +227,10 @@ struct PoolMachine: Sendable {
     }
 
     /// Whether a connection stands that takes pushes.
-    var isConnected: Bool { members.contains { $0?.gate.isServing == true && $0?.hasStood == true } }
+    var isConnected: Bool { members.contains { $0?.gate.isServing == true && $0?.hasConnected == true } }
 
     /// Whether a connection takes pushes on which APNs has taken the token or the certificate.
-    var hasProvedItself: Bool { members.contains { $0?.gate.isServing == true && $0?.hasProvedItself == true } }
+    var isAuthenticated: Bool { members.contains { $0?.gate.isServing == true && $0?.isAuthenticated == true } }
 
     /// Whether the connection stands now, and did not before.
     mutating func settingsCame(_ slot: Int, streamsMax: Int?) -> Bool {
@@ -250,7 +250,7 @@ struct PoolMachine: Sendable {
 
     /// nil unless the connection was the last that stood and took pushes.
     private func loss(with member: PoolMember) -> PoolEvent? {
-        guard isAccepting, member.hasStood, member.gate.phase != .draining, !isConnected else { return nil }
+        guard isAccepting, member.hasConnected, member.gate.phase != .draining, !isConnected else { return nil }
         return .lost(isIdle: member.isIdle)
     }
 
@@ -265,7 +265,7 @@ struct PoolMachine: Sendable {
     ) -> PoolEvent? {
         guard let member = members[slot] else { return nil }
         members[slot] = nil
-        if !member.hasProvedItself, !member.isRetired {
+        if !member.isAuthenticated, !member.isRetired {
             reconnect.failed(now, begunAt: member.begunAt, random: random())
         }
         guard isAccepting, !member.wasLeft else { return nil }
@@ -273,7 +273,7 @@ struct PoolMachine: Sendable {
             unansweredEnds += 1
             return .endedUnanswered(error, connections: unansweredEnds)
         }
-        guard !member.hasStood else { return loss(with: member) }
+        guard !member.hasConnected else { return loss(with: member) }
         guard error.code != .certificateRefused else {
             // Who refuses is there.
             (failures, failingSince) = (0, nil)

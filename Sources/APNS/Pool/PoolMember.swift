@@ -16,9 +16,9 @@ struct PoolMember: Sendable {
     /// The pool wanted all connections of its time replaced.
     var isRetired = false
     /// APNs' SETTINGS came once.
-    private(set) var hasStood = false
+    private(set) var hasConnected = false
     /// APNs has taken our provider token or certificate on it.
-    private(set) var hasProvedItself = false
+    private(set) var isAuthenticated = false
     /// An answer has come on it.
     private(set) var isAnswered = false
     /// It ended while a push was in flight.
@@ -60,8 +60,8 @@ struct PoolMember: Sendable {
         switch gate.phase {
         case .open:
             unansweredSince = nil
-            guard !hasProvedItself, end == .authenticated else { return .none }
-            hasProvedItself = true
+            guard !isAuthenticated, end == .authenticated else { return .none }
+            isAuthenticated = true
             return .provedItself
         case .probing:
             unansweredSince = gate.inFlight > 0 ? now : nil
@@ -74,8 +74,8 @@ struct PoolMember: Sendable {
     /// Whether it stands now, and did not before.
     mutating func settingsCame(streamsMax: Int?) -> Bool {
         gate.settingsReceived(streamsMax: streamsMax)
-        defer { hasStood = true }
-        return !hasStood
+        defer { hasConnected = true }
+        return !hasConnected
     }
 
     mutating func goAwayCame() {

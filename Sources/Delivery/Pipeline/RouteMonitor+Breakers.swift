@@ -22,7 +22,7 @@ extension RouteMonitor {
             dispatcher.pools[pool].probe()
         case .endedUnanswered(let error, let connections) where connections >= EndpointEvidence.endedConnectionsMin:
             // Not if the credential works on another connection.
-            if !dispatcher.pools[pool].hasProvedItself {
+            if !dispatcher.pools[pool].isAuthenticated {
                 dispatcher.breakers.endedUnanswered(pool, HoldReason(endedUnanswered: error), now)
             }
         case .cannotConnect, .lost, .endedUnanswered:
@@ -58,7 +58,7 @@ extension RouteMonitor {
             ])
         // Waiting pushes are held like new ones. A pool has pushes of other topics as well.
         if case .topic = scope { return }
-        for pool in dispatcher.pools(in: scope) { dispatcher.pools[pool].giveBackWaiting() }
+        for pool in dispatcher.pools(in: scope) { dispatcher.pools[pool].failWaiting() }
     }
 
     private func closed(_ scope: BreakerScope, _ opening: Breaker.Opening) {
