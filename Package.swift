@@ -162,6 +162,7 @@ let package = Package(
         tests("HashingTests", ["Hashing"]),
         tests("TextTests", ["Text"]),
         tests("ThreadsTests", ["Threads", "CLinux"]),
+        tests("CommandKitTests", ["TestKit"], data: ["Golden"]),
         tests("EventLoopTests", ["EventLoop", "TestKit", "CLinux", "Threads"]),
         tests("TelemetryTests", ["Telemetry", "CLinux"]),
         tests("CryptoTests", ["Crypto"]),
