@@ -1,4 +1,5 @@
 import Delivery
+import Text
 
 /// The `martlet` command: arguments in, exit code out.
 public enum MartletCommand {

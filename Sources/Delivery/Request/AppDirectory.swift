@@ -1,7 +1,6 @@
 public import APNSProtocol
 import Hashing
 import JSON
-import JSONSchema
 import Text
 
 /// The configured apps by bundle ID.

@@ -1,6 +1,7 @@
 import Delivery
 import EventLoop
 import Glibc
+import Text
 
 /// Who paused and why, as the operator's command says; no worker can verify it.
 struct PauseNote: Sendable, Hashable {

@@ -3,6 +3,7 @@ import Crypto
 import Delivery
 import EventLoop
 import TLS
+import Text
 
 /// How to reach the broker: addresses, login and TLS, and what everything there is called.
 struct BrokerAccess: Sendable {

@@ -1,5 +1,6 @@
 import AMQP
 import EventLoop
+import Text
 
 /// Decides what a command that waits for its broker says meanwhile: after a second what it waits for, again when there is
 /// another cause, and when the broker is there. Pure.

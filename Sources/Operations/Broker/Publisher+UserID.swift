@@ -1,4 +1,5 @@
 import AMQP
+import Text
 
 extension Publisher {
     /// Prints a warning when the broker refuses the user ID. To be called before `start`.

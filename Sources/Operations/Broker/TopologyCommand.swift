@@ -1,6 +1,7 @@
 import AMQP
 import Delivery
 import EventLoop
+import Text
 
 /// Declares the topology and says what became of each part of it.
 struct TopologyCommand {

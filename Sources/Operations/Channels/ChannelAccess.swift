@@ -3,7 +3,6 @@ import APNSProtocol
 import Crypto
 import Delivery
 import EventLoop
-import JSONSchema
 import TLS
 import Text
 

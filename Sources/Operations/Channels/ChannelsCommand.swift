@@ -4,6 +4,7 @@ import Crypto
 import Delivery
 import EventLoop
 import JSON
+import Text
 
 /// Manages the broadcast channels of an app, and tells what APNs answers.
 struct ChannelsCommand {

@@ -1,4 +1,3 @@
-import JSONSchema
 import Text
 
 /// Command-line arguments after parsing, still as text.

@@ -1,5 +1,6 @@
 import JSON
 import JSONSchema
+import Text
 
 /// Says of configuration files whether a worker would start with them.
 struct ConfigCheckCommand {

@@ -1,4 +1,5 @@
 import JSON
+import Text
 
 /// What is wrong with a configuration: every mistake, not only the first.
 struct ConfigurationError: Error, Equatable {

@@ -2,7 +2,6 @@ import APNS
 import APNSProtocol
 import Delivery
 import JSON
-import JSONSchema
 import Text
 
 extension ConfigurationReader {

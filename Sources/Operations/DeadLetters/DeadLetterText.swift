@@ -3,6 +3,7 @@ import APNSProtocol
 import Delivery
 import JSON
 import Telemetry
+import Text
 
 /// Dead letters as people and scripts read them. Device tokens are shortened unless they are asked for.
 enum DeadLetterText {

@@ -1,4 +1,5 @@
 import JSON
+import Text
 
 /// One thing that was looked at: what was found, and what to do about it.
 struct DoctorLine: Sendable, Equatable {

@@ -56,10 +56,4 @@ extension String {
         }
         return width > 0 ? start + "…" : ""
     }
-
-    /// Without control characters: text from a message must not steer the terminal that it is shown on.
-    var printable: String {
-        guard unicodeScalars.contains(where: \.steersTerminal) else { return self }
-        return String(String.UnicodeScalarView(unicodeScalars.map { $0.steersTerminal ? "\u{FFFD}" : $0 }))
-    }
 }

@@ -2,6 +2,7 @@ import AMQP
 import Crypto
 import Delivery
 import EventLoop
+import Text
 
 /// Publishes files as requests and tells what became of each.
 struct PublishCommand {

@@ -1,5 +1,6 @@
 import AMQP
 import JSON
+import Text
 
 /// What became of a published file, in words and as an exit code.
 struct PublishReport: Equatable {

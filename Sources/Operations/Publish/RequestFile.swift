@@ -2,6 +2,7 @@ import AMQP
 import Crypto
 import Delivery
 import JSON
+import Text
 
 /// A file whose bytes are a request.
 struct RequestFile: Sendable {

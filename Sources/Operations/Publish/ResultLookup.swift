@@ -2,6 +2,7 @@ import AMQP
 import Delivery
 import EventLoop
 import HTTPClient
+import Text
 import Threads
 
 /// Looks up at the broker and at this machine's workers why results do not come, and prints what it finds.

@@ -1,6 +1,7 @@
 import AMQP
 import Delivery
 import EventLoop
+import Text
 
 /// Waits for the results of messages that a command publishes, and shows each as `martlet watch` does.
 final class ResultsWait {

@@ -3,6 +3,7 @@ import Crypto
 import Delivery
 import EventLoop
 import JSON
+import Text
 
 /// Pushes requests without a broker, one after the other, and tells what APNs answers.
 struct PushCommand {

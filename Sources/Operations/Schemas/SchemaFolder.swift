@@ -1,6 +1,7 @@
 import Glibc
 import JSON
 import JSONSchema
+import Text
 
 /// A schema in a file, with what it refers to: resources that were named, and its folder. There a schema is found by
 /// its `$id`, or by its name relative to the file that refers to it.

@@ -1,6 +1,7 @@
 import Delivery
 import HTTPClient
 import JSON
+import Text
 
 /// Pauses or resumes workers.
 struct PauseCommand {

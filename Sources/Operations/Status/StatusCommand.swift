@@ -1,6 +1,7 @@
 import EventLoop
 import Glibc
 import HTTPClient
+import Text
 
 /// Shows how workers stand.
 struct StatusCommand {

@@ -2,6 +2,7 @@ import AMQP
 import Delivery
 import EventLoop
 import JSON
+import Text
 
 /// Says what of the topology is missing at the broker, or is otherwise.
 struct TopologyCheckCommand {

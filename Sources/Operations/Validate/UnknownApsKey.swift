@@ -1,6 +1,5 @@
 import APNSProtocol
 import JSON
-import JSONSchema
 import Text
 
 /// A key inside `aps` that Apple does not define. It is no mistake, since Apple adds keys from time to time; more often it

@@ -1,6 +1,7 @@
 import Delivery
 import JSON
 import JSONSchema
+import Text
 
 /// Checks documents against a schema, and says on standard output what is wrong with them: in lines for people, with
 /// `--json` in a line of JSON for each.

@@ -3,6 +3,7 @@ import Crypto
 import Delivery
 import EventLoop
 import Glibc
+import Text
 
 /// Shows results and dead letters as they come.
 final class WatchCommand {

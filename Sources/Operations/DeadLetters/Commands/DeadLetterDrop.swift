@@ -1,4 +1,5 @@
 import EventLoop
+import Text
 
 /// Takes dead letters out of their queue, once they are safe in a file.
 struct DeadLetterDrop {

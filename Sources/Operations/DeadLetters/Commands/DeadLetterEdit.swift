@@ -3,6 +3,7 @@ import Delivery
 import EventLoop
 import Glibc
 import JSON
+import Text
 
 /// Has a person correct the body of a dead letter, and sends it.
 struct DeadLetterEdit {

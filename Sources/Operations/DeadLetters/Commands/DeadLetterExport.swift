@@ -1,5 +1,6 @@
 import AMQP
 import EventLoop
+import Text
 
 /// Writes dead letters to a file, and leaves them where they are.
 struct DeadLetterExport {

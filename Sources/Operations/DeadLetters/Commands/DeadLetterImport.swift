@@ -2,6 +2,7 @@ import AMQP
 import Delivery
 import EventLoop
 import JSON
+import Text
 
 /// Publishes what a file holds that was exported: as dead letters again, or as requests.
 actor DeadLetterImport {

@@ -3,6 +3,7 @@ import Delivery
 import EventLoop
 import Glibc
 import JSON
+import Text
 
 /// Sends dead letters back as requests: checked again, published, confirmed, and only then taken away. Unrouted results and
 /// waiting requests are published again in the same way, unchecked.

@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import Text
 
 /// Shows all of some dead letters; to people, one of many that are the same.
 struct DeadLetterShow {

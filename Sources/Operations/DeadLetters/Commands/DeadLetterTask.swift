@@ -1,6 +1,7 @@
 import AMQP
 import Delivery
 import EventLoop
+import Text
 
 /// What all of the commands on dead letters, unrouted results and waiting requests begin with and end with.
 struct DeadLetterTask: Sendable {

@@ -1,6 +1,7 @@
 import AMQP
 import Delivery
 import EventLoop
+import Text
 
 /// `martlet dead-letters …`, `martlet unrouted …` and `martlet waits …`: looks through queues, and acts on what was chosen.
 enum DeadLettersCommand {

@@ -1,3 +1,5 @@
+import Text
+
 /// Says the first few of many things that went wrong; further ones are only counted, by others.
 struct FirstLines {
     private static let linesMax = 3

@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import Text
 
 /// Asks a person at a terminal, on the loop, so that connections live on meanwhile.
 final class Question {

@@ -1,4 +1,5 @@
 import JSON
+import Text
 
 /// What is wrong with a filter, and where in it.
 struct FilterError: Error, Equatable {

@@ -1,4 +1,3 @@
-import JSONSchema
 import Text
 
 /// What a filter can ask of a dead letter.

@@ -1,4 +1,5 @@
 import Delivery
+import Text
 
 extension DeadLetterOptions {
     /// Takes the limit that the queue has, where nobody said one and the management shows it. Blocks.

@@ -1,5 +1,6 @@
 import Delivery
 import EventLoop
+import Text
 
 extension DoctorCheck {
     /// Whether the broker would take a message out of a queue because it was given back too often.
