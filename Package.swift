@@ -82,6 +82,7 @@ let package = Package(
         library("Hashing", []),
         library("Threads", ["CLinux"]),
         library("Text", []),
+        library("CommandKit", ["Text"]),
         .target(name: "CSwiftJobs"),
         library("EventLoop", ["CLinux", "CSwiftJobs", "Hashing", "Threads"]),
         library("Telemetry", ["CLinux", "Text", "Threads"]),
@@ -118,8 +119,7 @@ let package = Package(
             "Operations",
             [
                 "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "YAML", "TLS", "Crypto",
-                "Telemetry", "HTTPClient", "HTTPProxy", "HTTP2", "AdminHTTP", "CLinux", "Text",
-                "Threads",
+                "Telemetry", "HTTPClient", "HTTPProxy", "HTTP2", "AdminHTTP", "CLinux", "Text", "Threads", "CommandKit",
             ],
             resources: [
                 "config.schema.json", "result.schema.json", "dead-letter.schema.json", "channel-reply.schema.json",
@@ -162,7 +162,7 @@ let package = Package(
         tests("HashingTests", ["Hashing"]),
         tests("TextTests", ["Text"]),
         tests("ThreadsTests", ["Threads", "CLinux"]),
-        tests("CommandKitTests", ["TestKit"], data: ["Golden"]),
+        tests("CommandKitTests", ["CommandKit", "TestKit"], data: ["Golden"]),
         tests("EventLoopTests", ["EventLoop", "TestKit", "CLinux", "Threads"]),
         tests("TelemetryTests", ["Telemetry", "CLinux"]),
         tests("CryptoTests", ["Crypto"]),
@@ -194,7 +194,8 @@ let package = Package(
             "OperationsTests",
             [
                 "Operations", "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "Crypto", "JSON", "JSONSchema",
-                "YAML", "Telemetry", "HTTPClient", "HTTPProxy", "AdminHTTP", "TestKit", "CLinux", "Threads",
+                "YAML", "Telemetry", "HTTPClient", "HTTPProxy", "AdminHTTP", "CommandKit", "TestKit", "CLinux",
+                "Threads",
                 "Text",
             ]),
         tests("TestKitTests", ["TestKit", "EventLoop", "COpenSSL", "Threads"]),

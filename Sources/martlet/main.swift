@@ -1,4 +1,4 @@
 import Glibc
 import Operations
 
-exit(MartletCommand.run(Array(CommandLine.arguments.dropFirst())).rawValue)
+exit(MartletProgram.run(Array(CommandLine.arguments.dropFirst())))

@@ -5,7 +5,7 @@ import Testing
 /// What an operator is advised to run can be pasted.
 @Suite struct CommandAdviceTests {
     private func completed(_ text: String, config: String? = nil, url: String? = nil, prefix: String? = nil) -> String {
-        var broker = Invocation.Broker(configPath: config)
+        var broker = BrokerOptions(configPath: config)
         broker.url = url ?? broker.url
         broker.prefix = prefix ?? broker.prefix
         return CommandAdvice(broker).completed(text)

@@ -218,7 +218,7 @@ import Testing
     }
 
     @Test func theURLOfTheCommandLineHasAHeartbeatToo() throws {
-        let access = try Invocation.Broker(url: "amqp://rabbit?heartbeat=7").access()
+        let access = try BrokerOptions(url: "amqp://rabbit?heartbeat=7").access()
         #expect(access.connection(named: "test").heartbeatSeconds == 7)
     }
 

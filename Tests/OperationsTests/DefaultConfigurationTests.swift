@@ -1,3 +1,4 @@
+import CommandKit
 import Glibc
 import TestKit
 import Testing
@@ -28,25 +29,47 @@ import Testing
     @Test(arguments: [["worker"], ["doctor"], ["publish", "a"], ["dead", "stats"], ["topology", "print"]])
     func anUnreadableDefaultIsAnError(_ words: [String]) throws {
         let unreadable = DefaultConfiguration.unreadable(reason: "permission denied")
-        let error = #expect(throws: UsageError.self) { try Invocation.parse(words, defaultConfig: unreadable) }
+        let error = #expect(throws: UsageError.self) {
+            _ = try Program.martlet.request(words, defaults: unreadable.optionDefaults)
+        }
         #expect(
             error?.message == "cannot read \(DefaultConfiguration.path): permission denied; name another file with "
                 + "--config FILE or MARTLET_CONFIG")
-        #expect(throws: Never.self) { try Invocation.parse(words + ["--config", "b.yaml"], defaultConfig: unreadable) }
+        #expect(throws: Never.self) {
+            _ = try Program.martlet.request(words + ["--config", "b.yaml"], defaults: unreadable.optionDefaults)
+        }
     }
 
     @Test(arguments: [["validate", "a"], ["status"], ["publish", "a", "--url", "amqp://h"], ["worker", "--help"]])
     func anUnreadableDefaultIsNoErrorWhereNoneIsNeeded(_ words: [String]) {
-        #expect(throws: Never.self) { try Invocation.parse(words, defaultConfig: .unreadable(reason: "denied")) }
+        #expect(throws: Never.self) {
+            _ = try Program.martlet.request(
+                words, defaults: DefaultConfiguration.unreadable(reason: "denied").optionDefaults)
+        }
+    }
+
+    @Test func aValidationSaysThatTheDefaultIsNotRead() throws {
+        let defaults = DefaultConfiguration.unreadable(reason: "denied").optionDefaults
+        let path = DefaultConfiguration.path
+        func unreadable(_ words: String...) throws -> String? {
+            try Program.martlet.command(["validate", "a"] + words, defaults: defaults, as: ValidateCommand.self)
+                .options.unreadableConfig
+        }
+        #expect(try unreadable() == "cannot read \(path): denied")
+        #expect(try unreadable("--schema", "s") == nil && unreadable("--config", "c") == nil)
     }
 
     private func configPath(_ words: String...) throws -> String? {
-        switch try Invocation.parse(words, defaultConfig: .file("default.yaml")) {
-        case .worker(let path): path
-        case .doctor(let options): options.configPath
-        case .publish(let options): options.broker.configPath
-        case .deadLetters(let options): options.broker.configPath
-        case .validate(let options): options.configPath
+        let defaults = DefaultConfiguration.file("default.yaml").optionDefaults
+        guard case .command(let command) = try Program.martlet.request(words, defaults: defaults) else {
+            throw UsageError("\(words) prints a text")
+        }
+        return switch command {
+        case let command as WorkerCommand: command.configPath
+        case let command as DoctorCommand: command.options.configPath
+        case let command as PublishCommand: command.options.broker.configPath
+        case let command as any MessageQueueCommand: command.options.broker.configPath
+        case let command as ValidateCommand: command.options.configPath
         default: "another command"
         }
     }

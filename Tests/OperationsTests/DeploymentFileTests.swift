@@ -1,5 +1,6 @@
 import AMQP
 import AdminHTTP
+import CommandKit
 import Crypto
 import Delivery
 import EventLoop
@@ -116,7 +117,8 @@ import YAML
             #expect(value["httpGet"] == nil, "\(probe)")
             let words = try #require(value.at(pointer: "/exec/command")).elements.compactMap(\.string)
             #expect(words.first == "/usr/bin/martlet", "\(probe)")
-            #expect(try Invocation.parse(Array(words.dropFirst())) == .status(options), "\(probe)")
+            let command = try Program.martlet.command(Array(words.dropFirst()), as: StatusCommand.self)
+            #expect(command.options == options, "\(probe)")
             // Lanes may take a second to say how they stand, and the command waits five for an answer.
             #expect(try #require(value["timeoutSeconds"]?.int) > 5, "\(probe)")
         }
@@ -293,7 +295,7 @@ import YAML
 
     @Test func theImageStartsAsItsFilesSay() throws {
         let file = try Dockerfile()
-        #expect(file.values("LABEL", of: "run").joined().contains("version=\"\(MartletCommand.version)\""))
+        #expect(file.values("LABEL", of: "run").joined().contains("version=\"\(MartletProgram.version)\""))
         let uid = "10001"
         for stage in ["martlet", "apns-simulator"] {
             // In brackets, so that no shell stands between it and its signals.
@@ -310,11 +312,13 @@ import YAML
             }
         }
         let run = try file.command("martlet")
-        #expect(try Invocation.parse(run) == .worker(configPath: "/etc/martlet/martlet.yaml"))
+        let worker = try Program.martlet.command(run, as: WorkerCommand.self)
+        #expect(worker.configPath == "/etc/martlet/martlet.yaml")
         let health = file.values("HEALTHCHECK", of: "martlet").first?.firstMatch(of: /CMD (\[.*\])/)
         let words = try JSONDocument(String(try #require(health).output.1)).root.elements.compactMap(\.string)
         #expect(words.first == "/usr/bin/martlet")
-        #expect(try Invocation.parse(Array(words.dropFirst())) == .status(StatusCommand.Options(isJSON: true)))
+        let status = try Program.martlet.command(Array(words.dropFirst()), as: StatusCommand.self)
+        #expect(status.options == StatusCommand.Options(isJSON: true))
         // The folder of its socket, in what is a tmpfs.
         let folder = try #require(file.values("ENV", of: "martlet").first?.split(separator: "=").last)
         #expect(ControlSocket.folder(of: 1) { $0 == "RUNTIME_DIRECTORY" ? String(folder) : nil } == folder)

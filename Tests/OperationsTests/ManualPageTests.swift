@@ -1,3 +1,4 @@
+import CommandKit
 import TestKit
 import Testing
 
@@ -5,19 +6,17 @@ import Testing
 
 /// The pages that `martlet man` prints, as man shows them.
 @Suite(.timeLimit(.minutes(10))) struct ManualPageTests {
-    private let pages = ManualPage(commands: Invocation.commands)
-
-    @Test(arguments: [nil] + Invocation.commands.map(\.name))
-    func manHasNothingToSayAgainstIt(_ command: String?) async throws {
+    @Test(arguments: [""] + Program.martlet.shownCommands.map(\.name))
+    func manHasNothingToSayAgainstIt(_ command: String) async throws {
         let folder = try TemporaryDirectory("manual")
-        let file = try folder.write("page.1", pages.text(for: command))
+        let file = try folder.write("page.1", Program.martlet.manualPage(of: command))
         let result = try await ChildProcess.run(
             ["man", "-l", "--warnings=w", "-E", "UTF-8", file],
             environment: ["PATH": "/usr/bin:/bin", "MANWIDTH": "100", "LC_ALL": "C.UTF-8"])
         #expect(result.exit.status == .exited(0) && result.errors == [])
         let shown = result.output.joined(separator: " ").split(separator: " ").joined(separator: " ")
-        guard let syntax = Invocation.commands.first(where: { $0.name == command }) else {
-            for command in Invocation.commands { #expect(shown.contains(command.summary)) }
+        guard let syntax = Program.martlet.shownCommands.first(where: { $0.name == command }) else {
+            for command in Program.martlet.shownCommands { #expect(shown.contains(command.summary)) }
             return
         }
         #expect(shown.contains("martlet-\(syntax.path.joined(separator: "-")) - \(syntax.summary.dropLast())"))
@@ -31,17 +30,10 @@ import Testing
     @Test func theCommandPrintsThem() async throws {
         let martlet = try Products.executable("martlet")
         let page = try await ChildProcess.run([martlet, "man", "topology", "apply"])
-        #expect(page.output.joined(separator: "\n") + "\n" == pages.text(for: "topology apply"))
+        #expect(page.output.joined(separator: "\n") + "\n" == Program.martlet.manualPage(of: "topology apply"))
         let unknown = try await ChildProcess.run([martlet, "man", "wach"])
         #expect(unknown.exit.status == .exited(2))
         #expect(
             unknown.errors == ["martlet: there is no command 'wach'; did you mean 'watch'? (see martlet man --help)"])
-    }
-
-    @Test(arguments: [
-        (".x", "\\&.x"), ("a-b", "a\\-b"), ("'x'", "\\(aqx\\(aq"), ("…", "\\[u2026]"), ("\\n", "\\en"), ("a.b", "a.b"),
-    ])
-    func nothingMeansAnythingToRoff(_ text: String, _ escaped: String) {
-        #expect(ManualPage.escaped(text) == escaped)
     }
 }

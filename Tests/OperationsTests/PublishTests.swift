@@ -1,4 +1,5 @@
 import AMQP
+import CommandKit
 import Crypto
 import JSON
 import Testing
@@ -54,7 +55,7 @@ import Testing
     }
 
     @Test func whatBecameOfItInWords() {
-        let commands = CommandAdvice(Invocation.Broker())
+        let commands = CommandAdvice(BrokerOptions())
         let cases: [(PublishOutcome, String, ExitCode)] = [
             (.confirmed, "published  abc  a.json", .success),
             (

@@ -1,3 +1,4 @@
+import CommandKit
 import Delivery
 import Glibc
 import TestKit

@@ -1,4 +1,5 @@
 import CLinux
+import CommandKit
 import EventLoop
 import Testing
 

@@ -57,7 +57,7 @@ struct BrokerAccess: Sendable {
     ///
     /// - Parameter name: what the broker's management shows.
     func admin(
-        named name: String, on loop: EventLoop, deadlineSeconds: Int = TopologyCommand.connectDeadlineSeconds
+        named name: String, on loop: EventLoop, deadlineSeconds: Int = TopologyApplySession.connectDeadlineSeconds
     ) -> BrokerAdmin {
         BrokerAdmin(
             loop: loop, connectors: connectors(on: loop), connection: connection(named: name),

@@ -1,4 +1,5 @@
 import AMQP
+import CommandKit
 import EventLoop
 
 /// Says on standard error what a command waits for while its broker is not there.

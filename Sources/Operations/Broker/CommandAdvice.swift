@@ -5,8 +5,8 @@ struct CommandAdvice: Sendable, Equatable {
     /// Of commands that need a configuration file.
     private let ofFile: String
 
-    init(_ broker: Invocation.Broker) {
-        let standard = Invocation.Broker()
+    init(_ broker: BrokerOptions) {
+        let standard = BrokerOptions()
         let prefix = broker.prefix == standard.prefix ? "" : " --prefix \(Shell.word(broker.prefix))"
         if let path = broker.configPath {
             ofFile = " --config \(Shell.word(path))"
@@ -19,7 +19,7 @@ struct CommandAdvice: Sendable, Equatable {
         }
     }
 
-    init(configPath: String) { self.init(Invocation.Broker(configPath: configPath)) }
+    init(configPath: String) { self.init(BrokerOptions(configPath: configPath)) }
 
     func completed(_ text: String) -> String {
         let commands = [

@@ -1,3 +1,4 @@
+import CommandKit
 import EventLoop
 
 /// Runs a command's work on an event loop on the calling thread, until the work is done.

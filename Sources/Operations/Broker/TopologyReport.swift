@@ -1,3 +1,4 @@
+import CommandKit
 import Delivery
 
 /// The topology as a page to read.

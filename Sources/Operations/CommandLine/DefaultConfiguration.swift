@@ -1,3 +1,4 @@
+import CommandKit
 import Glibc
 
 /// The configuration file of commands without `--config`.
@@ -27,9 +28,17 @@ enum DefaultConfiguration: Equatable, Sendable {
         }
     }
 
-    /// What to report where the file cannot be read; nil otherwise.
-    var problem: String? {
-        guard case .unreadable(let reason) = self else { return nil }
-        return "cannot read \(Self.path): \(reason)"
+    /// For the parser: the default of `--config`.
+    var optionDefaults: [String: OptionDefault] {
+        switch self {
+        case .none: [:]
+        case .file(let path): ["config": .value(path)]
+        case .unreadable(let reason):
+            [
+                "config": .unreadable(
+                    problem: "cannot read \(Self.path): \(reason)",
+                    remedy: "name another file with --config FILE or \(Self.variable)")
+            ]
+        }
     }
 }

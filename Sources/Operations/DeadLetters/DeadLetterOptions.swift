@@ -1,3 +1,5 @@
+import CommandKit
+
 /// What `martlet dead-letters …` is asked for.
 struct DeadLetterOptions: Equatable, Sendable {
     enum Action: String, Sendable {
@@ -10,7 +12,7 @@ struct DeadLetterOptions: Equatable, Sendable {
 
     var action: Action
     var source = MessageSource.deadLetters
-    var broker = Invocation.Broker()
+    var broker = BrokerOptions()
     var ids: [String] = []
     /// Of `export`, `import` and `drop`; `-` is standard output for the first.
     var file = ""
@@ -103,41 +105,32 @@ extension DeadLetterOptions {
 
     private static let ratePerSecondMax = 1_000_000
 
-    /// `stats` and so on from the command's name.
-    init?(_ parsed: ParsedArguments) throws(UsageError) {
-        let words = parsed.command.split(separator: " ")
-        guard words.count == 2 else { return nil }
-        switch (words[0], words[1]) {
-        case ("dead-letters", let word):
-            guard let action = Action(rawValue: String(word)) else { return nil }
-            self.init(action: action)
-        case ("unrouted", "list"): self.init(action: .stats, source: .unrouted, groupedBy: [.outcome, .app])
-        case ("unrouted", "replay"): self.init(action: .redrive, source: .unrouted, groupedBy: [.outcome, .app])
-        case ("waits", "list"): self.init(action: .stats, source: .waits, groupedBy: [.code, .app, .queue])
-        case ("waits", "bring-back"): self.init(action: .redrive, source: .waits, groupedBy: [.code, .app, .queue])
-        default: return nil
-        }
-        broker = try Invocation.Broker(parsed)
+    init(
+        _ action: Action, of source: MessageSource = .deadLetters,
+        groupedBy: [DeadLetterGroups.Key] = [.class, .code, .app], _ parsed: ParsedArguments
+    ) throws(UsageError) {
+        self.init(action: action, source: source, groupedBy: groupedBy)
+        broker = try BrokerOptions(parsed)
         filter = parsed.options["where"]
         limit = try parsed.integer("limit", upTo: .max)
-        isDryRun = parsed.options["dry-run"] != nil
-        resetsAttempts = parsed.options["reset-attempts"] != nil
-        redrives = parsed.options["redrive"] != nil
+        isDryRun = parsed.has("dry-run")
+        resetsAttempts = parsed.has("reset-attempts")
+        redrives = parsed.has("redrive")
         firstLine = try parsed.integer("from-line", upTo: .max) ?? 1
         target = parsed.options["to"]
-        reveals = parsed.options["reveal"] != nil
-        isJSON = parsed.options["json"] != nil
-        saysYes = parsed.options["yes"] != nil
-        choosesAll = parsed.options["all"] != nil
-        if let text = parsed.options["by"] { groupedBy = try Self.keys(text, parsed.command) }
-        if let text = parsed.options["rate"] { ratePerSecond = try Self.rate(text, parsed.command) }
-        isDeliveryLimitAssumed = parsed.options["delivery-limit"] == nil
+        reveals = parsed.has("reveal")
+        isJSON = parsed.has("json")
+        saysYes = parsed.has("yes")
+        choosesAll = parsed.has("all")
+        if let text = parsed.options["by"] { self.groupedBy = try Self.keys(text) }
+        if let text = parsed.options["rate"] { ratePerSecond = try Self.rate(text) }
+        isDeliveryLimitAssumed = !parsed.has("delivery-limit")
         if let text = parsed.options["delivery-limit"], text != "none" {
             deliveryLimit = try parsed.integer("delivery-limit", upTo: 1_000_000)
             guard deliveryLimit ?? .max > DeadLetterScan.deliveriesSpared else {
                 throw UsageError(
-                    message: "option --delivery-limit: each look is a delivery, and under a limit of "
-                        + "\(DeadLetterScan.deliveriesSpared) or less none is to spare", command: parsed.command)
+                    "option --delivery-limit: each look is a delivery, and under a limit of "
+                        + "\(DeadLetterScan.deliveriesSpared) or less none is to spare")
             }
         } else if !isDeliveryLimitAssumed || source == .waits {
             deliveryLimit = nil
@@ -145,43 +138,35 @@ extension DeadLetterOptions {
         switch action {
         case .export, .import:
             guard parsed.operands.count == 1 else {
-                throw UsageError(message: "there is one FILE, not \(parsed.operands.count)", command: parsed.command)
+                throw UsageError("there is one FILE, not \(parsed.operands.count)")
             }
             file = parsed.operands[0]
         case .drop:
             guard let export = parsed.options["export"] else {
-                throw UsageError(
-                    message: "nothing is dropped without --export FILE, by which it can be brought back",
-                    command: parsed.command)
+                throw UsageError("nothing is dropped without --export FILE, by which it can be brought back")
             }
             (file, ids) = (export, parsed.operands)
         case .edit:
             guard parsed.operands.count == 1 else {
-                throw UsageError(message: "one dead letter is edited at a time", command: parsed.command)
+                throw UsageError("one dead letter is edited at a time")
             }
             ids = parsed.operands
         case .stats, .list, .show, .redrive:
             ids = parsed.operands
         }
         if choosesAll, filter != nil || !ids.isEmpty {
-            throw UsageError(
-                message: "option --all does not go with \(filter == nil ? "an ID" : "--where")", command: parsed.command
-            )
+            throw UsageError("option --all does not go with \(filter == nil ? "an ID" : "--where")")
         }
         if !redrives, action == .import, target != nil || resetsAttempts {
-            throw UsageError(
-                message: "option --\(target != nil ? "to" : "reset-attempts") goes with --redrive",
-                command: parsed.command)
+            throw UsageError("option --\(target != nil ? "to" : "reset-attempts") goes with --redrive")
         }
     }
 
-    private static func keys(_ text: String, _ command: String) throws(UsageError) -> [DeadLetterGroups.Key] {
+    private static func keys(_ text: String) throws(UsageError) -> [DeadLetterGroups.Key] {
         var keys: [DeadLetterGroups.Key] = []
         for word in text.split(separator: ",") {
             guard let key = DeadLetterGroups.Key(rawValue: String(word)) else {
-                throw UsageError(
-                    message: "option --by takes some of \(DeadLetterGroups.Key.list), not '\(word)'",
-                    command: command)
+                throw UsageError("option --by takes some of \(DeadLetterGroups.Key.list), not '\(word)'")
             }
             if !keys.contains(key) { keys.append(key) }
         }
@@ -189,11 +174,10 @@ extension DeadLetterOptions {
     }
 
     /// `500/s`, or the number alone.
-    private static func rate(_ text: String, _ command: String) throws(UsageError) -> Int {
+    private static func rate(_ text: String) throws(UsageError) -> Int {
         let digits = text.hasSuffix("/s") ? String(text.dropLast(2)) : text
         guard let rate = Int(digits), 1...ratePerSecondMax ~= rate else {
-            throw UsageError(
-                message: "option --rate takes messages a second, as in 500/s, not '\(text)'", command: command)
+            throw UsageError("option --rate takes messages a second, as in 500/s, not '\(text)'")
         }
         return rate
     }

@@ -1,5 +1,6 @@
 import AMQP
 import APNSProtocol
+import CommandKit
 import Delivery
 import JSON
 import Telemetry

@@ -1,8 +1,29 @@
+import CommandKit
 import EventLoop
 
 /// Looks at everything that a worker needs, and says of each thing whether it is well and what to do if not.
-struct DoctorCommand {
-    let options: Invocation.DoctorOptions
+struct DoctorCommand: Command {
+    static let syntax = CommandSyntax(
+        path: ["doctor"],
+        summary: "Look at everything that a worker needs, and say what to do where something is wrong.",
+        discussion: """
+            Looks at libraries, the configuration and its files, keys, the broker (name, connection, login, permissions,
+            topology, limits of deliveries, queues) and APNs, each apart from the others; changes nothing and takes no message. APNs
+            is asked by a push to a device that no one has, for each app: that it refuses the device means that it takes the
+            key. Each line is ok, a warning, a failure, or not seen; exit code 0: there is no failure, 1: there is one.
+            """,
+        options: [.config(isRequired: true), .json])
+
+    struct Options: Equatable, Sendable {
+        var configPath: String
+        var isJSON = false
+    }
+
+    let options: Options
+
+    init(_ parsed: ParsedArguments) {
+        options = Options(configPath: parsed.required("config"), isJSON: parsed.has("json"))
+    }
 
     func run() -> ExitCode {
         let scene = DoctorScene(options.configPath)
@@ -35,12 +56,5 @@ struct DoctorCommand {
             count(.ok, "ok", "ok"), count(.warning, "warning", "warnings"), count(.failure, "failure", "failures"),
             count(.unseen, "not seen", "not seen"),
         ].joined(separator: ", ")
-    }
-}
-
-extension Invocation {
-    struct DoctorOptions: Equatable, Sendable {
-        var configPath: String
-        var isJSON = false
     }
 }

@@ -1,98 +1,76 @@
-import AMQP
-import Crypto
-import Delivery
-import EventLoop
-import Text
+import CommandKit
 
-/// Publishes files as requests and tells what became of each.
-struct PublishCommand {
-    let access: BrokerAccess
-    let options: Invocation.PublishOptions
+/// Publishes files as requests.
+struct PublishCommand: ConfiguredCommand {
+    static let syntax = CommandSyntax(
+        path: ["publish"],
+        summary: "Publish files as requests, each file's bytes as they are.",
+        discussion: """
+            Waits for the broker's confirmation of each, and prints its id and what became of it. The message-id
+            is the body's own id where it has one, otherwise a new UUID. With --wait it waits for the results of
+            these messages, too, and shows them as martlet watch does; the exit code is then 0 only when all were
+            accepted. While no result comes it says why, as far as the broker and workers of this user on this
+            machine show it: no consumer, a pause, an open breaker. A worker does not push again what was accepted under the same id: --new-id gives each
+            another. Nothing is checked before; only a key inside aps that Apple does not define is warned of, on
+            standard error.
+            """,
+        operands: "FILE…",
+        options: .broker + [
+            .json,
+            OptionSyntax(name: "wait", help: "wait for the results, and show them"),
+            OptionSyntax(name: "new-id", help: "put a new id in the place of the file's own"),
+            OptionSyntax(name: "message-id", value: "ID", help: "this message-id; for a single file"),
+            OptionSyntax(
+                name: "queue", value: "NAME", help: "straight to this queue; needed where the file has several"),
+            OptionSyntax(
+                name: "timeout", value: "SECONDS",
+                help: "give up after so long, broker and results each; default \(Options.timeoutSecondsDefault)"),
+        ])
 
-    private var commands: CommandAdvice { CommandAdvice(options.broker) }
-
-    /// Reads all files before it connects, since reading can block; what can be read is published. The worst that became
-    /// of a file decides the exit code.
-    func run() -> ExitCode {
-        guard options.queue != nil || access.names.requestQueues.count == 1 else {
-            let choice = access.names.requestQueues.map { options.command(commands, queue: $0) }
-            Terminal.error.line(
-                "martlet: there are several request queues: run \(choice.joined(separator: ", or "))".printable)
-            return .usage
-        }
-        let files = options.files.compactMap { RequestFile.read($0) }
-        guard !files.isEmpty else { return .failed }
-        let code = CommandLoop.run { await publish(files, on: $0) }
-        return files.count == options.files.count ? code : .worse(code, .failed)
+    struct Options: Equatable, Sendable {
+        var broker = BrokerOptions()
+        /// `-` is standard input.
+        var files: [String]
+        var messageID: String?
+        /// Whether each file's own id gives way to a new one.
+        var hasNewID = false
+        /// nil: the exchange of requests.
+        var queue: String?
+        /// Whether the results are awaited.
+        var waits = false
+        var isJSON = false
+        static let timeoutSecondsDefault = 30
+        var timeoutSeconds = timeoutSecondsDefault
     }
 
-    private func publish(_ files: [RequestFile], on loop: EventLoop) async -> ExitCode {
-        do {
-            let messages = try files.map { file throws(CryptoError) in
-                (file.name, try message(file, unixSeconds: loop.now.unixSeconds))
-            }
-            guard options.waits else { return try await publish(messages, on: loop) }
-            let results = ResultsWait(
-                loop: loop, access: access, isJSON: options.isJSON, of: messages.map(\.1),
-                lookup: ResultLookup(access: access, queue: options.queue, commands: commands))
-            return try await results.run(timeoutSeconds: options.timeoutSeconds) { failed throws(AMQPError) in
-                try await publish(messages, on: loop, failed: failed)
-            }
-        } catch let error as AMQPError {
-            Terminal.error.line(access.line(error))
-            return .unreachable
-        } catch {
-            Terminal.error.line("martlet: \(error)".printable)
-            return .failed
+    private static let messageIDBytesMax = 255
+
+    let options: Options
+
+    init(_ parsed: ParsedArguments) throws(UsageError) {
+        let messageID = parsed.options["message-id"]
+        if messageID != nil, parsed.operands.count > 1 {
+            throw UsageError("option --message-id goes with one file only")
         }
+        if messageID != nil, parsed.has("new-id") {
+            throw UsageError("options --message-id and --new-id exclude each other")
+        }
+        if let messageID, messageID.utf8.count > Self.messageIDBytesMax {
+            throw UsageError("option --message-id is longer than \(Self.messageIDBytesMax) bytes")
+        }
+        options = Options(
+            broker: try BrokerOptions(parsed), files: parsed.operands, messageID: messageID,
+            hasNewID: parsed.has("new-id"), queue: parsed.options["queue"], waits: parsed.has("wait"),
+            isJSON: parsed.has("json"),
+            timeoutSeconds: try parsed.integer("timeout", upTo: 86_400) ?? Options.timeoutSecondsDefault)
     }
 
-    private func message(_ file: RequestFile, unixSeconds: Int64) throws(CryptoError) -> OutgoingMessage {
-        try RequestFile.message(
-            body: options.hasNewID ? file.withNewID() : file.body,
-            to: options.queue.map { .queue($0) } ?? .exchange(access.names.requestsExchange),
-            id: options.messageID, unixSeconds: unixSeconds)
-    }
-
-    /// - Parameter failed: called with the message-id of each that was surely not published.
-    private func publish(
-        _ messages: [(name: String, message: OutgoingMessage)], on loop: EventLoop,
-        failed: (String) -> Void = { _ in }
-    ) async throws(AMQPError) -> ExitCode {
-        var configuration = PublisherConfiguration()
-        configuration.publishTimeoutSeconds = options.timeoutSeconds
-        configuration.confirmTimeoutSeconds = options.timeoutSeconds
-        let publisher = Publisher(
-            loop: loop, connectors: access.connectors(on: loop),
-            connection: access.connection(named: "martlet publish"), configuration: configuration)
-        BrokerWait.follow(publisher.connection, access)
-        publisher.start()
-        do {
-            try await publisher.waitUntilReady(deadlineSeconds: options.timeoutSeconds)
-        } catch {
-            await publisher.close()
-            throw error
-        }
-        var worst = ExitCode.success
-        for (name, message) in messages {
-            let outcome = await publisher.publish(message)
-            let report = PublishReport(
-                file: name, messageID: message.messageID, outcome: outcome, commands: commands)
-            show(report)
-            if report.exitCode != .success, !outcome.isUnknown { failed(message.messageID) }
-            worst = .worse(worst, report.exitCode)
-        }
-        await publisher.close()
-        return worst
-    }
-
-    private func show(_ report: PublishReport) {
-        let terminal = report.exitCode == .success || options.isJSON ? Terminal.output : Terminal.error
-        terminal.line(options.isJSON ? report.json : report.line)
+    func execute() throws(ConfigurationError) -> ExitCode {
+        PublishSession(access: try options.broker.access(), options: options).run()
     }
 }
 
-extension Invocation.PublishOptions {
+extension PublishCommand.Options {
     /// The command line of these options with a queue, for an operator to paste.
     func command(_ commands: CommandAdvice, queue: String) -> String {
         var words = [commands.completed("martlet publish"), "--queue \(Shell.word(queue))"]

@@ -1,4 +1,5 @@
 import AMQP
+import CommandKit
 import JSON
 import Text
 

@@ -1,4 +1,5 @@
 import AMQP
+import CommandKit
 import Crypto
 import Delivery
 import EventLoop
@@ -6,7 +7,23 @@ import JSON
 import Text
 
 /// Pushes requests without a broker, one after the other, and tells what APNs answers.
-struct PushCommand {
+struct PushCommand: ConfiguredCommand {
+    static let syntax = CommandSyntax(
+        path: ["push"],
+        summary: "Push requests straight to APNs, without a broker, and show what it answers.",
+        discussion: """
+            Reads keys, certificates, apps and endpoints from the configuration, checks each request as a worker does, pushes
+            it once, and prints the outcome with a sentence; with --json what a worker would publish as the result. Nothing
+            is published, and nothing is tried again. A key inside aps that Apple does not define is warned of, on
+            standard error. Exit code 0: all were accepted, 1: one was not, 3: there is no
+            connection to APNs.
+            """,
+        operands: "FILE…",
+        options: [
+            .config(isRequired: true), .json,
+            OptionSyntax(name: "new-id", help: "put a new id in the place of the file's own"),
+        ])
+
     struct Options: Equatable, Sendable {
         var configPath: String
         /// `-` is standard input.
@@ -18,7 +35,13 @@ struct PushCommand {
 
     let options: Options
 
-    func run() throws(ConfigurationError) -> ExitCode {
+    init(_ parsed: ParsedArguments) {
+        options = Options(
+            configPath: parsed.required("config"), files: parsed.operands, hasNewID: parsed.has("new-id"),
+            isJSON: parsed.has("json"))
+    }
+
+    func execute() throws(ConfigurationError) -> ExitCode {
         let configuration = try ConfigurationFile(options.configPath).worker()
         let files = options.files.compactMap { RequestFile.read($0) }
         guard !files.isEmpty else { return .failed }

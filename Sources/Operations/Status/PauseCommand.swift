@@ -1,77 +1,37 @@
-import Delivery
-import HTTPClient
-import JSON
-import Text
+import CommandKit
 
-/// Pauses or resumes workers.
-struct PauseCommand {
-    struct Options: Equatable, Sendable {
-        var isPaused: Bool
-        var scope = PauseScope.everything
-        /// nil: all of this user's on this machine.
-        var worker: WorkerAddress?
-        var reason: String?
-        var saysYes = false
-    }
+/// Pauses workers, or the pushes of one key, certificate or topic.
+struct PauseCommand: Command {
+    static let syntax = CommandSyntax(
+        path: ["pause"],
+        summary: "Have workers take no more messages, or hold up those of one key, certificate or topic.",
+        discussion: """
+            What was taken is settled as ever. Messages of a paused key, certificate or topic go to the wait queues without a
+            try being counted, for at most retry.hold_max; when none is named, all messages stay in their queues. It lasts
+            until martlet resume, or the end of the worker. Without --key, --certificate and --topic it asks on a terminal,
+            and shows what is paused already. martlet status shows who paused, why and since when.
+            """,
+        options: PauseChange.options + [
+            OptionSyntax(name: "reason", value: "TEXT", help: "why; martlet status shows it"), .yes,
+        ])
 
-    let options: Options
-    private let client = HTTPClient()
+    let change: PauseChange
 
-    init(options: Options) { self.options = options }
+    init(_ parsed: ParsedArguments) throws(UsageError) { change = try PauseChange(isPaused: true, parsed) }
 
-    func run() -> ExitCode {
-        let addresses = WorkerAddress.all(named: options.worker)
-        if options.isPaused, options.scope == .everything, !options.saysYes, Question.canBeAsked,
-            !confirms(addresses.compactMap { $0.report(client, isNamed: options.worker != nil) })
-        {
-            Terminal.error.line("martlet: nothing was paused")
-            return .failed
-        }
-        var reached = 0
-        var isDone = true
-        for address in addresses {
-            do {
-                let answer = try ask(address)
-                reached += 1
-                isDone = say(answer, of: address) && isDone
-            } catch {
-                // Without a process behind it a socket means nothing.
-                if options.worker == nil, error.code == .cannotConnect { continue }
-                Terminal.error.line("martlet: \(error.message)".printable)
-                isDone = false
-            }
-        }
-        guard reached > 0 else {
-            if options.worker == nil { Terminal.error.line("martlet: \(ControlSocket.advice); --socket names one") }
-            return .unreachable
-        }
-        return isDone ? .success : .failed
-    }
+    func run() -> ExitCode { change.run() }
+}
 
-    private func ask(_ address: WorkerAddress) throws(HTTPError) -> HTTPResponse {
-        let path = options.isPaused ? "pause" : "resume"
-        let note = options.isPaused ? PauseNote(by: PauseNote.user, reason: options.reason).query : []
-        let answer = try address.ask(client, .post, path, options.scope.query + note)
-        // A worker of an earlier version knows no note.
-        guard answer.status == 400, !note.isEmpty else { return answer }
-        return try address.ask(client, .post, path, options.scope.query)
-    }
+/// Ends what ``PauseCommand`` began.
+struct ResumeCommand: Command {
+    static let syntax = CommandSyntax(
+        path: ["resume"], summary: "Undo martlet pause.",
+        discussion: "What waits meanwhile comes back within minutes, as the wait queues let it.",
+        options: PauseChange.options)
 
-    /// Shows what is paused already: who, why and since when. Asks unless there is no worker.
-    private func confirms(_ workers: [Result<WorkerReport, WorkerReportError>]) -> Bool {
-        guard !workers.isEmpty else { return true }
-        for report in workers.compactMap({ try? $0.get() }) {
-            for pause in report.pauses {
-                Terminal.error.line("\(report.worker): \(pause.target) is \(pause.text)".printable)
-            }
-        }
-        let count = workers.count == 1 ? "this worker" : "these \(workers.count) workers"
-        return Question.askAtOnce("Pause everything? No request is taken by \(count).")
-    }
+    let change: PauseChange
 
-    private func say(_ answer: HTTPResponse, of address: WorkerAddress) -> Bool {
-        let sentence = (try? JSONDocument(answer.body))?.root["error"]?.string ?? answer.text
-        let text = "\(address.text): \(sentence.filter { $0 != "\n" })".printable
-        return answer.isSuccess ? Terminal.output.line(text) : Terminal.error.line("martlet: \(text)") && false
-    }
+    init(_ parsed: ParsedArguments) throws(UsageError) { change = try PauseChange(isPaused: false, parsed) }
+
+    func run() -> ExitCode { change.run() }
 }

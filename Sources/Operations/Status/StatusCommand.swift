@@ -1,10 +1,29 @@
+import CommandKit
 import EventLoop
 import Glibc
 import HTTPClient
 import Text
 
 /// Shows how workers stand.
-struct StatusCommand {
+struct StatusCommand: Command {
+    static let syntax = CommandSyntax(
+        path: ["status"],
+        summary: "Show how the workers on this machine stand, or one elsewhere.",
+        discussion: """
+            Finds the workers of this user by their control sockets. Says of each whether it takes messages and why not,
+            what it did in the last second, what is held up, and how much lies in the queues. With --watch the table is
+            drawn again and again, as much of it as fits the window, until q or Ctrl-C; --json prints what /status of each worker answers, a line each.
+            Exit code 0: all are ready, 1: one is not, 3: there is no worker, or one cannot be reached.
+            With --live, exit code 0: every lane of all workers makes progress, 1: a lane is stalled; --live goes with
+            neither --watch, --interval nor --json.
+            """,
+        options: WorkerAddress.options + [
+            OptionSyntax(name: "watch", help: "go on until q or an interruption"),
+            OptionSyntax(name: "interval", value: "SECONDS", help: "between two looks; default 1"),
+            OptionSyntax(name: "json", help: "print JSON lines"),
+            OptionSyntax(name: "live", help: "print only what /livez answers, for liveness probes"),
+        ])
+
     struct Options: Equatable, Sendable {
         /// nil: all of this user's on this machine.
         var worker: WorkerAddress?
@@ -17,6 +36,8 @@ struct StatusCommand {
 
     let options: Options
     private let addresses: @Sendable () -> [WorkerAddress]
+
+    init(_ parsed: ParsedArguments) throws(UsageError) { self.init(options: try Options(parsed)) }
 
     /// - Parameter addresses: where workers may be; default those that `options` names, else all of this user.
     init(options: Options, addresses: (@Sendable () -> [WorkerAddress])? = nil) {
@@ -141,5 +162,18 @@ struct StatusCommand {
         let known = reports.compactMap { try? $0.get() }
         guard !known.isEmpty, known.count == reports.count else { return .unreachable }
         return known.allSatisfy(\.isReady) ? .success : .failed
+    }
+}
+
+extension StatusCommand.Options {
+    init(_ parsed: ParsedArguments) throws(UsageError) {
+        if parsed.has("live"), let other = ["watch", "interval", "json"].first(where: { parsed.has($0) }) {
+            throw UsageError("option --\(other) does not go with --live")
+        }
+        worker = try WorkerAddress(parsed)
+        watches = parsed.has("watch")
+        intervalSeconds = try parsed.integer("interval", upTo: 3600) ?? intervalSeconds
+        isJSON = parsed.has("json")
+        checksLiveness = parsed.has("live")
     }
 }

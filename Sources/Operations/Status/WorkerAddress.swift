@@ -1,3 +1,4 @@
+import CommandKit
 import HTTPClient
 import JSON
 
@@ -47,5 +48,17 @@ enum WorkerAddress: Equatable, Sendable {
         }
         request.limits.wholeMillisecondsMax = Self.answerMillisecondsMax
         return try client.send(request)
+    }
+}
+
+extension WorkerAddress {
+    /// Returns nil if no worker is named.
+    init?(_ parsed: ParsedArguments) throws(UsageError) {
+        switch (parsed.options["socket"], parsed.options["url"]) {
+        case (nil, nil): return nil
+        case (let path?, nil): self = .socket(path)
+        case (nil, let url?): self = .url(url)
+        case (.some, .some): throw UsageError("options --socket and --url exclude each other")
+        }
     }
 }

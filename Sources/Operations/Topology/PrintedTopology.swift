@@ -11,7 +11,7 @@ struct PrintedTopology: Sendable {
     let user: String?
 }
 
-extension Invocation.Broker {
+extension BrokerOptions {
     /// By the configuration file; without one in the virtual host that RabbitMQ begins with.
     func printedTopology() throws(ConfigurationError) -> PrintedTopology {
         if let configPath { return try ConfigurationFile(configPath).printedTopology() }

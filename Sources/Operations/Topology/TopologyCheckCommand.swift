@@ -1,23 +1,48 @@
 import AMQP
+import CommandKit
 import Delivery
 import EventLoop
 import JSON
 import Text
 
 /// Says what of the topology is missing at the broker, or is otherwise.
-struct TopologyCheckCommand {
-    let target: TopologyTarget
-    let isJSON: Bool
+struct TopologyCheckCommand: ConfiguredCommand {
+    static let syntax = CommandSyntax(
+        path: ["topology", "check"],
+        summary: "Compare the broker with the topology, and change nothing.",
+        discussion: """
+            Prints what is missing or differs, each with what to do about it. Exit code 0: nothing is, 1: something is. AMQP
+            shows whether things are there, and to a user who may declare them whether their arguments are right; bindings
+            and policies are seen where amqp.management_url is configured. A queue counts as a difference, too, if requests
+            wait in it without a consumer, or if it is full and refuses messages, so that results cannot be published.
+            """,
+        options: .broker + [.json])
 
-    func run(on loop: EventLoop) async -> ExitCode {
+    struct Options: Equatable, Sendable {
+        var broker = BrokerOptions()
+        var isJSON = false
+    }
+
+    let options: Options
+
+    init(_ parsed: ParsedArguments) throws(UsageError) {
+        options = Options(broker: try BrokerOptions(parsed), isJSON: parsed.has("json"))
+    }
+
+    func execute() throws(ConfigurationError) -> ExitCode {
+        let target = try TopologyTarget(options.broker)
+        return CommandLoop.run { await check(target, on: $0) }
+    }
+
+    private func check(_ target: TopologyTarget, on loop: EventLoop) async -> ExitCode {
         let admin = target.access.admin(named: "martlet topology", on: loop)
         BrokerWait.follow(admin.connection, target.access)
         do {
-            let seconds = TopologyCommand.connectDeadlineSeconds
+            let seconds = TopologyApplySession.connectDeadlineSeconds
             let findings = try await target.findings(by: admin, deadlineSeconds: seconds) {
                 Terminal.error.line("martlet: \($0)".printable)
             }
-            return print(findings + (await queueFindings(on: loop, deadlineSeconds: seconds)))
+            return print(findings + (await queueFindings(target, on: loop, deadlineSeconds: seconds)), target.commands)
         } catch {
             Terminal.error.line(target.access.line(error))
             return .unreachable
@@ -25,7 +50,9 @@ struct TopologyCheckCommand {
     }
 
     /// The management API may answer where AMQP cannot be reached.
-    private func queueFindings(on loop: EventLoop, deadlineSeconds: Int) async -> [TopologyFinding] {
+    private func queueFindings(
+        _ target: TopologyTarget, on loop: EventLoop, deadlineSeconds: Int
+    ) async -> [TopologyFinding] {
         let admin = target.access.admin(named: "martlet topology", on: loop)
         do throws(AMQPError) {
             let conditions = try await target.queueConditions(by: admin, deadlineSeconds: deadlineSeconds)
@@ -35,16 +62,16 @@ struct TopologyCheckCommand {
         }
     }
 
-    private func print(_ findings: [TopologyFinding]) -> ExitCode {
+    private func print(_ findings: [TopologyFinding], _ commands: CommandAdvice) -> ExitCode {
         let findings = findings.map { finding in
             TopologyFinding(
-                subject: finding.subject, state: finding.state, advice: target.commands.completed(finding.advice))
+                subject: finding.subject, state: finding.state, advice: commands.completed(finding.advice))
         }
-        for finding in findings where isJSON || finding.state != .present {
-            Terminal.output.line(isJSON ? finding.json : finding.text.printable)
+        for finding in findings where options.isJSON || finding.state != .present {
+            Terminal.output.line(options.isJSON ? finding.json : finding.text.printable)
         }
         let faults = findings.count { $0.isFault }
-        if !isJSON {
+        if !options.isJSON {
             let right = findings.count { $0.state == .present }
             Terminal.output.line("\(right) as they should be, \(faults) missing or otherwise")
         }

@@ -1,3 +1,5 @@
+import CommandKit
+
 /// What became of comparing one part of a topology with the broker.
 struct TopologyFinding: Sendable, Equatable {
     enum State: String, Sendable {

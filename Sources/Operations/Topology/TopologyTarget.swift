@@ -10,12 +10,12 @@ struct TopologyTarget: Sendable {
     let management: ManagementAccess?
     let virtualHost: String
     /// Completes what an operator is advised to run.
-    var commands = CommandAdvice(Invocation.Broker())
+    var commands = CommandAdvice(BrokerOptions())
 
     /// By the configuration file or by `--url`.
     ///
     /// - Throws: what is wrong with either.
-    init(_ broker: Invocation.Broker) throws(ConfigurationError) {
+    init(_ broker: BrokerOptions) throws(ConfigurationError) {
         access = try broker.access()
         topology = try broker.topology()
         let configuration = try broker.configuration()
@@ -32,32 +32,4 @@ struct TopologyTarget: Sendable {
     }
 
     var advice: TopologyAdvice { TopologyAdvice(virtualHost: virtualHost) }
-}
-
-extension Invocation {
-    struct TopologyApplyOptions: Equatable, Sendable {
-        var broker = Broker()
-        var former: [FormerQueue] = []
-        /// Else others do.
-        var setsPolicies = true
-    }
-
-    /// A queue of requests of an earlier configuration.
-    struct FormerQueue: Equatable, Sendable {
-        var name: String
-        /// nil: the last word of its name.
-        var routingKey: String?
-    }
-}
-
-extension Invocation.TopologyApplyOptions {
-    init(_ parsed: ParsedArguments) throws(UsageError) {
-        broker = try Invocation.Broker(parsed)
-        setsPolicies = parsed.options["without-policies"] == nil
-        former = (parsed.lists["former"] ?? []).map { text in
-            guard let equals = text.firstIndex(of: "=") else { return Invocation.FormerQueue(name: text) }
-            return Invocation.FormerQueue(
-                name: String(text[..<equals]), routingKey: String(text[text.index(after: equals)...]))
-        }
-    }
 }

@@ -1,155 +1,61 @@
-import AMQP
-import Crypto
+import CommandKit
 import Delivery
-import EventLoop
-import Glibc
-import Text
 
-/// Shows results and dead letters as they come.
-final class WatchCommand {
-    /// How long a lost connection is tried again: less than the queue is kept, so that nothing is missed.
-    private static let reconnectDeadlineSeconds = 40
+/// Shows results and dead letters as they are published.
+struct WatchCommand: ConfiguredCommand {
+    static let syntax = CommandSyntax(
+        path: ["watch"],
+        summary: "Show results and dead letters as they come.",
+        discussion: """
+            Listens with queues of its own, which end with it: consumers of results miss nothing. Only what is published
+            after it says that it is listening is seen; of several filters all must hold. AGE is the time since the result
+            or dead letter was published. The reason in a sentence, if there is one, is a line of its own. On a terminal q
+            ends it. A terminal that is too narrow gets fewer and narrower columns; in a pipe or a file nothing is cut. With
+            --json a line for each: what the columns say, and the message itself with its properties, headers and body; of
+            a body that is not JSON the base64.
+            """,
+        options: .broker + [
+            .json,
+            OptionSyntax(name: "dead", help: "dead letters only"),
+            OptionSyntax(name: "app", value: "APP", help: "of this bundle ID only; * stands for any characters"),
+            OptionSyntax(
+                name: "outcome", value: "OUTCOME", help: "\(outcomes.enumerated(with: "or")); several are allowed",
+                repetition: .list, values: .words(outcomes)),
+            OptionSyntax(name: "id", value: "ID", help: "of this notification only: its id, or its message-id"),
+            OptionSyntax(name: "reveal", help: "with --json: do not shorten device tokens"),
+            OptionSyntax(name: "count", value: "N", help: "end after N of them"),
+            OptionSyntax(name: "timeout", value: "SECONDS", help: "end after so long; exit code 4 with --count"),
+            OptionSyntax(name: "ready-file", value: "FILE", help: "create FILE when it is listening"),
+        ])
 
-    private let loop: EpollLoop
-    private let access: BrokerAccess
-    private let options: Invocation.WatchOptions
-    private let output: Terminal
-    private let table: WatchTable
-    private var left: Int?
-    private var end: UnsafeContinuation<ExitCode, Never>?
-    private var result: ExitCode?
-    private var reconnectDeadline: TimerToken?
+    private static let outcomes = Outcome.allCases.map(\.rawValue)
 
-    init(loop: EpollLoop, access: BrokerAccess, options: Invocation.WatchOptions, output: Terminal = .output) {
-        self.loop = loop
-        self.access = access
-        self.options = options
-        self.output = output
-        table = WatchTable(width: output.isTerminal ? output.width : nil, hasColors: output.hasColors)
-        left = options.count
+    struct Options: Equatable, Sendable {
+        var broker = BrokerOptions()
+        var isJSON = false
+        var filter = WatchFilter()
+        /// Whether device tokens are shown whole.
+        var revealsTokens = false
+        /// The number of messages after which the command ends; nil: no limit.
+        var count: Int?
+        /// The time after which the command ends; nil: no limit.
+        var timeoutSeconds: Int?
+        /// Created once everything published from now on will be seen.
+        var readyFile: String?
     }
 
-    func run() async -> ExitCode {
-        let quits = quitByKey()
-        defer { quits?() }
-        do {
-            return try await watch()
-        } catch {
-            Terminal.error.line(access.line(error))
-            return error.isUnreachable ? .unreachable : .failed
-        }
+    let options: Options
+
+    init(_ parsed: ParsedArguments) throws(UsageError) {
+        if parsed.has("reveal"), !parsed.has("json") { throw UsageError("option --reveal goes with --json") }
+        options = Options(
+            broker: try BrokerOptions(parsed), isJSON: parsed.has("json"), filter: WatchFilter(parsed),
+            revealsTokens: parsed.has("reveal"), count: try parsed.integer("count", upTo: .max),
+            timeoutSeconds: try parsed.integer("timeout", upTo: 31_536_000), readyFile: parsed.options["ready-file"])
     }
 
-    /// Ends the command by `q` where a person watches; signals end it in order then, so that the terminal is as it was.
-    ///
-    /// - Returns: undoes it; nil where no person watches.
-    private func quitByKey() -> (() -> Void)? {
-        guard output.isTerminal, let keys = KeyInput() else { return nil }
-        Interruption.block()
-        let interruption = Interruption(on: loop)
-        interruption.hasBegun = true
-        interruption.atOnce = { keys.end() }
-        interruption.onSignal = { [self] in finish(interruption.code ?? .interrupted) }
-        var watch: DescriptorWatch?
-        watch = DescriptorWatch(
-            loop: loop, descriptor: STDIN_FILENO, for: .readable,
-            action: { [self] in
-                switch keys.read() {
-                case .quit: finish(.success)
-                case .other: break
-                case .ended:
-                    watch?.end()
-                    watch = nil
-                }
-            }, abandoned: {})
-        return {
-            watch?.end()
-            interruption.end()
-            keys.end()
-        }
-    }
-
-    private func watch() async throws(AMQPError) -> ExitCode {
-        let queue = ResultsQueue(loop: loop, access: access, command: "martlet watch")
-        queue.onMessage = { [unowned self] in show($0) }
-        queue.onConnectionChange = { [unowned self] in changed($0) }
-        queue.onFailure = { [unowned self] in finish(.unreachable) }
-        let names = access.names
-        try await queue.open(
-            on: (options.filter.isOfDeadLetters ? [] : [names.resultsExchange])
-                + [names.deadExchange, names.otherDeadLettersExchange])
-        announce()
-        let code = await ended()
-        await queue.close()
-        return code
-    }
-
-    /// Everything published from now on will be seen.
-    private func announce() {
-        Terminal.error.line("martlet: listening at \(access.place)")
-        if let path = options.readyFile, !FileWriter.create(path) {
-            Terminal.error.line("martlet: cannot create \(path)".printable)
-            finish(.failed)
-        }
-        if !options.isJSON { output.line(table.header) }
-        if let seconds = options.timeoutSeconds {
-            loop.schedule(after: .seconds(seconds)) { [self] in finish(left == nil ? .success : .timedOut) }
-        }
-    }
-
-    /// The connection is another than it was.
-    private func changed(_ state: BrokerState) {
-        switch state {
-        case .waiting:
-            if reconnectDeadline == nil {
-                let seconds = Self.reconnectDeadlineSeconds
-                reconnectDeadline = loop.schedule(after: .seconds(seconds)) { [self] in
-                    Terminal.error.line(
-                        "martlet: the broker was away for \(seconds) seconds; what was published since then is not shown"
-                    )
-                    finish(.unreachable)
-                }
-            }
-        case .ready:
-            if let reconnectDeadline { loop.cancel(reconnectDeadline) }
-            reconnectDeadline = nil
-        case .idle, .connecting, .disconnected, .blocked, .closed: break
-        }
-    }
-
-    private func show(_ message: IncomingMessage) {
-        guard result == nil else { return }
-        let watched = WatchedMessage(message, isResult: message.exchange == access.names.resultsExchange)
-        guard options.filter.lets(watched) else { return }
-        let now = loop.now.unixMilliseconds
-        let line =
-            options.isJSON
-            ? json(message, watched, now)
-            : table.text(watched, nowUnixMilliseconds: now, revealsTokens: options.revealsTokens)
-        // Nobody reads any more: `martlet watch | head`.
-        guard output.line(line) else { return finish(.success) }
-        if let left {
-            self.left = left - 1
-            if left <= 1 { finish(.success) }
-        }
-    }
-
-    private func json(_ message: IncomingMessage, _ watched: WatchedMessage, _ nowUnixMilliseconds: Int64) -> String {
-        let line = watched.json(
-            WatchedEnvelope(message), nowUnixMilliseconds: nowUnixMilliseconds, revealsTokens: options.revealsTokens)
-        // A program gets the body as it is; it must not steer a terminal.
-        return output.isTerminal ? line.printable : line
-    }
-
-    private func finish(_ code: ExitCode) {
-        guard result == nil else { return }
-        result = code
-        end?.resume(returning: code)
-        end = nil
-    }
-
-    private func ended() async -> ExitCode {
-        if let result { return result }
-        return await withUnsafeContinuation { end = $0 }
+    func execute() throws(ConfigurationError) -> ExitCode {
+        let access = try options.broker.access()
+        return CommandLoop.run { await WatchSession(loop: $0, access: access, options: options).run() }
     }
 }

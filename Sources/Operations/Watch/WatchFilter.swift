@@ -1,3 +1,5 @@
+import CommandKit
+
 /// Which results and dead letters somebody wants to see: those for which all holds.
 struct WatchFilter: Equatable, Sendable {
     var isOfDeadLetters = false

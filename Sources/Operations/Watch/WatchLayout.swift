@@ -1,3 +1,5 @@
+import CommandKit
+
 /// Which columns there is room for, and how wide they are.
 struct WatchLayout {
     enum Column: String, CaseIterable {

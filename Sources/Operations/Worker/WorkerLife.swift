@@ -1,4 +1,5 @@
 import CLinux
+import CommandKit
 
 /// Decides when a worker drains and how it ends.
 struct WorkerLife {

@@ -33,7 +33,7 @@ struct WorkerPlan: Sendable {
             requestQueues: configuration.requestQueues, apps: pools.apps, pools: pools.list.map(\.configuration),
             worker: Self.worker)
         lane.laneCount = access.count
-        lane.version = MartletCommand.version
+        lane.version = MartletProgram.version
         lane.payloadSchemas = Self.payloadSchemas(configuration.payloadSchemas, configuration)
         lane.consumer.messageBytesMax = configuration.limits.messageBytesMax
         lane.consumer.bodyBytesInFlightMax = configuration.limits.bodiesInFlightBytesMax
@@ -63,11 +63,11 @@ struct WorkerPlan: Sendable {
         BrokerConnection(
             loop: loop, connectors: brokerAccess.connectors(on: loop),
             configuration: brokerAccess.connection(
-                named: "martlet \(Self.process) channels \(role) \(MartletCommand.version)"))
+                named: "martlet \(Self.process) channels \(role) \(MartletProgram.version)"))
     }
 
     /// Host, process and version, for operators.
-    private static var worker: String { "\(process)/\(MartletCommand.version)" }
+    private static var worker: String { "\(process)/\(MartletProgram.version)" }
 
     private static var process: String {
         let host = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { name in

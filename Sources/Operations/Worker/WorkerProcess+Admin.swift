@@ -42,7 +42,7 @@ extension WorkerProcess {
 
     private func status(_ lanes: [WorkerStatus.Lane], leaving: [WorkerStatus.Lane]) -> WorkerStatus {
         WorkerStatus(
-            worker: group.plan.lane.worker, version: MartletCommand.version, processID: Int(getpid()),
+            worker: group.plan.lane.worker, version: MartletProgram.version, processID: Int(getpid()),
             uptimeSeconds: Int(startedAt.duration(to: loop.now.monotonic).components.seconds),
             phase: !life.isRunning ? .draining : group.isStarted ? .running : .starting, reasons: reasons,
             pauses: pauses.map(\.scope.description), pauseReports: pauses.map { $0.report(at: loop.now.monotonic) },

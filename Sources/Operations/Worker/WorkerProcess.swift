@@ -1,6 +1,7 @@
 import AMQP
 import APNS
 import CLinux
+import CommandKit
 import Crypto
 import Delivery
 import EventLoop
@@ -85,7 +86,7 @@ final class WorkerProcess: @unchecked Sendable {
         watcher = ConfigurationWatcher(version, from: path, log: log, metrics: metrics)
         minute = MinuteReport(metrics)
         spans = configuration.tracing.map { [group] in
-            SpanExporter($0, worker: group.plan.lane.worker, version: MartletCommand.version, log: log)
+            SpanExporter($0, worker: group.plan.lane.worker, version: MartletProgram.version, log: log)
         }
         startedAt = loop.now.monotonic
         manager = ServiceManager(Environment.value, processID: getpid(), log: log)
@@ -93,7 +94,7 @@ final class WorkerProcess: @unchecked Sendable {
         log.info(
             .workerStarting,
             [
-                .processVersion: .string(MartletCommand.version), .processID: .integer(Int(getpid())),
+                .processVersion: .string(MartletProgram.version), .processID: .integer(Int(getpid())),
                 .lanes: .integer(group.lanes.count), .amqpQueue: .string(group.plan.lane.names.requestQueues[0]),
                 .amqpHost: .string(configuration.broker.url.endpoints.map(\.description).joined(separator: ",")),
             ])

@@ -244,17 +244,17 @@ import Testing
     }
 
     @Test func sendingIsSpreadOverTheSecond() {
-        var pace = Pace(perSecond: 100)
+        var limiter = RateLimiter(perSecond: 100)
         var now = MonotonicTime(nanoseconds: 0)
         var sent = 0
         for _ in 0..<100 {
-            now = now + pace.wait(now: now)
+            now = now + limiter.wait(now: now)
             sent += 1
         }
         #expect(MonotonicTime(nanoseconds: 0).duration(to: now) == .milliseconds(990))
         // A pause is made up for a little, not wholly.
         now = now + .seconds(10)
-        let free = (0..<100).prefix { _ in pace.wait(now: now) == .zero }.count
+        let free = (0..<100).prefix { _ in limiter.wait(now: now) == .zero }.count
         #expect(4...7 ~= free)
     }
 

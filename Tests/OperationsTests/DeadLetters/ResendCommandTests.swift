@@ -1,4 +1,5 @@
 import AMQP
+import CommandKit
 import Delivery
 import Glibc
 import JSON
@@ -172,7 +173,7 @@ import Testing
         (["waits", "list", "--by", "cause"], "option --by takes some of class, code, app"),
     ])
     func mistakes(_ words: [String], _ message: String) throws {
-        let error = try #require(throws: UsageError.self) { try Invocation.parse(words) }
+        let error = try #require(throws: UsageError.self) { _ = try Program.martlet.request(words) }
         #expect(error.message.hasPrefix(message), "\(error.message)")
     }
 }

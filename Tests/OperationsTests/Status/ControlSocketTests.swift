@@ -1,4 +1,5 @@
 import AdminHTTP
+import CommandKit
 import EventLoop
 import Glibc
 import JSON
@@ -67,8 +68,8 @@ import Threads
         let path = directory.file("1.sock")
         let socket = try onlyBound(path)
         defer { close(socket) }
-        guard case .status(let parsed) = try Invocation.parse(["status"] + options) else { return .usage }
-        return StatusCommand(options: parsed) { [.socket(path)] }.run()
+        let command = try Program.martlet.command(["status"] + options, as: StatusCommand.self)
+        return StatusCommand(options: command.options) { [.socket(path)] }.run()
     }
 
     /// A worker that does not answer takes seconds.

@@ -1,3 +1,4 @@
+import CommandKit
 import EventLoop
 import Text
 
@@ -12,7 +13,7 @@ struct DeadLetterDrop {
             Terminal.error.line("martlet: --export of what is dropped is a file, not standard output")
             return .usage
         }
-        guard task.options.saysYes || Question.canBeAsked else {
+        guard task.options.saysYes || ConfirmationPrompt.canBeAsked else {
             Terminal.error.line("martlet: standard input is not a terminal; pass --yes")
             return .usage
         }
@@ -59,7 +60,7 @@ struct DeadLetterDrop {
         task.tellMissing(written.names, of: scan.seen, isComplete: scan.isComplete)
         if count > 0, !task.options.saysYes {
             let question = "\(count) dead letters are in \(file). Drop them from \(scan.queue)?"
-            guard let answer = await Question.ask(question, fallback: false, on: loop, interruption) else {
+            guard let answer = await ConfirmationPrompt.ask(question, fallback: false, on: loop, interruption) else {
                 return (nil, task.end(of: scan))
             }
             guard answer else { return (nil, .failed) }

@@ -1,4 +1,5 @@
 import AMQP
+import CommandKit
 import Delivery
 import EventLoop
 import Glibc
@@ -66,7 +67,7 @@ struct DeadLetterEdit {
             RequestCheck(task.rules).problem(in: copy.body) == nil
         else { return false }
         if task.options.saysYes { return true }
-        guard Question.canBeAsked else {
+        guard ConfirmationPrompt.canBeAsked else {
             var options = task.options
             options.saysYes = true
             let command = options.command(task.commands)
@@ -76,7 +77,7 @@ struct DeadLetterEdit {
             return false
         }
         let question = "Only content-encoding (\(coding)) is wrong. Send the body without it?"
-        return await Question.ask(question, fallback: false, on: loop, interruption) ?? false
+        return await ConfirmationPrompt.ask(question, fallback: false, on: loop, interruption) ?? false
     }
 
     /// Looks for it, and gives everything back.
@@ -132,8 +133,8 @@ struct DeadLetterEdit {
             Terminal.error.line(
                 SourceExcerpt.text(text, problem.position, width: Terminal.error.width, reveals: false))
             let goesOn =
-                Question.canBeAsked
-                ? await Question.ask("Edit again?", fallback: true, on: loop, interruption) : false
+                ConfirmationPrompt.canBeAsked
+                ? await ConfirmationPrompt.ask("Edit again?", fallback: true, on: loop, interruption) : false
             guard let goesOn else { return nil }
             guard goesOn else {
                 Terminal.error.line("martlet: no worker would take it: nothing was sent")

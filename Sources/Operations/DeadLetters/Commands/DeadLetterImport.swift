@@ -1,4 +1,5 @@
 import AMQP
+import CommandKit
 import Delivery
 import EventLoop
 import JSON

@@ -1,4 +1,5 @@
 import AMQP
+import CommandKit
 import Delivery
 import EventLoop
 import Glibc
@@ -21,7 +22,7 @@ actor DeadLetterRedrive {
     private let check: RequestCheck
     private var counts = RedriveCounts()
     private var sent = 0
-    private var pace: Pace?
+    private var limiter: RateLimiter?
     /// nil where the broker itself returns what has no queue, and in a dry run.
     private let returns: UnroutedReturns?
     /// Those that would be sent in a dry run.
@@ -42,7 +43,7 @@ actor DeadLetterRedrive {
         interruption = Interruption(on: loop)
         scan = task.scan(on: loop, interruption)
         groups = DeadLetterGroups(by: task.options.groupedBy)
-        pace = task.options.ratePerSecond.map { Pace(perSecond: $0) }
+        limiter = task.options.ratePerSecond.map { RateLimiter(perSecond: $0) }
         returns =
             task.options.source == .unrouted && !task.options.isDryRun
             ? UnroutedReturns(loop: loop, access: task.access) : nil
@@ -60,7 +61,7 @@ actor DeadLetterRedrive {
         let interruption = Interruption(on: loop)
         interruption.hasBegun = true
         let question = task.options.source.question(count, task.access.names)
-        let answer = await Question.ask(question, fallback: false, on: loop, interruption)
+        let answer = await ConfirmationPrompt.ask(question, fallback: false, on: loop, interruption)
         interruption.end()
         guard let answer else { return interruption.code ?? .failed }
         guard answer else {
@@ -180,7 +181,7 @@ actor DeadLetterRedrive {
                     groups.add(next.letter, nowUnixMilliseconds: loop.now.unixMilliseconds)
                     continue
                 }
-                if let wait = pace?.wait(now: loop.now.monotonic), wait > .zero { await loop.sleep(for: wait) }
+                if let wait = limiter?.wait(now: loop.now.monotonic), wait > .zero { await loop.sleep(for: wait) }
                 await window.makeRoom(in: &group)
                 // The wait may have ended with the scan, or the others have failed.
                 if scan.isCutShort || failure != nil { break }

@@ -1,4 +1,5 @@
 import CLinux
+import CommandKit
 import Glibc
 
 /// A file of its own for a text that a person edits, which nobody else can read.

@@ -1,3 +1,4 @@
+import CommandKit
 import Text
 
 /// Says the first few of many things that went wrong; further ones are only counted, by others.

@@ -1,3 +1,4 @@
+import CommandKit
 import EventLoop
 
 /// A bar on a person's terminal while something takes its time; nothing elsewhere, nor where lines of JSON come.

@@ -1,3 +1,4 @@
+import CommandKit
 import Text
 
 /// What a filter can ask of a dead letter.

@@ -1,3 +1,5 @@
+import CommandKit
+
 /// Reads a filter from its tokens, by recursive descent.
 struct FilterParser {
     /// How deep brackets and negations may be nested.

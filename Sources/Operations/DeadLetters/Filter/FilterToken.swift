@@ -1,3 +1,5 @@
+import CommandKit
+
 /// A word of a filter, with the place of its first byte.
 struct FilterToken: Equatable, Sendable {
     enum Kind: Equatable, Sendable {

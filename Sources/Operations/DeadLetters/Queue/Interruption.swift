@@ -1,3 +1,4 @@
+import CommandKit
 import EventLoop
 import Glibc
 

@@ -24,6 +24,6 @@ extension DoctorCheck {
                     remedy: "install libcurl 4, Debian's package libcurl4, and restart workers"))
         }
         let text = versions.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
-        return [.ok("libraries", "martlet \(MartletCommand.version) with \(text)")] + warnings
+        return [.ok("libraries", "martlet \(MartletProgram.version) with \(text)")] + warnings
     }
 }

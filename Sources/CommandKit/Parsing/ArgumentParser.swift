@@ -1,0 +1,141 @@
+import Text
+
+/// Parses command lines by the syntax of a program's commands.
+///
+/// `--name value` and `--name=value` are the same, `--` ends the options, `-` alone is an operand. `--help`, `-h` and
+/// `--version` win over everything else on the line.
+struct ArgumentParser: Sendable {
+    enum Result: Equatable {
+        /// Help for the command, or for all that begin with that word; empty: for the program itself.
+        case help(topic: String)
+        case version
+        /// The manual page of the command; empty: of the program itself.
+        case manual(command: String)
+        case completion(CompletionShell)
+        case command(ParsedArguments)
+    }
+
+    private let program: Program
+    private let commands: [CommandSyntax]
+    /// Values of options that are not given, by the options' names.
+    private let defaults: [String: OptionDefault]
+
+    init(program: Program, defaults: [String: OptionDefault] = [:]) {
+        self.program = program
+        commands = program.commands.map { $0.syntax }
+        self.defaults = defaults
+    }
+
+    /// - Parameter arguments: without the program's own name.
+    func parse(_ arguments: [String]) throws(UsageError) -> Result {
+        let arguments = withoutAbbreviation(arguments)
+        let beforeTerminator = arguments.prefix { $0 != "--" }
+        let command = commands.first { arguments.starts(with: $0.path) }
+        if beforeTerminator.contains(where: { $0 == "--help" || $0 == "-h" }) || asksForHelp(arguments) {
+            return .help(topic: command?.name ?? helpTopic(arguments))
+        }
+        if beforeTerminator.contains("--version") { return .version }
+        if program.hasDocumentOptions, beforeTerminator.contains("--manual") {
+            return .manual(command: command?.name ?? "")
+        }
+        if let command { return try result(of: arguments.dropFirst(command.path.count), command) }
+        if arguments.first?.hasPrefix("-") == true, let shell = try completionShell(arguments[...]) {
+            return .completion(shell)
+        }
+        throw unknownCommand(arguments)
+    }
+
+    private func result(of arguments: ArraySlice<String>, _ command: CommandSyntax) throws(UsageError) -> Result {
+        if command.path.isEmpty, let shell = try completionShell(arguments, command.options) {
+            return .completion(shell)
+        }
+        do throws(UsageError) {
+            var parsed = try CommandLineReader(command: command.name, options: command.options).read(arguments)
+            try applyDefaults(to: &parsed, command)
+            try check(parsed, command)
+            return .command(parsed)
+        } catch {
+            throw error.of(command.name)
+        }
+    }
+
+    /// The shell of `--completion`; nil without this option.
+    private func completionShell(
+        _ arguments: ArraySlice<String>, _ others: [OptionSyntax] = []
+    ) throws(UsageError) -> CompletionShell? {
+        let options = others + program.standardOptions
+        return try CommandLineReader(command: "", options: options).read(arguments).word("completion")
+    }
+
+    private func applyDefaults(to parsed: inout ParsedArguments, _ command: CommandSyntax) throws(UsageError) {
+        for option in command.options where !parsed.has(option.name) {
+            let isReplaced = command.options.contains { $0.replacedDefault == option.name && parsed.has($0.name) }
+            guard !isReplaced else { continue }
+            switch defaults[option.name] {
+            case nil: break
+            case .value(let value): parsed.options[option.name] = value
+            case .unreadable(let problem, let remedy):
+                guard option.isAdvisory else { throw UsageError("\(problem); \(remedy)") }
+                parsed.unreadableDefaults[option.name] = problem
+            }
+        }
+    }
+
+    private func check(_ parsed: ParsedArguments, _ command: CommandSyntax) throws(UsageError) {
+        for option in command.options where option.isRequired && !parsed.has(option.name) {
+            throw UsageError("option \(option.spelling) is missing")
+        }
+        if let operand = parsed.operands.first, command.operands == nil {
+            throw UsageError("unexpected argument '\(operand)'")
+        }
+        if parsed.operands.isEmpty, command.needsOperand, let operands = command.operands {
+            let choice = command.operandValues.words.map { ": \($0.enumerated(with: "or"))" } ?? ""
+            throw UsageError("\(operands) is missing\(choice)")
+        }
+        if command.operandValues.words != nil, parsed.operands.count > 1 {
+            throw UsageError("unexpected argument '\(parsed.operands[1])'")
+        }
+        for operand in parsed.operands {
+            try command.operandValues.check(operand, of: program.invocation(command.name))
+        }
+    }
+
+    // MARK: Words before the options
+
+    private func withoutAbbreviation(_ arguments: [String]) -> [String] {
+        let place = asksForHelp(arguments) ? 1 : 0
+        guard place < arguments.count, let word = program.abbreviations[arguments[place]] else { return arguments }
+        return arguments[..<place] + [word] + arguments[(place + 1)...]
+    }
+
+    /// `help` is a word of programs of several commands.
+    private func asksForHelp(_ arguments: [String]) -> Bool {
+        program.onlyCommand == nil && arguments.first == "help"
+    }
+
+    /// `martlet help topology apply`, or `topology` for all that begins so; the program itself for every other word.
+    private func helpTopic(_ arguments: [String]) -> String {
+        let words = Array(arguments.drop { $0 == "help" })
+        if let command = commands.first(where: { words.starts(with: $0.path) }) { return command.name }
+        let group = commands.first { $0.path.count > 1 && $0.path.first == words.first }
+        return group?.path.first ?? ""
+    }
+
+    private func unknownCommand(_ arguments: [String]) -> UsageError {
+        guard let first = arguments.first else { return UsageError("no command is given") }
+        if first.hasPrefix("-") { return .unknownOption(first, among: program.standardOptions.map(\.flag)) }
+        let shown = program.shownCommands
+        let group = shown.filter { $0.path.count > 1 && $0.path.first == first }
+        guard !group.isEmpty else {
+            let hint = Suggestion.nearest(to: first, among: shown.compactMap(\.path.first))
+            return UsageError("unknown command '\(first)'\(hint.map { "; did you mean '\($0)'?" } ?? "")")
+        }
+        let second = group.map { $0.path.dropFirst().joined(separator: " ") }
+        let choice = "'\(first)' is followed by one of: \(second.joined(separator: ", "))"
+        guard arguments.count > 1, !arguments[1].hasPrefix("-") else { return UsageError(choice) }
+        let hint = Suggestion.nearest(to: arguments[1], among: second)
+        return UsageError(
+            "unknown command '\(first) \(arguments[1])'"
+                + (hint.map { "; did you mean '\(first) \($0)'?" } ?? "; \(choice)"))
+    }
+}

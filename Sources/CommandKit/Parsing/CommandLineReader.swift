@@ -1,0 +1,85 @@
+import Text
+
+/// Reads the arguments behind a command: options with their values, and operands.
+struct CommandLineReader {
+    /// The name of the command.
+    let command: String
+    /// Those of the command, and those that the program adds.
+    let options: [OptionSyntax]
+
+    func read(_ arguments: ArraySlice<String>) throws(UsageError) -> ParsedArguments {
+        var parsed = ParsedArguments(command: command)
+        var rest = arguments
+        while let argument = rest.popFirst() {
+            if argument == "--" {
+                parsed.operands += rest
+                break
+            }
+            guard argument.hasPrefix("-"), argument != "-" else {
+                parsed.operands.append(argument)
+                continue
+            }
+            try readOption(argument, &rest, &parsed)
+        }
+        return parsed
+    }
+
+    private func readOption(
+        _ argument: String, _ rest: inout ArraySlice<String>, _ parsed: inout ParsedArguments
+    ) throws(UsageError) {
+        let (spelled, attached) = Self.split(argument)
+        guard let option = options.first(where: { $0.flag == spelled }) else {
+            throw .unknownOption(spelled, among: options.filter { !$0.isHidden }.map(\.flag) + ["--help", "--version"])
+        }
+        let value = try value(of: option, attached, &rest)
+        switch option.repetition {
+        case .list: parsed.lists[option.name, default: []].append(value)
+        case .lastCounts: parsed.options[option.name] = value
+        case .refused:
+            guard parsed.options.updateValue(value, forKey: option.name) == nil else {
+                throw UsageError("option \(spelled) is given twice")
+            }
+        }
+    }
+
+    private func value(
+        of option: OptionSyntax, _ attached: String?, _ rest: inout ArraySlice<String>
+    ) throws(UsageError) -> String {
+        guard option.value != nil else {
+            guard attached == nil else { throw UsageError("option \(option.flag) takes no value") }
+            return ""
+        }
+        guard let value = attached ?? Self.popValue(&rest), !value.isEmpty else {
+            throw UsageError("option \(option.spelling) needs a value")
+        }
+        try option.values.check(value, of: "option \(option.flag)")
+        return value
+    }
+
+    private static func split(_ argument: String) -> (name: String, value: String?) {
+        guard let equals = argument.firstIndex(of: "=") else { return (argument, nil) }
+        return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
+    }
+
+    /// The next argument, unless it is an option: `--config --json` is a forgotten file, not one named `--json`.
+    private static func popValue(_ rest: inout ArraySlice<String>) -> String? {
+        guard let next = rest.first, !next.hasPrefix("--") else { return nil }
+        return rest.popFirst()
+    }
+}
+
+extension ValueSyntax {
+    /// - Parameter taker: the option or the command, as a sentence begins with it.
+    func check(_ value: String, of taker: String) throws(UsageError) {
+        guard let words, !words.contains(value) else { return }
+        let hint = Suggestion.meant(by: value, among: words).map { "; did you mean \($0)?" } ?? ""
+        throw UsageError("\(taker) takes \(words.enumerated(with: "or")), not '\(value)'\(hint)")
+    }
+}
+
+extension UsageError {
+    static func unknownOption(_ spelled: String, among known: [String]) -> UsageError {
+        let hint = Suggestion.nearest(to: spelled, among: known).map { "; did you mean \($0)?" } ?? ""
+        return UsageError("unknown option \(spelled)\(hint)")
+    }
+}

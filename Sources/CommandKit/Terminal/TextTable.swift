@@ -1,0 +1,65 @@
+import Text
+
+/// Rows in columns, for people at a terminal. Widths are given, not measured, so that lines can be printed one by one.
+package struct TextTable: Sendable {
+    package struct Column: Sendable {
+        package var title: String
+        /// In columns of the terminal. Wider cells are cut with `…`, except in the last column.
+        package var width: Int
+        /// Whether wider cells are not cut: the cells behind them move to the right.
+        package var isWhole: Bool
+
+        package init(title: String, width: Int, isWhole: Bool = false) {
+            self.title = title
+            self.width = width
+            self.isWhole = isWhole
+        }
+    }
+
+    package let columns: [Column]
+
+    /// Creates columns as wide as the widest cell, for tables that are known as a whole.
+    package init(titles: [String], fitting rows: [[String]]) {
+        columns = titles.enumerated().map { index, title in
+            let cells = rows.compactMap { index < $0.count ? $0[index].printable.columns : nil }
+            return Column(title: title, width: max(title.columns, cells.max() ?? 0))
+        }
+    }
+
+    package init(columns: [Column]) { self.columns = columns }
+
+    package var header: String { line(columns.map(\.title)) }
+
+    package func line(_ cells: [String]) -> String {
+        var line = ""
+        for (index, column) in columns.enumerated() {
+            let cell = (index < cells.count ? cells[index] : "").printable
+            if index == columns.count - 1 {
+                line += cell
+            } else {
+                line += (column.isWhole ? cell : cell.shortened(to: column.width)).padded(to: column.width) + "  "
+            }
+        }
+        while line.last == " " { line.removeLast() }
+        return line
+    }
+}
+
+extension String {
+    /// - Parameter width: in columns of a terminal.
+    package func padded(to width: Int) -> String {
+        let missing = width - columns
+        return missing > 0 ? self + String(repeating: " ", count: missing) : self
+    }
+
+    /// At most `width` columns of a terminal; what is cut is shown as `…`.
+    package func shortened(to width: Int) -> String {
+        guard columns > width else { return self }
+        var left = width - 1
+        let start = prefix {
+            left -= $0.columns
+            return left >= 0
+        }
+        return width > 0 ? start + "…" : ""
+    }
+}

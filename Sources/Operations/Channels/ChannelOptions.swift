@@ -1,0 +1,29 @@
+import APNS
+import APNSProtocol
+import CommandKit
+import Delivery
+
+/// What a command does to the broadcast channels of an app.
+struct ChannelOptions: Equatable, Sendable {
+    enum Work: Equatable, Sendable {
+        case create(ChannelRequest.StoragePolicy)
+        case read([String])
+        case delete([String])
+        case list
+    }
+
+    var work: Work
+    var configPath: String
+    var app: String
+    /// nil: that of the app.
+    var environment: APNSEnvironment?
+    var isJSON = false
+}
+
+extension ChannelOptions {
+    init(_ work: Work, _ parsed: ParsedArguments) {
+        self.init(
+            work: work, configPath: parsed.required("config"), app: parsed.required("app"),
+            environment: parsed.word("environment"), isJSON: parsed.has("json"))
+    }
+}

@@ -1,0 +1,20 @@
+import CommandKit
+
+/// Prints a completion script.
+struct CompletionCommand: Command {
+    static let syntax = CommandSyntax(
+        path: ["completion"],
+        summary: "Print what a shell completes commands and options by.",
+        discussion: """
+            bash:  source <(martlet completion bash), in ~/.bashrc, or its output as
+                   martlet in ~/.local/share/bash-completion/completions
+            zsh:   its output as _martlet in a folder of $fpath, before compinit runs
+            """,
+        operands: "SHELL", operandValues: .cases(of: CompletionShell.self))
+
+    let shell: CompletionShell
+
+    init(_ parsed: ParsedArguments) { shell = CompletionShell(rawValue: parsed.operands[0]) ?? .bash }
+
+    func run() -> ExitCode { Terminal.output.write(shell.script(for: .martlet)) ? .success : .failed }
+}

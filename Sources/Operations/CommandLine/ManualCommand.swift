@@ -1,0 +1,27 @@
+import CommandKit
+import Text
+
+/// Prints a manual page.
+struct ManualCommand: Command {
+    static let syntax = CommandSyntax(
+        path: ["man"],
+        summary: "Print the manual page of martlet, or of a command.",
+        discussion: """
+            In roff, as man reads it: martlet man watch | man -l -, or martlet man watch > martlet-watch.1 for a package.
+            """,
+        operands: "[COMMAND]", operandValues: .commands)
+
+    /// The name of a command; empty: the page of `martlet` itself.
+    let command: String
+
+    init(_ parsed: ParsedArguments) throws(UsageError) {
+        command = parsed.operands.joined(separator: " ")
+        let names = Program.martlet.shownCommands.map(\.name)
+        guard command.isEmpty || names.contains(command) else {
+            let hint = Suggestion.nearest(to: command, among: names).map { "; did you mean '\($0)'?" } ?? ""
+            throw UsageError("there is no command '\(command)'\(hint)")
+        }
+    }
+
+    func run() -> ExitCode { Terminal.output.write(Program.martlet.manualPage(of: command)) ? .success : .failed }
+}

@@ -1,0 +1,57 @@
+import CommandKit
+import EventLoop
+import Glibc
+import Text
+
+/// Asks a person at a terminal, on the loop, so that connections live on meanwhile.
+final class ConfirmationPrompt {
+    /// Whether somebody is there to answer.
+    static var canBeAsked: Bool { isatty(STDIN_FILENO) == 1 && Terminal.error.isTerminal }
+
+    private var continuation: UnsafeContinuation<String?, Never>?
+    private var watch: DescriptorWatch?
+
+    /// Waits for the answer.
+    ///
+    /// - Parameter fallback: what an empty line means.
+    /// - Returns: nil when an interruption came instead.
+    static func ask(_ text: String, fallback: Bool, on loop: EpollLoop, _ interruption: Interruption) async -> Bool? {
+        guard interruption.code == nil else { return nil }
+        Terminal.error.write("\(text.printable) [\(fallback ? "Y/n" : "y/N")] ")
+        guard let answer = await ConfirmationPrompt().line(on: loop, interruption) else {
+            Terminal.error.line("")
+            return nil
+        }
+        return answer.isEmpty ? fallback : answer.lowercased().hasPrefix("y")
+    }
+
+    /// The same without a loop; an interruption ends the process. An empty line means no.
+    static func askAtOnce(_ text: String) -> Bool {
+        Terminal.error.write("\(text.printable) [y/N] ")
+        return readLine()?.lowercased().hasPrefix("y") ?? false
+    }
+
+    private func line(on loop: EpollLoop, _ interruption: Interruption) async -> String? {
+        let former = interruption.onSignal
+        defer { interruption.onSignal = former }
+        return await withUnsafeContinuation {
+            continuation = $0
+            interruption.onSignal = { [self] in
+                former()
+                finish(nil)
+            }
+            watch = DescriptorWatch(
+                loop: loop, descriptor: STDIN_FILENO, for: .readable,
+                // A terminal gives a line at a time; at its end it gives nothing, which is no.
+                action: { [self] in finish(readLine() ?? "n") }, abandoned: { [self] in finish(nil) })
+            if watch == nil { finish("n") }
+        }
+    }
+
+    private func finish(_ answer: String?) {
+        watch?.end()
+        watch = nil
+        continuation?.resume(returning: answer)
+        continuation = nil
+    }
+}
