@@ -44,16 +44,18 @@ struct HelpText: Sendable {
 
     private func text(for command: CommandSyntax) -> String {
         let discussion = command.discussion.isEmpty ? "" : "\n\(Self.paragraphs(command.discussion))\n"
-        let sections = program.sections(of: command, helpOfHelp: "this text").map { section in
+        let sections = program.sections(of: command, helpOfHelp: "this text")
+        let width = Self.nameColumns(sections.flatMap(\.options).map(\.spelling))
+        let lists = sections.map { section in
             let title = Self.wrapped(Self.words("\(section.title):"))
-            return "\(title)\n\(Self.columns(section.options.map { ($0.spelling, $0.help) }))\n"
+            return "\(title)\n\(Self.columns(section.options.map { ($0.spelling, $0.help) }, nameColumns: width))\n"
         }
         return """
             \(Self.wrapped(Self.words(command.summary)))
 
             Usage: \(Self.wrapped(usage(command), from: 7, indent: 9))
             \(discussion)
-            \(sections.joined(separator: "\n"))
+            \(lists.joined(separator: "\n"))
             """ + (command.path.isEmpty ? "\n\(surroundings)" : "")
     }
 
@@ -88,14 +90,18 @@ struct HelpText: Sendable {
         text.split { $0 == " " || $0 == "\n" }.map { String($0) }
     }
 
-    private static func columns(_ rows: [(left: String, right: String)]) -> String {
-        let width = rows.map(\.left.count).filter { $0 <= nameColumnsMax }.max() ?? 0
+    /// The width of a column for names.
+    private static func nameColumns(_ names: [String]) -> Int {
+        names.map(\.count).filter { $0 <= nameColumnsMax }.max() ?? 0
+    }
+
+    private static func columns(_ rows: [(left: String, right: String)], nameColumns width: Int? = nil) -> String {
+        let width = width ?? nameColumns(rows.map(\.left))
         let indent = width + 4
+        let space = String(repeating: " ", count: indent)
         return rows.map { row in
-            let isBeside = row.left.count <= width
-            let start =
-                isBeside ? row.left.padded(to: width) + "  " : row.left + "\n" + String(repeating: " ", count: indent)
-            return "  \(start)\(wrapped(words(row.right), from: indent, indent: indent))"
+            let name = row.left.count > width ? "\(row.left)\n\(space)" : row.left.padded(to: width) + "  "
+            return "  \(name)\(wrapped(words(row.right), from: indent, indent: indent))"
         }.joined(separator: "\n")
     }
 
