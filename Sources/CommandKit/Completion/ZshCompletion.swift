@@ -103,7 +103,10 @@ struct ZshCompletion {
     private func operands(_ command: CommandSyntax) -> [String] {
         guard let operands = command.operands else { return [] }
         let title = operands.filter { $0 != "[" && $0 != "]" && $0 != "…" }
-        return ["\(command.operandValues.words == nil ? "*" : "1"):\(title):\(action(command.operandValues))"]
+        // A message alone would keep zsh from completing options.
+        let text = "_guard \"^-*\" \(title)"
+        let values = command.operandValues == .text ? text : action(command.operandValues)
+        return ["\(command.operandValues.words == nil ? "*" : "1"):\(title):\(values)"]
     }
 
     private func action(_ values: ValueSyntax) -> String {
