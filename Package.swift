@@ -131,7 +131,7 @@ let package = Package(
             "APNSSimulator",
             [
                 "APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "YAML", "Telemetry", "AdminHTTP",
-                "Hashing", "Text",
+                "Hashing", "Text", "CommandKit",
             ],
             resources: [
                 "api.js", "arrival.js", "clock.js", "connections.js", "copy.js", "curl.js", "detail.css", "detail.js",
@@ -181,8 +181,8 @@ let package = Package(
         tests(
             "APNSSimulatorTests",
             [
-                "APNSSimulator", "APNSProtocol", "AdminHTTP", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "TestKit",
-                "Threads",
+                "APNSSimulator", "APNSProtocol", "AdminHTTP", "CommandKit", "EventLoop", "HTTP2", "TLS", "Crypto",
+                "JSON", "TestKit", "Threads",
             ]),
         tests(
             "DeliveryTests",

@@ -1,4 +1,4 @@
 import APNSSimulator
 import Glibc
 
-exit(SimulatorCommand.run(Array(CommandLine.arguments.dropFirst())))
+exit(SimulatorProgram.run(Array(CommandLine.arguments.dropFirst())))

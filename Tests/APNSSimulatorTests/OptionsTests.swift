@@ -1,4 +1,5 @@
 import APNSProtocol
+import CommandKit
 import EventLoop
 import Testing
 
@@ -62,31 +63,41 @@ import Testing
     }
 
     @Test(arguments: [
-        (["--admin", "2199"], "--admin wants HOST:PORT, not 2199"),
-        (["--gat", "off"], "there is no option --gat; did you mean --gate?"),
-        (["sandbox"], "there is no option sandbox; --help lists them"),
-        (
-            ["--gate"],
-            "--gate wants a value: one stream until a good push was answered: enforce, announce, off (enforce)"
-        ),
-        (["--gate", "of"], "--gate wants enforce, announce or off, not of"),
-        (["--listen", "127.0.0.1"], "--listen wants HOST:PORT, not 127.0.0.1"),
-        (["--listen", ":80"], "--listen wants HOST:PORT, not :80"),
-        (["--listen", "a:65536"], "--listen wants HOST:PORT, not a:65536"),
-        (["--delay-ms", "-1"], "--delay-ms wants a number from 0 to 600000, not -1"),
-        (["--delay-ms", "nan"], "--delay-ms wants a number from 0 to 600000, not nan"),
-        (["--streams-max", "0"], "--streams-max wants a number from 1 to 4096, not 0"),
-        (["--unregistered-prefix", "xy"], "--unregistered-prefix wants hexadecimal digits, not xy"),
-        (["--help=yes"], "--help takes no value"),
+        (["--admin", "2199"], "option --admin takes HOST:PORT or none, not '2199'"),
+        (["--gat", "off"], "unknown option --gat; did you mean --gate?"),
+        (["sandbox"], "unexpected argument 'sandbox'"),
+        (["--gate"], "option --gate MODE needs a value"),
+        (["--gate", "of"], "option --gate takes enforce, announce or off, not 'of'; did you mean off?"),
+        (["--listen", "127.0.0.1"], "option --listen takes HOST:PORT or none, not '127.0.0.1'"),
+        (["--listen", ":80"], "option --listen takes HOST:PORT or none, not ':80'"),
+        (["--listen", "a:65536"], "option --listen takes HOST:PORT or none, not 'a:65536'"),
+        (["--delay-ms", "-1"], "option --delay-ms takes a number from 0 to 600000, not '-1'"),
+        (["--delay-ms", "nan"], "option --delay-ms takes a number from 0 to 600000, not 'nan'"),
+        (["--streams-max", "0"], "option --streams-max takes a whole number from 1 to 4096, not '0'"),
+        (["--unregistered-prefix", "xy"], "option --unregistered-prefix takes hexadecimal digits, not 'xy'"),
+        (["--help=yes"], "option --help takes no value"),
         (Listener.allCases.flatMap { [$0.option, "none"] }, "every listener is turned off"),
         (["--certificate", "a.pem"], "--certificate and --private-key belong together"),
     ])
     func mistakesAreNamed(arguments: [String], message: String) {
-        #expect(throws: SimulatorError(.usage, message)) { _ = try Options(arguments) }
+        let error = #expect(throws: UsageError.self) { _ = try Options(arguments) }
+        #expect(error?.message == message)
     }
 
-    @Test func everyOptionStandsInTheHelp() {
-        for option in Option.all { #expect(HelpText.text.contains("  \(option.name) ")) }
-        for line in HelpText.text.split(separator: "\n") { #expect(line.count <= 120, "\(line)") }
+    /// Scripts append options to those that they have.
+    @Test func theLastOfSeveralValuesCounts() throws {
+        let options = try Options(["--listen=127.0.0.1:5", "--listen", "[::1]:6"])
+        #expect(options.listeners[.push] == Endpoint(host: "::1", port: 6))
+        #expect(throws: Never.self) { try Options(["--accept-no-token", "--accept-no-token"]) }
+    }
+}
+
+extension Options {
+    /// Parses a command line of `apns-simulator`.
+    init(_ arguments: [String]) throws {
+        guard case .command(let command as SimulatorCommand) = try Program.simulator.request(arguments) else {
+            throw UsageError("\(arguments) prints a text")
+        }
+        self = command.options
     }
 }

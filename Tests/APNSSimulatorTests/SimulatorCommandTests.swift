@@ -179,7 +179,7 @@ import Threads
     @Test func helpAndVersion() async throws {
         let command = try Products.executable("apns-simulator")
         let help = try await ChildProcess.run([command, "--help"])
-        #expect(help.exit.status == .exited(0) && help.output.first == "Usage: apns-simulator [OPTION]...")
+        #expect(help.exit.status == .exited(0) && help.output.contains("Usage: apns-simulator [options]"))
         let version = try await ChildProcess.run([command, "--version"])
         #expect(version.exit.status == .exited(0) && version.output == ["apns-simulator 0.1.0"])
     }

@@ -10,7 +10,7 @@ struct HealthRoutes {
             AdminRoute(.get, "/health", "whether it is alive") { _ in
                 .object { json in
                     json.member("status", "ok")
-                    json.member("version", SimulatorCommand.version)
+                    json.member("version", SimulatorProgram.version)
                 }
             },
             AdminRoute(.get, "/v1/ready", "what it said when it was ready: ports, key, and files for clients") { _ in

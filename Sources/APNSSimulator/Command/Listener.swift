@@ -5,14 +5,17 @@ import EventLoop
 enum Listener: CaseIterable {
     case push, productionPush, channels, productionChannels
 
-    var option: String {
+    var optionName: String {
         switch self {
-        case .push: "--listen"
-        case .productionPush: "--listen-production"
-        case .channels: "--listen-channels"
-        case .productionChannels: "--listen-production-channels"
+        case .push: "listen"
+        case .productionPush: "listen-production"
+        case .channels: "listen-channels"
+        case .productionChannels: "listen-production-channels"
         }
     }
+
+    /// As a command line has it.
+    var option: String { "--\(optionName)" }
 
     /// As the help text calls it.
     var name: String {

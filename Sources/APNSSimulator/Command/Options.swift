@@ -1,6 +1,6 @@
 import APNSProtocol
+import CommandKit
 import EventLoop
-import Text
 
 /// What the command line asks for.
 struct Options {
@@ -27,40 +27,6 @@ struct Options {
     var recordFile: String?
     var recordDetail = LoggedRequest.Detail.summary
     var readyFile: String?
-    var wantsHelp = false
-    var wantsVersion = false
-
-    init() {}
-
-    /// Reads the arguments behind the command's name.
-    ///
-    /// - Throws: `usage`, naming the argument.
-    init(_ arguments: [String]) throws(SimulatorError) {
-        self.init()
-        var rest = arguments[...]
-        while let argument = rest.popFirst() {
-            // `--name=value` is the same as `--name value`.
-            let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let option = Option.all.first(where: { $0.name == (parts[0] == "-h" ? "--help" : parts[0]) }) else {
-                let meant = Suggestion.hint(for: String(parts[0]), among: Option.all.map(\.name))
-                throw SimulatorError(
-                    .usage, "there is no option \(parts[0])\(meant.isEmpty ? "; --help lists them" : meant)")
-            }
-            if option.placeholder == nil {
-                guard parts.count == 1 else { throw SimulatorError(.usage, "\(option.name) takes no value") }
-                try option.apply(&self, "")
-            } else {
-                guard let value = parts.count == 2 ? String(parts[1]) : rest.popFirst() else {
-                    throw SimulatorError(.usage, "\(option.name) wants a value: \(option.help)")
-                }
-                try option.apply(&self, value)
-            }
-        }
-        guard !listeners.endpoints.isEmpty else { throw SimulatorError(.usage, "every listener is turned off") }
-        guard (certificateFile == nil) == (privateKeyFile == nil) else {
-            throw SimulatorError(.usage, "--certificate and --private-key belong together")
-        }
-    }
 
     /// Where the admin port is; nil: nowhere. Like the listeners it is off unless asked for when one of them was.
     var admin: Endpoint? {
@@ -81,5 +47,84 @@ struct Options {
         _ rule: any WritableKeyPath<RuleOptions, Value> & Sendable, _ value: Value
     ) {
         ruleChanges.append { $0[keyPath: rule] = value }
+    }
+}
+
+extension Options {
+    /// - Throws: what the syntax does not exclude.
+    init(_ parsed: ParsedArguments) throws(UsageError) {
+        for listener in Listener.allCases {
+            guard let value = parsed.options[listener.optionName] else { continue }
+            listeners.ask(listener, at: try Self.endpoint(listener.option, value))
+        }
+        guard !listeners.endpoints.isEmpty else { throw UsageError("every listener is turned off") }
+        if let value = parsed.options["admin"] { askAdmin(at: try Self.endpoint("--admin", value)) }
+        adminHostNames = parsed.lists["admin-host"] ?? []
+        readWorld(parsed)
+        guard (certificateFile == nil) == (privateKeyFile == nil) else {
+            throw UsageError("--certificate and --private-key belong together")
+        }
+        unregisteredPrefixes = parsed.lists["unregistered-prefix"] ?? []
+        if let wrong = unregisteredPrefixes.first(where: { !Self.isTokenPrefix($0) }) {
+            throw UsageError("option --unregistered-prefix takes hexadecimal digits, not '\(wrong)'")
+        }
+        try readRules(parsed)
+        try readLimits(parsed)
+    }
+
+    private mutating func readWorld(_ parsed: ParsedArguments) {
+        stateFile = parsed.options["state"]
+        demonstrationDirectory = parsed.options["write-demo"]
+        certificateFile = parsed.options["certificate"]
+        privateKeyFile = parsed.options["private-key"]
+        acceptsUnknownDevices = parsed.has("accept-unknown-devices")
+        acceptsUnknownTopics = parsed.has("accept-unknown-topics")
+        applicationProtocol = parsed.word("alpn") ?? applicationProtocol
+        recordFile = parsed.options["record"]
+        recordDetail = parsed.word("record-detail") ?? recordDetail
+        readyFile = parsed.options["ready-file"]
+    }
+
+    private mutating func readRules(_ parsed: ParsedArguments) throws(UsageError) {
+        if let gate: ServerStreamGate.Mode = parsed.word("gate") { setRule(\.gate, gate) }
+        if let order: RuleOptions.Order = parsed.word("check-order") { setRule(\.order, order) }
+        if let updates: RuleOptions.TokenUpdates = parsed.word("token-updates") { setRule(\.tokenUpdates, updates) }
+        if parsed.has("accept-no-token") { setRule(\.servesWithoutToken, true) }
+        if let streams = try parsed.integer("streams-max", in: 1...4096) { setRule(\.streamsMax, streams) }
+        if let requests = try parsed.integer("device-requests-max", in: 1...1_000_000) {
+            setRule(\.requestsPerDeviceMax, requests)
+        }
+    }
+
+    private mutating func readLimits(_ parsed: ParsedArguments) throws(UsageError) {
+        func read(_ option: String, in range: ClosedRange<Int>, _ limit: inout Int) throws(UsageError) {
+            limit = try parsed.integer(option, in: range) ?? limit
+        }
+        try read("connections-max", in: 1...1_000_000, &configuration.connectionsMax)
+        try read("requests-logged", in: 0...1_000_000, &configuration.requestsLoggedMax)
+        try read("ids-remembered", in: 0...100_000_000, &configuration.idsRememberedMax)
+        if let seed = try parsed.integer("fault-seed", in: 0...Int.max) { configuration.faultSeed = UInt64(seed) }
+        if let value = parsed.options["delay-ms"] {
+            guard let milliseconds = Double(value), (0...Self.delayMillisecondsMax).contains(milliseconds) else {
+                throw UsageError(
+                    "option --delay-ms takes a number from 0 to \(Int(Self.delayMillisecondsMax)), not '\(value)'")
+            }
+            configuration.answerDelay = .nanoseconds(Int64(milliseconds * 1_000_000))
+        }
+    }
+
+    private static let delayMillisecondsMax = 600_000.0
+
+    /// nil for `none`, which turns off.
+    private static func endpoint(_ option: String, _ value: String) throws(UsageError) -> Endpoint? {
+        guard value != "none" else { return nil }
+        guard let endpoint = Endpoint(value) else {
+            throw UsageError("option \(option) takes HOST:PORT or none, not '\(value)'")
+        }
+        return endpoint
+    }
+
+    private static func isTokenPrefix(_ text: String) -> Bool {
+        text.utf8.count <= DeviceToken.hexDigitsMax && text.utf8.allSatisfy(DeviceToken.isHexDigit)
     }
 }

@@ -1,29 +1,22 @@
 import APNSProtocol
+import CommandKit
 import EventLoop
 import Glibc
 import JSON
 
-/// The `apns-simulator` command: arguments in, exit code out.
-public enum SimulatorCommand {
-    static let version = "0.1.0"
+/// Serves until SIGTERM or SIGINT.
+struct SimulatorCommand: Command {
+    let options: Options
 
-    /// Runs until SIGTERM or SIGINT.
-    ///
-    /// - Parameter arguments: those behind the command's name.
-    public static func run(_ arguments: [String]) -> Int32 {
+    init(_ parsed: ParsedArguments) throws(UsageError) { options = try Options(parsed) }
+
+    func run() -> ExitCode {
         do throws(SimulatorError) {
-            let options = try Options(arguments)
-            if options.wantsHelp {
-                StandardStream.output.line(HelpText.text)
-            } else if options.wantsVersion {
-                StandardStream.output.line("apns-simulator \(version)")
-            } else {
-                try serve(options)
-            }
-            return 0
+            try Self.serve(options)
+            return .success
         } catch {
             StandardStream.error.line("apns-simulator: \(error.message)")
-            return error.code.rawValue
+            return ExitCode(error.code)
         }
     }
 
