@@ -151,8 +151,9 @@ let package = Package(
         .executableTarget(
             name: "martlet-bench",
             dependencies: [
-                "TestKit", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "Delivery", "Crypto", "TLS",
-                "JSON", "JSONSchema", "Telemetry", "CLinux", "CValgrind",
+                "TestKit", "CommandKit", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "Delivery",
+                "Crypto",
+                "TLS", "JSON", "JSONSchema", "Telemetry", "CLinux", "CValgrind",
             ],
             exclude: ["Schema/yardstick"], swiftSettings: settings),
         .executableTarget(name: "floor-relay", dependencies: ["CRabbitMQ"]),

@@ -1,4 +1,5 @@
 import APNSProtocol
+import CommandKit
 
 /// What the command line asks for of requests to an APNs.
 struct RequestOptions {
@@ -16,30 +17,38 @@ struct RequestOptions {
     /// Whether it fails when the simulator costs too much; a few requests say nothing.
     var judges = true
 
-    init(_ arguments: ArraySlice<String>) throws(UsageError) {
-        var arguments = Arguments(arguments)
-        while let argument = arguments.next() {
-            switch argument {
-            case "--requests": requests = try arguments.number(for: argument, in: 1...Self.requestsMax)
-            case "--samples": samples = try arguments.number(for: argument, in: 1...1000)
-            case "--warm-up": warmUp = try arguments.number(for: argument, in: 1...1_000_000)
-            case "--connections": connections = try arguments.number(for: argument, in: 1...1000)
-            case "--streams": streams = try arguments.number(for: argument, in: 1...1000)
-            case "--payload-bytes":
-                payloadBytes = try arguments.number(
-                    for: argument, in: BenchMessage.payloadBytes...APNSLimits.payloadBytesMax)
-            case "--quick": (requests, samples, warmUp, judges) = (20_000, 1, 2000, false)
-            case "--json": wantsJSON = true
-            default: throw UsageError(message: "what is \(argument)?")
-            }
-        }
+    init() {}
+
+    init(_ parsed: ParsedArguments) throws(UsageError) {
+        if parsed.has("quick") { (requests, samples, warmUp, judges) = (20_000, 1, 2000, false) }
+        requests = try parsed.integer("requests", upTo: Self.requestsMax) ?? requests
+        samples = try parsed.integer("samples", upTo: 1000) ?? samples
+        warmUp = try parsed.integer("warm-up", upTo: 1_000_000) ?? warmUp
+        connections = try parsed.integer("connections", upTo: 1000) ?? connections
+        streams = try parsed.integer("streams", upTo: 1000) ?? streams
+        payloadBytes =
+            try parsed.integer("payload-bytes", in: BenchMessage.payloadBytes...APNSLimits.payloadBytesMax)
+            ?? payloadBytes
+        wantsJSON = parsed.has("json")
         guard warmUp + requests <= Self.requestsMax else {
-            throw UsageError(message: "requests and those to warm up are \(Self.requestsMax) together at most")
+            throw UsageError("requests and those to warm up are \(Self.requestsMax) together at most")
         }
         guard connections <= min(requests, warmUp) else {
-            throw UsageError(message: "\(connections) connections want as many requests, and as many to warm up")
+            throw UsageError("\(connections) connections want as many requests, and as many to warm up")
         }
     }
+
+    /// The options of the load; each benchmark adds its own.
+    static let syntax: [OptionSyntax] = {
+        let standard = RequestOptions()
+        return [
+            OptionSyntax(name: "requests", value: "N", help: "of a sample (\(standard.requests))"),
+            OptionSyntax(name: "warm-up", value: "N", help: "requests before it begins (\(standard.warmUp))"),
+            OptionSyntax(name: "connections", value: "N", help: "of the client (\(standard.connections))"),
+            OptionSyntax(name: "streams", value: "N", help: "of each connection at once (\(standard.streams))"),
+            OptionSyntax(name: "payload-bytes", value: "N", help: "of a request (\(standard.payloadBytes))"),
+        ]
+    }()
 
     /// What all programs that are compared are given to do.
     var description: String {

@@ -155,18 +155,54 @@ extension BenchmarkTests {
         }
 
         @Test(arguments: [
-            ("simulator --samples 0", "--samples wants a number from 1 to 1000"),
+            ("simulator --samples 0", "option --samples takes a whole number from 1 to 1000, not '0'"),
             ("apns --warm-up 3", "4 connections want as many requests, and as many to warm up"),
-            ("amqp --delay-ms 1", "what is --delay-ms?"),
-            ("apns --payload-bytes 5000", "--payload-bytes wants a number from 205 to 4096"),
+            ("amqp --delay-ms 1", "unknown option --delay-ms"),
+            ("apns --payload-bytes 5000", "option --payload-bytes takes a whole number from 205 to 4096, not '5000'"),
             ("growth", "over which setting? Give one of them several values: --in-flight 10,100,1000"),
-            ("growth --apps 1,", "--apps wants numbers from 1 to 10000: 500,1000"),
+            (
+                "growth --apps 1,",
+                "option --apps takes whole numbers from 1 to 10000 with commas between them, not '1,'"
+            ),
             ("growth --apps 1,2 --keys 1,2", "only one setting can have several values: --apps or --keys"),
         ]) func wrongUseOfBenchmarkIsExplained(use: String, explanation: String) async throws {
             let result = try await ChildProcess.run(
                 [Products.executable("martlet-bench")] + use.split(separator: " ").map(String.init))
             #expect(result.exit.status == .exited(2))
-            #expect(result.errors.suffix(1) == ["martlet-bench: \(explanation); see martlet-bench --help"])
+            let command = use.split(separator: " ")[0]
+            #expect(result.errors == ["martlet-bench: \(explanation) (see martlet-bench \(command) --help)"])
+        }
+
+        @Test(arguments: ["", "growth", "instructions"]) func theBenchmarkHasManualPages(_ command: String) async throws
+        {
+            let bench = try Products.executable("martlet-bench")
+            let page = try await ChildProcess.run([bench] + (command.isEmpty ? [] : [command]) + ["--manual"])
+            let folder = try TemporaryDirectory("manual")
+            let file = try folder.write("page.1", page.output.map { $0 + "\n" }.joined())
+            let shown = try await ChildProcess.run(["env", "MANWIDTH=100", "man", "--warnings", "-l", file])
+            #expect(shown.exit.status == .exited(0) && shown.errors == [])
+            let name = command.isEmpty ? "martlet-bench" : "martlet-bench-\(command)"
+            #expect(shown.output.contains { $0.contains("\(name) - ") })
+            #expect(!shown.output.contains { $0.contains("counted-lane") })
+        }
+
+        @Test(arguments: [
+            ("lat", ["latency"]), ("latency --per", ["--per-second"]), ("--completion ", ["bash", "zsh"]), ("push", []),
+        ])
+        func bashCompletesTheBenchmark(_ line: String, _ offered: [String]) async throws {
+            let bench = try Products.executable("martlet-bench")
+            let script = try await ChildProcess.run([bench, "--completion", "bash"]).output.map { $0 + "\n" }.joined()
+            let folder = try TemporaryDirectory("completion")
+            let offers = try await BashOffers.completing(line, of: "martlet-bench", by: script, in: folder)
+            #expect(offers == Set(offered))
+        }
+
+        @Test func zshTakesTheCompletionOfTheBenchmark() async throws {
+            let bench = try Products.executable("martlet-bench")
+            let script = try await ChildProcess.run([bench, "--completion", "zsh"]).output.map { $0 + "\n" }.joined()
+            let folder = try TemporaryDirectory("completion")
+            let checked = try await ChildProcess.run(["zsh", "-n", try folder.write("_martlet-bench", script)])
+            #expect(checked.exit.status == .exited(0) && checked.errors == [])
         }
     }
 }

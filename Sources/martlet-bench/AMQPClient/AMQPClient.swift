@@ -3,9 +3,6 @@ import TestKit
 /// Has our client of AMQP and `floor-relay` do the same with the same queues in turns. Each is a process of its own, which
 /// ends once all is done.
 struct AMQPClient {
-    /// What it can be asked for.
-    static let settings: [WorkSetting] = [.inFlight, .payloadBytes]
-
     private let options: EndToEndOptions
 
     init(_ options: EndToEndOptions) {

@@ -31,8 +31,8 @@ actor RelayClient {
     /// The command line of a process that does so.
     static func command(_ messages: Int, _ options: EndToEndOptions, _ port: UInt16) throws -> [String] {
         [
-            try Products.executable("martlet-bench"), RelayClient.name, "\(port)", "--messages", "\(messages)",
-            WorkSetting.inFlight.rawValue, "\(options.inFlight)",
+            try Products.executable("martlet-bench"), RelayClient.name, "--port", "\(port)", "--messages",
+            "\(messages)", WorkSetting.inFlight.flag, "\(options.inFlight)",
         ]
     }
 

@@ -13,11 +13,6 @@ actor PushClient {
         let port: UInt16
         /// With the files of the simulator's demonstration.
         let directory: String
-
-        init(_ arguments: inout Arguments) throws(UsageError) {
-            port = try arguments.port(for: PushClient.name)
-            directory = try arguments.text(for: PushClient.name)
-        }
     }
 
     /// As a command of this program, which only `apns` uses.
@@ -50,8 +45,8 @@ actor PushClient {
         _ requests: Int, _ options: RequestOptions, port: Int, directory: String
     ) throws -> [String] {
         [
-            try Products.executable("martlet-bench"), PushClient.name, "\(port)", directory, "--requests",
-            "\(requests)", "--connections", "\(options.connections)", "--streams", "\(options.streams)",
+            try Products.executable("martlet-bench"), PushClient.name, "--port", "\(port)", "--folder", directory,
+            "--requests", "\(requests)", "--connections", "\(options.connections)", "--streams", "\(options.streams)",
             "--payload-bytes", "\(options.payloadBytes)",
         ]
     }

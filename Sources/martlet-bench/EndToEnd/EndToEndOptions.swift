@@ -1,4 +1,5 @@
 import AMQP
+import CommandKit
 
 /// What the command line asks for.
 struct EndToEndOptions {
@@ -21,44 +22,39 @@ struct EndToEndOptions {
 
     init() {}
 
-    /// - Parameter settings: that may be given.
-    init(_ arguments: ArraySlice<String>, settings: [WorkSetting] = WorkSetting.allCases) throws(UsageError) {
-        var arguments = Arguments(arguments)
-        while let argument = arguments.next() {
-            if let setting = WorkSetting(rawValue: argument), settings.contains(setting) {
-                self[keyPath: setting.path] = try arguments.number(for: argument, in: setting.range)
-            } else {
-                try read(argument, &arguments)
-            }
+    init(_ parsed: ParsedArguments) throws(UsageError) {
+        try read(parsed, quick: (messages: 10_000, warmUp: 2000))
+        for setting in WorkSetting.allCases {
+            guard let value = try parsed.integer(setting.rawValue, in: setting.range) else { continue }
+            self[keyPath: setting.path] = value
         }
         try check()
     }
 
-    /// Reads an option that is no setting.
-    mutating func read(_ argument: String, _ arguments: inout Arguments) throws(UsageError) {
-        switch argument {
-        case "--messages": messages = try arguments.number(for: argument, in: 1...Self.messagesMax)
-        case "--samples": samples = try arguments.number(for: argument, in: 1...1000)
-        case "--warm-up": warmUp = try arguments.number(for: argument, in: 0...1_000_000)
-        case "--quick": (messages, samples, warmUp) = (10_000, 1, 2000)
-        case "--json": wantsJSON = true
-        default: throw UsageError(message: "what is \(argument)?")
-        }
+    /// Reads the options that are no settings.
+    ///
+    /// - Parameter quick: with `--quick`.
+    mutating func read(_ parsed: ParsedArguments, quick: (messages: Int, warmUp: Int)) throws(UsageError) {
+        if parsed.has("quick") { (messages, warmUp, samples) = (quick.messages, quick.warmUp, 1) }
+        messages = try parsed.integer("messages", upTo: Self.messagesMax) ?? messages
+        samples = try parsed.integer("samples", upTo: 1000) ?? samples
+        warmUp = try parsed.integer("warm-up", in: 0...1_000_000) ?? warmUp
+        wantsJSON = parsed.has("json")
     }
 
     var inFlightOfAll: Int { inFlight * lanes * workers }
 
-    /// What a queue is filled with at most, and a program told to do.
+    /// The most messages that fill a queue.
     static let messagesMax = 10_000_000
 
     func check() throws(UsageError) {
-        guard nodes != 2 else { throw UsageError(message: "two nodes have no majority when one is away: 1 or 3") }
+        guard nodes != 2 else { throw UsageError("two nodes have no majority when one is away: 1 or 3") }
         guard shards == 1 || inFlight > shards else {
-            throw UsageError(message: "\(shards) shards need more than as many messages in flight")
+            throw UsageError("\(shards) shards need more than as many messages in flight")
         }
         guard warmUp + messages + inFlightOfAll <= Self.messagesMax else {
             throw UsageError(
-                message: "messages, those to warm up and those in flight are \(Self.messagesMax) together at most")
+                "messages, those to warm up and those in flight are \(Self.messagesMax) together at most")
         }
     }
 

@@ -12,7 +12,7 @@ struct Growth {
     func run() async throws -> (report: GrowthReport, failure: (any Error)?) {
         var report = GrowthReport(options: options)
         for value in options.values {
-            MartletBench.note("\(options.setting.rawValue) \(value)")
+            MartletBench.note("\(options.setting.flag) \(value)")
             do {
                 report.steps.append((value, try await EndToEnd(options.work(at: value)).run(Self.programs)))
             } catch {

@@ -44,7 +44,7 @@ struct GrowthReport {
         var json = JSONWriter()
         json.beginObject()
         json.member("benchmark", "growth")
-        json.member("setting", options.setting.name)
+        json.member("setting", options.setting.rawValue)
         json.member("else", options.description)
         json.beginArray("values")
         for (value, comparison) in steps {

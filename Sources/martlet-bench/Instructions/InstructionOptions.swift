@@ -1,3 +1,6 @@
+import CommandKit
+import TestKit
+
 /// What the command line asks for.
 struct InstructionOptions {
     let messages = 2000
@@ -9,19 +12,15 @@ struct InstructionOptions {
     let credentials = 64
     /// What is counted becomes what is accepted.
     var accepts = false
-    /// Is what is to be counted, in callgrind.
-    var isCounted = false
 
-    init(_ arguments: ArraySlice<String>) throws(UsageError) {
-        var arguments = Arguments(arguments)
-        while let argument = arguments.next() {
-            switch argument {
-            case "--apps": apps = try arguments.number(for: argument, in: 1...100)
-            case "--accept": accepts = true
-            case "--counted": isCounted = true
-            default: throw UsageError(message: "what is \(argument)?")
-            }
-        }
-        if accepts, apps > 1 { throw UsageError(message: "what is accepted is the cost of one app's messages") }
+    init(_ parsed: ParsedArguments) throws(UsageError) {
+        apps = try parsed.integer("apps", upTo: 100) ?? apps
+        accepts = parsed.has("accept")
+        if accepts, apps > 1 { throw UsageError("what is accepted is the cost of one app's messages") }
     }
+
+    static let apps = OptionSyntax(
+        name: "apps", value: "N",
+        help: "apps to which the messages go, each with a key of its own (1); may cost "
+            + "\(InstructionCount.growthPercentMaxOfApps) % more")
 }

@@ -32,7 +32,7 @@ struct Instructions {
         let run = try await ChildProcess.run(
             [
                 "valgrind", "--tool=callgrind", "--collect-atstart=no", "--demangle=no", "--compress-pos=no",
-                "--callgrind-out-file=\(output)", program, "instructions", "--counted", "--apps", "\(apps)",
+                "--callgrind-out-file=\(output)", program, CountedLaneCommand.name, "--apps", "\(apps)",
             ], environment: Self.environment, within: .seconds(Self.secondsMax))
         guard run.exit.status == .exited(0) else { throw ProcessError("\(run.errors.suffix(5))") }
         let profile = try CallgrindProfile(lines: try Files.lines(of: output), program: program)

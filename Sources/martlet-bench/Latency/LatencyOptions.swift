@@ -1,3 +1,5 @@
+import CommandKit
+
 /// What the command line asks for.
 struct LatencyOptions {
     var rates = [500]
@@ -14,22 +16,16 @@ struct LatencyOptions {
     /// What a picture shows unless rates are given.
     private static let plottedRates = [100, 500, 1000, 2000, 4000, 8000, 12000, 16000]
 
-    init(_ arguments: ArraySlice<String>) throws(UsageError) {
-        var arguments = Arguments(arguments)
-        var rates: [Int]?
-        while let argument = arguments.next() {
-            switch argument {
-            case "--per-second": rates = try arguments.numbers(for: argument, in: 1...Self.rateMax)
-            case "--seconds": seconds = try arguments.number(for: argument, in: 1...3600)
-            case "--samples": samples = try arguments.number(for: argument, in: 1...1000)
-            case "--delay-ms": delayMilliseconds = try arguments.number(for: argument, in: 0...60_000)
-            case "--lanes": lanes = try arguments.number(for: argument, in: 1...64)
-            case "--plot": plot = try arguments.text(for: argument)
-            case "--quick": (seconds, samples) = (2, 1)
-            case "--json": wantsJSON = true
-            default: throw UsageError(message: "what is \(argument)?")
-            }
-        }
-        self.rates = rates ?? (plot == nil ? self.rates : Self.plottedRates)
+    init() {}
+
+    init(_ parsed: ParsedArguments) throws(UsageError) {
+        if parsed.has("quick") { (seconds, samples) = (2, 1) }
+        seconds = try parsed.integer("seconds", upTo: 3600) ?? seconds
+        samples = try parsed.integer("samples", upTo: 1000) ?? samples
+        delayMilliseconds = try parsed.integer("delay-ms", in: 0...60_000) ?? delayMilliseconds
+        lanes = try parsed.integer("lanes", upTo: 64) ?? lanes
+        plot = parsed.options["plot"]
+        wantsJSON = parsed.has("json")
+        rates = try parsed.integers("per-second", in: 1...Self.rateMax) ?? (plot == nil ? rates : Self.plottedRates)
     }
 }

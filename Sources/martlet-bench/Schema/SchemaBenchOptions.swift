@@ -1,3 +1,5 @@
+import CommandKit
+
 /// What the command line asks for.
 struct SchemaBenchOptions {
     /// Messages of a batch.
@@ -9,16 +11,12 @@ struct SchemaBenchOptions {
     /// Only parse and validate so often and end: for a counter of allocations that looks on.
     var rounds: Int?
 
-    init(_ arguments: ArraySlice<String>) throws(UsageError) {
-        var arguments = Arguments(arguments)
-        while let argument = arguments.next() {
-            switch argument {
-            case "--samples": samples = try arguments.number(for: argument, in: 1...1000)
-            case "--quick": (messages, samples) = (500, 1)
-            case "--json": wantsJSON = true
-            case "--rounds": rounds = try arguments.number(for: argument, in: 0...1_000_000)
-            default: throw UsageError(message: "what is \(argument)?")
-            }
-        }
+    init() {}
+
+    init(_ parsed: ParsedArguments) throws(UsageError) {
+        if parsed.has("quick") { (messages, samples) = (500, 1) }
+        samples = try parsed.integer("samples", upTo: 1000) ?? samples
+        wantsJSON = parsed.has("json")
+        rounds = try parsed.integer("rounds", in: 0...1_000_000)
     }
 }

@@ -1,3 +1,5 @@
+import CommandKit
+
 /// What the command line asks for.
 struct SoakOptions {
     var minutes = 60.0
@@ -12,18 +14,15 @@ struct SoakOptions {
     /// Whether it fails when memory grows; too short a time says nothing.
     var judges = true
 
-    init(_ arguments: ArraySlice<String>) throws(UsageError) {
-        var arguments = Arguments(arguments)
-        while let argument = arguments.next() {
-            switch argument {
-            case "--minutes": minutes = Double(try arguments.number(for: argument, in: 1...10_000))
-            case "--worker": isOfWorker = true
-            case "--messages": messages = try arguments.number(for: argument, in: 250_000...100_000_000)
-            case "--quick":
-                (minutes, phaseSeconds, judges) = (0.2, 1, false)
-                (messages, messagesPerRound) = (5000, 500)
-            default: throw UsageError(message: "what is \(argument)?")
-            }
+    init() {}
+
+    init(_ parsed: ParsedArguments) throws(UsageError) {
+        if parsed.has("quick") {
+            (minutes, phaseSeconds, judges) = (0.2, 1, false)
+            (messages, messagesPerRound) = (5000, 500)
         }
+        if let minutes = try parsed.integer("minutes", upTo: 10_000) { self.minutes = Double(minutes) }
+        isOfWorker = parsed.has("worker")
+        messages = try parsed.integer("messages", in: 250_000...100_000_000) ?? messages
     }
 }

@@ -1,0 +1,42 @@
+import CommandKit
+
+/// Measures the AMQP client.
+struct AMQPCommand: Benchmark {
+    static let syntax = CommandSyntax(
+        path: ["amqp"],
+        summary: "Have the AMQP client alone do what floor-relay does with a queue of a private RabbitMQ.",
+        discussion: "The cost of a run of the warm-up alone is left out.",
+        options: [
+            .messages(EndToEndOptions().messages), .warmUp, .setting(.inFlight), .setting(.payloadBytes),
+            .samples(EndToEndOptions().samples), .quick, .json,
+        ])
+
+    let options: EndToEndOptions
+
+    init(_ parsed: ParsedArguments) throws(UsageError) { options = try EndToEndOptions(parsed) }
+
+    func measure() async throws {
+        let comparison = try await AMQPClient(options).run()
+        print(options.wantsJSON ? comparison.json : comparison.table)
+    }
+}
+
+/// The process that ``AMQPCommand`` measures.
+struct RelayClientCommand: Benchmark {
+    static let syntax = CommandSyntax(
+        path: [RelayClient.name], summary: "Relay messages of a broker.",
+        options: [
+            OptionSyntax(name: "port", value: "N", help: "of the broker", isRequired: true),
+            .messages(EndToEndOptions().messages), .setting(.inFlight),
+        ], isHidden: true)
+
+    let options: EndToEndOptions
+    let port: UInt16
+
+    init(_ parsed: ParsedArguments) throws(UsageError) {
+        options = try EndToEndOptions(parsed)
+        port = try parsed.port()
+    }
+
+    func measure() async throws { print(try await RelayClient.run(options, port: port)) }
+}
