@@ -20,7 +20,7 @@ extension Program {
             """,
         commands: [
             EndToEndCommand.self, GrowthCommand.self, LatencyCommand.self, AMQPCommand.self, APNSCommand.self,
-            SimulatorLoadCommand.self, SchemaCommand.self, SoakCommand.self, InstructionsCommand.self,
+            SimulatorLoadCommand.self, SchemaBenchCommand.self, SoakCommand.self, InstructionsCommand.self,
             RelayClientCommand.self, PushClientCommand.self, CountedLaneCommand.self,
         ],
         exitCodes: [

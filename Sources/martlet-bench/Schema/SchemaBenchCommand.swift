@@ -2,7 +2,7 @@ import CommandKit
 import TestKit
 
 /// Measures parsing and validation.
-struct SchemaCommand: Benchmark {
+struct SchemaBenchCommand: Benchmark {
     static let syntax = CommandSyntax(
         path: ["schema"],
         summary: "Parse and validate the sample alert beside json.loads and jsonschema-rs in Python.",
