@@ -8,18 +8,18 @@ package struct Program: Sendable {
     /// One line for the manual page, such as `sends push notifications`.
     package let summary: String
     /// The first paragraphs of the help, with an empty line between them; of a program of several commands.
-    package var introduction = ""
+    package let introduction: String
     /// In the order in which help lists them. A program of one command gives it an empty path.
     package let commands: [any Command.Type]
     /// First words of a command line that stand for others: `["dead": "dead-letters"]`.
-    package var abbreviations: [String: String] = [:]
+    package let abbreviations: [String: String]
     /// Variables that the program reads.
-    package var environment: [(name: String, help: String)] = []
-    package var exitCodes: [(code: ExitCode, meaning: String)]
+    package let environment: [(name: String, help: String)]
+    package let exitCodes: [(code: ExitCode, meaning: String)]
     /// The exit status of a wrong command line.
-    package var usageCode = ExitCode.usage
+    package let usageCode: ExitCode
     /// Whether the options `--manual` and `--completion` print manual pages and completion scripts; else commands do.
-    package var hasDocumentOptions = false
+    package var hasDocumentOptions: Bool
 
     package init(
         name: String, version: String, summary: String, introduction: String = "", commands: [any Command.Type],

@@ -85,7 +85,7 @@ struct ManualPage {
         rows.map { ".TP\n\($0.left)\n\(Roff.escaped($0.right))\n" }.joined()
     }
 
-    /// Lines that stand in columns are shown as they are; others flow.
+    /// Tables keep their lines; other paragraphs flow.
     private static func paragraphs(_ text: String) -> String {
         text.split(separator: "\n\n").map { paragraph in
             let lines = paragraph.split(separator: "\n").map { Roff.escaped(String($0)) }.joined(separator: "\n")

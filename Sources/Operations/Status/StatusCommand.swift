@@ -4,7 +4,7 @@ import Glibc
 import HTTPClient
 import Text
 
-/// Shows how workers stand.
+/// Shows the status of workers.
 struct StatusCommand: Command {
     static let syntax = CommandSyntax(
         path: ["status"],

@@ -3,9 +3,9 @@ import EventLoop
 import Glibc
 import Text
 
-/// Asks a person at a terminal, on the loop, so that connections live on meanwhile.
+/// Asks a question at a terminal. The loop runs while the prompt waits, so that connections stay open.
 final class ConfirmationPrompt {
-    /// Whether somebody is there to answer.
+    /// Whether a terminal can show a question and read the answer.
     static var canBeAsked: Bool { isatty(STDIN_FILENO) == 1 && Terminal.error.isTerminal }
 
     private var continuation: UnsafeContinuation<String?, Never>?

@@ -1,8 +1,8 @@
 import EventLoop
 
-/// Spreads what is sent evenly over each second.
+/// Spreads messages evenly over each second.
 struct RateLimiter {
-    /// What was late may be made up for, for so long.
+    /// The lateness that later messages make up for, at most.
     private static let burst = Duration.milliseconds(50)
 
     private let interval: Duration
@@ -10,7 +10,7 @@ struct RateLimiter {
 
     init(perSecond rate: Int) { interval = .nanoseconds(1_000_000_000 / Int64(max(1, rate))) }
 
-    /// How long the next one waits from now on; it counts as sent.
+    /// Returns how long the next message waits. The message then counts as sent.
     mutating func wait(now: MonotonicTime) -> Duration {
         let due = max(next ?? now, now - Self.burst)
         next = due + interval

@@ -4,7 +4,7 @@ import Delivery
 import EventLoop
 import Text
 
-/// Declares the topology and says what became of each part of it.
+/// Declares the topology and prints the result of each step.
 struct TopologyApplySession {
     static let connectDeadlineSeconds = 15
 
