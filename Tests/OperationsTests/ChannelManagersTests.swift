@@ -39,7 +39,7 @@ import Testing
 
     /// A token is used for at most an hour, and renewed whether or not anybody needs it.
     @Test func theFirstCommandAfterHoursHasATokenThatHolds() throws {
-        let key = try #require(WorkerPlan(configuration).keys.first)
+        let key = try #require(WorkerComponents(configuration).keys.first)
         var tokens = ProviderTokens()
         try tokens.replace([key], loop.now) { 0 }
         let managers = loop.enter { ChannelManagers(configuration, loop: loop, tokens: tokens.supplies { _, _ in }) }

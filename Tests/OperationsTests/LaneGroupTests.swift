@@ -25,7 +25,7 @@ import Testing
             lanes: 3
             """)
         let version = try ConfigurationVersion(readFrom: path)
-        group = try LaneGroup(version, WorkerPlan(version.configuration), log: CapturedLog().log)
+        group = try LaneGroup(version, WorkerComponents(version.configuration), log: CapturedLog().log)
     }
 
     @Test func lanesWithoutAThreadHaveEnded() {
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func payloadSchemasThatItsConfigurationDoesNotNameAreNotTaken() throws {
-        var files = group.plan.configuration.payloadSchemas
+        var files = group.components.configuration.payloadSchemas
         group.replace(PayloadSchemaFiles())
         #expect(group.payloadSchemas.schemas.map { $0 === files.files[0].schema } == [true])
         try files.files[0].readAgain()

@@ -57,7 +57,7 @@ import Threads
             func sign(minutesAgo minutes: Int64) {
                 worker.tokens = ProviderTokens()
                 try? worker.tokens.replace(
-                    worker.group.plan.keys, Self.before(worker.loop.now, minutes: minutes), random: { 0 })
+                    worker.group.components.keys, Self.before(worker.loop.now, minutes: minutes), random: { 0 })
             }
             sign(minutesAgo: 20)
             try? worker.start(worker.group)
@@ -81,7 +81,7 @@ import Threads
     private func groups() throws -> [LaneGroup] {
         try Self.ids.map { id in
             let version = try configuration(id).version
-            return try LaneGroup(version, WorkerPlan(version.configuration), log: .silent)
+            return try LaneGroup(version, WorkerComponents(version.configuration), log: .silent)
         }
     }
 
@@ -90,7 +90,7 @@ import Threads
         let worker = try worker()
         let groups = try groups()
         worker.leaving = groups
-        let keys = groups.flatMap(\.plan.keys)
+        let keys = groups.flatMap(\.components.keys)
         try worker.tokens.replace(keys, Self.before(worker.loop.now, minutes: 10), random: { 0 })
         worker.left(groups[0])
         let names = worker.tokens.newest.map(\.0)
@@ -103,7 +103,7 @@ import Threads
         let worker = try worker()
         let groups = try groups()
         (worker.leaving, worker.coming) = ([groups[0]], groups[1])
-        let keys = groups.flatMap(\.plan.keys)
+        let keys = groups.flatMap(\.components.keys)
         try worker.tokens.replace(keys, Self.before(worker.loop.now, minutes: 10), random: { 0 })
         worker.left(groups[0])
         #expect(worker.tokens.newest.map(\.0).contains(Credential.key(keys[1]).name))

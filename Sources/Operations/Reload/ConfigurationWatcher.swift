@@ -15,7 +15,7 @@ final class ConfigurationWatcher: @unchecked Sendable {
 
     enum Change: Sendable {
         /// Ready to be put in force.
-        case configuration(ConfigurationVersion, WorkerPlan)
+        case configuration(ConfigurationVersion, WorkerComponents)
         /// Those that the newest configuration names, which may be yet to be put in force.
         case payloadSchemas(PayloadSchemaFiles)
     }
@@ -85,9 +85,9 @@ final class ConfigurationWatcher: @unchecked Sendable {
 
     private func change(from before: ConfigurationVersion, to version: ConfigurationVersion) -> Change? {
         do {
-            let plan = try WorkerPlan(version.configuration)
+            let components = try WorkerComponents(version.configuration)
             followPayloadSchemas(of: version)
-            return .configuration(version, plan)
+            return .configuration(version, components)
         } catch {
             log.error(.configurationRefused, [.error: .string(error.message)])
             counters.refused.add()
