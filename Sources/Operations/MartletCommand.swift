@@ -37,7 +37,9 @@ public enum MartletCommand {
             return print("martlet \(version)\n")
         case .worker(let configPath):
             CoreDump.disable()
-            return WorkerProcess.run(try ConfigurationVersion(readFrom: configPath), from: configPath)
+            let version = try ConfigurationVersion(readFrom: configPath)
+            let commands = CommandAdvice(configPath: configPath)
+            return ExitCode(WorkerProcess.run(version, from: configPath, commands: commands))
         case .topologyPrint(let options):
             return try TopologyPrintCommand(options: options).run()
         case .topologyCheck(let broker, let asJSON):

@@ -1,7 +1,6 @@
 import APNS
 import Delivery
 import EventLoop
-import Telemetry
 
 /// Carries out channel commands by one version of the configuration.
 ///
@@ -12,15 +11,17 @@ final class ChannelCommandRuntime: @unchecked Sendable {
 
     /// - Parameter tokens: the tokens with which connections to APNs start.
     init(
-        _ channels: Configuration.Channels, _ components: WorkerComponents, loop: EventLoop,
-        tokens: [Credential.Name: TokenSupply], metrics: MetricsRegistry, log: Log, commands: CommandAdvice
+        _ channels: Configuration.Channels, _ components: WorkerComponents, tokens: [Credential.Name: TokenSupply],
+        in environment: LaneEnvironment
     ) {
+        let loop = environment.loop
         let managers = ChannelManagers(components.configuration, loop: loop, tokens: tokens)
         self.managers = managers
         service = ChannelService(
             consuming: components.channelsConnection(for: "consume", on: loop),
             publishing: components.channelsConnection(for: "publish", on: loop), names: components.lane.names,
-            replyPrefix: channels.replyPrefix, metrics: metrics, log: log, completeRemedy: commands.completed
+            replyPrefix: channels.replyPrefix, metrics: environment.metrics, log: environment.log,
+            completeRemedy: environment.commands.completed
         ) { managers.find($0, $1) }
         service.start()
     }

@@ -13,7 +13,7 @@ final class AdminEndpoint {
     ///
     /// - Throws: if an address or path that the configuration names is unavailable.
     init(
-        loop: EpollLoop, _ configuration: Configuration.Admin, _ routes: WorkerRoutes, metrics: MetricsRegistry,
+        _ configuration: Configuration.Admin, _ routes: WorkerRoutes, on loop: EpollLoop, metrics: MetricsRegistry,
         log: Log, environment: (String) -> String? = Environment.value
     ) throws(TransportError) {
         closings = AdminClosings(loop: loop, metrics, log: log)
@@ -25,7 +25,7 @@ final class AdminEndpoint {
                 add(server)
                 log.info(.adminListening, [.adminAddress: .describing(server.endpoint)])
             } catch {
-                guard configuration.listen == nil else { throw error }
+                guard configuration.listen == nil else { throw Self.naming(error) }
                 log.warning(
                     .adminUnavailable,
                     [
@@ -41,11 +41,17 @@ final class AdminEndpoint {
             add(try AdminServer(loop: loop, socketPath: path) { table.serve($0) })
             log.info(.adminListening, [.adminSocket: .string(path)])
         } catch {
-            guard configuration.socketPath == nil else { throw error }
+            guard configuration.socketPath == nil else { throw Self.naming(error) }
             log.warning(
                 .adminUnavailable,
                 [.adminSocket: .string(path), .error: .string("\(error.message); \(Self.socketAdvice)")])
         }
+    }
+
+    /// Adds the settings that an operator can change.
+    private static func naming(_ error: TransportError) -> TransportError {
+        let message = "admin.listen or admin.socket: \(error.message)"
+        return TransportError(error.code, message, underlying: error.underlying)
     }
 
     private static let addressAdvice =

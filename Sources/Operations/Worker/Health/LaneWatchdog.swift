@@ -11,19 +11,19 @@ struct LaneWatchdog {
 
     init(log: Log) { self.log = log }
 
-    /// - Parameter ended: numbers of the lanes whose threads have ended.
-    mutating func check(_ lanes: [LaneThread], without ended: Set<Int>, now: MonotonicTime) {
+    /// - Parameter lanes: nil for a lane without a thread.
+    mutating func check(_ lanes: [LaneThread?], now: MonotonicTime) {
         while detectors.count < lanes.count { detectors.append(StallDetector()) }
-        defer { stalled = lanes.indices.filter { detectors[$0].isStalled && !ended.contains($0) } }
-        for index in lanes.indices where !ended.contains(index) {
-            switch detectors[index].check(turns: lanes[index].loop.turns.value, now: now) {
+        defer { stalled = lanes.indices.filter { detectors[$0].isStalled && lanes[$0] != nil } }
+        for case (let index, let lane?) in lanes.enumerated() {
+            switch detectors[index].check(turns: lane.loop.turns.value, now: now) {
             case .none: break
-            case .ping: lanes[index].loop.post {}
+            case .ping: lane.loop.post {}
             case .stalled(let silence):
                 log.error(.laneStalled, Self.metadata(index, silence))
             case .recovered(let silence):
                 log.warning(.laneRecovered, Self.metadata(index, silence))
-                lanes[index].loop.post {}
+                lane.loop.post {}
             }
         }
     }

@@ -4,109 +4,96 @@ import EventLoop
 import Telemetry
 import Threads
 
-/// One lane and the thread that it runs on.
+/// A lane and its thread.
 ///
-/// `@unchecked Sendable`: `lane` is touched on the loop's thread only.
+/// `@unchecked Sendable`: `lane`, `reporter` and `isDraining` are used on the loop's thread only.
 final class LaneThread: @unchecked Sendable {
     let loop: EpollLoop
     private var lane: Lane?
+    private var reporter: LaneReporter?
     private var isDraining = false
 
-    /// - Throws: when the process is out of descriptors.
+    /// - Throws: if the process has no descriptor left.
     init() throws(TransportError) {
         loop = try EpollLoop()
     }
 
-    /// Starts the thread and on it the lane.
+    /// Starts the thread, and on it the lane.
     ///
-    /// - Parameters:
-    ///   - onStateChange: called on the lane's thread.
-    ///   - ended: called as the last thing on the lane's thread.
-    /// - Throws: when the system gives no more threads; nothing is called then.
+    /// - Parameter reporter: receives the reports of the lane until its thread ends.
+    /// - Throws: if the system has no thread left. The reporter is not called in this case.
     func start(
         _ configuration: LaneConfiguration, connectors: LaneConnectors, tokens: [Credential.Name: TokenSupply],
-        counters: LaneCounters, copies: DuplicateMemory, log: Log, onSpans: (@Sendable (SpanBuffer) -> Void)?,
-        onStateChange: @escaping @Sendable (LaneState) -> Void,
-        ended: @escaping @Sendable () -> Void
+        in environment: LaneEnvironment, reporter: LaneReporter
     ) throws(TransportError) {
+        let (counters, duplicates) = (LaneCounters(environment.metrics), environment.duplicates)
+        let (log, spanReceiver) = (environment.log, environment.spanReceiver)
         do {
             try DetachedThread.start { [self] in
                 loop.run()
-                // Else it would keep what it calls, and that keeps this.
+                // The lane and its reporter hold this object.
                 lane = nil
-                ended()
+                self.reporter = nil
+                reporter.ended()
             }
         } catch { throw TransportError(error) }
         loop.post { [self] in
             let lane = Lane(
                 loop: loop, configuration: configuration, connectors: connectors.connectors(on: loop), tokens: tokens,
-                counters: counters, copies: copies, log: log, onSpans: onSpans, onStateChange: onStateChange)
+                counters: counters, copies: duplicates, log: log, onSpans: spanReceiver,
+                onStateChange: { reporter.stateChanged($0) })
             self.lane = lane
+            self.reporter = reporter
             Task(executorPreference: loop) { await lane.start() }
         }
     }
 
     func replace(_ payloadSchemas: PayloadSchemas) {
-        loop.post { [self] in
-            guard let lane else { return }
-            Task(executorPreference: loop) { await lane.replace(payloadSchemas) }
-        }
+        withLane { await $0.replace(payloadSchemas) }
     }
 
     func take(_ news: TokenNews, of credential: Credential.Name) {
-        loop.post { [self] in
-            guard let lane else { return }
-            Task(executorPreference: loop) { await lane.take(news, of: credential) }
-        }
+        withLane { await $0.take(news, of: credential) }
     }
 
-    /// - Parameter answer: called on the lane's thread; not at all before the lane has begun.
+    /// - Parameter answer: called on the lane's thread; never if the lane has ended.
     func status(_ answer: @escaping @Sendable (LaneStatus) -> Void) {
-        loop.post { [self] in
-            guard let lane else { return }
-            Task(executorPreference: loop) { answer(await lane.status()) }
-        }
+        withLane { answer(await $0.status()) }
     }
 
-    /// - Parameter answer: called on the lane's thread with whether the lane knows what is meant.
+    /// - Parameter answer: called on the lane's thread. False: the lane does not know the scope.
     func pause(_ scope: PauseScope, _ isPaused: Bool, _ answer: @escaping @Sendable (Bool) -> Void) {
-        loop.post { [self] in
-            guard let lane else { return }
-            Task(executorPreference: loop) { answer(await lane.pause(scope, isPaused)) }
+        withLane { answer(await $0.pause(scope, isPaused)) }
+    }
+
+    /// Stops consuming, settles the deliveries that the lane holds, and ends the thread, while the process continues.
+    /// `drain` overtakes it.
+    func finish(deadlineSeconds: Int) {
+        withLane { [self] lane in
+            await lane.stopTaking()
+            reporter?.stoppedConsuming()
+            await lane.finish(deadlineSeconds: deadlineSeconds)
+            drain(deadlineSeconds: Lane.closeDeadlineSeconds)
         }
     }
 
-    /// Has the lane take no more messages and finish those that it holds, then ends the thread; for a process that goes
-    /// on. A drain that is asked for meanwhile takes its place.
-    ///
-    /// - Parameters:
-    ///   - stopped: called on the lane's thread when it takes no more.
-    ///   - report: as of `drain`.
-    func finish(
-        deadlineSeconds: Int, stopped: @escaping @Sendable () -> Void, report: @escaping @Sendable (Int) -> Void
-    ) {
-        loop.post { [self] in
-            guard let lane else { return }
-            Task(executorPreference: loop) {
-                await lane.stopTaking()
-                stopped()
-                await lane.finish(deadlineSeconds: deadlineSeconds)
-                self.drain(deadlineSeconds: Lane.closeDeadlineSeconds, report: report)
-            }
-        }
-    }
-
-    /// Has the lane settle what it holds, then ends the thread. The first call counts.
-    ///
-    /// - Parameter report: called on the lane's thread with the number of deliveries that were not settled in time.
-    func drain(deadlineSeconds: Int, report: @escaping @Sendable (Int) -> Void) {
+    /// Settles the deliveries that the lane holds, and ends the thread. Only the first call counts.
+    func drain(deadlineSeconds: Int) {
         loop.post { [self] in
             guard let lane, !isDraining else { return }
             isDraining = true
             Task(executorPreference: loop) {
-                report(await lane.drain(deadlineSeconds: deadlineSeconds).unfinished)
+                let unfinished = await lane.drain(deadlineSeconds: deadlineSeconds).unfinished
+                self.reporter?.drained(unfinished: unfinished)
                 self.loop.stop()
             }
+        }
+    }
+
+    private func withLane(_ body: @escaping @Sendable (Lane) async -> Void) {
+        loop.post { [self] in
+            guard let lane else { return }
+            Task(executorPreference: loop) { await body(lane) }
         }
     }
 }

@@ -1,3 +1,4 @@
+import Delivery
 import EventLoop
 import HTTPClient
 import JSON
@@ -26,6 +27,12 @@ final class SpanExporter: @unchecked Sendable {
         url = tracing.endpoint
         document = OTLPDocument(serviceName: tracing.serviceName, worker: worker, version: version)
         self.log = log
+    }
+
+    /// - Returns: nil if the configuration has no tracing.
+    convenience init?(_ version: PreparedVersion, log: Log) {
+        guard let tracing = version.configuration.tracing else { return nil }
+        self.init(tracing, worker: version.components.lane.worker, version: MartletCommand.version, log: log)
     }
 
     /// - Throws: if the system has no thread left.

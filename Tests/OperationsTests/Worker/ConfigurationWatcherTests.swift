@@ -33,7 +33,7 @@ import Testing
     /// The version that is read when it is asked for.
     private func readAgain() -> ConfigurationVersion? {
         watcher.readAgain()
-        if case .configuration(let version, _) = watcher.next() { return version }
+        if case .version(let prepared) = watcher.next() { return prepared.version }
         return nil
     }
 
@@ -43,7 +43,7 @@ import Testing
         try write(lanes: 2)
         let second = try #require(readAgain())
         #expect(readAgain() == nil)
-        watcher.refused(second, inForce: first)
+        watcher.rejected(second, inForce: first)
         let again = try #require(readAgain())
         #expect(again !== second && again.configuration.lanes == 2)
     }
@@ -54,9 +54,9 @@ import Testing
         let second = try #require(readAgain())
         try write(lanes: 3)
         let third = try #require(readAgain())
-        watcher.refused(second, inForce: first)
+        watcher.rejected(second, inForce: first)
         #expect(readAgain() == nil)
-        watcher.refused(third, inForce: first)
+        watcher.rejected(third, inForce: first)
         #expect(readAgain()?.configuration.lanes == 3)
     }
 }
