@@ -30,7 +30,7 @@ import Testing
 
         /// `@unchecked Sendable`: touched on the one thread that runs the loop.
         private final class State: @unchecked Sendable {
-            var hasClosed = false
+            var closing = 0
         }
 
         init(replyPrefix: String? = "shop.") throws {
@@ -123,14 +123,19 @@ import Testing
             }
         }
 
-        func close() {
-            loop.enter { [loop, service, state] in
-                _ = Task(executorPreference: loop) {
-                    await service.close(deadlineSeconds: 10)
-                    state.hasClosed = true
+        /// - Parameter deadlines: in seconds, of as many calls, one second after another.
+        func close(deadlines: [Int] = [10]) {
+            for deadline in deadlines {
+                loop.enter { [loop, service, state] in
+                    state.closing += 1
+                    _ = Task(executorPreference: loop) {
+                        await service.close(deadlineSeconds: deadline)
+                        state.closing -= 1
+                    }
                 }
+                if deadlines.count > 1 { pass(seconds: 1) }
             }
-            _ = run { state.hasClosed }
+            _ = run { state.closing == 0 }
         }
     }
 
@@ -221,6 +226,30 @@ import Testing
         #expect(began.duration(to: desk.loop.now.monotonic) <= .seconds(20))
         #expect(desk.replies.isEmpty)
         #expect(desk.run { desk.queue?.ready.count == 1 })
+    }
+
+    @Test func theEarliestDeadlineEndsEveryClose() throws {
+        let desk = try Desk()
+        try desk.loop.enter { try desk.apns.faults.put(Fault(id: "mute", action: .silence)) }
+        desk.send(1, Self.list)
+        try #require(desk.run { desk.queue?.unsettled == 1 })
+        let began = desk.loop.now.monotonic
+        desk.close(deadlines: [500, 5])
+        #expect(began.duration(to: desk.loop.now.monotonic) <= .seconds(15))
+    }
+
+    /// The connection was lost while APNs is asked, and the command is delivered again.
+    @Test func aCommandThatWaitsForAnotherReturnsToItsQueueAtTheDeadline() throws {
+        let desk = try Desk()
+        try desk.loop.enter { try desk.apns.faults.put(Fault(id: "mute", action: .silence)) }
+        desk.send(1, Self.list)
+        try #require(desk.run { desk.queue?.unsettled == 1 })
+        desk.cut()
+        try #require(desk.run { desk.isReady && desk.queue?.unsettled == 1 })
+        let began = desk.loop.now.monotonic
+        desk.close()
+        #expect(began.duration(to: desk.loop.now.monotonic) <= .seconds(20))
+        #expect(desk.replies.isEmpty && desk.queue?.unsettled == 0 && desk.queue?.ready.count == 1)
     }
 
     @Test func anOutageShowsInItsStatus() throws {

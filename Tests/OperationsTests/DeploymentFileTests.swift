@@ -131,7 +131,7 @@ import YAML
     /// Kubernetes and Docker kill what takes longer, and the broker delivers again what was held.
     @Test func aDrainMayTakeItsTime() throws {
         for path in Self.configurations {
-            let needed = try Self.configuration(path).limits.drainDeadlineSeconds + WorkerProcess.closeGraceSeconds
+            let needed = try Self.configuration(path).limits.drainDeadlineSeconds + RolloutLimits.closeGraceSeconds
             let deployment = try Self.object("Deployment", in: "base/deployment.yaml")
             let pod = deployment.root.at(pointer: "/spec/template/spec/terminationGracePeriodSeconds")?.int
             #expect(try #require(pod) > needed, "\(path)")

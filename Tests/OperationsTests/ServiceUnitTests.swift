@@ -77,7 +77,7 @@ import Testing
     /// systemd kills what takes longer, and the broker delivers again what was held.
     @Test func aDrainMayTakeItsTime() throws {
         let seconds = try #require(try number("TimeoutStopSec"))
-        #expect(seconds > Configuration.Limits().drainDeadlineSeconds + WorkerProcess.closeGraceSeconds)
+        #expect(seconds > Configuration.Limits().drainDeadlineSeconds + RolloutLimits.closeGraceSeconds)
     }
 
     @Test func onlyWhatMayPassIsTriedAgain() throws {

@@ -39,8 +39,14 @@ public final class ChannelService: @unchecked Sendable {
         var outcome: String
     }
 
+    private enum Work {
+        /// To: busy.
+        case idle
+        /// One command is carried out. The others, delivered after a connection was lost, follow it. To: idle.
+        case busy(next: [IncomingMessage])
+    }
+
     private static let prefetch = 1
-    private static let lookMilliseconds: Int64 = 50
 
     private let loop: EventLoop
     private let names: TopologyNames
@@ -55,9 +61,9 @@ public final class ChannelService: @unchecked Sendable {
     private let replies: ReplyPublisher
     private var outages: BrokerOutageLog
     private var counts: LabeledCounters<Count>
-    /// Commands that are carried out or replied to, and what is delivered meanwhile because their connection was lost.
-    private var underWay = 0
-    private var isBusy = false
+    private var work = Work.idle
+    /// Of `close`, while commands are left.
+    private let closing = ContinuationList<Void>()
     /// Was replied to, but could not be acknowledged: it comes again.
     private var repliedTo: IncomingMessage?
     /// When all is left as it is; nil: not yet.
@@ -96,13 +102,7 @@ public final class ChannelService: @unchecked Sendable {
     }
 
     public func start() {
-        consumer.onDelivery = { [self] delivery in
-            underWay += 1
-            Task(executorPreference: loop) {
-                await self.handle(delivery)
-                self.underWay -= 1
-            }
-        }
+        consumer.onDelivery = { [self] delivery in delivered(delivery) }
         consumer.onStateChange = { [self] _ in look() }
         publisher.onStateChange = { [self] _ in look() }
         for connection in [consuming, publishing] {
@@ -134,7 +134,7 @@ public final class ChannelService: @unchecked Sendable {
         self.deadline = min(self.deadline ?? deadline, deadline)
         // One that came meanwhile is carried out: given back unread, a `create` would look as if it had been begun.
         await consumer.stopConsuming(deadlineSeconds: deadlineSeconds)
-        while underWay > 0, !isLate { await loop.sleep(for: .milliseconds(Self.lookMilliseconds)) }
+        await finishCommands()
         await consumer.untilSettled(by: loop.now.monotonic + .seconds(Lane.settleDeadlineSeconds))
         await publishing.close(deadlineSeconds: Lane.closeDeadlineSeconds)
         await consuming.close(deadlineSeconds: Lane.closeDeadlineSeconds)
@@ -142,11 +142,50 @@ public final class ChannelService: @unchecked Sendable {
 
     private var isLate: Bool { deadline.map { $0 <= loop.now.monotonic } ?? false }
 
+    /// Returns once no command is left, or at the deadline.
+    private func finishCommands() async {
+        guard case .busy = work, let deadline, !isLate else { return giveUp() }
+        await closing.wait(on: loop, for: loop.now.monotonic.duration(to: deadline), timeoutValue: { self.giveUp() })
+    }
+
+    /// Requeues the commands that were not begun, and ends every wait for the one that was.
+    private func giveUp() {
+        if case .busy(let next) = work {
+            work = .busy(next: [])
+            for delivery in next { consumer.requeue(delivery.tag) }
+        }
+        replies.endPauses()
+        closing.resume(returning: ())
+    }
+
+    private func delivered(_ delivery: IncomingMessage) {
+        guard !isLate else { return consumer.requeue(delivery.tag) }
+        switch work {
+        case .busy(let next): work = .busy(next: next + [delivery])
+        case .idle:
+            work = .busy(next: [])
+            Task(executorPreference: loop) { await self.carryOut(delivery) }
+        }
+    }
+
+    private func carryOut(_ first: IncomingMessage) async {
+        var delivery: IncomingMessage? = first
+        while let command = delivery {
+            await handle(command)
+            delivery = nextCommand()
+        }
+        work = .idle
+        closing.resume(returning: ())
+    }
+
+    private func nextCommand() -> IncomingMessage? {
+        guard case .busy(var next) = work, !next.isEmpty else { return nil }
+        defer { work = .busy(next: next) }
+        return next.removeFirst()
+    }
+
     private func handle(_ delivery: IncomingMessage) async {
-        while isBusy, !isLate { await loop.sleep(for: .milliseconds(Self.lookMilliseconds)) }
         guard !isLate, consumer.holds(delivery.tag) else { return consumer.requeue(delivery.tag) }
-        isBusy = true
-        defer { isBusy = false }
         if delivery.isRedelivered, let repliedTo, repliedTo.isSameCommand(as: delivery) {
             return consumer.acknowledge(delivery.tag)
         }

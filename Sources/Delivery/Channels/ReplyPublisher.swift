@@ -10,6 +10,7 @@ final class ReplyPublisher {
     private let completeRemedy: @Sendable (String) -> String
     private let repeats: Counter
     private var outage = Outage()
+    private let pauses = ContinuationList<Void>()
     /// Why a reply cannot be published; nil while they can.
     private(set) var failure: String?
 
@@ -48,11 +49,14 @@ final class ReplyPublisher {
             case .again(let milliseconds):
                 repeats.add()
                 if reply.repeats > ReplyAttempts.repeatsMax { stuck(completeRemedy("\(destination): \(words)")) }
-                await publisher.loop.sleep(for: .milliseconds(milliseconds))
+                await pauses.wait(on: publisher.loop, for: .milliseconds(milliseconds), timeoutValue: {})
             }
         }
         return false
     }
+
+    /// Ends the waits before a repeat, so that `publish` asks again whether it is late.
+    func endPauses() { pauses.resume(returning: ()) }
 
     private func publishOnce(_ reply: inout ReplyAttempts) async -> (ReplyAttempts.Step, words: String) {
         if let consumer = reply.consumer {

@@ -61,9 +61,10 @@ struct PushCommand: ConfiguredCommand {
     ) async throws(CryptoError) -> ExitCode {
         var configuration = configuration
         configuration.lanes = 1
-        let plan = try WorkerPlan(configuration)
+        let components = try WorkerComponents(configuration)
         let direct = DirectPush(
-            loop: loop, configuration: plan.lane, connectors: plan.access[0].connectors(on: loop).apns)
+            loop: loop, configuration: components.lane,
+            connectors: components.laneConnectors[0].connectors(on: loop).apns)
         defer { direct.close() }
         var worst = ExitCode.success
         for file in files {

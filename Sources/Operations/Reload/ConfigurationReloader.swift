@@ -1,40 +1,40 @@
 import Telemetry
 
-/// Reads the configuration anew when it is asked to, and when a file changes that it refers to: a key, a certificate, a
-/// password. What is broken is told of, and the version before stays.
+/// Reads the configuration again on request, and when a file that it names changes: a key, a certificate, a password.
+/// Logs an invalid configuration and keeps the previous version.
 struct ConfigurationReloader: Sendable {
     private let path: String
     private let log: Log
     private let counters: ReloadCounters
     private(set) var latest: ConfigurationVersion
-    private var watch: FileWatch
+    private var changes: FileChangeDetector
 
     init(_ version: ConfigurationVersion, from path: String, log: Log, _ counters: ReloadCounters) {
         (self.path, self.log, self.counters) = (path, log, counters)
         latest = version
-        watch = FileWatch(version.sources)
+        changes = FileChangeDetector(version.sources)
     }
 
-    /// All of it, as the files are now; nil when they say what they said, or something that is wrong.
-    mutating func readAgain() -> ConfigurationVersion? { read().flatMap { news($0) } }
+    /// Reads all files. Returns nil if they are unchanged or invalid.
+    mutating func readAgain() -> ConfigurationVersion? { read().flatMap { replaceLatest(with: $0) } }
 
-    /// The same text with the files that it refers to, when one of them has changed. A text that nobody asked to be read
-    /// may be half written.
+    /// Reads the files that the configuration names if one of them has changed. Keeps the text of the configuration: it may
+    /// be half written until an operator asks to read it.
     mutating func check(payloadSchemas: PayloadSchemaFiles) -> ConfigurationVersion? {
-        guard watch.check() else { return nil }
-        return read(text: latest.text, payloadSchemas: payloadSchemas).flatMap { news($0) }
+        guard changes.check() else { return nil }
+        return read(text: latest.text, payloadSchemas: payloadSchemas).flatMap { replaceLatest(with: $0) }
     }
 
-    /// The newest could not be taken after all; it is tried again when something changes, or when asked for.
+    /// Returns to `version` after the latest one was rejected. The latest is read again after a change or on request.
     mutating func fallBack(to version: ConfigurationVersion) {
-        // What has changed since the newest was read is news.
-        watch = FileWatch(version.sources.merging(latest.sources) { $1 })
+        // Files that have changed since the latest version was read count as changes.
+        changes = FileChangeDetector(version.sources.merging(latest.sources) { $1 })
         latest = version
     }
 
-    /// nil when it says what the newest did: files are also written anew, or linked anew, with what they held.
-    private mutating func news(_ version: ConfigurationVersion) -> ConfigurationVersion? {
-        watch = FileWatch(version.sources)
+    /// Returns nil if the contents are those of the latest version: files are also replaced without a change.
+    private mutating func replaceLatest(with version: ConfigurationVersion) -> ConfigurationVersion? {
+        changes = FileChangeDetector(version.sources)
         guard version.digest != latest.digest else {
             log.info(.configurationUnchanged, [.file: .string(path)])
             return nil

@@ -1,17 +1,17 @@
-/// A worker's configuration as its files were at one time. Two that say the same are two.
+/// The configuration of a worker and its files at one point in time. Two versions with equal contents are distinct.
 final class ConfigurationVersion: Sendable {
     let configuration: Configuration
-    /// Of the configuration's own file.
+    /// Contents of the configuration's own file.
     let text: [UInt8]
-    /// The files that it refers to, but for payload schemas, which are followed one by one.
+    /// The files that it names, without payload schemas: each of these has a change detector of its own.
     let sources: [String: FileVersion]
-    /// Of the text and of these files.
+    /// Covers the text and these files.
     let digest: [UInt8]
 
     /// - Parameters:
-    ///   - text: taken instead of what the file at `path` holds.
-    ///   - payloadSchemas: taken instead of those that the text names.
-    /// - Throws: every mistake in it.
+    ///   - text: replaces the contents of the file at `path`.
+    ///   - payloadSchemas: replace those that the text names.
+    /// - Throws: all mistakes in the configuration.
     init(
         readFrom path: String, text: [UInt8]? = nil, payloadSchemas: PayloadSchemaFiles? = nil
     ) throws(ConfigurationError) {

@@ -5,18 +5,17 @@ import EventLoop
 import Telemetry
 import Threads
 
-/// Follows the files of a worker's configuration on a thread of its own, because reading and compiling can block. It ends
-/// with the process.
+/// Detects changes of a configuration and its files on a thread of its own, because reading and compiling can block. The
+/// thread ends with the process.
 ///
 /// `@unchecked Sendable`: the lock guards what the threads share.
 final class ConfigurationWatcher: @unchecked Sendable {
-    /// A change of a file is in force after two of these.
+    /// Interval between checks. A changed file is read after two of them.
     static let checkMilliseconds = 1000
 
     enum Change: Sendable {
-        /// Ready to be put in force.
-        case configuration(ConfigurationVersion, WorkerPlan)
-        /// Those that the newest configuration names, which may be yet to be put in force.
+        case version(PreparedVersion)
+        /// The payload schemas that the newest version names. The version may not be in force yet.
         case payloadSchemas(PayloadSchemaFiles)
     }
 
@@ -26,8 +25,8 @@ final class ConfigurationWatcher: @unchecked Sendable {
     private var configuration: ConfigurationReloader
     private var payloadSchemas: PayloadSchemaReloader
     private let lock = ConditionLock()
-    private var isAsked = false
-    private var refusal: (refused: ConfigurationVersion, inForce: ConfigurationVersion)?
+    private var isRequested = false
+    private var rejection: (rejected: ConfigurationVersion, inForce: ConfigurationVersion)?
 
     init(_ version: ConfigurationVersion, from path: String, log: Log, metrics: MetricsRegistry) {
         (self.log, self.metrics) = (log, metrics)
@@ -36,58 +35,51 @@ final class ConfigurationWatcher: @unchecked Sendable {
         payloadSchemas = PayloadSchemaReloader(version.configuration.payloadSchemas, log: log, metrics: metrics)
     }
 
-    /// - Parameter onChange: called on the watcher's thread.
-    /// - Throws: when the system gives no more threads.
-    func start(onChange: @escaping @Sendable (Change) -> Void) throws(ThreadError) {
+    /// - Parameter changed: called on the watcher's thread.
+    /// - Throws: if the system has no thread left.
+    func start(_ changed: @escaping @Sendable (Change) -> Void) throws(ThreadError) {
         try DetachedThread.start { [self] in
-            while true { if let change = next() { onChange(change) } }
+            while true { if let change = next() { changed(change) } }
         }
     }
 
-    /// Has all of it be read again now. From any thread.
+    /// Requests that all files are read again now. Callable from any thread.
     func readAgain() {
         lock.withLock {
-            isAsked = true
+            isRequested = true
             lock.wakeAll()
         }
     }
 
-    /// A change was put in force.
-    func took() { counters.taken.add() }
-
-    /// A change could not be put in force yet, and is tried on.
-    func delayed() { counters.refused.add() }
-
-    /// A change was refused. From any thread.
-    func refused(_ version: ConfigurationVersion, inForce: ConfigurationVersion) {
-        counters.refused.add()
-        lock.withLock { refusal = (version, inForce) }
+    /// Continues with the version in force after a change was rejected. Callable from any thread.
+    func rejected(_ version: ConfigurationVersion, inForce: ConfigurationVersion) {
+        lock.withLock { rejection = (version, inForce) }
     }
 
-    /// Waits until it is time to look, and looks; what has changed.
+    /// Waits for the next check, and returns what has changed.
     func next() -> Change? {
-        let (isAsked, refusal) = lock.withLock {
-            _ = lock.wait(atMostMilliseconds: Self.checkMilliseconds) { self.isAsked }
-            defer { (self.isAsked, self.refusal) = (false, nil) }
-            return (self.isAsked, self.refusal)
+        let (isRequested, rejection) = lock.withLock {
+            _ = lock.wait(atMostMilliseconds: Self.checkMilliseconds) { self.isRequested }
+            defer { (self.isRequested, self.rejection) = (false, nil) }
+            return (self.isRequested, self.rejection)
         }
-        // What was read after the refused one is on its way, and has what was in force behind it.
-        if let refusal, configuration.latest === refusal.refused {
-            configuration.fallBack(to: refusal.inForce)
-            followPayloadSchemas(of: refusal.inForce)
+        // A version that was read after the rejected one is not decided yet.
+        if let rejection, configuration.latest === rejection.rejected {
+            configuration.fallBack(to: rejection.inForce)
+            followPayloadSchemas(of: rejection.inForce)
         }
         let before = configuration.latest
         let version =
-            isAsked ? configuration.readAgain() : configuration.check(payloadSchemas: payloadSchemas.current)
+            isRequested ? configuration.readAgain() : configuration.check(payloadSchemas: payloadSchemas.current)
         if let version { return change(from: before, to: version) }
         return payloadSchemas.check() ? .payloadSchemas(payloadSchemas.current) : nil
     }
 
     private func change(from before: ConfigurationVersion, to version: ConfigurationVersion) -> Change? {
         do {
-            let plan = try WorkerPlan(version.configuration)
+            let prepared = try PreparedVersion(version)
             followPayloadSchemas(of: version)
-            return .configuration(version, plan)
+            return .version(prepared)
         } catch {
             log.error(.configurationRefused, [.error: .string(error.message)])
             counters.refused.add()

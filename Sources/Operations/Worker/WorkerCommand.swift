@@ -20,6 +20,8 @@ struct WorkerCommand: ConfiguredCommand {
 
     func execute() throws(ConfigurationError) -> ExitCode {
         CoreDump.disable()
-        return WorkerProcess.run(try ConfigurationVersion(readFrom: configPath), from: configPath)
+        let version = try ConfigurationVersion(readFrom: configPath)
+        let commands = CommandAdvice(configPath: configPath)
+        return ExitCode(WorkerProcess.run(version, from: configPath, commands: commands))
     }
 }

@@ -114,7 +114,7 @@ import Threads
             configuration.isEnabled = false
             let routes = WorkerRoutes(
                 status: { _ in }, stalledLanes: { [] }, metrics: { _ in "" }, pause: { _, _, _ in })
-            _ = try WorkerAdmin(loop: loop, configuration, routes, metrics: MetricsRegistry(), log: captured.log) {
+            _ = try AdminEndpoint(configuration, routes, on: loop, metrics: MetricsRegistry(), log: captured.log) {
                 $0 == "XDG_RUNTIME_DIR" ? folder : nil
             }
             return captured.lines().first

@@ -14,7 +14,7 @@ extension DoctorCheck {
         }
         do throws(CryptoError) {
             let pools = try ConnectionPools(configuration)
-            let connectors = try LaneAccess(configuration, pools: pools.list).connectors(on: loop).apns
+            let connectors = try LaneConnectors(configuration, pools: pools.list).connectors(on: loop).apns
             var probes: [(probe: APNsProbe, apps: [APNsProbe.App])] = []
             for (pool, connector) in zip(pools.list, connectors) {
                 var configured = pool.configuration

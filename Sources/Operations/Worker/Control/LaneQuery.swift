@@ -1,0 +1,51 @@
+import EventLoop
+
+/// A question to lanes. It ends when all have answered or their time is up.
+///
+/// `@unchecked Sendable`: used on the control loop only.
+final class LaneQuery<Answer: Sendable>: @unchecked Sendable {
+    /// How long lanes may take to report their status, or to pause.
+    static var answerMillisecondsMax: Int { 1000 }
+
+    private let loop: EventLoop
+    private var answers: [Answer?]
+    private var waiting: Int
+    private var timer: TimerToken?
+    /// nil: the query has ended.
+    private var completion: (([Answer?]) -> Void)?
+
+    /// Asks lanes and completes with their answers, nil for a lane that has not answered in time.
+    ///
+    /// - Parameter lanes: nil for a lane that is not asked. A stalled lane would keep every question until it recovers.
+    static func ask(
+        _ lanes: [LaneThread?], on loop: EventLoop,
+        _ question: (LaneThread, @escaping @Sendable (Answer) -> Void) -> Void,
+        then completion: @escaping ([Answer?]) -> Void
+    ) {
+        let query = LaneQuery(lanes, on: loop, completion)
+        guard query.waiting > 0 else { return query.end() }
+        query.timer = loop.schedule(after: .milliseconds(answerMillisecondsMax)) { query.end() }
+        for case (let index, let lane?) in lanes.enumerated() {
+            question(lane) { answer in loop.post { query.answered(answer, by: index) } }
+        }
+    }
+
+    private init(_ lanes: [LaneThread?], on loop: EventLoop, _ completion: @escaping ([Answer?]) -> Void) {
+        self.loop = loop
+        self.completion = completion
+        answers = lanes.map { _ in nil }
+        waiting = lanes.count { $0 != nil }
+    }
+
+    private func answered(_ answer: Answer, by lane: Int) {
+        guard completion != nil, answers[lane] == nil else { return }
+        answers[lane] = answer
+        waiting -= 1
+        if waiting == 0 { end() }
+    }
+
+    private func end() {
+        if let timer = timer.take() { loop.cancel(timer) }
+        completion.take()?(answers)
+    }
+}

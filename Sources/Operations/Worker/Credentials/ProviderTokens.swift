@@ -1,0 +1,93 @@
+import APNS
+import Crypto
+import EventLoop
+
+/// The provider tokens of a process: one for each key, signed on the control loop and sent to every lane.
+struct ProviderTokens {
+    /// How long the token of an unused key is kept. APNs accepts the token for as long, and no other within 20 minutes. A
+    /// key that returns continues with its token.
+    static let rememberedSeconds: Int64 = 60 * 60
+    /// Unused keys that are kept. The oldest leave first.
+    static let rememberedMax = 1000
+
+    private struct Former {
+        let name: Credential.Name
+        let source: TokenSource
+        let until: MonotonicTime
+
+        func isUsed(by keys: [Credential.Name: ProviderKey]) -> Bool { keys[name].map(source.signs) ?? false }
+    }
+
+    private var sources: [Credential.Name: TokenSource] = [:]
+    /// Unused keys, oldest first.
+    private var former: [Former] = []
+
+    /// Replaces the keys. A key that is still or was recently in use continues with its token.
+    ///
+    /// - Parameter keys: of several with the same ID, the last one counts.
+    /// - Throws: if a key cannot sign. Nothing changes in this case.
+    mutating func replace(_ keys: [ProviderKey], _ now: Now, random: () -> UInt64) throws(CryptoError) {
+        let keys = Dictionary(keys.map { (Credential.key($0).name, $0) }) { $1 }
+        let until = now.sinceBoot + .seconds(Self.rememberedSeconds)
+        let before = former + sources.map { Former(name: $0.key, source: $0.value, until: until) }
+        var sources: [Credential.Name: TokenSource] = [:]
+        for (name, key) in keys {
+            sources[name] = try Self.source(of: key, before.lazy.filter { $0.name == name }.map(\.source), now, random)
+        }
+        self.sources = sources
+        former = before.filter { !$0.isUsed(by: keys) }.suffix(Self.rememberedMax)
+        dropExpired(now)
+    }
+
+    /// - Parameter known: the sources of keys with the same ID, oldest first.
+    private static func source(
+        of key: ProviderKey, _ known: some Collection<TokenSource>, _ now: Now, _ random: () -> UInt64
+    ) throws(CryptoError) -> TokenSource {
+        // Lanes distinguish the tokens of an ID by their numbers.
+        let last = known.compactMap(\.newest?.generation).max() ?? 0
+        if var source = known.first(where: { $0.signs(with: key) }) {
+            source.countOn(after: last)
+            return source
+        }
+        var source = TokenSource(key: key, after: last)
+        _ = source.renew(now, random: random)
+        if let error = source.error { throw error }
+        return source
+    }
+
+    private mutating func dropExpired(_ now: Now) { former.removeAll { $0.until <= now.sinceBoot } }
+
+    /// Returns the tokens with which lanes start.
+    ///
+    /// - Parameter ask: called on the loop of a lane when APNs has refused a token of this key.
+    func supplies(
+        _ ask: @escaping @Sendable (Credential.Name, TokenRefusal) -> Void
+    ) -> [Credential.Name: TokenSupply] {
+        var supplies: [Credential.Name: TokenSupply] = [:]
+        for (name, source) in sources {
+            supplies[name] = source.newest.map { TokenSupply(first: $0) { refusal in ask(name, refusal) } }
+        }
+        return supplies
+    }
+
+    var newest: [(Credential.Name, TokenNews)] {
+        sources.compactMap { name, source in source.newest.map { (name, .newest($0)) } }
+    }
+
+    /// Signs the tokens that are due and returns them.
+    mutating func renew(_ now: Now, random: () -> UInt64) -> [(Credential.Name, TokenNews)] {
+        dropExpired(now)
+        var news: [(Credential.Name, TokenNews)] = []
+        for name in Array(sources.keys) where sources[name]?.renew(now, random: random) == true {
+            if let token = sources[name]?.newest { news.append((name, .newest(token))) }
+        }
+        return news
+    }
+
+    mutating func refused(
+        _ refusal: TokenRefusal, of name: Credential.Name, _ now: Now, random: () -> UInt64
+    ) -> TokenNews {
+        sources[name]?.refused(refusal, now, random: random).map { .newest($0) }
+            ?? .nothingNewer(than: refusal.generation)
+    }
+}

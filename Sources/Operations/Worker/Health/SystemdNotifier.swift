@@ -1,0 +1,77 @@
+import EventLoop
+import Glibc
+import Telemetry
+
+/// Notifies systemd of the state of the worker. Does nothing if systemd has not started the process.
+///
+/// sd_notify(3) promises a stable protocol that needs no library. The service counts as started once its configuration is
+/// read and its admin endpoint listens: a booting machine need not wait for the broker of another. `systemctl status` shows
+/// whether the worker consumes.
+final class SystemdNotifier {
+    /// Bounds of the interval between notifications.
+    private static let intervalMax = Duration.seconds(1)
+    private static let intervalMin = Duration.milliseconds(50)
+    /// Characters of a status.
+    private static let statusMax = 400
+
+    private let socket: UnixDatagramSocket?
+    private let isWatching: Bool
+    private let log: Log
+    private var status = ""
+    private var hasFailed = false
+    /// Interval between calls of `report`. nil: do not call it, no process listens.
+    let interval: Duration?
+
+    init(_ environment: (String) -> String?, processID: pid_t, log: Log) {
+        self.log = log
+        var failure: TransportError?
+        socket = environment("NOTIFY_SOCKET").flatMap { path in
+            do throws(TransportError) {
+                return try UnixDatagramSocket(path: path)
+            } catch {
+                failure = error
+                return nil
+            }
+        }
+        // A parent process may have passed on its own variables.
+        let isMeant = environment("WATCHDOG_PID").map { $0 == "\(processID)" } ?? true
+        let microseconds = environment("WATCHDOG_USEC").flatMap { Int64($0) } ?? 0
+        isWatching = isMeant && microseconds > 1
+        // Twice in the time after which systemd ends a silent service.
+        let twice: Duration = isWatching ? .microseconds(microseconds / 2) : Self.intervalMax
+        interval = socket == nil ? nil : max(Self.intervalMin, min(Self.intervalMax, twice))
+        if let failure { failed(failure) }
+    }
+
+    func started() { send("READY=1") }
+
+    func stopping() { send("STOPPING=1") }
+
+    func report(_ status: String, isAlive: Bool) {
+        var words: [String] = []
+        if status != self.status { words.append("STATUS=" + Self.line(status)) }
+        self.status = status
+        if isAlive, isWatching { words.append("WATCHDOG=1") }
+        if !words.isEmpty { send(words.joined(separator: "\n")) }
+    }
+
+    /// Replaces line breaks: each line is a separate assignment.
+    private static func line(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.prefix(statusMax).map { $0.value < 0x20 ? " " : $0 }))
+    }
+
+    private func send(_ words: String) {
+        do throws(TransportError) {
+            try socket?.send(words)
+        } catch {
+            failed(error)
+        }
+    }
+
+    /// Logs only the first failure: every further notification fails too.
+    private func failed(_ error: TransportError) {
+        guard !hasFailed else { return }
+        hasFailed = true
+        log.warning(.serviceManagerUnreachable, [.error: .string(error.message)])
+    }
+}

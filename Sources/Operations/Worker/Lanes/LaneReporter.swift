@@ -1,0 +1,23 @@
+import Delivery
+import EventLoop
+
+/// Posts the reports of a lane to the control loop, where its group records them. Callable from the lane's thread.
+struct LaneReporter: Sendable {
+    let lane: Int
+    let group: LaneGroup
+    let loop: EventLoop
+    let handler: RolloutHandler
+
+    func stateChanged(_ state: LaneState) { post { $0.laneChanged(lane, state) } }
+
+    func stoppedConsuming() { post { $0.laneStopped(lane) } }
+
+    func drained(unfinished: Int) { post { $0.laneDrained(lane, unfinished: unfinished) } }
+
+    /// The last report.
+    func ended() { post { $0.laneEnded(lane) } }
+
+    private func post(_ record: @escaping @Sendable (LaneGroup) -> [WorkerRollout.Event]) {
+        loop.post { for event in record(group) { handler.handle(event) } }
+    }
+}

@@ -1,0 +1,88 @@
+import EventLoop
+
+/// The end of lanes, and of the process.
+extension Rollout {
+    mutating func ended(_ number: Int, _ now: MonotonicTime) -> [Action] {
+        switch state {
+        case .steady(let current), .checking(let current, _), .warming(let current, _, _), .retrying(let current, _, _):
+            if current.number == number { return lanesEnded() }
+            if case .warming(_, let next, _) = state, next.number == number {
+                return retire(next, current, .notReady(number), now)
+            }
+            guard removeRetired(number) else { return [] }
+            let announcing = stoppedConsuming(number)
+            guard case .steady = state, newest != nil else { return announcing + [.remove(number)] }
+            return announcing + [.remove(number)] + checkNewest(after: current)
+        case .stopping(let undrained, let unfinished, _):
+            guard removeRetired(number), retired.isEmpty else { return [] }
+            let exit: WorkerExit = undrained == 0 && unfinished == 0 ? .success : .timedOut
+            state = .stopped(exit)
+            return [.exit(exit)]
+        case .stopped(let exit): return removeRetired(number) && retired.isEmpty ? [.exit(exit)] : []
+        case .awaitingTopology: return []
+        }
+    }
+
+    private mutating func removeRetired(_ number: Int) -> Bool {
+        guard let index = retired.firstIndex(of: number) else { return false }
+        retired.remove(at: index)
+        return true
+    }
+
+    /// Threads of lanes end after a drain only, so this is a defect: a new process may do better.
+    private mutating func lanesEnded() -> [Action] {
+        [.reportLanesWithoutThread(.permanent("all lanes have ended"))] + abort(.failed)
+    }
+
+    mutating func abort(_ exit: WorkerExit) -> [Action] {
+        state = .stopped(exit)
+        (retired, newest, announcement) = ([], nil, nil)
+        return [.abort(exit)]
+    }
+
+    mutating func timerFired(_ now: MonotonicTime) -> [Action] {
+        timer = nil
+        var actions: [Action] = []
+        if let announcement, now >= announcement.until { actions = stoppedConsuming(announcement.previous) }
+        switch state {
+        case .warming: actions += reviewWarming(now)
+        case .retrying(let current, let next, let time) where now >= time:
+            newest = next
+            actions += checkNewest(after: current)
+        case .stopping(_, _, let until) where now >= until:
+            actions += abort(.timedOut)
+        case .awaitingTopology, .steady, .checking, .retrying, .stopping, .stopped: break
+        }
+        return actions
+    }
+
+    mutating func signalled(
+        _ signal: StopSignal, _ undrained: Int, _ deadlineSeconds: Int, _ now: MonotonicTime
+    ) -> [Action] {
+        switch state {
+        case .awaitingTopology:
+            state = .stopped(.success)
+            return [.notifyStopping, .exit(.success)]
+        case .steady(let current), .checking(let current, _), .retrying(let current, _, _):
+            retired.append(current.number)
+        case .warming(let current, let next, _): retired += [current.number, next.number]
+        case .stopping: return abort(signal.exit)
+        case .stopped: return []
+        }
+        (newest, announcement) = (nil, nil)
+        let until = now + .seconds(deadlineSeconds + RolloutLimits.closeGraceSeconds)
+        state = .stopping(undrained: undrained, unfinished: 0, until: until)
+        return [.notifyStopping, .drain(deadlineSeconds: deadlineSeconds)]
+    }
+
+    mutating func laneDrained(_ unfinished: Int) -> [Action] {
+        guard case .stopping(let undrained, let before, let until) = state else { return [] }
+        let unfinished = before + unfinished
+        if undrained > 1 {
+            state = .stopping(undrained: undrained - 1, unfinished: unfinished, until: until)
+        } else {
+            state = .stopped(unfinished == 0 ? .success : .timedOut)
+        }
+        return []
+    }
+}
