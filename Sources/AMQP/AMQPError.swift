@@ -60,6 +60,10 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The broker closed a channel or the connection.
+    init(_ close: ServerMethod.Close) {
+        self.init(replyCode: close.replyCode, replyText: String(wire: close.replyText))
+    }
+
     init(replyCode: UInt16, replyText: String) {
         let (code, isRetriable): (Code, Bool) =
             switch replyCode {

@@ -89,7 +89,7 @@ import Testing
         let size = try writer.publish(
             OutgoingMessage(exchange: "x", routingKey: "k", body: [7], messageID: "i", contentType: nil),
             channel: 3)
-        let sink = Sink(loop: VirtualLoop(seed: 1), handler: nil)
+        let sink = ByteSink(loop: VirtualLoop(seed: 1), handler: nil)
         expect(writer.output.write(to: sink))
         #expect(size == sink.bytes.count)
         #expect(
@@ -97,14 +97,6 @@ import Testing
                 == FrameSplitterTests.frame(1, 3, [0, 60, 0, 40, 0, 0, 1, 0x78, 1, 0x6B, 1])
                 + FrameSplitterTests.frame(2, 3, [0, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0x10, 0x80, 2, 1, 0x69])
                 + FrameSplitterTests.frame(3, 3, [7]))
-    }
-
-    private final class Sink: ByteTransport {
-        var bytes: [UInt8] = []
-        override func write(_ bytes: UnsafeRawBufferPointer) -> Int {
-            self.bytes += bytes
-            return bytes.count
-        }
     }
 
     @Test func whatNobodyTakesIsReturned() {

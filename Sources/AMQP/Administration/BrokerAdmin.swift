@@ -1,4 +1,3 @@
-import CRabbitMQ
 public import EventLoop
 
 /// What a queue holds.
@@ -72,11 +71,8 @@ public final class BrokerAdmin: BrokerChannel {
     public func declareExchange(
         _ name: String, _ kind: ExchangeKind, arguments: FieldTable = FieldTable()
     ) async throws(AMQPError) {
-        _ = try await call { pool in
-            amqp_exchange_declare_t(
-                ticket: 0, exchange: pool.bytes(name), type: pool.bytes(kind.rawValue), passive: 0, durable: 1,
-                auto_delete: 0, internal: 0, nowait: 0, arguments: pool.table(arguments))
-        }
+        _ = try await call(
+            .exchangeDeclare(name, type: kind.rawValue, isPassive: false, arguments: arguments))
     }
 
     /// Whether the broker has exchanges that hash. Nothing is declared: it is asked for one that hashes by two things at
@@ -98,11 +94,7 @@ public final class BrokerAdmin: BrokerChannel {
     /// Whether there is an exchange of this name.
     public func exchangeExists(_ name: String) async throws(AMQPError) -> Bool {
         do {
-            _ = try await call { pool in
-                amqp_exchange_declare_t(
-                    ticket: 0, exchange: pool.bytes(name), type: pool.bytes(""), passive: 1, durable: 1, auto_delete: 0,
-                    internal: 0, nowait: 0, arguments: amqp_table_t())
-            }
+            _ = try await call(.exchangeDeclare(name, type: "", isPassive: true, arguments: FieldTable()))
             return true
         } catch {
             guard error.code == .notFound else { throw error }
@@ -126,11 +118,7 @@ public final class BrokerAdmin: BrokerChannel {
     private func queueStatus(
         _ name: String, passive: Bool, arguments: FieldTable
     ) async throws(AMQPError) -> QueueStatus {
-        let reply = try await call { pool in
-            amqp_queue_declare_t(
-                ticket: 0, queue: pool.bytes(name), passive: passive ? 1 : 0, durable: 1, exclusive: 0, auto_delete: 0,
-                nowait: 0, arguments: pool.table(arguments))
-        }
+        let reply = try await call(.queueDeclare(name, isPassive: passive, arguments: arguments))
         guard case .queue(let status) = reply else { throw Self.wrongReply }
         return status
     }
@@ -149,51 +137,32 @@ public final class BrokerAdmin: BrokerChannel {
     public func bindQueue(
         _ queue: String, toExchange exchange: String, routingKey: String, arguments: FieldTable = FieldTable()
     ) async throws(AMQPError) {
-        _ = try await call { pool in
-            amqp_queue_bind_t(
-                ticket: 0, queue: pool.bytes(queue), exchange: pool.bytes(exchange),
-                routing_key: pool.bytes(routingKey),
-                nowait: 0, arguments: pool.table(arguments))
-        }
+        _ = try await call(.queueBind(queue, exchange: exchange, routingKey: routingKey, arguments: arguments))
     }
 
     /// Takes a binding away; one that is not there is no error, as long as the queue and the exchange are.
     public func unbindQueue(_ queue: String, fromExchange exchange: String, routingKey: String) async throws(AMQPError)
     {
-        _ = try await call { pool in
-            amqp_queue_unbind_t(
-                ticket: 0, queue: pool.bytes(queue), exchange: pool.bytes(exchange),
-                routing_key: pool.bytes(routingKey), arguments: amqp_table_t())
-        }
+        _ = try await call(.queueUnbind(queue, exchange: exchange, routingKey: routingKey))
     }
 
     /// Has an exchange hand on to another what it would hand to a queue. A binding that is there already is no error.
     public func bindExchange(
         _ exchange: String, toExchange source: String, routingKey: String
     ) async throws(AMQPError) {
-        _ = try await call { pool in
-            amqp_exchange_bind_t(
-                ticket: 0, destination: pool.bytes(exchange), source: pool.bytes(source),
-                routing_key: pool.bytes(routingKey), nowait: 0, arguments: amqp_table_t())
-        }
+        _ = try await call(.exchangeBind(exchange, source: source, routingKey: routingKey))
     }
 
     /// Takes such a binding away; one that is not there is no error, as long as both exchanges are.
     public func unbindExchange(
         _ exchange: String, fromExchange source: String, routingKey: String
     ) async throws(AMQPError) {
-        _ = try await call { pool in
-            amqp_exchange_unbind_t(
-                ticket: 0, destination: pool.bytes(exchange), source: pool.bytes(source),
-                routing_key: pool.bytes(routingKey), nowait: 0, arguments: amqp_table_t())
-        }
+        _ = try await call(.exchangeUnbind(exchange, source: source, routingKey: routingKey))
     }
 
     /// Deletes an exchange that leads nowhere; one that is not there is no error, one with bindings is (406).
     public func deleteUnusedExchange(_ name: String) async throws(AMQPError) {
-        _ = try await call { pool in
-            amqp_exchange_delete_t(ticket: 0, exchange: pool.bytes(name), if_unused: 1, nowait: 0)
-        }
+        _ = try await call(.exchangeDelete(name))
     }
 
     /// Whether this user may publish to an exchange. Nothing is published: to take away a binding that leads there, and which
@@ -205,11 +174,8 @@ public final class BrokerAdmin: BrokerChannel {
     /// Throws `notFound` where the broker looks for the exchange first and there is none.
     public func mayPublish(toExchange exchange: String) async throws(AMQPError) -> Bool {
         do {
-            _ = try await call { pool in
-                amqp_exchange_unbind_t(
-                    ticket: 0, destination: pool.bytes(exchange), source: pool.bytes(Self.everyBrokersExchange),
-                    routing_key: pool.bytes("martlet may publish"), nowait: 0, arguments: amqp_table_t())
-            }
+            _ = try await call(
+                .exchangeUnbind(exchange, source: Self.everyBrokersExchange, routingKey: "martlet may publish"))
             return true
         } catch {
             guard error.code == .accessRefused else { throw error }
@@ -229,11 +195,8 @@ public final class BrokerAdmin: BrokerChannel {
     /// Throws `notFound` when there is no such queue.
     public func mayConsume(fromQueue queue: String) async throws(AMQPError) -> Bool {
         do {
-            _ = try await call { pool in
-                amqp_basic_consume_t(
-                    ticket: 0, queue: pool.bytes(queue), consumer_tag: pool.bytes("martlet may consume"), no_local: 0,
-                    no_ack: 0, exclusive: 0, nowait: 0, arguments: pool.table(["x-priority": "none"]))
-            }
+            _ = try await call(
+                .basicConsume(queue: queue, consumerTag: "martlet may consume", arguments: ["x-priority": "none"]))
             return true
         } catch {
             switch error.code {
@@ -247,9 +210,7 @@ public final class BrokerAdmin: BrokerChannel {
     /// Deletes a queue with its messages and returns their number; 0 when there is no such queue.
     @discardableResult
     public func deleteQueue(_ name: String) async throws(AMQPError) -> Int {
-        let reply = try await call { pool in
-            amqp_queue_delete_t(ticket: 0, queue: pool.bytes(name), if_unused: 0, if_empty: 0, nowait: 0)
-        }
+        let reply = try await call(.queueDelete(name))
         guard case .count(let count) = reply else { throw Self.wrongReply }
         return count
     }
@@ -257,30 +218,24 @@ public final class BrokerAdmin: BrokerChannel {
     /// Deletes the messages of a queue that no consumer holds and returns their number.
     @discardableResult
     public func purge(_ queue: String) async throws(AMQPError) -> Int {
-        let reply = try await call { pool in
-            amqp_queue_purge_t(ticket: 0, queue: pool.bytes(queue), nowait: 0)
-        }
+        let reply = try await call(.queuePurge(queue))
         guard case .count(let count) = reply else { throw Self.wrongReply }
         return count
     }
 
     /// Takes one message out of a queue, for good; `nil` when it is empty.
     public func get(from queue: String) async throws(AMQPError) -> IncomingMessage? {
-        let reply = try await call(queue) { pool in
-            amqp_basic_get_t(ticket: 0, queue: pool.bytes(queue), no_ack: 1)
-        }
+        let reply = try await call(.basicGet(queue: queue), queue)
         guard case .message(let message) = reply else { throw Self.wrongReply }
         return message
     }
 
     private static let wrongReply = AMQPError(.protocolViolation, "the broker gave another answer than asked for")
 
-    private func call<Method: ClientMethod>(
-        _ queue: String = "", _ make: (MemoryPool) -> Method
-    ) async throws(AMQPError) -> Reply {
+    private func call(_ method: ClientMethod, _ queue: String = "") async throws(AMQPError) -> Reply {
         try await waitUntilReady(deadlineSeconds: deadlineSeconds)
         guard isReady, wire?.isOpen == true else { throw AMQPError(.connectionLost, "not connected") }
-        guard send(make) else {
+        guard send(method) else {
             throw AMQPError(
                 .preconditionFailed, "a name is longer than 255 bytes, or the arguments do not fit one frame",
                 isRetriable: false)
@@ -316,17 +271,14 @@ public final class BrokerAdmin: BrokerChannel {
             answer(
                 .queue(
                     QueueStatus(
-                        name: ok.queue.string, messages: Int(ok.message_count), consumers: Int(ok.consumer_count))))
-        case .queueDeleteOK(let ok):
-            answer(.count(Int(ok.message_count)))
-        case .queuePurgeOK(let ok):
-            answer(.count(Int(ok.message_count)))
+                        name: String(wire: ok.name), messages: Int(ok.messageCount), consumers: Int(ok.consumerCount))))
+        case .queueDeleteOK(let messageCount), .queuePurgeOK(let messageCount):
+            answer(.count(Int(messageCount)))
         case .basicGetEmpty:
             answer(.message(nil))
-        case .basicGetOK(let ok):
-            arriving.tag = ok.delivery_tag
-            arriving.isRedelivered = ok.redelivered != 0
-            assembler.begin(exchange: ok.exchange.buffer, routingKey: ok.routing_key.buffer)
+        case .basicGetOK(let delivery):
+            arriving = (delivery.tag, delivery.isRedelivered)
+            assembler.begin(exchange: delivery.exchange, routingKey: delivery.routingKey)
         default:
             return false
         }

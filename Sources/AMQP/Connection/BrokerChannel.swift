@@ -1,4 +1,3 @@
-import CRabbitMQ
 public import EventLoop
 
 /// One channel of a connection, opened again whenever it or the connection is lost: what consumer, publisher and
@@ -109,13 +108,8 @@ public class BrokerChannel {
     }
 
     @discardableResult
-    final func send<Method: ClientMethod>(_ method: Method) -> Bool {
+    final func send(_ method: ClientMethod) -> Bool {
         wire?.send(method, channel: number) ?? true
-    }
-
-    /// As `send`, for methods with strings and tables, whose memory comes from the pool.
-    final func send<Method: ClientMethod>(_ make: (MemoryPool) -> Method) -> Bool {
-        wire?.send(channel: number, make) ?? true
     }
 
     private func setState(_ new: BrokerState) {
@@ -135,7 +129,7 @@ public class BrokerChannel {
         phase = .opening
         setState(.connecting(connection.endpoint))
         expectAnswer()
-        send(amqp_channel_open_t(out_of_band: amqp_bytes_t()))
+        send(.channelOpen)
     }
 
     /// Gives the channel up unless `becomeReady` or `answered` is called in time.
@@ -208,9 +202,7 @@ public class BrokerChannel {
     private func sendClose(_ error: AMQPError) {
         let wasOpen = isOpen
         cancelTimers()
-        send(
-            amqp_channel_close_t(
-                reply_code: UInt16(AMQP_REPLY_SUCCESS), reply_text: amqp_bytes_t(), class_id: 0, method_id: 0))
+        send(.channelClose)
         phase = .closing
         if wasOpen { channelLost(error) }
     }
@@ -231,7 +223,7 @@ public class BrokerChannel {
     }
 
     private func lose(_ error: AMQPError) {
-        send(amqp_channel_close_ok_t())
+        send(.channelCloseOK)
         phase = .lost
         cancelTimers()
         channelLost(error)
@@ -323,7 +315,7 @@ public class BrokerChannel {
             channelOpened()
             return true
         case (.settingUp, .channelClose(let close)), (.ready, .channelClose(let close)):
-            lose(AMQPError(replyCode: close.reply_code, replyText: close.reply_text.string))
+            lose(AMQPError(close))
             return true
         case (.settingUp, _), (.ready, _):
             return methodReceived(method)
@@ -331,12 +323,21 @@ public class BrokerChannel {
             closeAnswered()
             return true
         case (.closing, .channelClose):
-            send(amqp_channel_close_ok_t())
+            send(.channelCloseOK)
             return true
         case (.closing, _):
             return true
         case (.detached, _), (.opening, _), (.lost, _), (.closed, _):
             return false
+        }
+    }
+
+    /// `basic.deliver` on this channel; `false` when it must not come now.
+    final func received(_ delivery: ServerMethod.Delivery) -> Bool {
+        switch phase {
+        case .settingUp, .ready: deliveryReceived(delivery)
+        case .closing: true
+        case .detached, .opening, .lost, .closed: false
         }
     }
 
@@ -357,6 +358,9 @@ public class BrokerChannel {
 
     /// A method on the open channel; `false` when it must not come now.
     func methodReceived(_ method: ServerMethod) -> Bool { false }
+
+    /// `basic.deliver` on the open channel; `false` when it must not come now.
+    func deliveryReceived(_ delivery: ServerMethod.Delivery) -> Bool { false }
 
     func contentHeaderReceived(_ payload: UnsafeRawBufferPointer) -> Bool { false }
     func contentBodyReceived(_ payload: UnsafeRawBufferPointer) -> Bool { false }

@@ -1,26 +1,23 @@
-import CRabbitMQ
 import EventLoop
 
 extension WireConnection {
-    /// Arguments of `connection.start-ok`, which must fit the least frame that there is.
-    private static let startOKBytesMax = Int(Handshake.frameBytesMin) - 16
-    /// Arguments of `connection.open`: the virtual host's name, of at most 255 bytes.
-    private static let openBytesMax = 512
     /// Frames after the login, whatever was agreed: a broker sends the headers of a message in one frame even where it
     /// has added its own (`x-delivery-count`, `x-death`) to those that filled one. Refusing it would end the connection,
     /// and the message would come again.
     private static let readFrameBytesMax = 1 << 20
 
-    func loginStarted(_ start: ConnectionStart) throws(AMQPError) {
-        serverProperties = start.serverProperties
+    func loginStarted(_ start: ServerMethod.ConnectionStart) throws(AMQPError) {
+        guard let properties = FieldTable(content: start.serverProperties) else {
+            throw AMQPError(.protocolViolation, "the broker sent properties that cannot be read")
+        }
+        serverProperties = properties
         let event = Handshake.Event.start(
-            versionMajor: start.versionMajor, versionMinor: start.versionMinor, mechanisms: start.mechanisms)
+            versionMajor: start.versionMajor, versionMinor: start.versionMinor,
+            mechanisms: String(wire: start.mechanisms))
         try perform(handshake.handle(event))
     }
 
-    func loginTuned(_ tune: amqp_connection_tune_t) throws(AMQPError) {
-        let offered = Handshake.Tuning(
-            channelMax: tune.channel_max, frameBytesMax: tune.frame_max, heartbeatSeconds: tune.heartbeat)
+    func loginTuned(_ offered: Handshake.Tuning) throws(AMQPError) {
         try perform(handshake.handle(.tune(offered)))
     }
 
@@ -38,7 +35,6 @@ extension WireConnection {
     }
 
     private func sendStartOK(_ mechanism: Handshake.Mechanism) {
-        let pool = writer.pool
         let credentials = configuration.credentials
         let response: [UInt8] =
             switch mechanism {
@@ -46,11 +42,11 @@ extension WireConnection {
             case .plain: [0] + Array(credentials.user.utf8) + [0] + Array(credentials.password.utf8)
             case .external: []
             }
-        let startOK = amqp_connection_start_ok_t(
-            client_properties: pool.table(Self.clientProperties(name: configuration.connectionName)),
-            mechanism: pool.bytes(mechanism.rawValue), response: response.withUnsafeBytes { pool.bytes($0) },
-            locale: pool.bytes("en_US"))
-        if !send(startOK, channel: 0, argumentBytesMax: Self.startOKBytesMax) {
+        let properties = Self.clientProperties(name: configuration.connectionName)
+        // Before the tuning, a frame has at most the length that each broker accepts.
+        if !send(
+            .connectionStartOK(clientProperties: properties, mechanism: mechanism, response: response), channel: 0)
+        {
             fail(AMQPError(.invalidURL, "user and password do not fit into one frame", isRetriable: false))
         }
     }
@@ -76,12 +72,8 @@ extension WireConnection {
         splitter.frameBytesMax = max(Int(tuning.frameBytesMax), Self.readFrameBytesMax)
         writer.frameBytesMax = Int(tuning.frameBytesMax)
         channelMax = tuning.channelMax
-        let tuneOK = amqp_connection_tune_ok_t(
-            channel_max: tuning.channelMax, frame_max: tuning.frameBytesMax, heartbeat: tuning.heartbeatSeconds)
-        send(tuneOK, channel: 0)
-        let virtualHost = writer.pool.bytes(configuration.virtualHost)
-        let open = amqp_connection_open_t(virtual_host: virtualHost, capabilities: amqp_bytes_t(), insist: 0)
-        if !send(open, channel: 0, argumentBytesMax: Self.openBytesMax) {
+        send(.connectionTuneOK(tuning), channel: 0)
+        if !send(.connectionOpen(virtualHost: configuration.virtualHost), channel: 0) {
             fail(AMQPError(.invalidURL, "the virtual host's name is longer than 255 bytes", isRetriable: false))
         }
         startHeartbeat(.seconds(Int(tuning.heartbeatSeconds)))

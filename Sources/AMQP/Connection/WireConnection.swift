@@ -1,4 +1,3 @@
-import CRabbitMQ
 import EventLoop
 
 /// One connection to a broker from its first byte to its last: login, heartbeats, frames in and out.
@@ -19,8 +18,6 @@ final class WireConnection: ByteStreamHandler {
     private static let openingFrameBytesMax = 16 * 1024
     /// So much of a turn's output is written at once, while it is in the processor's caches; the rest at the turn's end.
     private static let burstBytesMax = 64 * 1024
-    /// Arguments of a method without strings and tables of ours.
-    private static let argumentBytesMax = 64
 
     let loop: EventLoop
     /// What the broker says it is: product, version, capabilities.
@@ -69,29 +66,23 @@ final class WireConnection: ByteStreamHandler {
         if case .open = state { true } else { false }
     }
 
-    /// Sends a method; `false` when its arguments cannot be encoded. Nothing is sent once the connection ends.
+    /// Sends a method. Returns false if its arguments cannot be encoded. Sends nothing once the connection ends.
     ///
     /// - Parameter channel: 0 for the connection's own methods.
     @discardableResult
-    func send<Method: ClientMethod>(
-        _ method: Method, channel: UInt16, argumentBytesMax: Int = WireConnection.argumentBytesMax
-    ) -> Bool {
+    func send(_ method: ClientMethod, channel: UInt16) -> Bool {
         loop.assertOnLoop()
-        switch state {
-        case .opening, .open, .closing: break
-        case .ending, .ended: return true
-        }
+        guard isReading else { return true }
         flushAtEndOfTurn()
-        return writer.method(method, channel: channel, argumentBytesMax: argumentBytesMax)
+        return writer.write(method, channel: channel)
     }
 
-    /// As `send`, for methods with strings and tables, whose memory comes from the pool.
-    func send<Method: ClientMethod>(channel: UInt16, _ make: (MemoryPool) -> Method) -> Bool {
+    /// Sends an acknowledgement, unless the connection ends.
+    func acknowledge(_ deliveryTag: UInt64, multiple: Bool, channel: UInt16) {
         loop.assertOnLoop()
-        defer { writer.pool.recycle() }
-        let method = make(writer.pool)
-        guard !writer.pool.hasLongName else { return false }
-        return send(method, channel: channel, argumentBytesMax: writer.frameBytesMax)
+        guard isReading else { return }
+        flushAtEndOfTurn()
+        writer.acknowledge(deliveryTag, multiple: multiple, channel: channel)
     }
 
     /// Sends a message to be routed; returns its bytes on the wire.
@@ -182,10 +173,12 @@ final class WireConnection: ByteStreamHandler {
         case .heartbeat:
             return
         case .method:
-            guard let method = ServerMethod.decode(frame.payload, pool: writer.pool) else {
+            if let delivery = ServerMethod.Delivery(deliver: frame.payload) {
+                return try require(channel(frame).received(delivery))
+            }
+            guard let method = ServerMethod(frame.payload) else {
                 throw violation("a method that no broker sends to a client, or a broken one")
             }
-            defer { writer.pool.recycle() }
             if frame.channel == 0 {
                 try handleOnConnection(method)
             } else {
@@ -219,14 +212,14 @@ final class WireConnection: ByteStreamHandler {
         case .connectionTune(let tune): try loginTuned(tune)
         case .connectionOpenOK: try loginOpened()
         case .connectionClose(let close):
-            endReason = endReason ?? AMQPError(replyCode: close.reply_code, replyText: close.reply_text.string)
-            send(amqp_connection_close_ok_t(), channel: 0)
+            endReason = endReason ?? AMQPError(close)
+            send(.connectionCloseOK, channel: 0)
             finish()
         case .connectionCloseOK:
             guard case .closing = state else { throw violation("a method out of order") }
             finish()
-        case .connectionBlocked(let blocked):
-            owner?.blocked(blocked.reason.string)
+        case .connectionBlocked(let reason):
+            owner?.blocked(String(wire: reason))
         case .connectionUnblocked:
             owner?.blocked(nil)
         default:
@@ -273,9 +266,7 @@ final class WireConnection: ByteStreamHandler {
             transport?.reset()
         case .open:
             endReason = endReason ?? Self.closedByUs
-            let success = amqp_connection_close_t(
-                reply_code: UInt16(AMQP_REPLY_SUCCESS), reply_text: amqp_bytes_t(), class_id: 0, method_id: 0)
-            send(success, channel: 0)
+            send(.connectionClose, channel: 0)
             state = .closing
             // The answer must be read, whatever holds up deliveries.
             resumeReading()

@@ -1,4 +1,3 @@
-import CRabbitMQ
 public import EventLoop
 
 /// What a consumer takes, and how much of it at once.
@@ -152,8 +151,8 @@ public final class Consumer: BrokerChannel {
     private func send(_ way: Return, _ tag: UInt64) {
         noteSettlements(1, loop.now.monotonic)
         switch way {
-        case .reject(let requeue): send(amqp_basic_reject_t(delivery_tag: tag, requeue: requeue ? 1 : 0))
-        case .requeue: send(amqp_basic_nack_t(delivery_tag: tag, multiple: 0, requeue: 1))
+        case .reject(let requeue): send(.basicReject(deliveryTag: tag, requeue: requeue))
+        case .requeue: send(.basicNack(deliveryTag: tag))
         }
     }
 
@@ -205,7 +204,7 @@ public final class Consumer: BrokerChannel {
         window.decide(now: all ? .distantFuture : now)
         if !window.acks.isEmpty { noteSettlements(window.acks.count, now) }
         for ack in window.acks {
-            send(amqp_basic_ack_t(delivery_tag: ack.tag, multiple: ack.multiple ? 1 : 0))
+            wire?.acknowledge(ack.tag, multiple: ack.multiple, channel: number)
         }
         window.acks.removeAll(keepingCapacity: true)
         guard ackTimer == nil, let deadline = window.deadline else { return }
@@ -359,11 +358,8 @@ public final class Consumer: BrokerChannel {
         consumerNumber += 1
         firstTag = window.nextTag
         expectAnswer()
-        let sent = send { pool in
-            amqp_basic_consume_t(
-                ticket: 0, queue: pool.bytes(configuration.queue), consumer_tag: pool.bytes(consumerTag), no_local: 0,
-                no_ack: 0, exclusive: 0, nowait: 0, arguments: amqp_table_t())
-        }
+        let sent = send(
+            .basicConsume(queue: configuration.queue, consumerTag: consumerTag, arguments: FieldTable()))
         if !sent {
             abandon(AMQPError(.preconditionFailed, "the queue's name is longer than 255 bytes", isRetriable: false))
         }
@@ -375,9 +371,7 @@ public final class Consumer: BrokerChannel {
         consumption = .stopping
         hasSettledSinceCancel = false
         expectAnswer()
-        _ = send { pool in
-            amqp_basic_cancel_t(consumer_tag: pool.bytes(consumerTag), nowait: 0)
-        }
+        send(.basicCancel(consumerTag: consumerTag))
     }
 
     private func consumptionStopped() {
@@ -404,8 +398,7 @@ public final class Consumer: BrokerChannel {
     }
 
     private func sendPrefetch() {
-        send(
-            amqp_basic_qos_t(prefetch_size: 0, prefetch_count: UInt16(prefetch), global: 0))
+        send(.basicQos(prefetch: UInt16(prefetch)))
     }
 
     override func channelLost(_ error: AMQPError) {
@@ -430,22 +423,24 @@ public final class Consumer: BrokerChannel {
         if hadDeliveries { onChannelLost() }
     }
 
+    override func deliveryReceived(_ delivery: ServerMethod.Delivery) -> Bool {
+        guard !assembler.isBusy, window.openCount < openMax, window.delivered(delivery.tag) else { return false }
+        arriving = (delivery.tag, delivery.isRedelivered)
+        assembler.begin(exchange: delivery.exchange, routingKey: delivery.routingKey)
+        switch consumption {
+        // The answer to our cancel stands behind all that is on its way.
+        case .stopping: updateDeadline()
+        case .quiescing(var quiescence):
+            quiescence.delivered(now: loop.now.monotonic)
+            review(quiescence, loop.now.monotonic)
+        case .stopped, .starting, .running, .cancelled: break
+        }
+        return true
+    }
+
     override func methodReceived(_ method: ServerMethod) -> Bool {
         guard !assembler.isBusy else { return false }
         switch method {
-        case .basicDeliver(let deliver):
-            guard window.openCount < openMax, window.delivered(deliver.delivery_tag) else { return false }
-            arriving = (deliver.delivery_tag, deliver.redelivered != 0)
-            assembler.begin(exchange: deliver.exchange.buffer, routingKey: deliver.routing_key.buffer)
-            switch consumption {
-            // The answer to our cancel stands behind all that is on its way.
-            case .stopping: updateDeadline()
-            case .quiescing(var quiescence):
-                quiescence.delivered(now: loop.now.monotonic)
-                review(quiescence, loop.now.monotonic)
-            case .stopped, .starting, .running, .cancelled: break
-            }
-            return true
         case .basicQosOK where echoes.answered < echoes.sent:
             echoes.answered += 1
             resumeEchoWaiters()

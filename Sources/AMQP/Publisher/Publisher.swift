@@ -1,4 +1,3 @@
-import CRabbitMQ
 public import EventLoop
 
 /// The limits of a publisher.
@@ -221,7 +220,7 @@ public final class Publisher: BrokerChannel {
     }
 
     override func channelOpened() {
-        send(amqp_confirm_select_t(nowait: 0))
+        send(.confirmSelect)
     }
 
     override var closeSecondsMax: Int { configuration.closeSecondsMax }
@@ -263,13 +262,13 @@ public final class Publisher: BrokerChannel {
             guard !isReady else { return false }
             becomeReady()
             return true
-        case .basicAck(let ack):
-            return confirmed(ack.delivery_tag, multiple: ack.multiple != 0, positive: true)
-        case .basicNack(let nack):
-            return confirmed(nack.delivery_tag, multiple: nack.multiple != 0, positive: false)
+        case .basicAck(let confirm):
+            return confirmed(confirm.number, multiple: confirm.multiple, positive: true)
+        case .basicNack(let confirm):
+            return confirmed(confirm.number, multiple: confirm.multiple, positive: false)
         case .basicReturn(let returned):
-            returning = (returned.reply_code, returned.reply_text.string)
-            assembler.begin(exchange: returned.exchange.buffer, routingKey: returned.routing_key.buffer)
+            returning = (returned.replyCode, String(wire: returned.replyText))
+            assembler.begin(exchange: returned.exchange, routingKey: returned.routingKey)
             return true
         default:
             return false

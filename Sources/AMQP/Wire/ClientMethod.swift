@@ -1,33 +1,68 @@
-import CRabbitMQ
+/// A method that a client sends, with the arguments that Martlet chooses. `FrameWriter.write` gives the others fixed values.
+///
+/// Acknowledgements and publishes have functions of their own: `FrameWriter.acknowledge`, `FrameWriter.publish`.
+enum ClientMethod {
+    case connectionStartOK(clientProperties: FieldTable, mechanism: Handshake.Mechanism, response: [UInt8])
+    case connectionTuneOK(Handshake.Tuning)
+    case connectionOpen(virtualHost: String)
+    /// With the reply code of success.
+    case connectionClose
+    case connectionCloseOK
+    case channelOpen
+    /// With the reply code of success.
+    case channelClose
+    case channelCloseOK
+    /// Declares a durable exchange; a passive declaration only checks that the exchange exists.
+    case exchangeDeclare(String, type: String, isPassive: Bool, arguments: FieldTable)
+    case exchangeBind(String, source: String, routingKey: String)
+    case exchangeUnbind(String, source: String, routingKey: String)
+    /// Deletes the exchange unless it is the source of a binding.
+    case exchangeDelete(String)
+    /// Declares a durable queue; a passive declaration only reads its state.
+    case queueDeclare(String, isPassive: Bool, arguments: FieldTable)
+    case queueBind(String, exchange: String, routingKey: String, arguments: FieldTable)
+    case queueUnbind(String, exchange: String, routingKey: String)
+    case queuePurge(String)
+    case queueDelete(String)
+    /// Sets the prefetch of consumers that start after it.
+    case basicQos(prefetch: UInt16)
+    case basicConsume(queue: String, consumerTag: String, arguments: FieldTable)
+    case basicCancel(consumerTag: String)
+    /// Fetches one message, which counts as acknowledged.
+    case basicGet(queue: String)
+    case basicReject(deliveryTag: UInt64, requeue: Bool)
+    /// Requeues one delivery (RabbitMQ's `basic.nack`).
+    case basicNack(deliveryTag: UInt64)
+    case confirmSelect
 
-/// A method that a client sends, as librabbitmq's structure for it.
-protocol ClientMethod {
-    static var id: amqp_method_number_t { get }
+    /// Bytes of the arguments on the wire, at most.
+    var argumentBytesMax: Int { Self.fixedBytesMax + variableBytes }
+
+    /// Arguments of fixed size and the lengths of strings: less than this for each method.
+    private static let fixedBytesMax = 64
+
+    /// Bytes of strings and tables.
+    private var variableBytes: Int {
+        switch self {
+        case .connectionStartOK(let clientProperties, let mechanism, let response):
+            clientProperties.wireBytes + mechanism.rawValue.utf8.count + response.count
+        case .connectionOpen(let name), .exchangeDelete(let name), .queuePurge(let name), .queueDelete(let name),
+            .basicCancel(let name), .basicGet(let name):
+            name.utf8.count
+        case .exchangeDeclare(let name, let type, _, let arguments):
+            name.utf8.count + type.utf8.count + arguments.wireBytes
+        case .exchangeBind(let name, let other, let routingKey), .exchangeUnbind(let name, let other, let routingKey),
+            .queueUnbind(let name, let other, let routingKey):
+            name.utf8.count + other.utf8.count + routingKey.utf8.count
+        case .queueDeclare(let name, _, let arguments):
+            name.utf8.count + arguments.wireBytes
+        case .queueBind(let name, let exchange, let routingKey, let arguments):
+            name.utf8.count + exchange.utf8.count + routingKey.utf8.count + arguments.wireBytes
+        case .basicConsume(let queue, let consumerTag, let arguments):
+            queue.utf8.count + consumerTag.utf8.count + arguments.wireBytes
+        case .connectionTuneOK, .connectionClose, .connectionCloseOK, .channelOpen, .channelClose, .channelCloseOK,
+            .basicQos, .basicReject, .basicNack, .confirmSelect:
+            0
+        }
+    }
 }
-
-extension amqp_connection_start_ok_t: ClientMethod { static let id = AMQP_CONNECTION_START_OK_METHOD }
-extension amqp_connection_tune_ok_t: ClientMethod { static let id = AMQP_CONNECTION_TUNE_OK_METHOD }
-extension amqp_connection_open_t: ClientMethod { static let id = AMQP_CONNECTION_OPEN_METHOD }
-extension amqp_connection_close_t: ClientMethod { static let id = AMQP_CONNECTION_CLOSE_METHOD }
-extension amqp_connection_close_ok_t: ClientMethod { static let id = AMQP_CONNECTION_CLOSE_OK_METHOD }
-extension amqp_channel_open_t: ClientMethod { static let id = AMQP_CHANNEL_OPEN_METHOD }
-extension amqp_channel_close_t: ClientMethod { static let id = AMQP_CHANNEL_CLOSE_METHOD }
-extension amqp_channel_close_ok_t: ClientMethod { static let id = AMQP_CHANNEL_CLOSE_OK_METHOD }
-extension amqp_exchange_declare_t: ClientMethod { static let id = AMQP_EXCHANGE_DECLARE_METHOD }
-extension amqp_exchange_bind_t: ClientMethod { static let id = AMQP_EXCHANGE_BIND_METHOD }
-extension amqp_exchange_delete_t: ClientMethod { static let id = AMQP_EXCHANGE_DELETE_METHOD }
-extension amqp_exchange_unbind_t: ClientMethod { static let id = AMQP_EXCHANGE_UNBIND_METHOD }
-extension amqp_queue_declare_t: ClientMethod { static let id = AMQP_QUEUE_DECLARE_METHOD }
-extension amqp_queue_bind_t: ClientMethod { static let id = AMQP_QUEUE_BIND_METHOD }
-extension amqp_queue_unbind_t: ClientMethod { static let id = AMQP_QUEUE_UNBIND_METHOD }
-extension amqp_queue_purge_t: ClientMethod { static let id = AMQP_QUEUE_PURGE_METHOD }
-extension amqp_queue_delete_t: ClientMethod { static let id = AMQP_QUEUE_DELETE_METHOD }
-extension amqp_basic_qos_t: ClientMethod { static let id = AMQP_BASIC_QOS_METHOD }
-extension amqp_basic_consume_t: ClientMethod { static let id = AMQP_BASIC_CONSUME_METHOD }
-extension amqp_basic_cancel_t: ClientMethod { static let id = AMQP_BASIC_CANCEL_METHOD }
-extension amqp_basic_publish_t: ClientMethod { static let id = AMQP_BASIC_PUBLISH_METHOD }
-extension amqp_basic_get_t: ClientMethod { static let id = AMQP_BASIC_GET_METHOD }
-extension amqp_basic_ack_t: ClientMethod { static let id = AMQP_BASIC_ACK_METHOD }
-extension amqp_basic_nack_t: ClientMethod { static let id = AMQP_BASIC_NACK_METHOD }
-extension amqp_basic_reject_t: ClientMethod { static let id = AMQP_BASIC_REJECT_METHOD }
-extension amqp_confirm_select_t: ClientMethod { static let id = AMQP_CONFIRM_SELECT_METHOD }

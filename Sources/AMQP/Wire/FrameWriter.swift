@@ -11,7 +11,7 @@ struct FrameWriter: ~Copyable {
     static let protocolHeader: [UInt8] = Array("AMQP".utf8) + [0, 0, 9, 1]
 
     var output: OutputBuffer
-    let pool = MemoryPool()
+    let pool = EncodingPool()
     /// The agreed length of a frame, all bytes counted.
     var frameBytesMax = Int(Handshake.frameBytesMin)
 
@@ -29,13 +29,17 @@ struct FrameWriter: ~Copyable {
         }
     }
 
-    /// Writes a method whose arguments take at most `argumentBytesMax`; `false` when they cannot be encoded or do not fit
+    /// Writes a method whose arguments take at most `argumentBytesMax`. Returns false if they cannot be encoded or do not fit
     /// one frame.
+    ///
+    /// - Parameter arguments: librabbitmq's structure for the method.
     @discardableResult
-    mutating func method<Method: ClientMethod>(_ method: Method, channel: UInt16, argumentBytesMax: Int = 64) -> Bool {
+    mutating func frame<Arguments>(
+        _ id: amqp_method_number_t, _ arguments: Arguments, _ channel: UInt16, argumentBytesMax: Int
+    ) -> Bool {
         var written = 0
         output.append(upTo: min(Self.methodHeaderBytes + argumentBytesMax + 1, frameBytesMax)) { space in
-            written = Self.encode(method, channel: channel, into: space) ?? 0
+            written = Self.encode(id, arguments, channel: channel, into: space) ?? 0
             return written
         }
         return written > 0
@@ -72,14 +76,14 @@ struct FrameWriter: ~Copyable {
     }
 
     private static func encode(
-        _ message: OutgoingMessage, channel: UInt16, _ userID: String?, chunk: Int, _ pool: MemoryPool,
+        _ message: OutgoingMessage, channel: UInt16, _ userID: String?, chunk: Int, _ pool: EncodingPool,
         into space: UnsafeMutableRawBufferPointer
     ) -> Int? {
         let publish = amqp_basic_publish_t(
             ticket: 0, exchange: pool.bytes(message.exchange), routing_key: pool.bytes(message.routingKey),
             mandatory: 1,
             immediate: 0)
-        guard let method = encode(publish, channel: channel, into: space) else { return nil }
+        guard let method = encode(AMQP_BASIC_PUBLISH_METHOD, publish, channel: channel, into: space) else { return nil }
         var end = method
         let header = UnsafeMutableRawBufferPointer(rebasing: space[end...])
         guard let headerBytes = encodeContentHeader(message, channel: channel, userID, pool, into: header) else {
@@ -101,7 +105,7 @@ struct FrameWriter: ~Copyable {
     }
 
     private static func encodeContentHeader(
-        _ message: OutgoingMessage, channel: UInt16, _ userID: String?, _ pool: MemoryPool,
+        _ message: OutgoingMessage, channel: UInt16, _ userID: String?, _ pool: EncodingPool,
         into space: UnsafeMutableRawBufferPointer
     ) -> Int? {
         space.storeBytes(of: basicClass.bigEndian, toByteOffset: 7, as: UInt16.self)
@@ -118,14 +122,14 @@ struct FrameWriter: ~Copyable {
         return finish(space, kind: .contentHeader, channel: channel, end: contentHeaderBytes + Int(count))
     }
 
-    private static func encode<Method: ClientMethod>(
-        _ method: Method, channel: UInt16, into space: UnsafeMutableRawBufferPointer
+    private static func encode<Arguments>(
+        _ id: amqp_method_number_t, _ arguments: Arguments, channel: UInt16, into space: UnsafeMutableRawBufferPointer
     ) -> Int? {
-        var method = method
+        var arguments = arguments
         let room = UnsafeMutableRawBufferPointer(rebasing: space[methodHeaderBytes..<(space.count - 1)])
-        let count = withUnsafeMutablePointer(to: &method) { amqp_encode_method(Method.id, $0, amqp_bytes_t(room)) }
+        let count = withUnsafeMutablePointer(to: &arguments) { amqp_encode_method(id, $0, amqp_bytes_t(room)) }
         guard count >= 0 else { return nil }
-        space.storeBytes(of: Method.id.bigEndian, toByteOffset: Frame.headerBytes, as: UInt32.self)
+        space.storeBytes(of: id.bigEndian, toByteOffset: Frame.headerBytes, as: UInt32.self)
         return finish(space, kind: .method, channel: channel, end: methodHeaderBytes + Int(count))
     }
 
@@ -161,7 +165,7 @@ extension OutgoingMessage {
     /// Of a number with its sign, as text.
     private static let expirationBytesMax = 1 + 20
 
-    fileprivate func properties(_ pool: MemoryPool) -> amqp_basic_properties_t {
+    fileprivate func properties(_ pool: EncodingPool) -> amqp_basic_properties_t {
         var flags = AMQP_BASIC_DELIVERY_MODE_FLAG | AMQP_BASIC_MESSAGE_ID_FLAG
         if contentType != nil { flags |= AMQP_BASIC_CONTENT_TYPE_FLAG }
         if contentEncoding != nil { flags |= AMQP_BASIC_CONTENT_ENCODING_FLAG }

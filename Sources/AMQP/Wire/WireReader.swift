@@ -13,6 +13,11 @@ package struct WireReader {
         integer(UInt8.self)
     }
 
+    /// One of the bits that are packed into an octet: the first.
+    mutating func bit() -> Bool? {
+        octet().map { $0 & 1 != 0 }
+    }
+
     package mutating func short() -> UInt16? {
         integer(UInt16.self)
     }

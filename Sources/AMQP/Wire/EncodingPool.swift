@@ -1,12 +1,12 @@
 import CRabbitMQ
 
-/// Memory for what librabbitmq decodes and for what is handed to it to encode; all of it is given back at once.
+/// Memory for the strings and tables that librabbitmq encodes; all of it is released at once.
 ///
-/// The pool's own memory is reused, so that nothing is allocated for a message.
-final class MemoryPool {
+/// The pool reuses its memory, so that a message allocates nothing.
+final class EncodingPool {
     private static let pageBytes = 16 * 1024
-    let pool: UnsafeMutablePointer<amqp_pool_t>
-    /// A table was asked for with a name of more than 255 bytes, whose length librabbitmq would write wrongly.
+    private let pool: UnsafeMutablePointer<amqp_pool_t>
+    /// A table has a name of more than 255 bytes, whose length librabbitmq would write wrongly.
     private(set) var hasLongName = false
 
     init() {
@@ -19,7 +19,7 @@ final class MemoryPool {
         pool.deallocate()
     }
 
-    /// Ends the life of all that the pool gave out.
+    /// Releases all memory that the pool provided.
     func recycle() {
         recycle_amqp_pool(pool)
         hasLongName = false

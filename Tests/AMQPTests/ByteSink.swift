@@ -1,0 +1,11 @@
+import EventLoop
+
+/// Keeps all bytes that are written to it.
+final class ByteSink: ByteTransport {
+    private(set) var bytes: [UInt8] = []
+
+    override func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+        self.bytes += bytes
+        return bytes.count
+    }
+}
