@@ -32,7 +32,38 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
         case invalidURL = "invalid-url"
     }
 
+    /// What a reply of the broker names, as far as Martlet depends on it.
+    public enum Detail: Sendable, Hashable {
+        case missingQueue(String)
+        case missingExchange(String)
+        /// No plugin of the broker provides the type of an exchange.
+        case unknownExchangeType
+        /// An existing exchange or queue differs from its declaration in this argument, such as `x-max-length`.
+        case inequivalentArgument(String)
+        /// The broker does not accept the value of this argument.
+        case invalidArgument(String)
+        /// The user lacks a permission for this exchange or queue.
+        case refusedResource(String)
+        /// A delivery was unacknowledged for longer than RabbitMQ's `consumer_timeout`.
+        case lateAcknowledgement
+        /// A message carried another user than the one that the broker knows the connection by.
+        case refusedUserID
+
+        /// For an operator; nil if the broker's own text serves as well.
+        fileprivate var message: String? {
+            switch self {
+            case .missingQueue(let name): "queue \(name) is missing"
+            case .missingExchange(let name): "exchange \(name) is missing"
+            case .unknownExchangeType, .inequivalentArgument, .invalidArgument, .refusedResource, .lateAcknowledgement,
+                .refusedUserID:
+                nil
+            }
+        }
+    }
+
     public var code: Code
+    /// nil if the error did not come from the broker, or if its reply names nothing that Martlet depends on.
+    public private(set) var detail: Detail?
     /// The broker's reply code (AMQP 0-9-1, section 1.2), 0 where the error did not come from it.
     public var replyCode: UInt16
     /// What an operator can act on; holds no secret.
@@ -65,6 +96,7 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     init(replyCode: UInt16, replyText: String) {
+        let detail = ReplyText.detail(code: replyCode, text: replyText)
         let (code, isRetriable): (Code, Bool) =
             switch replyCode {
             case 320: (.connectionForced, true)
@@ -72,25 +104,14 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
             case 404: (.notFound, true)
             case 405: (.resourceLocked, true)
             case 406:
-                (.preconditionFailed, Self.isLateAcknowledgement(replyText) || Self.isUserIDRefusal(replyText))
+                // The next channel has no late acknowledgement, and messages go without the user ID.
+                (.preconditionFailed, detail == .lateAcknowledgement || detail == .refusedUserID)
             case 530: (.notFound, false)
             default: (.refused, true)
             }
-        let message = replyCode == 404 ? Self.missing(replyText) ?? replyText : replyText
-        self.init(code, message, replyCode: replyCode, isRetriable: isRetriable)
+        self.init(code, detail?.message ?? replyText, replyCode: replyCode, isRetriable: isRetriable)
+        self.detail = detail
     }
-
-    /// Whether a delivery was unsettled for longer than RabbitMQ's `consumer_timeout`.
-    private static func isLateAcknowledgement(_ replyText: String) -> Bool {
-        replyText.hasPrefix("PRECONDITION_FAILED - delivery acknowledgement on channel ")
-    }
-
-    private static func isUserIDRefusal(_ replyText: String) -> Bool {
-        replyText.hasPrefix("PRECONDITION_FAILED - user_id property set to ")
-    }
-
-    /// Whether a message carried another user than the one that the broker knows the connection by.
-    var isUserIDRefusal: Bool { replyCode == 406 && Self.isUserIDRefusal(message) }
 
     /// Why a connection that needs so many channels cannot be used, and the remedy.
     public static func tooFewChannels(_ channelMax: some FixedWidthInteger, needed: Int) -> String {
@@ -98,27 +119,14 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
             + "set channel_max = \(needed) or more in rabbitmq.conf"
     }
 
-    /// The exchange that is not there, where that is what is wrong.
-    var missingExchange: String? {
-        let (start, end) = ("exchange ", " is missing")
-        guard replyCode == 404, message.hasPrefix(start), message.hasSuffix(end) else { return nil }
-        return String(message.dropFirst(start.count).dropLast(end.count))
-    }
-
-    /// Whether the broker lacks the plugin that an exchange's type is of.
-    public var isUnknownExchangeType: Bool { replyCode == 503 && message.contains("exchange type '") }
-
-    /// `queue push.requests is missing` from RabbitMQ's `NOT_FOUND - no queue 'push.requests' in vhost '/'`; `nil` for
-    /// other words: a queue whose node is down is not missing.
-    private static func missing(_ replyText: String) -> String? {
-        for what in ["queue", "exchange"] {
-            let start = "NOT_FOUND - no \(what) '"
-            guard replyText.hasPrefix(start) else { continue }
-            let rest = replyText.dropFirst(start.count)
-            guard let end = rest.ranges(of: "' in vhost '").last else { return nil }
-            return "\(what) \(rest[..<end.lowerBound]) is missing"
+    /// The argument in which a declaration differs from an existing object, or whose value the broker does not accept.
+    public var refusedArgument: String? {
+        switch detail {
+        case .inequivalentArgument(let name), .invalidArgument(let name): name
+        case .missingQueue, .missingExchange, .unknownExchangeType, .refusedResource, .lateAcknowledgement,
+            .refusedUserID, nil:
+            nil
         }
-        return nil
     }
 
     public var description: String {

@@ -85,7 +85,7 @@ public final class BrokerAdmin: BrokerChannel {
                 name, .consistentHash, arguments: ["hash-header": "none", "hash-property": "message_id"])
             return true
         } catch {
-            if error.isUnknownExchangeType { return false }
+            if error.detail == .unknownExchangeType { return false }
             guard error.code == .preconditionFailed || error.code == .accessRefused else { throw error }
             return true
         }
@@ -180,8 +180,8 @@ public final class BrokerAdmin: BrokerChannel {
         } catch {
             guard error.code == .accessRefused else { throw error }
             return exchange.isEmpty
-                ? !error.message.contains("'\(Self.defaultExchange)'")
-                : error.message.contains("'\(Self.everyBrokersExchange)'")
+                ? error.detail != .refusedResource(Self.defaultExchange)
+                : error.detail == .refusedResource(Self.everyBrokersExchange)
         }
     }
 

@@ -26,6 +26,6 @@ struct MissingExchanges {
     /// The channel is gone.
     mutating func channelLost(_ error: AMQPError) {
         tried = nil
-        if let name = error.missingExchange, names.count < Self.countMax { names.insert(name) }
+        if case .missingExchange(let name) = error.detail, names.count < Self.countMax { names.insert(name) }
     }
 }

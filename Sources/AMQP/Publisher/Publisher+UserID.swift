@@ -4,7 +4,7 @@ extension Publisher {
     /// The refusal closes the channel, so another message that is unconfirmed then may arrive twice.
     public func publishWithoutRefusedUserID(_ message: OutgoingMessage) async -> PublishOutcome {
         let outcome = await publish(message)
-        guard case .unknown(let error) = outcome, error.isUserIDRefusal else { return outcome }
+        guard case .unknown(let error) = outcome, error.detail == .refusedUserID else { return outcome }
         return await publish(message)
     }
 }

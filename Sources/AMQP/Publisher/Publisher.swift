@@ -229,7 +229,7 @@ public final class Publisher: BrokerChannel {
         assembler.reset()
         missing.channelLost(error)
         refusedSince = nil
-        if error.isUserIDRefusal, userID != nil {
+        if error.detail == .refusedUserID, userID != nil {
             userID = nil
             onUserIDRefused(error)
         }

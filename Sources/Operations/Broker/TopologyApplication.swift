@@ -252,7 +252,7 @@ struct TopologyApplication {
             "it exists with other properties, which a broker cannot change; when it is empty, delete it and apply "
                 + "again (\(error.message))"
         case .accessRefused: "this user may not do that (\(error.message))"
-        case .refused where error.isUnknownExchangeType: "\(TopologyAdvice.plugin) (\(error.message))"
+        case .refused where error.detail == .unknownExchangeType: "\(TopologyAdvice.plugin) (\(error.message))"
         default: error.message
         }
     }
@@ -264,15 +264,11 @@ extension BrokerPicture.Queue {
 }
 
 extension AMQPError {
-    /// RabbitMQ's words when a declaration differs from what is there in one of the bounds.
-    var isAboutBounds: Bool {
-        code == .preconditionFailed && Topology.boundKeys.contains { message.contains("'x-\($0)'") }
-    }
+    /// Whether a declaration differs from the existing queue in one of the bounds.
+    var isAboutBounds: Bool { Topology.boundKeys.contains { refusedArgument == "x-\($0)" } }
 
     /// The same for the delivery limit.
-    fileprivate var isAboutDeliveryLimit: Bool {
-        code == .preconditionFailed && message.contains("'\(Topology.Queue.deliveryLimitName)'")
-    }
+    fileprivate var isAboutDeliveryLimit: Bool { refusedArgument == Topology.Queue.deliveryLimitName }
 }
 
 extension Topology.Binding {
