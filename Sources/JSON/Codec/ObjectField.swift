@@ -1,0 +1,129 @@
+/// One member of a JSON object. A list adds its elements to the object, and a group is several members.
+public struct ObjectField<Object: Sendable>: Sendable {
+    public typealias Path<Value> = any WritableKeyPath<Object, Value> & Sendable
+
+    let help: [MemberHelp]
+    let read: @Sendable (ObjectMembers, ObjectReading, inout Object) throws(InputError) -> Void
+    let write: @Sendable (Object, inout JSONWriter) -> Void
+}
+
+extension ObjectField {
+    /// A value that stays as it is if the text leaves it out.
+    public static func member<Value>(
+        _ name: String, _ path: Path<Value>, _ codec: ValueCodec<Value>, _ meaning: String = ""
+    ) -> Self {
+        field(name, path, codec, meaning)
+    }
+
+    /// - Parameter omitted: the value that is not written.
+    public static func member<Value: Equatable & Sendable>(
+        _ name: String, _ path: Path<Value>, _ codec: ValueCodec<Value>, omitting omitted: Value, _ meaning: String = ""
+    ) -> Self {
+        field(name, path, codec, meaning, isWritten: { $0 != omitted })
+    }
+
+    /// A value that need not exist: nil is not written.
+    public static func optional<Value>(
+        _ name: String, _ path: Path<Value?>, _ codec: ValueCodec<Value>, _ meaning: String = ""
+    ) -> Self {
+        let codec = ValueCodec<Value?>(
+            codec.form, words: codec.words,
+            reader: { json, name throws(InputError) in try codec.read(json, name) },
+            writer: { value, json in if let value { codec.write(value, to: &json) } })
+        return field(name, path, codec, meaning, isWritten: { $0 != nil })
+    }
+
+    /// A value that the text must have, unless it only changes an object.
+    public static func required<Value>(
+        _ name: String, _ path: Path<Value>, _ codec: ValueCodec<Value>, _ meaning: String = ""
+    ) -> Self {
+        field(name, path, codec, meaning, isRequired: { $0 != .changes })
+    }
+
+    /// A value that tells objects apart. A text about a known object may leave it out, and cannot change it.
+    public static func identity<Value: Equatable & Sendable>(
+        _ name: String, _ path: Path<Value>, _ codec: ValueCodec<Value>, _ meaning: String = ""
+    ) -> Self {
+        field(
+            name, path, codec, meaning, isRequired: { $0 == .whole },
+            isAllowed: { value, known, reading in reading == .whole || value == known })
+    }
+
+    private static func field<Value>(
+        _ name: String, _ path: Path<Value>, _ codec: ValueCodec<Value>, _ meaning: String,
+        isRequired: @escaping @Sendable (ObjectReading) -> Bool = { _ in false },
+        isWritten: @escaping @Sendable (Value) -> Bool = { _ in true },
+        isAllowed: @escaping @Sendable (_ value: Value, _ known: Value, ObjectReading) -> Bool = { _, _, _ in true }
+    ) -> Self {
+        Self(
+            help: [MemberHelp(name: name, form: codec.form, words: codec.words, meaning: meaning)],
+            read: { members, reading, object throws(InputError) in
+                guard let json = members[name] else {
+                    if isRequired(reading) { throw members.missing(name) }
+                    return
+                }
+                let value = try codec.read(json, name)
+                guard isAllowed(value, object[keyPath: path], reading) else {
+                    throw members.error(name, "is another one than in the URL")
+                }
+                object[keyPath: path] = value
+            },
+            write: { object, json in
+                let value = object[keyPath: path]
+                guard isWritten(value) else { return }
+                json.key(name)
+                codec.write(value, to: &json)
+            })
+    }
+}
+
+extension ObjectField {
+    /// A list whose elements the object takes one by one.
+    ///
+    /// - Parameters:
+    ///   - read: adds one element. An error without a place gets the element's.
+    ///   - elements: all elements of the object.
+    public static func list<Element>(
+        _ name: String, _ meaning: String = "",
+        read: @escaping @Sendable (JSONValue, inout Object) throws(InputError) -> Void,
+        elements: @escaping @Sendable (Object) -> [Element],
+        write: @escaping @Sendable (Element, inout JSONWriter) -> Void
+    ) -> Self {
+        Self(
+            help: [MemberHelp(name: name, form: "a list", words: [], meaning: meaning)],
+            read: { members, _, object throws(InputError) in
+                try members[name]?.forEachElement(name) { json throws(InputError) in
+                    do throws(InputError) {
+                        try read(json, &object)
+                    } catch {
+                        throw error.at(json)
+                    }
+                }
+            },
+            write: { object, json in
+                json.key(name)
+                json.array(elements(object)) { write($1, &$0) }
+            })
+    }
+
+    /// Members that together stand for one property.
+    ///
+    /// - Parameters:
+    ///   - codec: of the members alone.
+    ///   - isRequired: whether the codec's required members are required if the text has none of the group.
+    ///   - set: puts the property into the object. It is not called if the text has no member of the group and needs none.
+    public static func group<Part>(
+        _ codec: ObjectCodec<Part>, isRequired: Bool = false, get: @escaping @Sendable (Object) -> Part,
+        set: @escaping @Sendable (Part, ObjectMembers, inout Object) throws(InputError) -> Void
+    ) -> Self {
+        let help = codec.help
+        return Self(
+            help: help,
+            read: { members, reading, object throws(InputError) in
+                guard isRequired && reading != .changes || help.contains(where: { members[$0.name] != nil }) else {
+                    return
+                }
+                try set(try codec.read(members), members, &object)
+            }, write: { object, json in codec.writeMembers(get(object), to: &json) })
+    }
+}

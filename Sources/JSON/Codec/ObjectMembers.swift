@@ -1,0 +1,36 @@
+import Text
+
+/// The members of one JSON object, and errors about them.
+public struct ObjectMembers {
+    private let json: JSONValue
+    /// What the object is called in errors, such as `a device`.
+    private let object: String
+
+    /// - Parameter known: names of all members that the object may have; nil: it may have any.
+    /// - Throws: if `json` is no object, or has an unknown member.
+    init(_ json: JSONValue, of object: String, known: [String]?) throws(InputError) {
+        guard json.kind == .object else { throw InputError("\(object) is an object", node: json.nodeIndex) }
+        (self.json, self.object) = (json, object)
+        guard let known else { return }
+        for (key, _) in json.members {
+            let name = key.string ?? ""
+            guard !known.contains(name) else { continue }
+            throw InputError(
+                "\(object) has no \(name); it has \(known.joined(separator: ", "))"
+                    + Suggestion.hint(for: name, among: known),
+                node: key.nodeIndex)
+        }
+    }
+
+    public subscript(name: String) -> JSONValue? { json[key: name] }
+
+    /// Returns an error about a member; its place is the object's if the member is missing.
+    public func error(_ name: String, _ predicate: String) -> InputError {
+        InputError("\(name) \(predicate)", node: (json[key: name] ?? json).nodeIndex)
+    }
+
+    /// Returns an error about the whole object.
+    public func error(_ sentence: String) -> InputError { InputError(sentence, node: json.nodeIndex) }
+
+    func missing(_ name: String) -> InputError { error("\(object) has no \(name)") }
+}

@@ -1,0 +1,79 @@
+extension ValueCodec where Value == Bool {
+    public static var bool: Self {
+        Self("true or false", read: { $0.bool }, write: { value, json in json.bool(value) })
+    }
+}
+
+extension ValueCodec where Value: FixedWidthInteger & Sendable {
+    /// A whole number, also when it is written as `1.0` or `1e3`.
+    public static func int(_ range: ClosedRange<Value>) -> Self {
+        Self(
+            "a whole number from \(range.lowerBound) to \(range.upperBound)",
+            read: { json in json.int64.flatMap(Value.init(exactly:)).flatMap { range.contains($0) ? $0 : nil } },
+            write: { value, json in json.int(Int64(clamping: value)) })
+    }
+}
+
+extension ValueCodec where Value == Double {
+    public static func number(_ range: ClosedRange<Double>) -> Self {
+        Self(
+            "a number from \(range.lowerBound) to \(range.upperBound)",
+            read: { json in json.double.flatMap { range.contains($0) ? $0 : nil } },
+            write: { value, json in json.double(value) })
+    }
+}
+
+extension ValueCodec where Value == String {
+    /// - Parameter byteCount: in UTF-8.
+    public static func text(_ byteCount: ClosedRange<Int>) -> Self {
+        let form = "a text of at most \(byteCount.upperBound) bytes"
+        return Self(
+            form,
+            reader: { json, name throws(InputError) in
+                if let text = json.string, byteCount.contains(text.utf8.count) { return text }
+                // YAML reads a text of digits as a number.
+                let remedy = json.kind == .number ? "; put it in quotes" : ""
+                throw InputError("\(name) is \(form)\(remedy)", node: json.nodeIndex)
+            }, writer: { value, json in json.string(value) })
+    }
+
+    public static func word(of words: [String]) -> Self {
+        Self(
+            words.joined(separator: " or "), words: words,
+            read: { json in json.string.flatMap { words.contains($0) ? $0 : nil } },
+            write: { value, json in json.string(value) })
+    }
+}
+
+extension ValueCodec where Value: RawRepresentable<String> & CaseIterable & Sendable {
+    /// One of the cases.
+    public static var word: Self {
+        ValueCodec<String>.word(of: Value.allCases.map(\.rawValue))
+            .mapped(read: { Value(rawValue: $0) }, write: { $0.rawValue })
+    }
+}
+
+extension ValueCodec {
+    /// - Parameter name: what an element is called in errors, such as `an environment`.
+    public static func list<Element>(of element: ValueCodec<Element>, _ name: String) -> Self where Value == [Element] {
+        Self(
+            "a list",
+            reader: { json, listName throws(InputError) in
+                var elements: [Element] = []
+                try json.forEachElement(listName) { json throws(InputError) in
+                    elements.append(try element.read(json, name))
+                }
+                return elements
+            }, writer: { elements, json in json.array(elements) { element.write($1, to: &$0) } })
+    }
+}
+
+extension JSONValue {
+    /// - Parameter name: what the list is called in errors.
+    func forEachElement(
+        _ name: String, _ body: (JSONValue) throws(InputError) -> Void
+    ) throws(InputError) {
+        guard kind == .array else { throw InputError("\(name) is a list", node: nodeIndex) }
+        for element in elements { try body(element) }
+    }
+}
