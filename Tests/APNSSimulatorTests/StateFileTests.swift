@@ -143,7 +143,7 @@ import Testing
         for text in [Self.wholeFile, "{}"] {
             let written = Self.text(of: try read(text))
             #expect(!written.contains("key.pem") && !written.contains("PRIVATE KEY"))
-            let again = try StateReader(sinceMilliseconds: 0).document(try JSONDocument(written).root)
+            let again = try StateCodec(sinceMilliseconds: 0).document.read(try JSONDocument(written).root)
             #expect(Self.text(of: again) == written)
         }
     }
@@ -157,12 +157,7 @@ import Testing
     @Test func everySwitchHasItsDefaultWhenNothingIsSaid() throws {
         let written = Self.text(of: try read("{}"))
         var defaults = JSONWriter()
-        defaults.beginObject()
-        for rule in RuleSwitch.all {
-            defaults.key(rule.name)
-            rule.write(RuleOptions(), &defaults)
-        }
-        defaults.endObject()
+        RuleOptions.codec.write(RuleOptions(), to: &defaults)
         #expect(written.contains(#""rules":"# + String(decoding: defaults.bytes, as: UTF8.self)))
     }
 
@@ -182,7 +177,7 @@ import Testing
         let text = #"{"teams":[{"id":"T","keys":[{"id":"K","public_key_file":"/etc/passwd"}]}]}"#
         let document = try JSONDocument(text)
         let error = #expect(throws: InputError.self) {
-            _ = try StateReader(sinceMilliseconds: 0).document(document.root)
+            _ = try StateCodec(sinceMilliseconds: 0).document.read(document.root)
         }
         #expect(error?.message == "public_key_file is for files; here the text stands in public_key")
     }
@@ -198,10 +193,10 @@ import Testing
         ("teams: {}", ":1:8: teams is a list"),
         ("teams:\n - {}", ":2:4: a team has no id"),
         ("teams: [{id: 7}]", ":1:14: id is a text of at most 64 bytes; put it in quotes"),
-        ("teams:\n - {id: T}\n - {id: T}", ":3:9: id T is another team's, too"),
-        ("teams: [{id: T, apps: [1]}]", ":1:24: an app is an object"),
-        ("teams: [{id: T, apps: [a/b]}]", ":1:24: a bundle ID is at most 255 letters, digits"),
-        ("teams: [{id: T, apps: [a, a]}]", ":1:27: the app a stands in team T already"),
+        ("teams:\n - {id: T}\n - {id: T}", ":3:9: there is a team T already"),
+        ("teams: [{id: T, apps: [1]}]", ":1:24: an app is a text of at most 255 bytes; put it in quotes"),
+        ("teams: [{id: T, apps: [a/b]}]", ":1:24: an app is a bundle ID: at most 255 letters, digits"),
+        ("teams: [{id: T, apps: [a, a]}]", ":1:27: the app a is in team T already"),
         ("teams: [{id: T, apps: [{bundle_id: a, broadcasts: true}]}]", ":1:39: an app has no broadcasts; it has"),
         ("teams: [{id: T, apps: [{bundle_id: a, broadcast: yes}]}]", ":1:50: broadcast is true or false"),
         ("teams: [{id: T, keys: [{id: K}]}]", ":1:24: either public_key or public_key_file is needed"),
@@ -223,11 +218,11 @@ import Testing
         ),
         (
             "teams: [{id: T, keys: [{id: K, public_key_file: key.pem, environments: []}]}]",
-            ":1:72: environments names one at least"
+            ":1:72: environments is a list of at least one environment"
         ),
         (
             "teams: [{id: T, keys: [{id: K, public_key_file: key.pem, topics: []}]}]",
-            ":1:66: topics names a bundle ID at least"
+            ":1:66: topics is a list of at least one bundle ID"
         ),
         (
             "teams: [{id: T, keys: [{id: K, public_key_file: key.pem, related_key: L}]}]",

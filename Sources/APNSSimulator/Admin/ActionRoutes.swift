@@ -15,17 +15,30 @@ struct ActionRoutes {
     }
 
     private func perform(_ request: AdminRequest) throws(AdminError) -> AdminResponse {
-        let (connection, count) = try request.read { value throws(InputError) -> (Int?, Int) in
-            let members = try Members(value, "what is to be done", known: ["action", "connection"])
-            guard let value = members["action"] else { throw members.error("action", "says what is to be done") }
-            let connection = try members.int("connection", 1...Int.max)
-            let action = try FaultReader().action(value)
-            guard action.isForConnections else {
-                throw members.error("action", "\(action.name) happens to requests: POST it to /v1/faults")
-            }
-            return (connection, try server.perform(action, on: connection))
+        let (connection, count) = try request.read { value throws(InputError) in
+            let order = try ActionOrder.codec.read(value)
+            return (order.connection, try server.perform(order.action, on: order.connection))
         }
         if let connection, count == 0 { throw AdminError(404, "no connection \(connection) is open") }
         return .object { $0.member("connections", count) }
     }
+}
+
+/// An action, and where it is to be applied.
+private struct ActionOrder: Sendable {
+    var action = FaultAction.closeConnection
+    /// nil: to all connections.
+    var connection: Int?
+
+    static let codec = ObjectCodec(
+        "an order", from: ActionOrder(),
+        [
+            .required("action", \.action, FaultAction.codec.value, "the effect"),
+            .optional("connection", \.connection, .int(1...Int.max), "number of the connection; all without it"),
+        ],
+        check: { order, members throws(InputError) in
+            guard order.action.isForConnections else {
+                throw members.error("action", "\(order.action.name) happens to requests: POST it to /v1/faults")
+            }
+        })
 }

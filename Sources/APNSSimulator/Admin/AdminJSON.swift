@@ -3,10 +3,10 @@ import JSON
 
 extension AdminResponse {
     /// One JSON value that `write` writes.
-    static func value(_ write: (inout JSONWriter) -> Void) -> AdminResponse {
+    static func value(status: Int = 200, _ write: (inout JSONWriter) -> Void) -> AdminResponse {
         var json = JSONWriter()
         write(&json)
-        return .json(json.bytes + [UInt8(ascii: "\n")])
+        return .json(json.bytes + [UInt8(ascii: "\n")], status: status)
     }
 
     /// Something is not there any more.
@@ -14,11 +14,11 @@ extension AdminResponse {
 
     /// One JSON object with the members that `write` adds.
     static func object(status: Int = 200, _ write: (inout JSONWriter) -> Void) -> AdminResponse {
-        var json = JSONWriter()
-        json.beginObject()
-        write(&json)
-        json.endObject()
-        return .json(json.bytes + [UInt8(ascii: "\n")], status: status)
+        .value(status: status) { json in
+            json.beginObject()
+            write(&json)
+            json.endObject()
+        }
     }
 }
 

@@ -15,7 +15,8 @@ struct ChannelRoutes {
                     (request.query("app") ?? $0.bundleID) == $0.bundleID
                         && (environment ?? $0.environment) == $0.environment
                 }
-                return .object { json in json.list("channels", channels) { $1.write(to: &$0) } }
+                let codec = server.stateCodec.channel
+                return .object { json in json.list("channels", channels) { codec.write($1, to: &$0) } }
             },
             AdminRoute(
                 .put, "/v1/channels/ID", query: ["app", "environment"],
@@ -23,7 +24,7 @@ struct ChannelRoutes {
             ) { request throws(AdminError) in
                 let channel = try channel(of: request)
                 server.state.add(channel)
-                return .value { channel.write(to: &$0) }
+                return .value { server.stateCodec.channel.write(channel, to: &$0) }
             },
             AdminRoute(.delete, "/v1/channels/ID", query: ["app", "environment"], "deletes a channel") {
                 request throws(AdminError) in
@@ -46,10 +47,11 @@ struct ChannelRoutes {
         guard server.state.allowsBroadcasts(bundleID: bundleID) else {
             throw AdminError(409, "there is no app \(bundleID), or broadcasts are not enabled for it")
         }
-        let policy = try request.read { value throws(InputError) in
-            try server.stateReader.storagePolicy(Members(value, "a channel", known: ["storage_policy"]))
+        return try request.read { value throws(InputError) in
+            var channel = Channel(id: id, bundleID: bundleID, environment: environment, storagePolicy: .none)
+            try server.stateCodec.channel.read(value, into: &channel, .identified)
+            return channel
         }
-        return Channel(id: id, bundleID: bundleID, environment: environment, storagePolicy: policy)
     }
 
     private func place(

@@ -10,22 +10,19 @@ struct ClockRoutes {
         [
             AdminRoute(.get, "/v1/clock", "the time, and how far it is ahead of the machine's") { _ in shown },
             AdminRoute(.put, "/v1/clock", #"sets the clock: {"offset_seconds": N}"#) { request throws(AdminError) in
-                server.clockOffset = try request.read { value throws(InputError) in
-                    let members = try Members(value, "the clock", known: ["offset_seconds"])
-                    guard let offset = try members.clockOffset("offset_seconds") else {
-                        throw members.error("offset_seconds", "says how far the clock is ahead")
-                    }
-                    return offset
-                }
+                server.clockOffset = try request.read { value throws(InputError) in try Self.codec.read(value) }
                 return shown
             },
         ]
     }
 
+    private static let codec = ObjectCodec(
+        "the clock", from: Duration.zero,
+        [.required("offset_seconds", \.self, .clockOffset, "seconds by which the simulator's clock is ahead")])
+
     private var shown: AdminResponse {
         .object { json in
-            json.key("offset_seconds")
-            json.double(Double(server.clockOffset.nanosecondsSaturated) / 1_000_000_000)
+            Self.codec.writeMembers(server.clockOffset, to: &json)
             json.member("unix_ms", server.now.unixMilliseconds)
         }
     }

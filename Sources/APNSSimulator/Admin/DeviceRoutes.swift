@@ -14,14 +14,15 @@ struct DeviceRoutes {
             ) { request throws(AdminError) in
                 let limit = try request.number("limit", 1...Int.max)
                 let devices = server.state.devicesInOrder
+                let codec = server.stateCodec.device
                 return .object { json in
-                    json.list("devices", devices.prefix(limit ?? .max)) { $1.write(to: &$0) }
+                    json.list("devices", devices.prefix(limit ?? .max)) { codec.write($1, to: &$0) }
                     if let limit { json.member("left_out", max(0, devices.count - limit)) }
                 }
             },
             AdminRoute(.get, "/v1/devices/TOKEN", "one of them") { request throws(AdminError) in
                 guard let device = server.state.device(token: try token(of: request)) else { throw Self.unknown }
-                return .value { device.write(to: &$0) }
+                return shown(device)
             },
             AdminRoute(
                 .put, "/v1/devices/TOKEN",
@@ -30,11 +31,12 @@ struct DeviceRoutes {
                 let token = try token(of: request)
                 let known = server.state.device(token: token)
                 let device = try request.read(canBeEmpty: known != nil) { value throws(InputError) in
-                    try server.stateReader.device(
-                        value, token: String(decoding: token, as: UTF8.self), known: known)
+                    var device = known ?? Device(token: String(decoding: token, as: UTF8.self), bundleID: "")
+                    try server.stateCodec.device.read(value, into: &device, known == nil ? .identified : .changes)
+                    return device
                 }
                 server.state.add(device)
-                return .value { device.write(to: &$0) }
+                return shown(device)
             },
             AdminRoute(.delete, "/v1/devices/TOKEN", "forgets one") { request throws(AdminError) in
                 guard server.state.removeDevice(token: try token(of: request)) != nil else { throw Self.unknown }
@@ -44,6 +46,10 @@ struct DeviceRoutes {
     }
 
     private static let unknown = AdminError(404, "no device with this token is registered")
+
+    private func shown(_ device: Device) -> AdminResponse {
+        .value { server.stateCodec.device.write(device, to: &$0) }
+    }
 
     /// In lower case.
     private func token(of request: AdminRequest) throws(AdminError) -> [UInt8] {

@@ -28,20 +28,18 @@ struct FaultRoutes {
 
     private var shown: AdminResponse {
         .object { json in
-            json.beginArray("faults")
-            for entry in server.faults.entries { entry.fault.write(to: &json, struck: entry.struck) }
-            json.endArray()
+            json.list("faults", server.faults.entries) { json, entry in
+                ReportedFault.codec.write(ReportedFault(fault: entry.fault, struck: entry.struck), to: &json)
+            }
         }
     }
 
     private func put(_ request: AdminRequest) throws(AdminError) -> AdminResponse {
         let fault = try request.read { value throws(InputError) in
-            let fault = try FaultReader().fault(value) { server.faults.makeID() }
+            let fault = server.faults.identified(try ReportedFault.codec.read(value).fault)
             try server.faults.put(fault)
             return fault
         }
-        var json = JSONWriter()
-        fault.write(to: &json, struck: 0)
-        return .json(json.bytes + [UInt8(ascii: "\n")], status: 201)
+        return .value(status: 201) { ReportedFault.codec.write(ReportedFault(fault: fault, struck: 0), to: &$0) }
     }
 }

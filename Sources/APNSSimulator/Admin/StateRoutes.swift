@@ -12,14 +12,14 @@ struct StateRoutes {
             AdminRoute(.put, "/v1/state", "makes it know another world, in the shape of a state file") {
                 request throws(AdminError) in
                 server.become(
-                    try request.read { value throws(InputError) in try server.stateReader.document(value) })
+                    try request.read { value throws(InputError) in try server.stateCodec.document.read(value) })
                 return state
             },
             AdminRoute(.get, "/v1/rules", "the switches of its rules") { _ in rules },
             AdminRoute(.put, "/v1/rules", "changes the switches that are named") { request throws(AdminError) in
                 server.state.rules = try request.read { value throws(InputError) in
                     var rules = server.state.rules
-                    try server.stateReader.read(value, into: &rules)
+                    try RuleOptions.codec.read(value, into: &rules)
                     return rules
                 }
                 server.watchIdle()
@@ -39,10 +39,10 @@ struct StateRoutes {
 
     private var state: AdminResponse { .value { server.document.write(to: &$0) } }
 
-    private var rules: AdminResponse { .value { server.state.rules.write(to: &$0) } }
+    private var rules: AdminResponse { .value { RuleOptions.codec.write(server.state.rules, to: &$0) } }
 }
 
 extension SimulatorServer {
     /// For what comes over HTTP: it names no files, and what is said to be inactive is so from now on.
-    var stateReader: StateReader { StateReader(sinceMilliseconds: now.unixMilliseconds) }
+    var stateCodec: StateCodec { StateCodec(sinceMilliseconds: now.unixMilliseconds) }
 }

@@ -9,11 +9,7 @@ struct TeamRoutes {
 
     private var teams: [AdminRoute] {
         [
-            AdminRoute(.get, "/v1/teams", "the teams with all that they have") { _ in
-                .object { json in
-                    json.list("teams", server.state.teamIDs) { server.state.writeTeam(id: $1, to: &$0) }
-                }
-            },
+            AdminRoute(.get, "/v1/teams", "the teams with all that they have") { _ in listed },
             AdminRoute(.get, "/v1/teams/ID", "one of them") { request throws(AdminError) in
                 shown(try teamID(of: request))
             },
@@ -22,10 +18,12 @@ struct TeamRoutes {
             ) { request throws(AdminError) in
                 let id = request.parameter("ID")
                 try request.read(canBeEmpty: true) { value throws(InputError) in
-                    let members = try Members(value, "a team", known: StateReader.teamMembers)
-                    _ = try members.id(standing: id, bytesMax: StateReader.idBytesMax)
+                    let codec = server.stateCodec.team
                     try server.state.exchangeTeam(id: id) { state throws(InputError) in
-                        try server.stateReader.readTeam(members, id: id, into: &state)
+                        var team = StateTeam(state: state, id: id)
+                        try codec.read(value, into: &team, .identified)
+                        state = team.state
+                        state.addTeam(id: id)
                     }
                 }
                 return shown(id)
@@ -50,7 +48,9 @@ struct TeamRoutes {
                 }
                 server.state.add(
                     try request.read { value throws(InputError) in
-                        try server.stateReader.key(value, id: id, teamID: teamID, known: known)
+                        var key = known.map { KeyMembers($0) } ?? KeyMembers(id: id)
+                        try server.stateCodec.key.read(value, into: &key, known == nil ? .identified : .changes)
+                        return try key.key(teamID: teamID)
                     })
                 return shown(teamID)
             },
@@ -73,7 +73,9 @@ struct TeamRoutes {
             ) { request throws(AdminError) in
                 let teamID = try teamID(of: request)
                 let app = try request.read(canBeEmpty: true) { value throws(InputError) in
-                    try server.stateReader.app(value, id: request.parameter("BUNDLE"))
+                    var app = AppMembers(bundleID: request.parameter("BUNDLE"))
+                    try server.stateCodec.app.read(value, into: &app, .identified)
+                    return app
                 }
                 server.state.addApp(
                     bundleID: app.bundleID, teamID: teamID, allowsBroadcasts: app.allowsBroadcasts)
@@ -91,7 +93,18 @@ struct TeamRoutes {
         ]
     }
 
-    private func shown(_ teamID: String) -> AdminResponse { .value { server.state.writeTeam(id: teamID, to: &$0) } }
+    private var listed: AdminResponse {
+        let codec = server.stateCodec.team
+        return .object { json in
+            json.list("teams", server.state.teamIDs) { json, id in
+                codec.write(StateTeam(state: server.state, id: id), to: &json)
+            }
+        }
+    }
+
+    private func shown(_ teamID: String) -> AdminResponse {
+        .value { server.stateCodec.team.write(StateTeam(state: server.state, id: teamID), to: &$0) }
+    }
 
     /// - Throws: 404 when there is no such team.
     private func teamID(of request: AdminRequest) throws(AdminError) -> String {

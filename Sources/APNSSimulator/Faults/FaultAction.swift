@@ -43,12 +43,6 @@ public enum FaultAction: Sendable, Hashable {
         }
     }
 
-    static let names = [
-        "latency", "silence", "answer", "reset_stream", "goaway", "reset_connection", "close_connection",
-        "stop_reading",
-        "resume_reading", "settings", "stale_connection",
-    ]
-
     /// Whether it can be done to a connection without waiting for a request.
     public var isForConnections: Bool {
         switch self {

@@ -1,6 +1,7 @@
 public import APNSProtocol
 import EventLoop
 import Hashing
+public import JSON
 
 /// The faults in force, and which of them strikes what. Pure but for its memory: the same faults, seed and requests give
 /// the same effects, and each fault draws its own lots, so that one more does not change what the others strike.
@@ -101,8 +102,14 @@ public struct FaultRules: Sendable {
         for fault in faults { try? put(fault) }
     }
 
-    /// An id that no fault has, for one that was given none.
-    public mutating func makeID() -> String {
+    /// Returns a fault with its own id, or with one that no other fault has if its own is empty.
+    mutating func identified(_ fault: Fault) -> Fault {
+        var fault = fault
+        if fault.id.isEmpty { fault.id = makeID() }
+        return fault
+    }
+
+    private mutating func makeID() -> String {
         var id: String
         repeat {
             lastMadeID += 1

@@ -1,6 +1,7 @@
 import APNSProtocol
 import EventLoop
 import HTTP2
+public import JSON
 
 extension SimulatorServer {
     /// Does something to connections at once, without waiting for a request.

@@ -11,10 +11,10 @@ public struct Channel: Sendable, Hashable {
     }
 
     /// Standard base64 of random bytes: made by APNs, opaque to everybody else.
-    public let id: String
-    public let bundleID: String
-    public let environment: APNSEnvironment
-    public let storagePolicy: StoragePolicy
+    public var id: String
+    public var bundleID: String
+    public var environment: APNSEnvironment
+    public var storagePolicy: StoragePolicy
 
     public init(id: String, bundleID: String, environment: APNSEnvironment, storagePolicy: StoragePolicy) {
         self.id = id

@@ -3,7 +3,7 @@ public import APNSProtocol
 /// A device token that APNs has given out.
 public struct Device: Sendable {
     /// Lower case hexadecimal.
-    public let token: [UInt8]
+    public var token: [UInt8]
     /// The app that registered it.
     public var bundleID: String
     /// Where it was registered; nil: it is good in both, as none of Apple's is, for lists that serve either.
@@ -37,7 +37,7 @@ public enum DeviceCondition: Sendable, Hashable {
 /// What is said of device tokens that nobody registered, by how they begin.
 public struct DeviceRule: Sendable {
     /// Lower case hexadecimal; empty for all tokens.
-    public let prefix: [UInt8]
+    public var prefix: [UInt8]
     public var condition: DeviceCondition
 
     public init(prefix: String, condition: DeviceCondition) {

@@ -1,3 +1,5 @@
+import JSON
+
 // What each team has, and taking it away.
 
 extension SimulatorState {

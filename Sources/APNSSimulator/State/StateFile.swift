@@ -18,7 +18,7 @@ struct StateFile {
             try YAMLDocument(text, file: path)
         }
         let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
-        let reader = StateReader(sinceMilliseconds: sinceMilliseconds) { file throws(InputError) in
+        let codec = StateCodec(sinceMilliseconds: sinceMilliseconds) { file throws(InputError) in
             do throws(SimulatorError) {
                 return try TextFile.read(file.hasPrefix("/") ? file : directory + file)
             } catch {
@@ -26,7 +26,7 @@ struct StateFile {
             }
         }
         do throws(InputError) {
-            return try reader.document(yaml.root)
+            return try codec.document.read(yaml.root)
         } catch {
             let place = yaml.position(ofNode: error.node ?? 0)
             throw SimulatorError(.badInput, "\(path):\(place.line):\(place.column): \(error.message)")

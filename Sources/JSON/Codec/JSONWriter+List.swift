@@ -1,8 +1,18 @@
 extension JSONWriter {
     /// Writes an array.
-    mutating func array<Element>(_ elements: some Sequence<Element>, _ write: (inout JSONWriter, Element) -> Void) {
+    public mutating func array<Element>(
+        _ elements: some Sequence<Element>, _ write: (inout JSONWriter, Element) -> Void
+    ) {
         beginArray()
         for element in elements { write(&self, element) }
         endArray()
+    }
+
+    /// Writes a member that is an array.
+    public mutating func list<Element>(
+        _ name: StaticString, _ elements: some Sequence<Element>, _ write: (inout JSONWriter, Element) -> Void
+    ) {
+        key(name)
+        array(elements, write)
     }
 }

@@ -31,7 +31,7 @@ import Testing
         ("", "the body has to be JSON: 1:1: "),
         ("{", "the body has to be JSON: 1:2: "),
         ("[]", "the clock is an object"),
-        ("{}", "offset_seconds says how far the clock is ahead"),
+        ("{}", "the clock has no offset_seconds"),
         (#"{"offset": 1}"#, "the clock has no offset; it has offset_seconds"),
         (#"{"offset_seconds": "1"}"#, "offset_seconds is a number from"),
         (#"{"offset_seconds": 1e300}"#, "offset_seconds is a number from"),

@@ -69,7 +69,7 @@ import Testing
     @Test func `What cannot be a fault is told`() async throws {
         try await AdminSimulator.run { simulator in
             for (body, sentence) in [
-                ("", "the body has to be JSON"), ("{}", "a fault has an action"),
+                ("", "the body has to be JSON"), ("{}", "a fault has no action"),
                 (#"{"action": "explode"}"#, "there is no action explode"),
                 (#"{"action": "resume_reading"}"#, "no request comes while reading is stopped"),
                 ("{\n\"action\": \"silence\",\n\"share\": 2}", "3:10: share is a number"),
@@ -123,10 +123,10 @@ import Testing
     @Test func `What cannot be done at once is told`() async throws {
         try await AdminSimulator.run { simulator in
             for (body, sentence) in [
-                ("{}", "action says what is to be done"),
+                ("{}", "an order has no action"),
                 (#"{"action": "silence"}"#, "action silence happens to requests: POST it to /v1/faults"),
                 (#"{"action": "goaway", "connection": 0}"#, "connection is a whole number from 1"),
-                (#"{"action": "goaway", "id": 1}"#, "what is to be done has no id"),
+                (#"{"action": "goaway", "id": 1}"#, "an order has no id; it has action, connection"),
             ] {
                 let response = try await simulator.ask("POST", "/v1/actions", body)
                 #expect(response.status == 400)

@@ -33,6 +33,8 @@ import Testing
         }
     }
 
+    private static let switches = RuleOptions.codec.help.map(\.name).joined(separator: ", ")
+
     private static let emptyState: String = {
         var json = JSONWriter()
         StateDocument().write(to: &json)
@@ -49,8 +51,7 @@ import Testing
                 is: #"{"error":"2:14: a device has no app"}"#, status: 400)
             try await simulator.expect(
                 "PUT", "/v1/state", #"{"rules":{"gaet":"off"}}"#,
-                is: #"{"error":"rules has no gaet; it has \#(RuleSwitch.all.map(\.name).joined(separator: ", "));"#
-                    + #" did you mean gate?"}"#, status: 400)
+                is: #"{"error":"rules has no gaet; it has \#(Self.switches); did you mean gate?"}"#, status: 400)
             let notJSON = try await simulator.ask("PUT", "/v1/state", "teams:")
             #expect(notJSON.status == 400 && notJSON.body.hasPrefix(#"{"error":"the body has to be JSON: "#))
             #expect(try await simulator.ask("POST", "/v1/state", "{}").status == 405)
@@ -67,7 +68,7 @@ import Testing
                     rules.gate = .off
                     rules.requestsPerDeviceMax = 1
                     var json = JSONWriter()
-                    rules.write(to: &json)
+                    RuleOptions.codec.write(rules, to: &json)
                     return String(decoding: json.bytes, as: UTF8.self)
                 }())
             let client = try await simulator.provide()
@@ -142,7 +143,7 @@ import Testing
                 "PUT", "/v1/devices/xyz", "{}",
                 is: #"{"error":"a device's token is an even number of hexadecimal digits"}"#, status: 400)
             try await simulator.expect(
-                "PUT", path, #"{"token":"aa02","app":"a"}"#, is: #"{"error":"token is another one than in the path"}"#,
+                "PUT", path, #"{"token":"aa02","app":"a"}"#, is: #"{"error":"token is another one than in the URL"}"#,
                 status: 400)
         }
     }
@@ -225,7 +226,7 @@ import Testing
             #expect(try await simulator.json("/v1/teams").root["teams"]?.count == 2)
             try await simulator.expect(
                 "PUT", "/v1/teams/TEAM000002", #"{"apps":["com.example.app"]}"#,
-                is: #"{"error":"the app com.example.app stands in team TEAM000001 already"}"#, status: 400)
+                is: #"{"error":"the app com.example.app is in team TEAM000001 already"}"#, status: 400)
             let client = try await simulator.provide()
             #expect(try await simulator.push(client).status == 200)
             try await simulator.expect(

@@ -1,6 +1,7 @@
 import APNSProtocol
 import EventLoop
 import HTTP2
+import JSON
 import Testing
 
 @testable import APNSSimulator
@@ -100,8 +101,8 @@ import Testing
         try rules.put(Fault(id: "fault-1", action: .resetConnection))
         #expect(rules.entries.map(\.fault.id) == ["fault-1", "b"])
         #expect(rules.entries[0].fault.action == .resetConnection)
-        #expect(rules.makeID() == "fault-2")
-        #expect(rules.makeID() == "fault-3")
+        for id in ["fault-2", "fault-3"] { #expect(rules.identified(Fault(id: "", action: .silence)).id == id) }
+        #expect(rules.identified(Fault(id: "c", action: .silence)).id == "c")
         #expect(rules.remove(id: "fault-1") && !rules.remove(id: "fault-1"))
         rules.removeAll()
         #expect(rules.isEmpty)

@@ -1,6 +1,7 @@
 import APNSProtocol
 import EventLoop
 import HTTP2
+import JSON
 import TestKit
 import Testing
 

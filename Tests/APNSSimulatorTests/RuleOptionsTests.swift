@@ -5,7 +5,7 @@ import Testing
 @testable import APNSSimulator
 
 /// Each switch by its name: what is answered by default, and what once it is turned.
-@Suite struct RuleSwitchTests {
+@Suite struct RuleOptionsTests {
     private let provider: Provider
     private var apns: Conversation
 
@@ -15,7 +15,7 @@ import Testing
     }
 
     private static func set(_ rules: String, _ apns: inout Conversation) throws {
-        try StateReader(sinceMilliseconds: 0).read(try JSONDocument(rules).root, into: &apns.state.rules)
+        try RuleOptions.codec.read(try JSONDocument(rules).root, into: &apns.state.rules)
     }
 
     @Test(

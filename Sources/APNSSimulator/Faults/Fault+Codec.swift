@@ -1,0 +1,112 @@
+import APNSProtocol
+import JSON
+
+/// A fault as state files and the admin port have it:
+///
+///     {"id": "slow", "match": {"topic": "com.example.app"}, "action": {"latency": {"median_ms": 20, "p99_ms": 200}},
+///      "share": 0.5, "count_max": 100}
+struct ReportedFault: Sendable {
+    var fault: Fault
+    /// How often it has struck; nil where that is not reported. Ignored in requests.
+    var struck: Int?
+
+    static let codec = ObjectCodec(
+        "a fault", from: ReportedFault(fault: Fault(id: "", action: .silence)),
+        [
+            .member(
+                "id", \.fault.id, .faultID, "name of the fault; a new fault replaces a fault with the same `id`"),
+            .member(
+                "trigger", \.fault.trigger, .word, omitting: .request,
+                "`\"trigger\": \"connection\"` applies the fault to connections when the simulator accepts them"),
+            .member(
+                "match", \.fault.match, FaultMatch.codec.value, omitting: FaultMatch(),
+                "requests to which the fault applies; default: all"),
+            .required("action", \.fault.action, FaultAction.codec.value, "the effect"),
+            .member(
+                "share", \.fault.share, .number(0...1), omitting: 1,
+                "fraction of the matching requests, from 0 to 1; `--fault-seed` determines which requests"),
+            .member(
+                "skip_count", \.fault.skipCount, .int(0...Fault.strikesMax), omitting: 0,
+                "number of matching requests that the fault lets through first"),
+            .optional(
+                "count_max", \.fault.countMax, .int(1...Fault.strikesMax),
+                "number of times that the fault applies: with `skip_count` 4 and `count_max` 1, only to the fifth "
+                    + "request"),
+            .optional(
+                "struck", \.struck, .int(0...Int.max), "in responses: the number of times that the fault has applied"),
+        ],
+        check: { reported, members throws(InputError) in
+            if let obstacle = reported.fault.obstacle { throw members.error(obstacle) }
+        })
+}
+
+extension Fault {
+    /// Times that a fault may skip or strike.
+    static let strikesMax = 1_000_000_000
+
+    /// A fault whose id is empty if the text has none.
+    static let codec = ReportedFault.codec.converted(
+        read: { reported, _ throws(InputError) in reported.fault }, write: { ReportedFault(fault: $0) })
+
+    /// Why the fault can never strike; nil if it can.
+    fileprivate var obstacle: String? {
+        switch (trigger, action) {
+        case (.request, .resumeReading): "no request comes while reading is stopped; it is resumed at once"
+        case (.request, _): nil
+        case (.connection, .resetStream), (.connection, .resumeReading): "a new connection has no streams and is read"
+        case (.connection, let action):
+            if !action.isForConnections {
+                "\(action.name) strikes requests, not connections"
+            } else if match.looksAtRequests {
+                "a fault that strikes connections matches environment, service and connection only"
+            } else {
+                nil
+            }
+        }
+    }
+}
+
+extension FaultMatch {
+    private static let idleSecondsMax = 31_536_000
+
+    static let codec = ObjectCodec(
+        "a match", from: FaultMatch(),
+        [
+            .optional("environment", \.environment, .word, "`production` or `sandbox`"),
+            .optional("service", \.service, .word, "`push` or `channel-management`"),
+            .optional("topic", \.topic, .text(1...255), "topic; for broadcasts and channels: the bundle ID"),
+            .optional("device_prefix", \.devicePrefix, .devicePrefix, "start of the device token"),
+            .optional("push_type", \.pushType, .word, "push type"),
+            .optional("connection", \.connection, .int(1...Int.max), "number of the connection"),
+            .optional(
+                "idle_seconds_min", \.idleSecondsMin, .int(0...idleSecondsMax),
+                "least time without requests on the connection before the request"),
+        ])
+}
+
+extension ValueCodec<String> {
+    fileprivate static var faultID: Self {
+        Self(
+            "1 to \(Fault.idBytesMax) letters, digits, full stops, hyphens or underscores",
+            read: { json in json.string.flatMap { isFaultID($0) ? $0 : nil } },
+            write: { id, json in json.string(id) })
+    }
+
+    private static func isFaultID(_ text: String) -> Bool {
+        (1...Fault.idBytesMax).contains(text.utf8.count) && text.utf8.allSatisfy(isIDByte)
+    }
+
+    private static func isIDByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    /// How device tokens begin.
+    fileprivate static var devicePrefix: Self {
+        text(1...DeviceToken.hexDigitsMax).checked("hexadecimal digits") { $0.utf8.allSatisfy(DeviceToken.isHexDigit) }
+    }
+}

@@ -1,0 +1,62 @@
+import JSON
+
+extension LatencyDistribution {
+    static let codec = LatencyMembers.codec.converted(
+        read: { latency, members throws(InputError) in try latency.distribution(members) },
+        write: { LatencyMembers($0) })
+}
+
+/// What says how long answers take, in milliseconds; the members depend on the shape.
+struct LatencyMembers: Sendable {
+    enum Shape: String, CaseIterable {
+        case normal
+        case logNormal = "log_normal"
+    }
+
+    var constant: Double?
+    var min: Double?
+    var max: Double?
+    var median: Double?
+    var p99: Double?
+    /// nil: `logNormal`.
+    var shape: Shape?
+
+    private static let milliseconds = ValueCodec.number(0...LatencyDistribution.millisecondsMax)
+
+    static let codec = ObjectCodec(
+        "a latency", from: LatencyMembers(),
+        [
+            .optional("constant_ms", \.constant, milliseconds, "time of every answer"),
+            .optional("min_ms", \.min, milliseconds, "least time, with `max_ms`"),
+            .optional("max_ms", \.max, milliseconds, "greatest time, with `min_ms`"),
+            .optional("median_ms", \.median, milliseconds, "median time, with `p99_ms`"),
+            .optional("p99_ms", \.p99, milliseconds, "99th percentile, with `median_ms`"),
+            .optional("shape", \.shape, .word, "curve of `median_ms` and `p99_ms`: `log_normal` (default) or `normal`"),
+        ])
+}
+
+extension LatencyMembers {
+    init(_ distribution: LatencyDistribution) {
+        switch distribution {
+        case .constant(let value): constant = value
+        case .uniform(let min, let max): (self.min, self.max) = (min, max)
+        case .normal(let median, let p99): (self.median, self.p99, shape) = (median, p99, .normal)
+        case .logNormal(let median, let p99): (self.median, self.p99) = (median, p99)
+        }
+    }
+
+    func distribution(_ members: ObjectMembers) throws(InputError) -> LatencyDistribution {
+        switch (constant, min, max, median, p99) {
+        case (let constant?, nil, nil, nil, nil) where shape == nil: return .constant(constant)
+        case (nil, let min?, let max?, nil, nil) where min <= max && shape == nil: return .uniform(min: min, max: max)
+        case (nil, nil, nil, let median?, let p99?) where median <= p99:
+            if shape == .normal { return .normal(median: median, p99: p99) }
+            guard median > 0 else { throw members.error("median_ms", "is above 0 in the shape log_normal") }
+            return .logNormal(median: median, p99: p99)
+        default:
+            throw members.error(
+                "a latency has constant_ms, or min_ms and a greater max_ms, or median_ms, a greater p99_ms and maybe a shape"
+            )
+        }
+    }
+}

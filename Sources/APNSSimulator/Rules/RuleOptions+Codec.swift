@@ -1,0 +1,174 @@
+import APNSProtocol
+import JSON
+
+extension RuleOptions {
+    /// The switches below `rules` in states, and of `/v1/rules`. Their meanings are those of the guide's table.
+    static let codec = ObjectCodec(
+        "rules", from: RuleOptions(), orderFields + tokenFields + topicFields + pushFields + connectionFields)
+
+    private static let orderFields: [ObjectField<RuleOptions>] = [
+        .member("order", \.order, .word, "first check of a request that has several errors"),
+        .member("gate", \.gate, .word, "one stream until the response to the first push with a valid provider token"),
+        .member("gate_violation", \.gateViolation, .word, "how further streams are refused"),
+        .member("streams_max", \.streamsMax, .int(1...4096), "streams of a connection after that"),
+    ]
+
+    private static let tokenFields: [ObjectField<RuleOptions>] = [
+        .member(
+            "token_updates", \.tokenUpdates, .word,
+            "one new provider token on a connection in 20 minutes: `lax` does not count the first token, `strict` counts "
+                + "it, `off` sets no limit"),
+        .member(
+            "token_updates_per_key", \.countsTokenUpdatesPerKey, .bool,
+            "counts the tokens of each related key separately"),
+        .member(
+            "token_age_seconds_max", \.tokenAgeSecondsMax, .int(1...Int(Int32.max)),
+            "refuses older provider tokens with `ExpiredProviderToken`"),
+        .member(
+            "token_future_seconds_max", \.futureTokenSecondsMax, .int(0...Int(Int32.max)),
+            "how far ahead the time of a provider token may be"),
+        .member(
+            "token_future", \.futureTokenReason, .reason(.invalidProviderToken, .expiredProviderToken),
+            "refusal of a provider token that is further ahead"),
+        .member(
+            "token_issued_at_text", \.acceptsTextIssuedAt, .bool,
+            "accepts a string of seconds as `iat`, which some clients send"),
+        .member(
+            "other_team", \.otherTeamReason, .reason(.invalidProviderToken, .unrelatedKeyIDInToken, .forbidden),
+            "refusal of a token of another team than the connection's first"),
+        .member(
+            "key_scope_mix", \.keyScopeReason, .reason(.unrelatedKeyIDInToken, .invalidProviderToken),
+            "refusal of a team's key after a topic's key, or the reverse"),
+        .member(
+            "key_environment", \.keyEnvironmentReason,
+            .reason(.badEnvironmentKeyIDInToken, .unknown("BadEnvironmentKeyInToken")),
+            "refusal of a key of the other environment"),
+        .member(
+            "channels_tell_key_faults", \.channelsTellKeyFaults, .bool,
+            "channel management also returns the reasons of the two switches above; otherwise `InvalidProviderToken`"),
+        .member(
+            "team_key_rotation", \.allowsTeamKeyRotation, .bool, "allows a second key of the team on a connection"),
+    ]
+
+    private static let topicFields: [ObjectField<RuleOptions>] = [
+        .member(
+            "foreign_topic", \.foreignTopicReason, .reason(.topicDisallowed, .badTopic, .deviceTokenNotForTopic),
+            "refusal of a topic that does not belong to the team or the key"),
+        .member(
+            "wrong_suffix", \.wrongSuffixReason, .reason(.topicDisallowed, .badTopic, .deviceTokenNotForTopic),
+            "refusal of a topic without the suffix of the push type"),
+        .member(
+            "device_requests_per_second_max", \.requestsPerDeviceMax, .limit(1...1_000_000),
+            "pushes to one device before `TooManyRequests`; null: no limit"),
+        .member(
+            "channel_requests_per_second_max", \.requestsPerChannelMax, .limit(1...1_000_000),
+            "broadcasts to one channel before `TooManyRequests`; null: no limit"),
+        .member(
+            "retry_after_seconds", \.retryAfterSeconds, .limit(0...1_000_000),
+            "`retry-after` of `TooManyRequests`; null: no such header"),
+        .member(
+            "wrong_method", \.wrongMethodReason, .reason(.methodNotAllowed, .badPath),
+            "refusal of a wrong method for broadcasts and channels"),
+        .member(
+            "broadcast_expiration_required", \.demandsBroadcastExpiration, .bool,
+            "refuses a broadcast without `apns-expiration` with `BadExpirationDate`"),
+        .member(
+            "broadcast_priority_required", \.demandsBroadcastPriority, .bool,
+            "refuses a broadcast without `apns-priority` with `BadPriority`"),
+        .member(
+            "foreign_channel", \.foreignChannelReason, .reason(.channelNotRegistered, .badChannelID),
+            "refusal of a channel of another app or environment"),
+    ]
+
+    private static let pushFields: [ObjectField<RuleOptions>] = [
+        .member(
+            "location_by_certificate", \.locationByCertificateReason, .reason(.forbidden, .topicDisallowed),
+            "refusal of a `location` push with a certificate"),
+        .member(
+            "background_priority_10", \.backgroundImmediateReason, .refusal(.badPriority, .invalidPushType),
+            "refusal of a `background` push with priority 10"),
+        .member(
+            "priority_1", \.powerFirstReason, .refusal(.badPriority),
+            "refusal of `background`, `liveactivity` and `voip` pushes with priority 1"),
+        .member(
+            "background_content", \.backgroundContentReason, .refusal(.invalidPushType, .badRequestPayload),
+            "refusal of a `background` push with an alert, a badge or a sound"),
+        .member(
+            "malformed_payload", \.malformedPayloadReason,
+            .refusal(.payloadEmpty, .badRequestPayload, .badRequestParams),
+            "refusal of a body that is not a JSON object or is declared as compressed"),
+        .member(
+            "other_payload_bytes_max", \.otherPayloadBytesMax, .int(1...APNSLimits.payloadBytesMaxVoIP),
+            "payload of `mdm`, `widgets` and `controls`"),
+        .member("push_type_case", \.pushTypeCase, .word, "letter case of `apns-push-type`"),
+        .member("id_case", \.idCase, .word, "letter case of `apns-id`; `exact`: lower case"),
+        .member(
+            "accept_equal_duplicates", \.acceptsEqualDuplicates, .bool,
+            "accepts a header twice if both values are equal"),
+        .member(
+            "past_expiration", \.pastExpirationReason, .refusal(.badExpirationDate),
+            "refusal of an expiration in the past"),
+        .member(
+            "milliseconds_expiration", \.millisecondsExpirationReason, .refusal(.badExpirationDate),
+            "refusal of an expiration that can only be in milliseconds"),
+    ]
+
+    private static let connectionFields: [ObjectField<RuleOptions>] = [
+        .member(
+            "errors_in_a_row_max", \.errorsInARowMax, .limit(0...1_000_000),
+            "refusals (4xx except 410) in a row before the simulator limits the connection to one stream; observers saw "
+                + "APNs do this after one; null: never"),
+        .member(
+            "errors_max", \.errorsMax, .limit(0...1_000_000_000),
+            "refusals within the window before the simulator closes the connection; null: never"),
+        .member(
+            "bad_device_tokens_max", \.badDeviceTokensMax, .limit(0...1_000_000_000),
+            "`BadDeviceToken` refusals within the window before the same; null: never"),
+        .member("errors_window_seconds", \.errorsWindowSeconds, .int(1...1_000_000), "the window"),
+        .member("errors_end", \.errorsEnd, .word, "how the simulator closes the connection"),
+        .member(
+            "short_connections_max", \.shortConnectionsMax, .limit(1...1_000_000),
+            "connections with fewer than ten requests from one address, within their window, before the simulator refuses "
+                + "the address; null: never"),
+        .member(
+            "short_connections_window_seconds", \.shortConnectionsWindowSeconds, .int(1...1_000_000), "their window"),
+        .member("refusal_seconds", \.refusalSeconds, .int(1...1_000_000), "how long the simulator refuses the address"),
+        .member(
+            "idle_seconds_max", \.idleSecondsMax, .limit(1...10_000_000),
+            "how long a connection may be idle; null: unlimited"),
+        .member(
+            "idle_end", \.idleEnd, .word,
+            "what an idle connection then receives: GOAWAY, or 400 for its next request"),
+        .member(
+            "stale_idle_seconds", \.staleIdleSeconds, .limit(1...10_000_000),
+            "a connection without requests for this time then receives only 500; null: never"),
+        .member(
+            "accept_no_token", \.servesWithoutToken, .bool,
+            "accepts pushes without a provider token; same as `--accept-no-token`"),
+    ]
+}
+
+extension ValueCodec<Int?> {
+    /// A whole number; null for no limit.
+    fileprivate static func limit(_ range: ClosedRange<Int>) -> Self { ValueCodec<Int>.int(range).nullable }
+}
+
+extension ValueCodec<Reason> {
+    /// The reason of a refusal.
+    fileprivate static func reason(_ reasons: Reason...) -> Self {
+        ValueCodec<String>.word(of: reasons.map(\.text))
+            .mapped(read: { text in reasons.first { $0.text == text } }, write: { $0.text })
+    }
+}
+
+extension ValueCodec<Reason?> {
+    /// The word of a request that is not refused.
+    private static var accept: String { "accept" }
+
+    /// The reason of a refusal; nil for no refusal.
+    fileprivate static func refusal(_ reasons: Reason...) -> Self {
+        ValueCodec<String>.word(of: reasons.map(\.text) + [accept])
+            .mapped(
+                read: { text in .some(reasons.first { $0.text == text }) }, write: { $0?.text ?? accept })
+    }
+}

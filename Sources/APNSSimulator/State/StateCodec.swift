@@ -1,0 +1,105 @@
+import APNSProtocol
+import EventLoop
+public import JSON
+
+/// The JSON of states: of state files, and of the admin port. Every error names the value at fault.
+struct StateCodec: Sendable {
+    /// The bytes of a file that the text names.
+    typealias FileSource = @Sendable (_ path: String) throws(InputError) -> [UInt8]
+
+    /// When devices became inactive of which the text has no time, in milliseconds since 1970.
+    let sinceMilliseconds: Int64
+    /// nil where a text cannot name files, as over HTTP.
+    var readFile: FileSource?
+
+    /// Writes states; what it reads became inactive in 1970.
+    static let writer = StateCodec(sinceMilliseconds: 0)
+
+    var document: ObjectCodec<StateDocument> {
+        let (team, device, deviceRule, channel) = (team, device, deviceRule, channel)
+        return ObjectCodec(
+            "a state", from: StateDocument(),
+            [
+                .list(
+                    "teams", "teams with their apps, keys and certificates",
+                    read: { json, document throws(InputError) in
+                        var next = StateTeam(state: document.state)
+                        try team.read(json, into: &next)
+                        guard !document.state.knowsTeam(id: next.id) else {
+                            throw InputError("there is a team \(next.id) already", node: json["id"]?.nodeIndex)
+                        }
+                        document.state = next.state
+                        document.state.addTeam(id: next.id)
+                    },
+                    elements: { document in document.state.teamIDs.map { StateTeam(state: document.state, id: $0) } },
+                    write: { team.write($0, to: &$1) }),
+                .list(
+                    "devices", "registered devices",
+                    read: { json, document throws(InputError) in
+                        try document.state.addNew(try device.read(json))
+                    }, elements: { $0.state.devicesInOrder }, write: { device.write($0, to: &$1) }),
+                .member(
+                    "device_rules", \.state.deviceRules, .list(of: deviceRule.value, "a device rule"),
+                    "states of tokens that are not listed"),
+                .member(
+                    "unknown_devices", \.state.unknownDevices, unknownDevices,
+                    "state of all other tokens, or an object with `state` and `since_ms`; default `bad`"),
+                .member(
+                    "accept_unknown_topics", \.state.acceptsUnknownTopics, .bool,
+                    "`true`: every team may push to every topic"),
+                .list(
+                    "channels", "channels",
+                    read: { json, document throws(InputError) in
+                        try document.state.addNew(try channel.read(json))
+                    }, elements: { $0.state.allChannels }, write: { channel.write($0, to: &$1) }),
+                .list(
+                    "faults", "faults, as in the admin API",
+                    read: { json, document throws(InputError) in
+                        try document.addNew(try Fault.codec.read(json, "a fault"))
+                    }, elements: \.faults, write: { Fault.codec.write($0, to: &$1) }),
+                .member("rules", \.state.rules, RuleOptions.codec.value, "switches"),
+                .optional(
+                    "clock_offset_seconds", \.clockOffset, .clockOffset,
+                    "seconds by which the simulator's clock is ahead"),
+            ])
+    }
+}
+
+extension StateDocument {
+    /// Writes one JSON object.
+    public func write(to json: inout JSONWriter) { StateCodec.writer.document.write(self, to: &json) }
+
+    fileprivate mutating func addNew(_ fault: Fault) throws(InputError) {
+        guard !faults.contains(where: { $0.id == fault.id }) else {
+            throw InputError("there is a fault \(fault.id) already")
+        }
+        var rules = FaultRules(faults: faults)
+        try rules.put(rules.identified(fault))
+        faults = rules.entries.map(\.fault)
+    }
+}
+
+extension ValueCodec<Duration> {
+    /// How far a clock can be off: ten years.
+    private static var offsetSecondsMax: Double { 315_576_000 }
+
+    /// How far a clock is ahead, in seconds.
+    static var clockOffset: Self {
+        ValueCodec<Double>.number(-offsetSecondsMax...offsetSecondsMax).mapped(
+            read: { .nanoseconds(Int64($0 * 1_000_000_000)) },
+            write: { Double($0.nanosecondsSaturated) / 1_000_000_000 })
+    }
+}
+
+extension ValueCodec<String> {
+    static var bundleIDForm: String {
+        "a bundle ID: at most \(HeaderForm.topicBytesMax) letters, digits, full stops, hyphens or underscores"
+    }
+
+    /// A bundle ID, or a topic that stands for one, as for `mdm`.
+    static var bundleID: Self { text(1...HeaderForm.topicBytesMax).checked(bundleIDForm, isBundleID) }
+
+    @Sendable static func isBundleID(_ text: String) -> Bool {
+        Array(text.utf8).withUnsafeBytes { HeaderForm.isTopic($0) }
+    }
+}
