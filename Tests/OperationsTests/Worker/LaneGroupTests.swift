@@ -13,8 +13,28 @@ import Testing
         override func handle(_ event: WorkerRollout.Event) { Issue.record("not expected: \(event)") }
     }
 
+    /// Lanes whose threads do not run: nothing reports but the test.
+    private final class IdleLanes {
+        private var threads: [LaneThread] = []
+
+        func next() throws(TransportError) -> LaneThread {
+            let thread = try LaneThread()
+            threads.append(thread)
+            return thread
+        }
+
+        /// A loop holds what is posted to it until it has run, and what is posted holds the loop.
+        deinit {
+            for thread in threads {
+                thread.loop.stop()
+                thread.loop.run()
+            }
+        }
+    }
+
     private let folder: TemporaryDirectory
     private let group: LaneGroup
+    private let idle = IdleLanes()
     private let loop = VirtualLoop(seed: 1)
 
     init() throws {
@@ -34,8 +54,7 @@ import Testing
         group = LaneGroup(WorkerRollout.Generation(number: 7, version: version), log: .silent)
     }
 
-    /// Threads that do not run: nothing reports but the test.
-    private func start() throws { try group.start { _ throws(TransportError) in try LaneThread() } }
+    private func start() throws { try group.start { _ throws(TransportError) in try idle.next() } }
 
     private func finish() -> [String] { group.finish(deadlineSeconds: 1, handler: Handler(), on: loop).map(Self.text) }
 
@@ -54,7 +73,7 @@ import Testing
         #expect(throws: TransportError.self) {
             try group.start { index throws(TransportError) in
                 if index == 1 { throw TransportError(.resources, "no thread can be started") }
-                return try LaneThread()
+                return try idle.next()
             }
         }
         #expect(group.undrained.count == 1 && group.responsive.map { $0 != nil } == [true, false, false])
