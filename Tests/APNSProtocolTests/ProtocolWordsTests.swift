@@ -116,13 +116,13 @@ import Testing
     }
 
     @Test func requestIDs() {
-        #expect(RequestID.isWellFormed("eabeae54-14a8-11e5-b60b-1697f925ec7b".utf8))
-        #expect(RequestID.isWellFormed("EABEAE54-14A8-11E5-B60B-1697F925EC7B".utf8))
+        #expect(APNSRequestID.isWellFormed("eabeae54-14a8-11e5-b60b-1697f925ec7b".utf8))
+        #expect(APNSRequestID.isWellFormed("EABEAE54-14A8-11E5-B60B-1697F925EC7B".utf8))
         for bad in [
             "", "not-a-uuid", "eabeae54-14a8-11e5-b60b-1697f925ec7", "eabeae5414a811e5b60b1697f925ec7b",
             "eabeae54-14a8-11e5-b60b-1697f925ec7g", "eabeae54-14a8-11e5-b60b1-697f925ec7b",
         ] {
-            #expect(!RequestID.isWellFormed(bad.utf8))
+            #expect(!APNSRequestID.isWellFormed(bad.utf8))
         }
     }
 }

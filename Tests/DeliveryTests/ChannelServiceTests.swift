@@ -63,7 +63,7 @@ import Testing
                     consuming: connection(), publishing: connection(), names: names, replyPrefix: replyPrefix,
                     metrics: metrics, log: .silent
                 ) { asked, environment in
-                    guard asked == app else { return .failure(Refusal.unknownApp(asked)) }
+                    guard asked == app else { return .failure(RequestViolation.unknownApp(asked)) }
                     return .success(ChannelService.Place(manager: manager, environment: environment ?? .sandbox))
                 }
                 service.start()

@@ -151,7 +151,7 @@ import Testing
     func theLongestCollapseIDIsTaken(_ bytes: Int, _ code: String?) throws {
         let id = String(repeating: "c", count: bytes)
         let message = try JSONDocument(Array(#"{"push_type":"alert","payload":{},"collapse_id":"\#(id)"}"#.utf8))
-        #expect(MessageLimits.refusal(of: message.root)?.code == code)
+        #expect(MessageLimits.violation(of: message.root)?.code == code)
     }
 
     @Test(arguments: [
@@ -170,8 +170,8 @@ import Testing
         ),
     ])
     func anUnknownAppIsNamedAndTheNearestSuggested(_ app: String, _ nearest: String?, _ sentence: String) {
-        let refusal = Refusal.unknownApp(app, nearest: nearest)
-        #expect(refusal == Refusal(.app, "unknown", path: "/app", sentence))
+        let violation = RequestViolation.unknownApp(app, nearest: nearest)
+        #expect(violation == RequestViolation(.app, "unknown", path: "/app", sentence))
     }
 
     @Test(arguments: [

@@ -24,8 +24,8 @@ import Testing
     }
 
     @Test func withoutAPrefixOnlyStraightBack() {
-        #expect(throws: Refusal.self) { try ReplyAddress("shop.replies", prefix: nil, names) }
-        #expect(throws: Refusal.self) { try ReplyAddress(nil, prefix: nil, names) }
+        #expect(throws: RequestViolation.self) { try ReplyAddress("shop.replies", prefix: nil, names) }
+        #expect(throws: RequestViolation.self) { try ReplyAddress(nil, prefix: nil, names) }
         #expect((try? ReplyAddress(Self.direct, prefix: nil, names)) != nil)
     }
 
@@ -52,7 +52,9 @@ import Testing
     func aMalformedNameOfDirectReplyToIsRefused(_ rest: String) {
         // A prefix of the configuration does not let it through.
         for prefix in [nil, "amq."] {
-            #expect(throws: Refusal.self) { try ReplyAddress("amq.rabbitmq.reply-to.\(rest)", prefix: prefix, names) }
+            #expect(throws: RequestViolation.self) {
+                try ReplyAddress("amq.rabbitmq.reply-to.\(rest)", prefix: prefix, names)
+            }
         }
     }
 }

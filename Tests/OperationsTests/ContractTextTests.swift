@@ -48,7 +48,8 @@ import Testing
         let prefix = schema == "result" ? "" : "push-reason-"
         let classes = try #require(try property(schema, "\(pointer)/\(prefix)class")["description"]?.string)
         let codes = try #require(try property(schema, "\(pointer)/\(prefix)code")["description"]?.string)
-        let told = Refusal.Class.allCases.map(\.rawValue) + ["apns", "exhausted", "held", "quarantine", "unknown"]
+        let told =
+            RequestViolation.Class.allCases.map(\.rawValue) + ["apns", "exhausted", "held", "quarantine", "unknown"]
         // What is too large has no dead letter of the worker's.
         for name in told where name != "size" || schema == "result" {
             #expect(classes.contains(name))

@@ -166,28 +166,6 @@ public struct Counters: Sendable, Hashable {
     }
 }
 
-/// How a connection ended.
-public enum ConnectionEnd: String, CaseIterable, Sendable, Hashable {
-    /// The client closed it in order.
-    case client
-    /// It broke, or the client closed it without a word.
-    case lost
-    /// TLS was not agreed on, or its rules were broken.
-    case tls
-    /// The client broke the rules of HTTP/2.
-    case protocolViolation = "protocol_violation"
-    /// There were too many.
-    case refused
-    /// It took too long to open, or made room for others.
-    case sentAway = "sent_away"
-    /// It was told to go away, by a fault or by the rules.
-    case goAway = "goaway"
-    /// A fault reset or closed it.
-    case fault
-    /// The simulator ended.
-    case shutdown
-}
-
 extension Service {
     /// All there are, by their index.
     static let all = APNSEnvironment.allCases.flatMap { environment in

@@ -35,7 +35,7 @@ struct BroadcastRules {
             try connection.checkChannelAccess(of: sender, bundleID: bundleID, state: state)
             let environment = connection.service.environment
             guard let channel = state.channel(id: channelID, bundleID: bundleID, environment: environment) else {
-                throw ChannelRequest.unknownChannel(id: channelID, bundleID, environment, in: state)
+                throw ChannelRequestChecks.unknownChannel(id: channelID, bundleID, environment, in: state)
             }
             if channel.storagePolicy == .none, let expiration = request[.apnsExpiration], !expiration.equals("0") {
                 throw Refusal(reason: .badExpirationDate, detail: .expirationOfChannel)
@@ -75,10 +75,10 @@ struct BroadcastRules {
         of request: Request, _ options: RuleOptions, _ now: Now
     ) throws(Refusal) -> String {
         if request.hasDuplicateHeaders(options) { throw Refusal(reason: .duplicateHeaders) }
-        try ChannelRequest.checkID(of: request, options)
-        let channelID = try ChannelRequest.channelID(of: request)
+        try ChannelRequestChecks.checkID(of: request, options)
+        let channelID = try ChannelRequestChecks.channelID(of: request)
         guard let pushType = request[.apnsPushType] else { throw Refusal(reason: .missingPushType) }
-        guard ChannelRequest.isLiveActivity(pushType) else { throw Refusal(reason: .invalidPushType) }
+        guard ChannelRequestChecks.isLiveActivity(pushType) else { throw Refusal(reason: .invalidPushType) }
         if let expiration = request[.apnsExpiration] {
             try HeaderForm.checkExpiration(expiration, options, now)
         } else if options.demandsBroadcastExpiration {

@@ -32,7 +32,7 @@ struct ChannelRules {
             sender = try connection.sender(of: request, state: state, now: now)
         }
         if request.hasDuplicateHeaders(state.rules) { throw Refusal(reason: .duplicateHeaders) }
-        try ChannelRequest.checkID(of: request, state.rules)
+        try ChannelRequestChecks.checkID(of: request, state.rules)
         if state.rules.order == .headersFirst {
             sender = try connection.sender(of: request, state: state, now: now)
         }
@@ -101,7 +101,9 @@ struct ChannelRules {
             throw Refusal(reason: .badRequestParams)
         }
         guard let pushType = body["push-type"] else { throw Refusal(reason: .missingPushType) }
-        guard pushType.withUTF8(ChannelRequest.isLiveActivity) == true else { throw Refusal(reason: .invalidPushType) }
+        guard pushType.withUTF8(ChannelRequestChecks.isLiveActivity) == true else {
+            throw Refusal(reason: .invalidPushType)
+        }
         guard let policy = body["message-storage-policy"]?.int.flatMap(Channel.StoragePolicy.init) else {
             throw Refusal(reason: .missingChannelQueueSize)
         }
@@ -120,9 +122,9 @@ struct ChannelRules {
     private func channel(
         of request: Request, _ bundleID: String, _ environment: APNSEnvironment, in state: SimulatorState
     ) throws(Refusal) -> Channel {
-        let id = try ChannelRequest.channelID(of: request)
+        let id = try ChannelRequestChecks.channelID(of: request)
         guard let channel = state.channel(id: id, bundleID: bundleID, environment: environment) else {
-            throw ChannelRequest.unknownChannel(id: id, bundleID, environment, in: state)
+            throw ChannelRequestChecks.unknownChannel(id: id, bundleID, environment, in: state)
         }
         return channel
     }

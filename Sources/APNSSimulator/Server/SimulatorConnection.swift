@@ -6,34 +6,6 @@ import TLS
 
 /// One provider's connection: gathers its requests, asks the rules, sends the answers, does what faults want.
 final class SimulatorConnection: HTTP2ServerDelegate {
-    /// What becomes of a stream, in a slot that is used again.
-    private struct Slot {
-        /// nil when the slot serves no request: it is free, or its stream was refused.
-        var stream: HTTP2Stream?
-        var stage = Stage.arriving
-        /// When it came to this stage.
-        var since = MonotonicTime(nanoseconds: 0)
-        /// How long the connection had no stream before.
-        var idle = Duration.zero
-        /// Of its request in the log.
-        var number = 0
-        /// Whether its request came before everything was forgotten.
-        var isForgotten = false
-        /// What it waits for, when that is its time.
-        var ticket: AnswerTicket?
-
-        var isWaiting: Bool { stage == .waiting }
-    }
-
-    private enum Stage {
-        /// The request is on its way.
-        case arriving
-        /// For its answer.
-        case waiting
-        /// The answer is on its way.
-        case answered
-    }
-
     /// Counts from 1, in the order in which connections are accepted.
     let number: Int
     let acceptedAt: MonotonicTime
@@ -46,7 +18,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     /// How it ends, once this side has decided that it does.
     var end: ConnectionEnd?
     /// Nothing more is taken or sent, since the connection ends at once.
-    private var isOver = false
+    var isOver = false
     let server: SimulatorServer
     private let since: Int64
     /// Requests that arrived whole.
@@ -63,18 +35,18 @@ final class SimulatorConnection: HTTP2ServerDelegate {
     private var hasProvenItself = false
     private var isSweepSet = false
     /// Whether a fault may have kept the client from going on: then it is not held against it that it has not.
-    private var isExcused = false
-    private var changedSettings = FaultSettings()
+    var isExcused = false
+    var changedSettings = FaultSettings()
     private var actionsOnceConnected: [FaultAction]
-    private var resumeTimer: TimerToken?
+    var resumeTimer: TimerToken?
     /// When the last of its streams ended, or none yet began.
     private(set) var idleFrom: MonotonicTime
     /// How long there was no stream before that of the newest request.
     private(set) var idle = Duration.zero
-    private var slots: [Slot] = []
+    var slots: [RequestSlot] = []
     /// By slot, used again from stream to stream.
     private var requests: [Request] = []
-    private let timerTarget = TimerTarget<SimulatorConnection>()
+    let timerTarget = TimerTarget<SimulatorConnection>()
 
     /// - Parameter actions: faults that strike it from the start.
     init(
@@ -112,7 +84,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
                 maxHeaderListBytes: UInt32(APNSLimits.headerListBytesMax)))
     }
 
-    private func take(_ change: FaultSettings) {
+    func take(_ change: FaultSettings) {
         changedSettings.add(change)
         if change.initialWindowBytes != .keep { isExcused = true }
         switch changedSettings.maxConcurrentStreams {
@@ -184,10 +156,10 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         guard !isOver else { return }
         server.requestOpened()
         while slots.count <= stream.slot {
-            slots.append(Slot())
+            slots.append(RequestSlot())
             requests.append(Request())
         }
-        slots[stream.slot] = Slot(stream: stream, since: server.loop.now.monotonic, idle: idle)
+        slots[stream.slot] = RequestSlot(stream: stream, since: server.loop.now.monotonic, idle: idle)
         setSweep()
         requests[stream.slot].reset(keepsAll: server.memory.keepsHeaders)
     }
@@ -230,7 +202,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         if gate.streams == 0 { idleFrom = server.now.monotonic }
         guard serves(stream) else { return }
         release(stream.slot)
-        slots[stream.slot] = Slot()
+        slots[stream.slot] = RequestSlot()
     }
 
     override func closed(_ error: TransportError?) {
@@ -260,7 +232,7 @@ final class SimulatorConnection: HTTP2ServerDelegate {
         if gate.authenticated() { session?.update(settings) }
     }
 
-    private func enter(_ stage: Stage, _ stream: HTTP2Stream) {
+    private func enter(_ stage: RequestSlot.Stage, _ stream: HTTP2Stream) {
         slots[stream.slot].stage = stage
         slots[stream.slot].since = server.loop.now.monotonic
     }
@@ -331,90 +303,6 @@ final class SimulatorConnection: HTTP2ServerDelegate {
                 answer.isSuccess
                     ? errorLimit.succeeded()
                     : errorLimit.refused(answer, at: server.now.monotonic, server.state.rules))
-        }
-    }
-}
-
-extension SimulatorConnection {
-    /// Does at once what a fault wants of the connection.
-    func perform(_ action: FaultAction) {
-        guard let session, !isOver else { return }
-        switch action {
-        case .latency, .silence, .answer: break
-        case .resetStream(let code):
-            for stream in openStreams { session.reset(stream, code) }
-        case .goAway(let goAway): perform(goAway, session)
-        case .resetConnection: endNow(.fault) { $0.abort() }
-        case .closeConnection: endNow(.fault) { $0.close() }
-        case .stopReading(let milliseconds): stopReading(session, milliseconds)
-        case .resumeReading: resumeReading(session)
-        case .settings(let change):
-            take(change)
-            session.update(settings)
-        case .staleConnection: isStale = true
-        }
-    }
-
-    private func perform(_ goAway: FaultGoAway, _ session: HTTP2Server) {
-        end = end ?? .goAway
-        let keeps = goAway.ending == .keep
-        session.goAway(goAway.code, lastStreamID: lastStreamID(goAway.lastStream), debug: goAway.debug, lingers: keeps)
-        if let second = goAway.second {
-            session.goAway(goAway.code, lastStreamID: lastStreamID(second), lingers: keeps)
-        }
-        if goAway.ending == .close { endNow(.goAway) { $0.close() } }
-    }
-
-    /// The last stream that goes on after a GOAWAY; nil for all that were seen.
-    func lastStreamID(_ goAway: FaultGoAway) -> Int32? {
-        guard let second = goAway.second else { return lastStreamID(goAway.lastStream) }
-        return min(lastStreamID(goAway.lastStream) ?? .max, lastStreamID(second) ?? .max)
-    }
-
-    /// What a GOAWAY has to say; nil for the last stream that was seen.
-    private func lastStreamID(_ last: FaultGoAway.LastStream) -> Int32? {
-        switch last {
-        case .lastSeen: return nil
-        case .id(let id): return id
-        case .first(let count):
-            let open = openStreams
-            guard count > 0 else { return open.first.map { max(0, $0.id - 2) } }
-            return count <= open.count ? open[count - 1].id : nil
-        }
-    }
-
-    /// The streams whose requests are not answered, the oldest first.
-    private var openStreams: [HTTP2Stream] {
-        slots.compactMap { $0.stage == .answered ? nil : $0.stream }.sorted { $0.id < $1.id }
-    }
-
-    private func stopReading(_ session: HTTP2Server, _ milliseconds: Int?) {
-        if let resumeTimer { server.loop.cancel(resumeTimer) }
-        isExcused = true
-        session.pauseReading()
-        resumeTimer = milliseconds.map { milliseconds in
-            server.loop.schedule(after: .milliseconds(milliseconds)) { [timerTarget] in
-                guard let connection = timerTarget.object, let session = connection.session else { return }
-                connection.resumeReading(session)
-            }
-        }
-    }
-
-    private func resumeReading(_ session: HTTP2Server) {
-        if let resumeTimer { server.loop.cancel(resumeTimer) }
-        resumeTimer = nil
-        session.resumeReading()
-    }
-}
-
-extension ConnectionEnd {
-    /// How a connection ended that this side did not end.
-    fileprivate init(_ error: TransportError?) {
-        switch error?.code {
-        case nil: self = .client
-        case .tls, .notTLS, .certificate, .certificateRefused: self = .tls
-        case .protocolViolation: self = .protocolViolation
-        case .resolve, .refused, .unreachable, .timedOut, .reset, .proxy, .addressUnavailable, .resources: self = .lost
         }
     }
 }

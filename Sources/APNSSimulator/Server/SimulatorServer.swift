@@ -322,7 +322,7 @@ public final class SimulatorServer {
         headers.removeAll()
         if service.kind == .channelManagement || request.isBroadcast {
             let id = request[.apnsRequestID] ?? request[.apnsID]
-            appendID(HeaderName.apnsRequestID, sameAs: id.flatMap { RequestID.isWellFormed($0) ? $0 : nil })
+            appendID(HeaderName.apnsRequestID, sameAs: id.flatMap { APNSRequestID.isWellFormed($0) ? $0 : nil })
             if service.kind == .push, answer.isSuccess { appendUniqueID() }
         } else {
             appendID(HeaderName.apnsID, sameAs: request.id == nil ? nil : request[.apnsID])
@@ -342,7 +342,7 @@ public final class SimulatorServer {
     private func appendID(_ name: StaticString, sameAs id: UnsafeRawBufferPointer?) {
         if let id { return headers.append(name, id) }
         let made = makeID()
-        headers.append(name, valueBytesMax: RequestID.byteCount) { space in
+        headers.append(name, valueBytesMax: APNSRequestID.byteCount) { space in
             let count = made.write(to: space)
             // Ids that APNs makes are in upper case.
             for index in 0..<count where UInt8(ascii: "a")...UInt8(ascii: "f") ~= space[index] {
@@ -354,7 +354,7 @@ public final class SimulatorServer {
 
     private func appendUniqueID() {
         let id = makeID()
-        headers.append(HeaderName.apnsUniqueID, valueBytesMax: RequestID.byteCount) { id.write(to: $0) }
+        headers.append(HeaderName.apnsUniqueID, valueBytesMax: APNSRequestID.byteCount) { id.write(to: $0) }
     }
 
     /// A random UUID; nobody has to be unable to foretell it.

@@ -17,14 +17,15 @@ struct ChannelCommand {
     let request: ChannelRequest
 
     /// - Throws: what is wrong with it, in the words of requests.
-    init(_ delivery: IncomingMessage) throws(Refusal) {
+    init(_ delivery: IncomingMessage) throws(RequestViolation) {
         guard !delivery.isOversized else {
-            throw Refusal(.size, "message_bytes", "The body is larger than \(Self.bytesMax) bytes.")
+            throw RequestViolation(.size, "message_bytes", "The body is larger than \(Self.bytesMax) bytes.")
         }
-        if let refusal = ContentCoding.refusal(of: delivery.properties.contentEncoding) { throw refusal }
+        if let violation = ContentCoding.violation(of: delivery.properties.contentEncoding) { throw violation }
         let root = try Self.root(of: delivery.body)
-        guard let id = RequestID.of(body: root) ?? RequestID.of(messageID: delivery.properties.messageID) else {
-            throw Refusal.anonymous
+        guard let id = RequestIdentity.of(body: root) ?? RequestIdentity.of(messageID: delivery.properties.messageID)
+        else {
+            throw RequestViolation.anonymous
         }
         self.id = id
         app = root["app"]?.string ?? ""
@@ -40,15 +41,15 @@ struct ChannelCommand {
             }
     }
 
-    private static func root(of body: [UInt8]) throws(Refusal) -> JSONValue {
+    private static func root(of body: [UInt8]) throws(RequestViolation) -> JSONValue {
         let root: JSONValue
         do throws(JSONError) {
             root = try JSONDocument(body, limits: limits).root
         } catch {
-            throw Refusal(error)
+            throw RequestViolation(error)
         }
         let validator = SchemaValidator(ContractSchemas.channelCommand)
-        if let violation = validator.firstViolation(in: root) { throw Refusal(violation) }
+        if let violation = validator.firstViolation(in: root) { throw RequestViolation(violation) }
         return root
     }
 }

@@ -24,7 +24,7 @@ package enum ChannelReply {
     /// Nothing was done.
     ///
     /// - Parameter command: nil: it could not be read.
-    static func body(_ refusal: Refusal, to command: ChannelCommand?) -> [UInt8] {
+    static func body(_ violation: RequestViolation, to command: ChannelCommand?) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
         if let command {
@@ -33,12 +33,12 @@ package enum ChannelReply {
             json.member("command", command.request.word)
         }
         json.member("outcome", "invalid")
-        json.member("message", refusal.sentence)
+        json.member("message", violation.sentence)
         json.key("error")
         json.beginObject()
-        json.member("class", refusal.refusalClass.rawValue)
-        json.member("code", refusal.code)
-        if let path = refusal.path { json.member("path", path) }
+        json.member("class", violation.violationClass.rawValue)
+        json.member("code", violation.code)
+        if let path = violation.path { json.member("path", path) }
         json.endObject()
         json.endObject()
         return json.bytes

@@ -51,7 +51,7 @@ public final class ChannelService: @unchecked Sendable {
     private let loop: EventLoop
     private let names: TopologyNames
     private let replyPrefix: String?
-    private let find: (_ app: String, APNSEnvironment?) -> Result<Place, Refusal>
+    private let find: (_ app: String, APNSEnvironment?) -> Result<Place, RequestViolation>
     private let log: Log
     private let completeRemedy: @Sendable (String) -> String
     private let consuming: BrokerConnection
@@ -79,7 +79,7 @@ public final class ChannelService: @unchecked Sendable {
     public init(
         consuming: BrokerConnection, publishing: BrokerConnection, names: TopologyNames, replyPrefix: String?,
         metrics: MetricsRegistry, log: Log, completeRemedy: @escaping @Sendable (String) -> String = { $0 },
-        find: @escaping (_ app: String, APNSEnvironment?) -> Result<Place, Refusal>
+        find: @escaping (_ app: String, APNSEnvironment?) -> Result<Place, RequestViolation>
     ) {
         loop = consuming.loop
         (self.consuming, self.publishing) = (consuming, publishing)
@@ -219,12 +219,12 @@ public final class ChannelService: @unchecked Sendable {
     private func answer(_ delivery: IncomingMessage) async -> Answer {
         var answer = Answer(EchoedProperties(delivery.properties))
         var command: ChannelCommand?
-        do throws(Refusal) {
-            let reply = Result { () throws(Refusal) in
+        do throws(RequestViolation) {
+            let reply = Result { () throws(RequestViolation) in
                 try ReplyAddress(delivery.properties.replyTo, prefix: replyPrefix, names)
             }
             answer.address = try? reply.get()
-            if let refusal = answer.properties.refusal { throw refusal }
+            if let violation = answer.properties.violation { throw violation }
             let read = try ChannelCommand(delivery)
             command = read
             answer.app = read.app

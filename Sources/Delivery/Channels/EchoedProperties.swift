@@ -5,18 +5,18 @@ struct EchoedProperties {
     let messageID: String?
     let correlationID: String?
     /// One of them is no text: it would come back as another, or be too long, after the command was carried out.
-    let refusal: Refusal?
+    let violation: RequestViolation?
 
     init(_ properties: MessageProperties) {
-        var refusal: Refusal?
+        var violation: RequestViolation?
         func whole(_ text: String?, _ name: String) -> String? {
             guard let text, text.hasReplacements else { return text }
-            refusal = Refusal(.property, name, "Nothing was done: \(name) has to be text in UTF-8.")
+            violation = RequestViolation(.property, name, "Nothing was done: \(name) has to be text in UTF-8.")
             return nil
         }
         messageID = whole(properties.messageID, "message-id")
         correlationID = whole(properties.correlationID, "correlation-id")
-        self.refusal = refusal
+        self.violation = violation
     }
 }
 

@@ -12,9 +12,9 @@ struct ReplyAddress: Equatable {
     /// - Parameters:
     ///   - replyTo: as the command has it.
     ///   - prefix: of the queues that are allowed; nil: none are.
-    init(_ replyTo: String?, prefix: String?, _ names: TopologyNames) throws(Refusal) {
+    init(_ replyTo: String?, prefix: String?, _ names: TopologyNames) throws(RequestViolation) {
         guard let replyTo, !replyTo.isEmpty else {
-            throw Self.refusal("Nothing was done: a command has a reply-to, or nobody would know what became of it.")
+            throw Self.violation("Nothing was done: a command has a reply-to, or nobody would know what became of it.")
         }
         let isAllowed = prefix.map { replyTo.hasPrefix($0) && !names.isOurs(replyTo) } ?? false
         let isDirect = replyTo.hasPrefix(DirectReplyTo.prefix)
@@ -22,10 +22,12 @@ struct ReplyAddress: Equatable {
             !replyTo.hasReplacements
         else {
             let queues = prefix.map { " or a queue whose name begins with \($0)" } ?? ""
-            throw Self.refusal("Nothing was done: reply-to has to be amq.rabbitmq.reply-to\(queues).")
+            throw Self.violation("Nothing was done: reply-to has to be amq.rabbitmq.reply-to\(queues).")
         }
         queue = replyTo
     }
 
-    private static func refusal(_ sentence: String) -> Refusal { Refusal(.property, "reply-to", sentence) }
+    private static func violation(_ sentence: String) -> RequestViolation {
+        RequestViolation(.property, "reply-to", sentence)
+    }
 }

@@ -16,8 +16,8 @@ public struct FinalOutcome: Sendable, Hashable {
         self.deadLetter = deadLetter
     }
 
-    init(invalid refusal: Refusal) {
-        self.init(outcome: .invalid, deadLetter: DeadLetterReason(refusal))
+    init(invalid violation: RequestViolation) {
+        self.init(outcome: .invalid, deadLetter: DeadLetterReason(violation))
     }
 
     public struct Answer: Sendable, Hashable {
@@ -45,7 +45,7 @@ public struct DeadLetterReason: Sendable, Hashable {
         self.sentence = sentence
     }
 
-    init(_ refusal: Refusal) {
-        self.init(refusal.refusalClass.rawValue, refusal.code, path: refusal.path, refusal.sentence)
+    init(_ violation: RequestViolation) {
+        self.init(violation.violationClass.rawValue, violation.code, path: violation.path, violation.sentence)
     }
 }

@@ -154,7 +154,8 @@ public struct OutcomePolicy: Sendable {
         case .malformed:
             return .conclude(
                 FinalOutcome(
-                    invalid: Refusal(.limit, "header", "A value of the message cannot stand in an HTTP header.")))
+                    invalid: RequestViolation(
+                        .limit, "header", "A value of the message cannot stand in an HTTP header.")))
         case .noConnection, .notWritten:
             return hold(HoldReason("no-connection", "No connection to APNs could take it in time."), of: subject)
         case .overloaded:

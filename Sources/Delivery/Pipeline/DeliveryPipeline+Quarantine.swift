@@ -33,7 +33,7 @@ extension DeliveryPipeline {
     /// Takes the id from the properties.
     func identifyUnread(_ record: DeliveryRecord) {
         let properties = record.delivery.properties
-        record.id = RequestID.of(messageID: properties.messageID) ?? CloudEvent(properties)?.requestID
+        record.id = RequestIdentity.of(messageID: properties.messageID) ?? CloudEvent(properties)?.requestID
     }
 
     /// The request has moved to the quarantine.

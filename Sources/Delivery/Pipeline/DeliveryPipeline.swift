@@ -60,7 +60,7 @@ final class DeliveryPipeline {
         guard !exceedsDeliveryLimit(record) else { return quarantine(record) }
         switch read(record) {
         case .success(let request): deduplicate(request, record)
-        case .failure(let refusal): settle(.conclude(FinalOutcome(invalid: refusal)), record)
+        case .failure(let violation): settle(.conclude(FinalOutcome(invalid: violation)), record)
         }
     }
 
@@ -94,7 +94,7 @@ final class DeliveryPipeline {
         if inFlight == 0 { idle.resume(returning: ()) }
     }
 
-    func read(_ record: DeliveryRecord) -> Result<PushRequest, Refusal> {
+    func read(_ record: DeliveryRecord) -> Result<PushRequest, RequestViolation> {
         let result = reader.read(record)
         if record.event != nil, record.trace == nil { spans.begin(record) }
         record.trace?.validated(loop.now)

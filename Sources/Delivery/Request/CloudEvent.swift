@@ -50,7 +50,7 @@ public final class CloudEvent: Sendable {
     /// source and id, which are unique together (CloudEvents, section 3.1).
     var requestID: UUIDValue? {
         guard let id, !id.isEmpty else { return nil }
-        return UUIDValue(id) ?? RequestID.of(messageID: "\(source ?? "") \(id)")
+        return UUIDValue(id) ?? RequestIdentity.of(messageID: "\(source ?? "") \(id)")
     }
 
     /// The request in a body: its `data` where it is an event of version 1.0, else all of it.

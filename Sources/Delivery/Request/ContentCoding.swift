@@ -17,9 +17,9 @@ package enum ContentCoding {
     }
 
     /// Why a worker does not read a body with this `content-encoding`; `nil` when it does.
-    package static func refusal(of encoding: String?) -> Refusal? {
+    package static func violation(of encoding: String?) -> RequestViolation? {
         compression(in: encoding).map { name in
-            Refusal(
+            RequestViolation(
                 .property, "content-encoding",
                 "content-encoding says that the body is compressed (\(name)): publish the body uncompressed and leave "
                     + "content-encoding out.")

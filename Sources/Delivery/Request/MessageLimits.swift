@@ -30,8 +30,8 @@ public struct MessageLimits {
     }
 
     /// Why a worker would refuse a message that the schema allows; nil when it is within the limits.
-    public static func refusal(of message: JSONValue) -> Refusal? {
-        do throws(Refusal) {
+    public static func violation(of message: JSONValue) -> RequestViolation? {
+        do throws(RequestViolation) {
             try MessageLimits(message).check(payload: message["payload"])
             return nil
         } catch {
@@ -40,19 +40,19 @@ public struct MessageLimits {
     }
 
     /// - Parameter payload: read only if it is too large.
-    func check(payload: @autoclosure () -> JSONValue?) throws(Refusal) {
+    func check(payload: @autoclosure () -> JSONValue?) throws(RequestViolation) {
         if let deviceToken, !DeviceToken.isWellFormed(deviceToken) {
-            throw Refusal(
+            throw RequestViolation(
                 .limit, "device_token", path: "/device_token",
                 "A device token is an even number of hexadecimal digits, at most \(DeviceToken.hexDigitsMax).")
         }
         guard collapseIDBytes <= APNSLimits.collapseIDBytesMax else {
-            throw Refusal(
+            throw RequestViolation(
                 .limit, "collapse_id", path: "/collapse_id",
                 "collapse_id has \(collapseIDBytes) bytes of UTF-8; APNs takes \(APNSLimits.collapseIDBytesMax).")
         }
         guard payloadBytes <= payloadBytesMax else {
-            throw Refusal(
+            throw RequestViolation(
                 .limit, "payload", path: "/payload",
                 "The payload has \(payloadBytes) bytes; APNs takes \(payloadBytesMax) for this push type."
                     + Self.advice(payload(), bytesMax: payloadBytesMax))

@@ -20,13 +20,13 @@ public final class RequestChecker {
     /// Returns why a worker would refuse a request; nil if it would push the request.
     ///
     /// The body needs no id: the AMQP message has one.
-    public func refusal(of body: [UInt8]) -> Refusal? {
+    public func violation(of body: [UInt8]) -> RequestViolation? {
         let now = Now(monotonic: MonotonicTime(nanoseconds: 0), unixNanoseconds: 0)
         let record = DeliveryRecord(of: IncomingMessage(unpublished: body), from: 0, now)
         record.id = DeliveryRecord.namespace
         switch reader.read(record) {
         case .success: return nil
-        case .failure(let refusal): return refusal
+        case .failure(let violation): return violation
         }
     }
 }

@@ -27,11 +27,11 @@ final class RequestReader {
     func replace(_ payloadSchemas: PayloadSchemas) { payloadValidators = PayloadValidators(payloadSchemas) }
 
     /// Fills in `record` what can be told of the message even when it is refused.
-    func read(_ record: DeliveryRecord) -> Result<PushRequest, Refusal> {
-        do throws(Refusal) {
+    func read(_ record: DeliveryRecord) -> Result<PushRequest, RequestViolation> {
+        do throws(RequestViolation) {
             return .success(try notification(record))
         } catch {
-            record.id = record.id ?? RequestID.of(messageID: record.delivery.properties.messageID)
+            record.id = record.id ?? RequestIdentity.of(messageID: record.delivery.properties.messageID)
             return .failure(record.event == nil ? error : error.inEvent)
         }
     }
@@ -43,27 +43,27 @@ final class RequestReader {
         return nearest
     }
 
-    private func notification(_ record: DeliveryRecord) throws(Refusal) -> PushRequest {
-        guard !record.delivery.isOversized else { throw Refusal.oversized }
-        if let refusal = ContentCoding.refusal(of: record.delivery.properties.contentEncoding) {
+    private func notification(_ record: DeliveryRecord) throws(RequestViolation) -> PushRequest {
+        guard !record.delivery.isOversized else { throw RequestViolation.oversized }
+        if let violation = ContentCoding.violation(of: record.delivery.properties.contentEncoding) {
             identify(record)
-            throw refusal
+            throw violation
         }
         let root = try parse(record.delivery.content)
         var members = RequestMembers(of: root, names)
         record.describe(members, apps)
         if record.id == nil {
             record.id =
-                RequestID.of(messageID: record.delivery.properties.messageID)
+                RequestIdentity.of(messageID: record.delivery.properties.messageID)
                 ?? CloudEvent(record.delivery.properties)?.requestID
         }
         if let violation = validator.firstViolation(in: root) {
             members = try request(in: root, orRefuse: violation, record)
         }
-        guard let id = record.id else { throw Refusal.anonymous }
+        guard let id = record.id else { throw RequestViolation.anonymous }
         guard case .configured(let app) = record.app else {
             let name = members[.app]?.string ?? ""
-            throw Refusal.unknownApp(name, nearest: nearest(to: name))
+            throw RequestViolation.unknownApp(name, nearest: nearest(to: name))
         }
         let named = members[.environment]?.string.flatMap(APNSEnvironment.init(rawValue:))
         let environment = named ?? apps[app].defaultEnvironment
@@ -71,13 +71,13 @@ final class RequestReader {
         let (push, kind) = try push(id, app, members, record)
         let topic = apps.topicIndex(of: app, kind)
         guard let route = apps.route(topic: topic, environment) else {
-            throw Refusal.unserved(topic: String(decoding: apps.topic(topic), as: UTF8.self), environment)
+            throw RequestViolation.unserved(topic: String(decoding: apps.topic(topic), as: UTF8.self), environment)
         }
         try MessageLimits(push).check(payload: members.payload)
         if let appValidator = payloadValidators[app], let payload = members.payload,
             let violation = appValidator.firstViolation(in: payload)
         {
-            throw Refusal(violation)
+            throw RequestViolation(violation)
         }
         return PushRequest(
             push: push, app: app, route: route, registeredAtMilliseconds: members[.registeredAt]?.int64)
@@ -88,43 +88,44 @@ final class RequestReader {
         guard let root = try? parse(record.delivery.content) else { return }
         record.describe(RequestMembers(of: CloudEvent.request(in: root), names), apps)
         record.id =
-            record.id ?? RequestID.of(messageID: record.delivery.properties.messageID) ?? CloudEvent(root)?.requestID
+            record.id ?? RequestIdentity.of(messageID: record.delivery.properties.messageID)
+            ?? CloudEvent(root)?.requestID
     }
 
     private func request(
         in root: JSONValue, orRefuse violation: SchemaViolation, _ record: DeliveryRecord
-    ) throws(Refusal) -> RequestMembers {
-        guard let event = CloudEvent(root) else { throw Refusal(CloudEvent.explained(violation, in: root)) }
+    ) throws(RequestViolation) -> RequestMembers {
+        guard let event = CloudEvent(root) else { throw RequestViolation(CloudEvent.explained(violation, in: root)) }
         // The event's own is looked at last.
-        let id = RequestID.of(messageID: record.delivery.properties.messageID)
+        let id = RequestIdentity.of(messageID: record.delivery.properties.messageID)
         record.id = id ?? event.requestID
-        guard let data = event.data(in: root) else { throw Refusal(CloudEvent.explained(violation, in: root)) }
+        guard let data = event.data(in: root) else { throw RequestViolation(CloudEvent.explained(violation, in: root)) }
         record.event = event
         record.id = id
         let members = RequestMembers(of: data, names)
         record.describe(members, apps)
         record.id = record.id ?? event.requestID
         if let violation = validator.firstViolation(in: data) {
-            throw Refusal(RequestSlip.explained(violation, in: data))
+            throw RequestViolation(RequestSlip.explained(violation, in: data))
         }
         return members
     }
 
-    private func parse(_ content: MessageContent) throws(Refusal) -> JSONValue {
+    private func parse(_ content: MessageContent) throws(RequestViolation) -> JSONValue {
         do throws(JSONError) {
             return try content.withBody { body throws(JSONError) in try parser.parse(body) }
         } catch {
-            throw Refusal(error, duplicate: content.withBody { error.duplicateKeyPointer(in: $0) })
+            throw RequestViolation(error, duplicate: content.withBody { error.duplicateKeyPointer(in: $0) })
         }
     }
 
     private func push(
         _ id: UUIDValue, _ app: AppDirectory.Index, _ members: borrowing RequestMembers, _ record: DeliveryRecord
-    ) throws(Refusal) -> (push: APNSRequest, kind: AppDirectory.Kind) {
+    ) throws(RequestViolation) -> (push: APNSRequest, kind: AppDirectory.Kind) {
         // The schema has made sure of them; a message that came so far without them is refused all the same.
         guard let pushType = members[.pushType]?.text.flatMap({ PushType($0) }), let payload = members[.payload]
         else {
-            throw Refusal(.schema, "required", "push_type or payload is missing.")
+            throw RequestViolation(.schema, "required", "push_type or payload is missing.")
         }
         let priority = members[.priority]?.int64.flatMap { UInt8(exactly: $0) }.flatMap(Priority.init(rawValue:))
         let expiration = members[.expiration]?.int64
@@ -140,7 +141,7 @@ final class RequestReader {
             return (push, kind)
         }
         guard let channel = members[.channelID] else {
-            throw Refusal(.schema, "required", "device_token or channel_id is missing.")
+            throw RequestViolation(.schema, "required", "device_token or channel_id is missing.")
         }
         let push = APNSRequest.broadcast(
             channel: channel.text(in: bytes), bundleID: apps.topic(apps.topicIndex(of: app, .broadcast)),
@@ -150,8 +151,8 @@ final class RequestReader {
     }
 }
 
-extension Refusal {
-    fileprivate static let oversized = Refusal(
+extension RequestViolation {
+    fileprivate static let oversized = RequestViolation(
         .size, "message_bytes", "The body is larger than this worker takes; the broker moved it to the dead letters.")
 }
 

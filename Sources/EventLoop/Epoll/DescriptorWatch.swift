@@ -11,7 +11,7 @@ public final class DescriptorWatch {
     }
 
     private let loop: EpollLoop
-    private var watch: FileWatch?
+    private var watch: DescriptorRegistration?
 
     /// Calls `action` in each turn in which `event` holds.
     ///

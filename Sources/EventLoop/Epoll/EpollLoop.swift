@@ -10,7 +10,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
 
     private let epoll: Int32
     private let wakeUp: Int32
-    private var watches: [FileWatch?] = []
+    private var watches: [DescriptorRegistration?] = []
     private var freeWatches: [Int] = []
     private var lastGeneration: UInt32 = 0
     private var isStopping = false
@@ -144,11 +144,11 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     func watch(
         _ descriptor: Int32, for events: EPOLL_EVENTS, action: @escaping (UInt32) -> Void,
         abandoned: @escaping () -> Void
-    ) -> FileWatch? {
+    ) -> DescriptorRegistration? {
         assertOnLoop()
         let slot = freeWatches.popLast() ?? watches.endIndex
         lastGeneration &+= 1
-        let watch = FileWatch(
+        let watch = DescriptorRegistration(
             descriptor: descriptor, slot: slot, generation: lastGeneration, events: events.rawValue, action: action,
             abandoned: abandoned)
         var event = epoll_event(events: watch.events, data: epoll_data_t(u64: watch.key))
@@ -161,7 +161,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
         return watch
     }
 
-    func change(_ watch: FileWatch, to events: UInt32) {
+    func change(_ watch: DescriptorRegistration, to events: UInt32) {
         guard watch.events != events else { return }
         watch.events = events
         var event = epoll_event(events: events, data: epoll_data_t(u64: watch.key))
@@ -169,7 +169,7 @@ public final class EpollLoop: EventLoop, @unchecked Sendable {
     }
 
     /// To be called before the descriptor is closed.
-    func end(_ watch: FileWatch) {
+    func end(_ watch: DescriptorRegistration) {
         guard watches[watch.slot] === watch else { return }
         epoll_ctl(epoll, EPOLL_CTL_DEL, watch.descriptor, nil)
         watches[watch.slot] = nil

@@ -5,7 +5,7 @@ import Glibc
 public final class SignalSource {
     private let loop: EpollLoop
     private let descriptor: Int32
-    private var watch: FileWatch?
+    private var watch: DescriptorRegistration?
 
     /// Keeps `signals` from interrupting any thread. To be called first in `main`, before other threads start: they
     /// inherit it.

@@ -11,7 +11,7 @@ final class SocketListener: ByteListener {
     private let loop: EpollLoop
     private let accept: (Int32) -> Void
     private let socket: ListeningSocket
-    private var watch: FileWatch?
+    private var watch: DescriptorRegistration?
     private var isClosed = false
 
     /// - Parameter socket: closed with the listener.

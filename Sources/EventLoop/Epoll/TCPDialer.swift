@@ -12,7 +12,7 @@ final class TCPDialer {
 
     private struct Attempt {
         let descriptor: Int32
-        let watch: FileWatch
+        let watch: DescriptorRegistration
     }
 
     private let loop: EpollLoop

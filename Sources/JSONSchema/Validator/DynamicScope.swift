@@ -45,7 +45,7 @@ struct DynamicScope {
 }
 
 extension SchemaValidator {
-    func callDynamically(_ reference: DynamicReference, _ frame: Frame) -> Outcome {
+    func callDynamically(_ reference: DynamicReference, _ frame: EvaluationFrame) -> EvaluationOutcome {
         let target = scope.target(of: reference)
         // Each round may bind another name; one more would be the same again.
         var rounds = 0

@@ -2,12 +2,12 @@ import JSON
 
 extension SchemaValidator {
     func checkElements(
-        _ rule: UnsafePointer<ArrayRule>, _ frame: UnsafeMutablePointer<Frame>, _ returned: Bool?
-    ) -> Outcome {
+        _ rule: UnsafePointer<ArrayRule>, _ frame: UnsafeMutablePointer<EvaluationFrame>, _ returned: Bool?
+    ) -> EvaluationOutcome {
         let array = frame.pointee.node
         let end = Int(tape.nodes[array].link)
         let prefix = rule.pointee.prefix
-        var outcome = returned.map { Outcome($0) } ?? .valid
+        var outcome = returned.map { EvaluationOutcome($0) } ?? .valid
         if frame.pointee.cursor == 0 { frame.pointee.cursor = array + 1 }
         while true {
             switch outcome {
@@ -28,13 +28,13 @@ extension SchemaValidator {
         if frame.pointee.tracks {
             if rule.pointee.coversAll { evaluated.markAll() } else { evaluated.mark(first: prefix.count) }
         }
-        return Outcome(frame.pointee.isValid)
+        return EvaluationOutcome(frame.pointee.isValid)
     }
 
     /// Counts the elements that match, to the end only where that decides something.
     func checkContains(
-        _ rule: UnsafePointer<ContainsRule>, _ frame: UnsafeMutablePointer<Frame>, _ returned: Bool?
-    ) -> Outcome {
+        _ rule: UnsafePointer<ContainsRule>, _ frame: UnsafeMutablePointer<EvaluationFrame>, _ returned: Bool?
+    ) -> EvaluationOutcome {
         let array = frame.pointee.node
         let end = Int(tape.nodes[array].link)
         let marks = frame.pointee.tracks && rule.pointee.evaluates
@@ -44,7 +44,7 @@ extension SchemaValidator {
             stepsLeft -= Int(tape.nodes[array].count)
             guard stepsLeft > 0 else { return failForSteps(array, instruction: frame.pointee.instruction) }
         }
-        var outcome = returned.map { Outcome($0) }
+        var outcome = returned.map { EvaluationOutcome($0) }
         while true {
             switch outcome {
             case .waits: return .waits
@@ -68,7 +68,7 @@ extension SchemaValidator {
         }
     }
 
-    private func failContains(_ frame: UnsafeMutablePointer<Frame>, _ location: Int) -> Outcome {
+    private func failContains(_ frame: UnsafeMutablePointer<EvaluationFrame>, _ location: Int) -> EvaluationOutcome {
         fail(
             frame.pointee.node, instruction: frame.pointee.instruction, location: location,
             isSpeculative: frame.pointee.isSpeculative)

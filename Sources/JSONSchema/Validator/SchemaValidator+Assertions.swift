@@ -8,7 +8,7 @@ extension SchemaValidator {
     private static let stepsPerNumber = 3
 
     /// An instruction about the value itself.
-    func checkAssertion(_ instruction: Int, _ node: Int, isSpeculative: Bool) -> Outcome {
+    func checkAssertion(_ instruction: Int, _ node: Int, isSpeculative: Bool) -> EvaluationOutcome {
         let value = tape.nodes[node]
         let isValid: Bool
         switch code[instruction] {

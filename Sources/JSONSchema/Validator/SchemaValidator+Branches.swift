@@ -1,10 +1,12 @@
 /// Applicators to the same value. Each is called again with what the schema that it waited for came to.
 extension SchemaValidator {
-    func anyOf(_ list: SchemaList, _ frame: UnsafeMutablePointer<Frame>, _ returned: Bool?) -> Outcome {
+    func anyOf(_ list: SchemaList, _ frame: UnsafeMutablePointer<EvaluationFrame>, _ returned: Bool?)
+        -> EvaluationOutcome
+    {
         let node = frame.pointee.node
         // Where somebody asks what is evaluated, one alternative that matches is not enough to know.
         let tracks = frame.pointee.tracks
-        var outcome = returned.map { Outcome($0) }
+        var outcome = returned.map { EvaluationOutcome($0) }
         while true {
             switch outcome {
             case .waits: return .waits
@@ -21,7 +23,9 @@ extension SchemaValidator {
         return frame.pointee.count == 1 ? .valid : failAlternatives(frame)
     }
 
-    func oneOf(_ list: SchemaList, _ frame: UnsafeMutablePointer<Frame>, _ returned: Bool?) -> Outcome {
+    func oneOf(_ list: SchemaList, _ frame: UnsafeMutablePointer<EvaluationFrame>, _ returned: Bool?)
+        -> EvaluationOutcome
+    {
         var returned = returned
         let node = frame.pointee.node
         while true {
@@ -42,13 +46,15 @@ extension SchemaValidator {
     }
 
     /// What the alternatives would have evaluated is not known, so nothing is told to be unevaluated.
-    private func failAlternatives(_ frame: UnsafeMutablePointer<Frame>) -> Outcome {
+    private func failAlternatives(_ frame: UnsafeMutablePointer<EvaluationFrame>) -> EvaluationOutcome {
         if frame.pointee.tracks { evaluated.markAll() }
         return fail(
             frame.pointee.node, instruction: frame.pointee.instruction, isSpeculative: frame.pointee.isSpeculative)
     }
 
-    func choose(_ conditional: Conditional, _ frame: UnsafeMutablePointer<Frame>, _ returned: Bool?) -> Outcome {
+    func choose(_ conditional: Conditional, _ frame: UnsafeMutablePointer<EvaluationFrame>, _ returned: Bool?)
+        -> EvaluationOutcome
+    {
         let node = frame.pointee.node
         let tracks = frame.pointee.tracks
         guard tracks || conditional.then != anything || conditional.otherwise != anything else { return .valid }
@@ -63,7 +69,7 @@ extension SchemaValidator {
         case (0, let returned?):
             condition = returned
         case (_, let returned):
-            return Outcome(returned ?? true)
+            return EvaluationOutcome(returned ?? true)
         }
         frame.pointee.step = condition ? Self.stepThen : Self.stepElse
         let schema = condition ? conditional.then : conditional.otherwise

@@ -2,7 +2,7 @@ import JSON
 
 extension SchemaValidator {
     /// One pass over the members for the names that are there, and where some need others a second one.
-    func checkDependents(_ rule: DependentRule, _ frame: UnsafeMutablePointer<Frame>) -> Outcome {
+    func checkDependents(_ rule: DependentRule, _ frame: UnsafeMutablePointer<EvaluationFrame>) -> EvaluationOutcome {
         let node = frame.pointee.node
         guard markPresent(rule.names, in: node, dependents: rule.count) else { return .valid }
         let end = Int(tape.nodes[node].link)
@@ -22,7 +22,7 @@ extension SchemaValidator {
                 if stops(frame.pointee) { return outcome }
             }
         }
-        return Outcome(frame.pointee.isValid)
+        return EvaluationOutcome(frame.pointee.isValid)
     }
 
     /// Notes in `present` which names of a table an object has.
@@ -48,11 +48,11 @@ extension SchemaValidator {
 
     /// One pass over the members; those that a schema depends on are checked, in place.
     func checkDependentSchemas(
-        _ rule: UnsafePointer<DependentRule>, _ frame: UnsafeMutablePointer<Frame>, _ returned: Bool?
-    ) -> Outcome {
+        _ rule: UnsafePointer<DependentRule>, _ frame: UnsafeMutablePointer<EvaluationFrame>, _ returned: Bool?
+    ) -> EvaluationOutcome {
         let node = frame.pointee.node
         let end = Int(tape.nodes[node].link)
-        var outcome = returned.map { Outcome($0) } ?? .valid
+        var outcome = returned.map { EvaluationOutcome($0) } ?? .valid
         if frame.pointee.cursor == 0 {
             frame.pointee.cursor = node + 1
             stepsLeft -= Int(tape.nodes[node].count)
@@ -66,7 +66,7 @@ extension SchemaValidator {
                 frame.pointee.isValid = false
             }
             let key = frame.pointee.cursor
-            guard key < end else { return Outcome(frame.pointee.isValid) }
+            guard key < end else { return EvaluationOutcome(frame.pointee.isValid) }
             frame.pointee.cursor = tape.next(after: key + 1)
             let slot = find(key, in: rule.pointee.names)
             outcome =

@@ -48,15 +48,17 @@ extension SchemaValidator {
     }
 
     /// Whether a frame ends with its first violation: no other one would be told.
-    @inline(__always) func stops(_ frame: Frame) -> Bool { frame.isSpeculative || hasEnough }
+    @inline(__always) func stops(_ frame: EvaluationFrame) -> Bool { frame.isSpeculative || hasEnough }
 
     /// Begins a subschema for a value: a leaf is done at once, another gets a frame. When it waits, pointers to frames
     /// are stale. `marks`: it is for the same value as its frame's, where somebody asks what is evaluated.
-    @inline(__always) func enter(_ schema: Int, _ node: Int, isSpeculative: Bool, marks: Bool = false) -> Outcome {
+    @inline(__always) func enter(_ schema: Int, _ node: Int, isSpeculative: Bool, marks: Bool = false)
+        -> EvaluationOutcome
+    {
         schema == anything ? .valid : begin(schema, node, isSpeculative: isSpeculative, marks: marks)
     }
 
-    private func begin(_ schema: Int, _ node: Int, isSpeculative: Bool, marks: Bool) -> Outcome {
+    private func begin(_ schema: Int, _ node: Int, isSpeculative: Bool, marks: Bool) -> EvaluationOutcome {
         let subschema = subschemas + schema
         let first = Int(subschema.pointee.first)
         guard stepsLeft > 0 else { return failForSteps(node, instruction: first) }
@@ -67,7 +69,7 @@ extension SchemaValidator {
         stepsLeft -= Self.stepsPerFrame
         if depth == frameCapacity { growFrames() }
         (frames + depth).initialize(
-            to: Frame(
+            to: EvaluationFrame(
                 schema: schema, instruction: first, node: node, isSpeculative: isSpeculative,
                 tracks: marks || subschema.pointee.tracksEvaluation, keepsMarks: marks, firstMark: evaluated.count))
         if leavesTraces { scope.enter(Int(subschema.pointee.resource), depth: depth) }
@@ -76,14 +78,14 @@ extension SchemaValidator {
     }
 
     /// Takes back what a frame said of its value, where that is not for the frame below.
-    private func leave(_ frame: Frame) {
+    private func leave(_ frame: EvaluationFrame) {
         scope.leave(depth: depth - 1)
         // A violation that is told makes the whole value invalid: its marks then only save others from being told.
         if !frame.keepsMarks || frame.isSpeculative && !frame.isValid { evaluated.remove(from: frame.firstMark) }
     }
 
     private func growFrames() {
-        let larger = UnsafeMutablePointer<Frame>.allocate(capacity: frameCapacity * 2)
+        let larger = UnsafeMutablePointer<EvaluationFrame>.allocate(capacity: frameCapacity * 2)
         larger.moveInitialize(from: frames, count: depth)
         frames.deallocate()
         frames = larger
@@ -93,7 +95,7 @@ extension SchemaValidator {
     func fail(
         _ node: Int, instruction: Int, kind: FoundViolations.Kind = .keyword, location: Int? = nil,
         names: (missing: Int, because: Int)? = nil, isSpeculative: Bool
-    ) -> Outcome {
+    ) -> EvaluationOutcome {
         // Alternatives that wait for what ran out of steps still fail, which is nothing to tell.
         if !isSpeculative && !hasEnough {
             found.append(
@@ -105,7 +107,7 @@ extension SchemaValidator {
         return .invalid
     }
 
-    func failForSteps(_ node: Int, instruction: Int) -> Outcome {
+    func failForSteps(_ node: Int, instruction: Int) -> EvaluationOutcome {
         fail(node, instruction: instruction, kind: .stepsMax, isSpeculative: false)
     }
 
@@ -122,7 +124,7 @@ extension SchemaValidator {
         }
     }
 
-    private func step(_ frame: UnsafeMutablePointer<Frame>, _ returned: Bool?) -> Outcome {
+    private func step(_ frame: UnsafeMutablePointer<EvaluationFrame>, _ returned: Bool?) -> EvaluationOutcome {
         let instruction = frame.pointee.instruction
         let node = frame.pointee.node
         switch code[instruction] {
@@ -142,17 +144,18 @@ extension SchemaValidator {
         case .unevaluatedItems(let schema):
             return tape.nodes[node].kind == .array ? checkUnevaluatedElements(schema, frame, returned) : .valid
         case .call(let schema):
-            if let returned { return Outcome(returned) }
+            if let returned { return EvaluationOutcome(returned) }
             return enter(
                 schema, node, isSpeculative: frame.pointee.isSpeculative, marks: frame.pointee.tracks)
         case .dynamicCall(let reference):
-            return returned.map { Outcome($0) } ?? callDynamically(dynamicReferences[reference], frame.pointee)
+            return returned.map { EvaluationOutcome($0) }
+                ?? callDynamically(dynamicReferences[reference], frame.pointee)
         case .anyOf(let list):
             return anyOf(list, frame, returned)
         case .oneOf(let list):
             return oneOf(list, frame, returned)
         case .not(let schema):
-            switch returned.map({ Outcome($0) }) ?? enter(schema, node, isSpeculative: true) {
+            switch returned.map({ EvaluationOutcome($0) }) ?? enter(schema, node, isSpeculative: true) {
             case .valid: return fail(node, instruction: instruction, isSpeculative: frame.pointee.isSpeculative)
             case .invalid: return .valid
             case .waits: return .waits

@@ -3,8 +3,8 @@ import JSON
 extension SchemaValidator {
     /// One pass over the members, and then what is missing.
     func checkMembers(
-        _ rule: UnsafePointer<ObjectRule>, _ frame: UnsafeMutablePointer<Frame>, _ returned: Bool?
-    ) -> Outcome {
+        _ rule: UnsafePointer<ObjectRule>, _ frame: UnsafeMutablePointer<EvaluationFrame>, _ returned: Bool?
+    ) -> EvaluationOutcome {
         if returned == false {
             guard !stops(frame.pointee) else { return .invalid }
             frame.pointee.isValid = false
@@ -27,8 +27,8 @@ extension SchemaValidator {
 
     /// The quick way for rules without `patternProperties` and `propertyNames`: one schema at most for each member.
     private func checkNamedMembers(
-        _ rule: UnsafePointer<ObjectRule>, _ frame: UnsafeMutablePointer<Frame>
-    ) -> Outcome {
+        _ rule: UnsafePointer<ObjectRule>, _ frame: UnsafeMutablePointer<EvaluationFrame>
+    ) -> EvaluationOutcome {
         let isSpeculative = frame.pointee.isSpeculative
         let tracks = frame.pointee.tracks
         let end = Int(tape.nodes[frame.pointee.node].link)
@@ -36,7 +36,7 @@ extension SchemaValidator {
         while key < end {
             let slot = find(key, in: rule.pointee.names)
             var isDeclared = false
-            var outcome = Outcome.valid
+            var outcome = EvaluationOutcome.valid
             let next = tape.next(after: key + 1)
             if slot >= 0 {
                 if slot < rule.pointee.requiredCount { frame.pointee.count += 1 }
@@ -66,11 +66,13 @@ extension SchemaValidator {
 
     /// For each member: its name, what `properties` asks, what each pattern asks, the rest; a step each, so that it can
     /// go on after a frame.
-    private func checkAnyMembers(_ rule: UnsafePointer<ObjectRule>, _ frame: UnsafeMutablePointer<Frame>) -> Outcome {
+    private func checkAnyMembers(_ rule: UnsafePointer<ObjectRule>, _ frame: UnsafeMutablePointer<EvaluationFrame>)
+        -> EvaluationOutcome
+    {
         let isSpeculative = frame.pointee.isSpeculative
         let end = Int(tape.nodes[frame.pointee.node].link)
         let patternCount = rule.pointee.patternCount
-        var outcome = Outcome.valid
+        var outcome = EvaluationOutcome.valid
         while true {
             switch outcome {
             case .waits: return .waits
@@ -121,8 +123,8 @@ extension SchemaValidator {
 
     /// A member that nothing names.
     @inline(__always) private func checkAdditional(
-        _ rule: UnsafePointer<ObjectRule>, _ key: Int, _ frame: UnsafeMutablePointer<Frame>
-    ) -> Outcome {
+        _ rule: UnsafePointer<ObjectRule>, _ key: Int, _ frame: UnsafeMutablePointer<EvaluationFrame>
+    ) -> EvaluationOutcome {
         guard rule.pointee.forbidsAdditional else {
             return enter(rule.pointee.additional, key + 1, isSpeculative: frame.pointee.isSpeculative)
         }
@@ -132,8 +134,10 @@ extension SchemaValidator {
     }
 
     /// No name comes twice in an object, so that counting is enough until one is missing.
-    private func checkRequired(_ rule: UnsafePointer<ObjectRule>, _ frame: UnsafeMutablePointer<Frame>) -> Outcome {
-        guard frame.pointee.count < rule.pointee.requiredCount else { return Outcome(frame.pointee.isValid) }
+    private func checkRequired(_ rule: UnsafePointer<ObjectRule>, _ frame: UnsafeMutablePointer<EvaluationFrame>)
+        -> EvaluationOutcome
+    {
+        guard frame.pointee.count < rule.pointee.requiredCount else { return EvaluationOutcome(frame.pointee.isValid) }
         frame.pointee.isValid = false
         guard !stops(frame.pointee) else { return .invalid }
         markPresent(rule.pointee.names, in: frame.pointee.node)

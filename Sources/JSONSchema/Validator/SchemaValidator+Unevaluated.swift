@@ -3,8 +3,8 @@ import JSON
 /// `unevaluatedProperties` and `unevaluatedItems`: the last instructions of their schema.
 extension SchemaValidator {
     func checkUnevaluatedMembers(
-        _ schema: Int, _ frame: UnsafeMutablePointer<Frame>, _ returned: Bool?
-    ) -> Outcome {
+        _ schema: Int, _ frame: UnsafeMutablePointer<EvaluationFrame>, _ returned: Bool?
+    ) -> EvaluationOutcome {
         let node = frame.pointee.node
         let end = Int(tape.nodes[node].link)
         if frame.pointee.cursor == 0 {
@@ -16,7 +16,7 @@ extension SchemaValidator {
         }
         let question = UInt32(truncatingIfNeeded: frame.pointee.count)
         let forbids = schema != anything && isNever(schema)
-        var outcome = returned.map { Outcome($0) } ?? .valid
+        var outcome = returned.map { EvaluationOutcome($0) } ?? .valid
         while true {
             switch outcome {
             case .waits: return .waits
@@ -39,12 +39,12 @@ extension SchemaValidator {
             }
         }
         evaluated.markAll()
-        return Outcome(frame.pointee.isValid)
+        return EvaluationOutcome(frame.pointee.isValid)
     }
 
     func checkUnevaluatedElements(
-        _ schema: Int, _ frame: UnsafeMutablePointer<Frame>, _ returned: Bool?
-    ) -> Outcome {
+        _ schema: Int, _ frame: UnsafeMutablePointer<EvaluationFrame>, _ returned: Bool?
+    ) -> EvaluationOutcome {
         let node = frame.pointee.node
         let end = Int(tape.nodes[node].link)
         if frame.pointee.cursor == 0 {
@@ -60,7 +60,7 @@ extension SchemaValidator {
             }
         }
         let question = UInt32(truncatingIfNeeded: frame.pointee.count)
-        var outcome = returned.map { Outcome($0) } ?? .valid
+        var outcome = returned.map { EvaluationOutcome($0) } ?? .valid
         while true {
             switch outcome {
             case .waits: return .waits
@@ -77,7 +77,7 @@ extension SchemaValidator {
                 ? .valid : enter(schema, element, isSpeculative: frame.pointee.isSpeculative)
         }
         evaluated.markAll()
-        return Outcome(frame.pointee.isValid)
+        return EvaluationOutcome(frame.pointee.isValid)
     }
 
     private func isNever(_ schema: Int) -> Bool {

@@ -53,7 +53,7 @@ public final class SchemaValidator {
     public static let stepsPerValue = 1
     private let stepsPerValue: Int
 
-    var frames: UnsafeMutablePointer<Frame>
+    var frames: UnsafeMutablePointer<EvaluationFrame>
     var frameCapacity = 64
     var depth = 0
 

@@ -8,7 +8,7 @@ struct AwaitedResults {
 
     init(of messages: [OutgoingMessage]) {
         self.messages = messages.map { message in
-            let id = RequestID.of(body: message.body, messageID: message.messageID)
+            let id = RequestIdentity.of(body: message.body, messageID: message.messageID)
             return (message.messageID, Set([message.messageID] + (id.map { [$0.description] } ?? [])))
         }
     }

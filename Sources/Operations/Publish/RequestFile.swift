@@ -56,7 +56,7 @@ struct RequestFile: Sendable {
     ) throws(CryptoError) -> OutgoingMessage {
         let root = (try? JSONDocument(body).root).map { CloudEvent.request(in: $0) }
         let messageID: String
-        if let id = id ?? RequestID.of(body: body, messageID: nil)?.description {
+        if let id = id ?? RequestIdentity.of(body: body, messageID: nil)?.description {
             messageID = id
         } else {
             messageID = try UUIDValue.random().description

@@ -34,7 +34,9 @@ struct DocumentCheck {
         } catch {
             guard let rules, error.code == .size else { return ValidationResult(errors: [.json(error)]) }
             let sentence = "The body has more than the \(rules.messageBytesMax) bytes of limits.message_bytes_max."
-            return ValidationResult(errors: [.refusal(Refusal(.size, "message_bytes", sentence), error.position)])
+            return ValidationResult(errors: [
+                .violation(RequestViolation(.size, "message_bytes", sentence), error.position)
+            ])
         }
         let root = isOfMessages ? CloudEvent.request(in: document.root) : document.root
         var result = result(of: root, document)
@@ -55,23 +57,23 @@ struct DocumentCheck {
         guard violations.isEmpty else {
             return result(isOfMessages ? violations.map { CloudEvent.explained($0, in: root) } : violations, document)
         }
-        guard isOfMessages, let refusal = MessageLimits.refusal(of: root) else { return ValidationResult() }
-        let place = refusal.path.flatMap { root.at(pointer: $0) } ?? root
-        return ValidationResult(errors: [.refusal(refusal, document.position(of: place))])
+        guard isOfMessages, let violation = MessageLimits.violation(of: root) else { return ValidationResult() }
+        let place = violation.path.flatMap { root.at(pointer: $0) } ?? root
+        return ValidationResult(errors: [.violation(violation, document.position(of: place))])
     }
 
     /// What a worker with the configuration would say of a request that the contract allows.
     private func workersResult(of text: [UInt8], _ root: JSONValue, _ document: JSONDocument) -> ValidationResult {
-        guard let rules, let refusal = checker?.refusal(of: text) else { return ValidationResult() }
-        if refusal.refusalClass == .schema, let payload = root["payload"],
+        guard let rules, let violation = checker?.violation(of: text) else { return ValidationResult() }
+        if violation.violationClass == .schema, let payload = root["payload"],
             let schema = root["app"]?.string.flatMap({ rules.payloadSchema(ofApp: $0) })
         {
             let violations = SchemaValidator(schema, stepsPerValue: Self.stepsPerValue)
                 .violations(in: payload, max: errorsMax + 1)
             if !violations.isEmpty { return result(violations, document) }
         }
-        let place = refusal.path.flatMap { document.root.at(pointer: $0) } ?? root
-        return ValidationResult(errors: [.refusal(refusal, document.position(of: place))])
+        let place = violation.path.flatMap { document.root.at(pointer: $0) } ?? root
+        return ValidationResult(errors: [.violation(violation, document.position(of: place))])
     }
 
     private func result(_ violations: [SchemaViolation], _ document: JSONDocument) -> ValidationResult {

@@ -21,12 +21,12 @@ struct ValidationResult: Equatable {
         case json(JSONError)
         case schema(SchemaViolation, JSONPosition)
         /// A rule of messages that no schema can say.
-        case refusal(Refusal, JSONPosition)
+        case violation(RequestViolation, JSONPosition)
 
         var position: JSONPosition {
             switch self {
             case .json(let error): error.position
-            case .schema(_, let position), .refusal(_, let position): position
+            case .schema(_, let position), .violation(_, let position): position
             }
         }
 
@@ -35,7 +35,7 @@ struct ValidationResult: Equatable {
             switch self {
             case .json(let error): error.message
             case .schema(let violation, _): violation.description
-            case .refusal(let refusal, _): refusal.sentence
+            case .violation(let violation, _): violation.sentence
             }
         }
 
@@ -44,7 +44,7 @@ struct ValidationResult: Equatable {
             switch self {
             case .json(let error): "json.\(error.code.rawValue)"
             case .schema(let violation, _): "schema.\(violation.keyword)"
-            case .refusal(let refusal, _): "\(refusal.refusalClass.rawValue).\(refusal.code)"
+            case .violation(let violation, _): "\(violation.violationClass.rawValue).\(violation.code)"
             }
         }
     }
@@ -77,11 +77,11 @@ struct ValidationResult: Equatable {
                     json.member("schema_location", violation.schemaLocation)
                     json.member("message", violation.message)
                     if let suggestion = violation.suggestion { json.member("suggestion", suggestion) }
-                case .refusal(let refusal, _):
-                    json.member("class", refusal.refusalClass.rawValue)
-                    json.member("code", refusal.code)
-                    json.member("instance_pointer", refusal.path ?? "")
-                    json.member("message", refusal.sentence)
+                case .violation(let violation, _):
+                    json.member("class", violation.violationClass.rawValue)
+                    json.member("code", violation.code)
+                    json.member("instance_pointer", violation.path ?? "")
+                    json.member("message", violation.sentence)
                 }
                 json.place(error.position, firstLine: firstLine)
                 json.endObject()

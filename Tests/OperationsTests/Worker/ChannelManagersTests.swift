@@ -61,7 +61,7 @@ import Testing
         try loop.enter {
             let first = try managers.find(Self.app, nil).get()
             #expect(try managers.find(Self.app, .production).get().manager === first.manager)
-            #expect(throws: Refusal.self) { try managers.find("com.example.ap", nil).get() }
+            #expect(throws: RequestViolation.self) { try managers.find("com.example.ap", nil).get() }
             managers.close()
         }
         _ = loop.run(limit: .seconds(60), until: { false })

@@ -16,8 +16,8 @@ struct RequestCheck {
 
     /// Why a worker would refuse the message, by its properties or its body; nil when it would read both.
     func problem(in copy: MessageCopy) -> ValidationResult.Problem? {
-        if let refusal = ContentCoding.refusal(of: copy.contentEncoding) {
-            return .refusal(refusal, JSONPosition(offset: 0, line: 1, column: 1))
+        if let violation = ContentCoding.violation(of: copy.contentEncoding) {
+            return .violation(violation, JSONPosition(offset: 0, line: 1, column: 1))
         }
         return problem(in: copy.body)
     }

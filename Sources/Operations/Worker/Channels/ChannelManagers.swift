@@ -16,12 +16,12 @@ final class ChannelManagers {
         (self.configuration, self.loop, self.tokens) = (configuration, loop, tokens)
     }
 
-    func find(_ app: String, _ environment: APNSEnvironment?) -> Result<ChannelService.Place, Refusal> {
+    func find(_ app: String, _ environment: APNSEnvironment?) -> Result<ChannelService.Place, RequestViolation> {
         do throws(ChannelAccess.Failure) {
             let place = try ChannelPlace(configuration, app: app, environment)
             return .success(.init(manager: try manager(at: place), environment: place.environment))
         } catch {
-            return .failure(Refusal(.app, "unknown", path: "/app", "Nothing was done: \(error.message)."))
+            return .failure(RequestViolation(.app, "unknown", path: "/app", "Nothing was done: \(error.message)."))
         }
     }
 

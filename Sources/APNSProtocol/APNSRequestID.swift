@@ -1,5 +1,5 @@
 /// The form of `apns-id` and `apns-request-id`.
-public enum RequestID {
+public enum APNSRequestID {
     /// Characters of an id.
     public static let byteCount = 36
 

@@ -1,11 +1,11 @@
 import APNSProtocol
 
 /// What broadcasts and channel management have in common.
-enum ChannelRequest {
+enum ChannelRequestChecks {
     /// Whichever id the request has must be a UUID: `apns-request-id`, or `apns-id`, which one of Apple's samples has.
     static func checkID(of request: Request, _ options: RuleOptions) throws(Refusal) {
         for field in [RequestField.apnsRequestID, .apnsID] {
-            if let id = request[field], !RequestID.isWellFormed(id) || !HeaderForm.isID(id, options.idCase) {
+            if let id = request[field], !APNSRequestID.isWellFormed(id) || !HeaderForm.isID(id, options.idCase) {
                 throw Refusal(reason: .badMessageID)
             }
         }

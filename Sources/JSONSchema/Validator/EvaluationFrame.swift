@@ -1,5 +1,5 @@
 /// A subschema with applicators that is being checked for a value.
-struct Frame {
+struct EvaluationFrame {
     var schema: Int
     var instruction: Int
     var node: Int
@@ -29,7 +29,7 @@ struct Frame {
 }
 
 /// What an instruction came to.
-enum Outcome {
+enum EvaluationOutcome {
     case valid
     case invalid
     /// A frame was pushed; the instruction goes on when it is done.

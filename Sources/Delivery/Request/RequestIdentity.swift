@@ -2,7 +2,7 @@ public import Crypto
 import JSON
 
 /// By what a request is known to APNs, in its result and in its dead letter.
-public enum RequestID {
+public enum RequestIdentity {
     /// The request's `id` if that is a UUID, else the message's, else that of the event that the request came in.
     ///
     /// - Parameter messageID: of the AMQP message; a UUID as it is, anything else as its UUIDv5.

@@ -3,7 +3,7 @@ import JSON
 import JSONSchema
 
 /// Why a message cannot become a notification, in words that its producer's developer can act on.
-public struct Refusal: Error, Sendable, Hashable {
+public struct RequestViolation: Error, Sendable, Hashable {
     /// What was wrong, broadly; the second word of a dead letter's routing key.
     public enum Class: String, Sendable, Hashable, CaseIterable {
         /// A property of the AMQP message: an encoding that nobody reads, no id.
@@ -20,7 +20,7 @@ public struct Refusal: Error, Sendable, Hashable {
         case size
     }
 
-    public var refusalClass: Class
+    public var violationClass: Class
     /// The third word of a dead letter's routing key: a JSON error's code, a schema keyword, a field's name.
     public var code: String
     /// JSON pointer to the value; `nil` when the whole message is meant.
@@ -28,38 +28,38 @@ public struct Refusal: Error, Sendable, Hashable {
     /// One sentence; holds no device token, and of the payload names of properties and what a schema names.
     public var sentence: String
 
-    public init(_ refusalClass: Class, _ code: String, path: String? = nil, _ sentence: String) {
-        self.refusalClass = refusalClass
+    public init(_ violationClass: Class, _ code: String, path: String? = nil, _ sentence: String) {
+        self.violationClass = violationClass
         self.code = code
         self.path = path
         self.sentence = sentence
     }
 }
 
-extension Refusal {
+extension RequestViolation {
     /// With the path from the event's body on; what a schema says has it already.
-    var inEvent: Refusal {
-        guard refusalClass == .limit || refusalClass == .app else { return self }
-        var refusal = self
-        refusal.path = path.map { "/data" + $0 }
-        return refusal
+    var inEvent: RequestViolation {
+        guard violationClass == .limit || violationClass == .app else { return self }
+        var violation = self
+        violation.path = path.map { "/data" + $0 }
+        return violation
     }
 
     /// A producer may have written a topic, which is a bundle ID with a suffix.
     ///
     /// - Parameter nearest: the configured bundle ID that is probably meant.
-    static func unknownApp(_ name: String, nearest: String? = nil) -> Refusal {
+    static func unknownApp(_ name: String, nearest: String? = nil) -> RequestViolation {
         let suffix = PushType.allCases.map { "\($0.topicSuffix)" }.first { !$0.isEmpty && name.hasSuffix($0) }
         let hint =
             suffix.map { ": app goes without \($0), which push_type adds" }
             ?? nearest.map { ": did you mean \($0)?" } ?? ": correct app, or add it to apps of the configuration."
-        return Refusal(
+        return RequestViolation(
             .app, "unknown", path: "/app",
             "No app \(RedactedText.name(name)) is configured here\(hint)" + (suffix == nil ? "" : "."))
     }
 
-    static var anonymous: Refusal {
-        Refusal(
+    static var anonymous: RequestViolation {
+        RequestViolation(
             .property, "message-id",
             "The message has no id: give it an \"id\" (a UUID) or an AMQP message-id, the same at every publish.")
     }
@@ -78,8 +78,8 @@ extension Refusal {
         self.init(.schema, violation.keyword, path: path, RedactedText.sentence(violation.sentence(of: path)))
     }
 
-    static func unserved(topic: String, _ environment: APNSEnvironment) -> Refusal {
-        Refusal(
+    static func unserved(topic: String, _ environment: APNSEnvironment) -> RequestViolation {
+        RequestViolation(
             .app, "environment", path: "/environment",
             "No key or certificate here is for \(topic) in \(environment.rawValue).")
     }

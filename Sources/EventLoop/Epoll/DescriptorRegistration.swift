@@ -1,5 +1,5 @@
 /// A descriptor that the loop looks at.
-final class FileWatch {
+final class DescriptorRegistration {
     let descriptor: Int32
     let slot: Int
     /// Tells events of an earlier watch in the same slot, already taken from the kernel, from this one's.
