@@ -10,11 +10,11 @@ import Testing
     private static let unconsumed = QueueStatus(name: "push.requests", messages: 3, consumers: 0)
 
     private func lines(_ queues: [QueueStatus], _ workers: String...) throws -> [String] {
-        let reports = try workers.map {
-            try WorkerReport(HTTPResponse(status: 200, body: Array(#"{"worker":"host/7/1.0",\#($0)}"#.utf8)))
+        let workers = try workers.map {
+            try StatusAnswer(HTTPResponse(status: 200, body: Array(#"{"worker":"host/7/1.0",\#($0)}"#.utf8))).status
         }
         let commands = CommandAdvice(configPath: "/etc/martlet.yaml")
-        return MissingResultCauses(queues: queues, workers: reports, commands: commands).lines
+        return MissingResultCauses(queues: queues, workers: workers, commands: commands).lines
     }
 
     @Test func aQueueWithoutAConsumerIsNamed() throws {

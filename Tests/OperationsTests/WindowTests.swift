@@ -24,17 +24,16 @@ import Text
     }
 
     private static func table(_ window: Terminal.Window?, isRedrawn: Bool) throws -> StatusTable {
-        var status = WorkerStatus(
-            worker: "mailhost.example/71234/0.1.0", version: "0.1.0", processID: 7, uptimeSeconds: 3725,
-            phase: .running, reasons: [String(repeating: "a long reason ", count: 12)], pauses: ["everything"],
-            lanes: [], leaving: [], certificates: [], broker: "rabbit:5672", prefix: "push",
-            queues: (0..<30).map { .init(name: "push.requests.\($0)", messages: 12, consumers: 2) },
-            queuesSecondsOld: 4, totals: WorkerTotals(), inFlight: 9, logLinesDropped: 0, spansDropped: 0)
-        status.pauseReports = [
+        var status = WorkerStatus(worker: "mailhost.example/71234/0.1.0")
+        (status.uptimeSeconds, status.phase, status.inFlight) = (3725, .running, 9)
+        status.reasons = [String(repeating: "a long reason ", count: 12)]
+        (status.broker, status.queuesSecondsOld) = ("rabbit:5672", 4)
+        status.queues = (0..<30).map { .init(name: "push.requests.\($0)", messages: 12, consumers: 2) }
+        status.paused = ["everything"]
+        status.pauses = [
             PauseReport(target: "everything", note: PauseNote(by: "ana", reason: "key rotation"), seconds: 182)
         ]
-        let report = try WorkerReport(HTTPResponse(status: 200, body: status.json))
-        let line = StatusTable.Line(address: "x", report: .success(report), difference: WorkerTotals())
+        let line = StatusTable.Line(address: "x", status: .success(status), difference: WorkerTotals())
         return StatusTable(lines: [line], seconds: 1, hasColors: false, window: window, isRedrawn: isRedrawn)
     }
 

@@ -126,4 +126,20 @@ extension ObjectField {
                 try set(try codec.read(members), members, &object)
             }, write: { object, json in codec.writeMembers(get(object), to: &json) })
     }
+
+    /// Members that together stand for a property that need not exist: the text has one of them, or the property is nil.
+    ///
+    /// - Parameter codec: of the members alone.
+    public static func optionalGroup<Part>(_ path: Path<Part?>, _ codec: ObjectCodec<Part>) -> Self {
+        let help = codec.help
+        return Self(
+            help: help,
+            read: { members, _, object throws(InputError) in
+                guard help.contains(where: { members[$0.name] != nil }) else { return }
+                object[keyPath: path] = try codec.read(members)
+            },
+            write: { object, json in
+                if let part = object[keyPath: path] { codec.writeMembers(part, to: &json) }
+            })
+    }
 }

@@ -14,6 +14,15 @@ extension ValueCodec where Value: FixedWidthInteger & Sendable {
     }
 }
 
+extension ValueCodec where Value: FixedWidthInteger & Sendable {
+    /// Any whole number.
+    public static var integer: Self {
+        Self(
+            "a whole number", read: { json in json.int64.flatMap(Value.init(exactly:)) },
+            write: { value, json in json.int(Int64(clamping: value)) })
+    }
+}
+
 extension ValueCodec where Value == Double {
     public static func number(_ range: ClosedRange<Double>) -> Self {
         Self(
@@ -24,6 +33,9 @@ extension ValueCodec where Value == Double {
 }
 
 extension ValueCodec where Value == String {
+    /// Any text.
+    public static var text: Self { Self("a text", read: { $0.string }, write: { text, json in json.string(text) }) }
+
     /// - Parameter byteCount: in UTF-8.
     public static func text(_ byteCount: ClosedRange<Int>) -> Self {
         let form = "a text of at most \(byteCount.upperBound) bytes"
@@ -66,6 +78,11 @@ extension ValueCodec {
                 return elements
             }, writer: { elements, json in json.array(elements) { element.write($1, to: &$0) } })
     }
+}
+
+extension ValueCodec where Value == [String] {
+    /// A list of any texts.
+    public static var texts: Self { list(of: .text, "an element") }
 }
 
 extension JSONValue {

@@ -1,5 +1,6 @@
 import CommandKit
 import Glibc
+import JSON
 import Text
 
 /// The operator and the reason of a pause, as the command states them. A worker cannot verify them.
@@ -12,9 +13,11 @@ struct PauseNote: Sendable, Hashable {
     var reason: String?
 
     init(by: String? = nil, reason: String? = nil) {
-        self.by = by.map { $0.printable.shortened(to: Self.charactersMax) }
-        self.reason = reason.map { $0.printable.shortened(to: Self.charactersMax) }
+        self.by = by.map(Self.cut)
+        self.reason = reason.map(Self.cut)
     }
+
+    fileprivate static func cut(_ text: String) -> String { text.printable.shortened(to: charactersMax) }
 
     /// The user who runs this process or called `sudo`.
     static var user: String? {
@@ -38,12 +41,25 @@ struct PauseNote: Sendable, Hashable {
 
 /// A pause as `/status` reports it.
 struct PauseReport: Sendable, Hashable {
-    var target: String
-    var note: PauseNote
-    var seconds: Int
+    var target = "-"
+    var note = PauseNote()
+    var seconds = 0
+
+    static let codec = ObjectCodec(
+        "a pause", from: Self(), ignoresUnknown: true,
+        [
+            .member("target", \.target, .text),
+            .optional("by", \.note.by, .note),
+            .optional("reason", \.note.reason, .note),
+            .member("seconds_paused", \.seconds, .integer),
+        ])
 
     /// `paused by ana: key rotation, 3m 2s ago`.
     var text: String {
         "paused \(note.text.map { "\($0), " } ?? "")\(StatusTable.duration(seconds)) ago"
     }
+}
+
+extension ValueCodec<String> {
+    fileprivate static var note: Self { text.mapped(read: { PauseNote.cut($0) }, write: { $0 }) }
 }

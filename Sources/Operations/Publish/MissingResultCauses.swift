@@ -9,7 +9,7 @@ struct MissingResultCauses {
     /// Where the requests wait for a worker.
     var queues: [QueueStatus]
     /// Workers on this machine that use the same broker.
-    var workers: [WorkerReport]
+    var workers: [WorkerStatus]
     /// Completes remedies.
     var commands: CommandAdvice
 
@@ -42,7 +42,9 @@ struct MissingResultCauses {
 
     private var held: [String] {
         workers.flatMap { worker in
-            worker.heldUp.map { "worker \(worker.worker) holds requests, breaker of \($0.route) open: \($0.sentence)" }
+            worker.breakers.map {
+                "worker \(worker.worker) holds requests, breaker of \($0.route) open: \($0.sentence)"
+            }
         }
     }
 }

@@ -63,9 +63,9 @@ struct ResultLookup: Sendable {
     }
 
     /// Workers of this user on this machine that use these queues. Blocks.
-    private static func workers(_ broker: String, _ prefix: String) -> [WorkerReport] {
+    private static func workers(_ broker: String, _ prefix: String) -> [WorkerStatus] {
         let client = HTTPClient()
-        return WorkerAddress.all(named: nil).compactMap { try? $0.report(client, isNamed: false)?.get() }
+        return WorkerAddress.all(named: nil).compactMap { try? $0.status(client, isNamed: false)?.get().status }
             .filter { $0.uses(broker: broker, prefix: prefix) }
     }
 }

@@ -18,7 +18,7 @@ struct PauseChange: Equatable, Sendable {
         let client = HTTPClient()
         let addresses = WorkerAddress.all(named: worker)
         if isPaused, scope == .everything, !saysYes, ConfirmationPrompt.canBeAsked,
-            !confirms(addresses.compactMap { $0.report(client, isNamed: worker != nil) })
+            !confirms(addresses.compactMap { $0.status(client, isNamed: worker != nil) })
         {
             Terminal.error.line("martlet: nothing was paused")
             return .failed
@@ -54,11 +54,11 @@ struct PauseChange: Equatable, Sendable {
     }
 
     /// Shows what is paused already: who, why and since when. Asks unless there is no worker.
-    private func confirms(_ workers: [Result<WorkerReport, WorkerReportError>]) -> Bool {
+    private func confirms(_ workers: [Result<StatusAnswer, StatusError>]) -> Bool {
         guard !workers.isEmpty else { return true }
-        for report in workers.compactMap({ try? $0.get() }) {
-            for pause in report.pauses {
-                Terminal.error.line("\(report.worker): \(pause.target) is \(pause.text)".printable)
+        for status in workers.compactMap({ try? $0.get().status }) {
+            for pause in status.pauses {
+                Terminal.error.line("\(status.worker): \(pause.target) is \(pause.text)".printable)
             }
         }
         let count = workers.count == 1 ? "this worker" : "these \(workers.count) workers"

@@ -54,13 +54,13 @@ struct StatusCommand: Command {
         var code = ExitCode.success
         do throws(RedrawPause.End) {
             var before = try look(pause)
-            code = Self.code(before.workers.map(\.report))
+            code = Self.code(before.workers.map(\.answer))
             repeat {
                 try wait(pause)
                 let now = try look(pause)
                 guard draw(now, since: before) else { return .failed }
                 before = now
-                code = Self.code(before.workers.map(\.report))
+                code = Self.code(before.workers.map(\.answer))
             } while options.watches
             return code
         } catch {
@@ -78,7 +78,7 @@ struct StatusCommand: Command {
 
     private struct Look {
         var at: ContinuousClock.Instant
-        var workers: [(address: WorkerAddress, report: Result<WorkerReport, WorkerReportError>)]
+        var workers: [(address: WorkerAddress, answer: Result<StatusAnswer, StatusError>)]
     }
 
     /// A worker that does not answer takes seconds, which keys and signals do not wait for.
@@ -92,16 +92,17 @@ struct StatusCommand: Command {
         return Look(
             at: ContinuousClock.now,
             workers: addresses().compactMap { address in
-                address.report(client, isNamed: options.worker != nil).map { (address, $0) }
+                address.status(client, isNamed: options.worker != nil).map { (address, $0) }
             })
     }
 
     private func draw(_ now: Look, since before: Look) -> Bool {
         let lines = now.workers.map { worker in
-            let earlier = before.workers.first { $0.address == worker.address }.flatMap { try? $0.report.get() }
-            let report = try? worker.report.get()
-            let difference = earlier.flatMap { earlier in report?.totals.since(earlier.totals) }
-            return StatusTable.Line(address: worker.address.text, report: worker.report, difference: difference)
+            let earlier = before.workers.first { $0.address == worker.address }.flatMap { try? $0.answer.get() }
+            let answer = try? worker.answer.get()
+            let difference = earlier.flatMap { answer?.status.totals.since($0.status.totals) }
+            return StatusTable.Line(
+                address: worker.address.text, status: worker.answer.map(\.status), difference: difference)
         }
         let isRedrawn = options.watches && Terminal.output.isTerminal
         let table = StatusTable(
@@ -114,18 +115,18 @@ struct StatusCommand: Command {
     private func printJSON() -> ExitCode {
         let client = HTTPClient()
         repeat {
-            var reports: [Result<WorkerReport, WorkerReportError>] = []
+            var answers: [Result<StatusAnswer, StatusError>] = []
             for address in addresses() {
-                guard let report = address.report(client, isNamed: options.worker != nil) else { continue }
-                reports.append(report)
-                switch report {
-                case .success(let report):
-                    guard Terminal.output.json(report.json) else { return .failed }
+                guard let answer = address.status(client, isNamed: options.worker != nil) else { continue }
+                answers.append(answer)
+                switch answer {
+                case .success(let answer):
+                    guard Terminal.output.json(answer.json) else { return .failed }
                 case .failure(let error):
                     Terminal.error.line("martlet: \(address.text): \(error.message)".printable)
                 }
             }
-            guard options.watches else { return reports.isEmpty ? Self.noWorker : Self.code(reports) }
+            guard options.watches else { return answers.isEmpty ? Self.noWorker : Self.code(answers) }
             sleep(UInt32(options.intervalSeconds))
         } while true
     }
@@ -158,10 +159,10 @@ struct StatusCommand: Command {
         return .unreachable
     }
 
-    private static func code(_ reports: [Result<WorkerReport, WorkerReportError>]) -> ExitCode {
-        let known = reports.compactMap { try? $0.get() }
-        guard !known.isEmpty, known.count == reports.count else { return .unreachable }
-        return known.allSatisfy(\.isReady) ? .success : .failed
+    private static func code(_ answers: [Result<StatusAnswer, StatusError>]) -> ExitCode {
+        let known = answers.compactMap { try? $0.get() }
+        guard !known.isEmpty, known.count == answers.count else { return .unreachable }
+        return known.allSatisfy(\.status.isReady) ? .success : .failed
     }
 }
 

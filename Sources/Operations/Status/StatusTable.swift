@@ -7,7 +7,7 @@ struct StatusTable {
     /// One worker at one look.
     struct Line {
         var address: String
-        var report: Result<WorkerReport, WorkerReportError>
+        var status: Result<WorkerStatus, StatusError>
         /// Since the look before; nil at the first.
         var difference: WorkerTotals?
     }
@@ -46,7 +46,7 @@ struct StatusTable {
         return text.shortened(to: width)
     }
 
-    private var reports: [WorkerReport] { lines.compactMap { try? $0.report.get() } }
+    private var statuses: [WorkerStatus] { lines.compactMap { try? $0.status.get() } }
 
     private var workers: String {
         let titles = [
@@ -54,10 +54,10 @@ struct StatusTable {
             "P50", "P99",
         ]
         let rows = lines.map { line -> [String] in
-            guard case .success(let report) = line.report else { return [line.address, "unreachable"] }
+            guard case .success(let status) = line.status else { return [line.address, "unreachable"] }
             var row = [
-                report.worker, Self.state(report), Self.duration(report.uptimeSeconds), "\(report.lanes)",
-                "\(report.inFlight)",
+                status.worker, Self.state(status), Self.duration(status.uptimeSeconds), "\(status.lanes.count)",
+                "\(status.inFlight)",
             ]
             guard let done = line.difference else { return row }
             let refused = done.ended(.rejected) + done.ended(.invalid) + done.ended(.expired) + done.ended(.unknown)
@@ -73,59 +73,58 @@ struct StatusTable {
     }
 
     private func tint(of line: Line) -> Tint? {
-        guard case .success(let report) = line.report else { return .bad }
-        return report.isReady ? nil : .warning
+        guard case .success(let status) = line.status else { return .bad }
+        return status.isReady ? nil : .warning
     }
 
-    private static func state(_ report: WorkerReport) -> String {
-        if report.isReady { return report.heldUp.isEmpty && report.paused.isEmpty ? "ready" : "ready, some held" }
-        if report.paused.contains("everything") { return "paused" }
-        return report.phase == "running" ? "not ready" : report.phase
+    private static func state(_ status: WorkerStatus) -> String {
+        if status.isReady { return status.breakers.isEmpty && status.paused.isEmpty ? "ready" : "ready, some held" }
+        if status.paused.contains("everything") { return "paused" }
+        return status.phase == .running ? "not ready" : status.phase.rawValue
     }
 
     /// Why workers are not ready, or cannot be asked, and what is left of configurations before.
     private var sentences: [String] {
         let sentences = lines.flatMap { line -> [String] in
-            switch line.report {
-            case .success(let report): (report.reasons + Self.leaving(report)).map { "\(report.worker): \($0)" }
+            switch line.status {
+            case .success(let status): (status.reasons + Self.leaving(status)).map { "\(status.worker): \($0)" }
             case .failure(let error): ["\(line.address): \(error.message)"]
             }
         }
         return sentences.isEmpty ? [] : ["\n" + Self.block(sentences.map { sentence($0.printable) })]
     }
 
-    private static func leaving(_ report: WorkerReport) -> [String] {
-        let leaving = report.leaving
-        guard leaving.lanes > 0 else { return [] }
-        let why = leaving.failure.map { ": what became of them cannot be published: \($0)" } ?? ""
-        let (lanes, messages) = (leaving.lanes, leaving.inFlight)
-        return ["lanes of a configuration before (\(lanes)) have messages to settle (\(messages))\(why)"]
+    private static func leaving(_ status: WorkerStatus) -> [String] {
+        let reports = status.retiredLanes.map(\.report)
+        guard !reports.isEmpty else { return [] }
+        let failure = reports.lazy.compactMap { $0?.publishingFailure }.first
+        let why = failure.map { ": what became of them cannot be published: \($0)" } ?? ""
+        let messages = reports.reduce(0) { $0 &+ ($1?.inFlight ?? 0) }
+        return ["lanes of a configuration before (\(reports.count)) have messages to settle (\(messages))\(why)"]
     }
 
     private var heldUp: [String] {
-        var rows: [(holding: WorkerReport.HeldUp, workers: [String])] = []
-        for report in reports {
-            for holding in report.heldUp
-                + report.paused.map({ pause in
-                    WorkerReport.HeldUp(pause: pause, report.pauses.first { $0.target == pause })
-                })
+        var rows: [(holding: HeldRoute, workers: [String])] = []
+        for status in statuses {
+            for holding in status.breakers.map({ HeldRoute($0) })
+                + status.paused.map({ pause in HeldRoute(pause: pause, status.pauses.first { $0.target == pause }) })
             {
                 // Several workers say the same of what they share, each since a time of its own.
                 if let known = rows.firstIndex(where: { $0.holding.isSame(as: holding) }) {
-                    rows[known].workers.append(report.worker)
+                    rows[known].workers.append(status.worker)
                     rows[known].holding.seconds = [rows[known].holding.seconds, holding.seconds].compactMap(\.self)
                         .max()
                 } else {
-                    rows.append((holding, [report.worker]))
+                    rows.append((holding, [status.worker]))
                 }
             }
         }
-        let hasSeveral = reports.count > 1
+        let hasSeveral = statuses.count > 1
         return section(
             ["HELD UP", "CODE", "SINCE"] + (hasSeveral ? ["WORKER"] : []) + ["WHAT"],
             rows.flatMap { holding, workers in
                 // What is so everywhere is one line.
-                (workers.count == reports.count ? ["all"] : workers).map { worker in
+                (workers.count == statuses.count ? ["all"] : workers).map { worker in
                     [holding.route, holding.code, holding.seconds.map(Self.duration) ?? "-"]
                         + (hasSeveral ? [worker] : []) + [holding.sentence]
                 }
@@ -134,24 +133,27 @@ struct StatusTable {
 
     /// Each worker has limits of its own.
     private var limitedApps: [String] {
-        let hasSeveral = reports.count > 1
+        let hasSeveral = statuses.count > 1
         return section(
             ["AT ITS LIMITS", "SINCE", "BEHIND", "IN FLIGHT"] + (hasSeveral ? ["WORKER"] : []),
-            reports.flatMap { report in
-                report.limitedApps.map { app in
-                    [app.app, Self.duration(app.seconds), Self.duration(app.secondsBehind), "\(app.inFlight)"]
-                        + (hasSeveral ? [report.worker] : [])
+            statuses.flatMap { status in
+                status.limitedApps.map { app in
+                    [
+                        app.bundleID, Self.duration(app.secondsLimited), Self.duration(app.secondsBehind),
+                        "\(app.inFlight)",
+                    ]
+                        + (hasSeveral ? [status.worker] : [])
                 }
             })
     }
 
     private var queues: [String] {
-        let hasSeveral = Set(reports.map(\.broker)).count > 1
+        let hasSeveral = Set(statuses.map(\.broker)).count > 1
         var rows: [[String]] = []
-        for report in reports {
-            let seen = report.queuesSecondsOld.map { Self.duration($0) + " ago" } ?? "-"
-            for queue in WorkerReport.Queue.withShardsTogether(report.queues) {
-                let name = [queue.name] + (hasSeveral ? [report.broker] : [])
+        for status in statuses {
+            let seen = status.queuesSecondsOld.map { Self.duration($0) + " ago" } ?? "-"
+            for queue in QueueRow.rows(status.queues) {
+                let name = [queue.name] + (hasSeveral ? [status.broker] : [])
                 // Of the many wait queues only those that hold something.
                 guard queue.messages > 0 || queue.consumers > 0 || !queue.name.contains(".wait."),
                     !rows.contains(where: { $0.starts(with: name) })
@@ -188,16 +190,26 @@ struct StatusTable {
     }
 }
 
-extension WorkerReport.HeldUp {
-    /// - Parameter report: nil when the worker says no more than that it is paused.
-    fileprivate init(pause: String, _ report: PauseReport?) {
-        let note = report?.note.text.map { "\($0); " } ?? ""
-        self.init(
-            route: pause, code: "paused", sentence: "\(note)\(PauseScope.remedy(of: pause)) lets it go on",
-            seconds: report?.seconds)
+/// A route that is held, by a breaker or a pause.
+private struct HeldRoute {
+    var route: String
+    var code: String
+    var sentence: String
+    /// nil: the worker does not report it.
+    var seconds: Int?
+
+    init(_ breaker: WorkerStatus.OpenBreaker) {
+        (route, code, sentence) = (breaker.route, breaker.code, breaker.sentence)
+        seconds = breaker.secondsOpen
     }
 
-    fileprivate func isSame(as other: Self) -> Bool {
-        (route, code, sentence) == (other.route, other.code, other.sentence)
+    /// - Parameter report: nil: the worker reports only that the route is paused.
+    init(pause: String, _ report: PauseReport?) {
+        let note = report?.note.text.map { "\($0); " } ?? ""
+        (route, code) = (pause, "paused")
+        sentence = "\(note)\(PauseScope.remedy(of: pause)) lets it go on"
+        seconds = report?.seconds
     }
+
+    func isSame(as other: Self) -> Bool { (route, code, sentence) == (other.route, other.code, other.sentence) }
 }

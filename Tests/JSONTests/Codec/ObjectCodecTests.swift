@@ -137,6 +137,15 @@ import Testing
         #expect(box == Span(low: 1, high: 2))
     }
 
+    @Test func anOptionalGroupIsNilWithoutItsMembers() throws {
+        let codec = ObjectCodec("a box", from: Optional<Span>.none, [.optionalGroup(\.self, Span.codec)])
+        #expect(try codec.read(try JSONDocument("{}").root) == nil)
+        #expect(try codec.read(try JSONDocument(#"{"high":3}"#).root) == Span(low: nil, high: 3))
+        #expect(json { codec.write(nil, to: &$0) } == "{}")
+        #expect(json { codec.write(Span(low: 1, high: 2), to: &$0) } == #"{"low":1,"high":2}"#)
+        #expect(codec.help.map(\.name) == ["low", "high"])
+    }
+
     @Test func unknownMembersCanBeIgnored() throws {
         let codec = ObjectCodec("a span", from: 0, ignoresUnknown: true, [.member("low", \.self, .int(0...9))])
         #expect(try codec.read(try JSONDocument(#"{"hihg":1,"low":7}"#).root) == 7)

@@ -27,6 +27,15 @@ import Testing
         try expect("1", ValueCodec<Bool>.bool, fails: "it is true or false")
     }
 
+    @Test func anyWholeNumberAndAnyText() throws {
+        try expect("-9223372036854775808", ValueCodec<Int>.integer, reads: .min)
+        try expect("1.5", ValueCodec<Int>.integer, fails: "it is a whole number")
+        try expect(#""""#, ValueCodec<String>.text, reads: "")
+        try expect("1", ValueCodec<String>.text, fails: "it is a text")
+        try expect(#"["a",""]"#, ValueCodec<[String]>.texts, reads: ["a", ""])
+        try expect("[1]", ValueCodec<[String]>.texts, fails: "an element is a text", at: 1)
+    }
+
     @Test func wholeNumbersWithinTheirLimits() throws {
         let codec = ValueCodec<Int>.int(-1...9)
         try expect("-1", codec, reads: -1)

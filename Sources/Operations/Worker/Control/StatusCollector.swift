@@ -1,3 +1,4 @@
+import AMQP
 import APNSProtocol
 import Delivery
 import EventLoop
@@ -18,44 +19,59 @@ final class StatusCollector {
     }
 
     /// Asks the lanes in force and the retired ones for their status.
-    func collect(_ phase: WorkerStatus.Phase, _ answer: @escaping (WorkerStatus) -> Void) {
+    func collect(_ phase: WorkerStatus.Phase, _ answer: @escaping (WorkerSnapshot) -> Void) {
         let groups = [groups.inForce] + groups.retired
         let report: ([LaneStatus?]) -> Void = { [self] answers in
             // nil: the lane has not answered in time.
             var rest = answers[...]
             let lanes = groups.map { group in
                 group.lanes.indices.map { index in
-                    WorkerStatus.Lane(
+                    WorkerSnapshot.Lane(
                         number: index, isTurning: !group.stalled.contains(index), status: rest.popFirst() ?? nil)
                 }
             }
             let retired = zip(groups, lanes).dropFirst().flatMap { group, lanes in
                 lanes.filter { !group.lanes[$0.number].hasEnded }
             }
-            answer(status(phase, of: groups[0], lanes[0], retired: retired))
+            let status = status(phase, of: groups[0], lanes[0], retired: retired)
+            answer(WorkerSnapshot(status: status, lanes: lanes[0], retired: retired))
         }
         LaneQuery.ask(groups.flatMap(\.responsive), on: environment.loop, { $0.status($1) }, then: report)
     }
 
     private func status(
-        _ phase: WorkerStatus.Phase, of group: LaneGroup, _ lanes: [WorkerStatus.Lane], retired: [WorkerStatus.Lane]
+        _ phase: WorkerStatus.Phase, of group: LaneGroup, _ lanes: [WorkerSnapshot.Lane],
+        retired: [WorkerSnapshot.Lane]
     ) -> WorkerStatus {
         let (metrics, names) = (environment.metrics, group.components.lane.names)
         let now = environment.loop.now.monotonic
-        return WorkerStatus(
-            worker: group.components.lane.worker, version: MartletProgram.version, processID: Int(getpid()),
-            uptimeSeconds: Int(startedAt.duration(to: now).components.seconds), phase: phase,
-            reasons: reasons(of: group),
-            pauses: pauses.pauses.map(\.scope.description), pauseReports: pauses.pauses.map { $0.report(at: now) },
-            lanes: lanes, leaving: retired,
-            certificates: group.certificateReport.certificates.map {
-                WorkerStatus.Certificate(name: $0.name, notAfterSeconds: $0.contents.validSeconds.upperBound)
-            },
-            broker: group.components.brokerAccess.name, prefix: names.prefix, queues: broker.queues?.latest ?? [],
-            shardOf: names.queueByShard, queuesSecondsOld: broker.queues?.secondsOld,
-            channels: group.channels?.status, totals: WorkerTotals(metrics),
-            inFlight: metrics.level(of: "martlet_inflight"), logLinesDropped: environment.log.droppedCount,
-            spansDropped: environment.spans?.droppedCount ?? 0)
+        var status = WorkerStatus(worker: group.components.lane.worker)
+        status.version = MartletProgram.version
+        status.processID = Int(getpid())
+        status.uptimeSeconds = Int(startedAt.duration(to: now).components.seconds)
+        status.phase = phase
+        status.reasons = reasons(of: group)
+        status.isReady = status.reasons.isEmpty
+        status.inFlight = metrics.level(of: "martlet_inflight")
+        status.totals = WorkerTotals(metrics)
+        status.broker = group.components.brokerAccess.name
+        status.prefix = names.prefix
+        let shards = names.queueByShard
+        status.queues = (broker.queues?.latest ?? []).map { WorkerStatus.Queue($0, shardOf: shards[$0.name]) }
+        status.queuesSecondsOld = broker.queues?.secondsOld
+        status.channelCommands = group.channels.map { WorkerStatus.ChannelCommands($0.status) }
+        status.breakers = WorkerStatus.breakers(of: lanes.compactMap(\.status))
+        status.limitedApps = WorkerStatus.limitedApps(of: lanes.compactMap(\.status))
+        status.paused = pauses.pauses.map(\.scope.description)
+        status.pauses = pauses.pauses.map { $0.report(at: now) }
+        status.certificates = group.certificateReport.certificates.map {
+            WorkerStatus.Certificate(name: $0.name, notAfterSeconds: $0.contents.validSeconds.upperBound)
+        }
+        status.logLinesDropped = environment.log.droppedCount
+        status.spansDropped = environment.spans?.droppedCount ?? 0
+        status.lanes = lanes.map { WorkerStatus.Lane($0) }
+        status.retiredLanes = retired.map { WorkerStatus.Lane($0) }
+        return status
     }
 
     /// Why the worker is not ready. Empty: it is.
@@ -72,8 +88,8 @@ final class StatusCollector {
     }
 
     /// All metrics as text, those of the status included.
-    func metrics(_ status: WorkerStatus) -> String {
-        status.write(to: environment.metrics)
+    func metrics(_ snapshot: WorkerSnapshot) -> String {
+        snapshot.write(to: environment.metrics)
         return environment.metrics.render()
     }
 }

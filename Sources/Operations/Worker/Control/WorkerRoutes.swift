@@ -4,11 +4,11 @@ import Delivery
 /// The routes of the admin endpoint.
 struct WorkerRoutes {
     /// Requests the status of the lanes, and answers once they have reported or their time is up.
-    let status: (@escaping (WorkerStatus) -> Void) -> Void
+    let status: (@escaping (WorkerSnapshot) -> Void) -> Void
     /// Numbers of the stalled lanes.
     let stalledLanes: () -> [Int]
     /// Returns all metrics as text, those of the status included.
-    let metrics: (WorkerStatus) -> String
+    let metrics: (WorkerSnapshot) -> String
     /// Pauses, or resumes if the note is nil. Answers with a sentence, also if the scope is unknown.
     let pause: (PauseScope, PauseNote?, @escaping (AdminResponse) -> Void) -> Void
 
@@ -19,12 +19,12 @@ struct WorkerRoutes {
             AdminRoute(
                 .get, "/readyz", "whether messages are taken, and why not",
                 later: { exchange throws(AdminError) in
-                    status { exchange.answer(Self.ready($0)) }
+                    status { exchange.answer(Self.ready($0.status)) }
                 }),
             AdminRoute(
                 .get, "/status", "how the worker stands",
                 later: { exchange throws(AdminError) in
-                    status { exchange.answer(.json($0.json)) }
+                    status { exchange.answer(.json($0.status.json)) }
                 }),
             AdminRoute(
                 .get, "/metrics", "for Prometheus",
@@ -57,8 +57,8 @@ struct WorkerRoutes {
     private static func ready(_ status: WorkerStatus) -> AdminResponse {
         let held =
             status.breakers.map { "\($0.route) is held up: \($0.code): \($0.sentence)" }
-            + status.pauses.map { pause in
-                let report = status.pauseReports.first { $0.target == pause }
+            + status.paused.map { pause in
+                let report = status.pauses.first { $0.target == pause }
                 return "\(pause) is \(report?.text ?? "paused"): \(PauseScope.remedy(of: pause))"
             }
         let lines = (status.isReady ? ["ok"] : status.reasons) + held

@@ -4,7 +4,7 @@ import APNSProtocol
 import Delivery
 import Telemetry
 
-extension WorkerStatus {
+extension WorkerSnapshot {
     /// Writes the gauges. The registry already has the counters.
     func write(to metrics: MetricsRegistry) {
         typealias Values = [(labels: MetricsRegistry.Labels, value: Double)]
@@ -13,18 +13,18 @@ extension WorkerStatus {
         }
         func one(_ name: String, _ help: String, _ value: Int) { several(name, help, [([:], Double(value))]) }
         let lanes = lanes.compactMap(\.status)
-        let settling = lanes + leaving.compactMap(\.status)
+        let settling = lanes + retired.compactMap(\.status)
 
         several(
             "build_info", "1, with the version of Martlet and of what it has loaded.",
-            [(["version": version, "librabbitmq": AMQPLibrary.version], 1)])
-        one("ready", "Whether every lane takes messages and can tell what becomes of them.", isReady ? 1 : 0)
+            [(["version": status.version, "librabbitmq": AMQPLibrary.version], 1)])
+        one("ready", "Whether every lane takes messages and can tell what becomes of them.", status.isReady ? 1 : 0)
         one("lanes", "Lanes of this worker.", self.lanes.count)
         one("lanes_stalled", "Lanes that have stopped turning.", self.lanes.count { !$0.isTurning })
-        one("uptime_seconds", "Since the worker began.", uptimeSeconds)
-        one("paused", "Whether an operator has paused something.", pauses.isEmpty ? 0 : 1)
-        one("log_lines_dropped_total", "Lines of log that could not be written.", logLinesDropped)
-        one("spans_dropped_total", "Spans that were too many, or that the collector did not take.", spansDropped)
+        one("uptime_seconds", "Since the worker began.", status.uptimeSeconds)
+        one("paused", "Whether an operator has paused something.", status.paused.isEmpty ? 0 : 1)
+        one("log_lines_dropped_total", "Lines of log that could not be written.", status.logLinesDropped)
+        one("spans_dropped_total", "Spans that were too many, or that the collector did not take.", status.spansDropped)
         several(
             "amqp_connected", "Lanes whose connection to the broker serves, by what for.",
             [
@@ -39,24 +39,24 @@ extension WorkerStatus {
         one("unacked", "Deliveries that are not settled.", settling.flatMap(\.queues).reduce(0) { $0 + $1.unsettled })
         several(
             "queue_messages", "Messages ready in the broker's queues, as it said last.",
-            queues.map { (["queue": $0.name], Double($0.messages)) })
+            status.queues.map { (["queue": $0.name], Double($0.messages)) })
         several(
             "queue_consumers", "Consumers of the broker's queues, as it said last.",
-            queues.map { (["queue": $0.name], Double($0.consumers)) })
+            status.queues.map { (["queue": $0.name], Double($0.consumers)) })
         several(
             "breaker_state", "1 while pushes of the target are held up, by cause; -1 while an operator has paused it.",
-            breakers.map { (["target": $0.route, "code": $0.code], 1) }
-                + pauses.map { (["target": $0, "code": "paused"], -1) })
+            status.breakers.map { (["target": $0.route, "code": $0.code], 1) }
+                + status.paused.map { (["target": $0, "code": "paused"], -1) })
         several(
             "breaker_open_seconds", "How long pushes of the target have been held up.",
-            breakers.map { (["target": $0.route], Double($0.secondsOpen)) })
+            status.breakers.map { (["target": $0.route], Double($0.secondsOpen)) })
         several(
             "app_limit_behind_seconds",
             "How far ahead turns are planned of messages that wait at the broker because of limits of their app.",
-            limitedApps.map { (["app": $0.bundleID], Double($0.secondsBehind)) })
+            status.limitedApps.map { (["app": $0.bundleID], Double($0.secondsBehind)) })
         several(
             "certificate_expiration_timestamp_seconds", "When the certificate ends, since 1970.",
-            certificates.map { (["certificate": $0.name], Double($0.notAfterSeconds)) })
+            status.certificates.map { (["certificate": $0.name], Double($0.notAfterSeconds)) })
         writePools(lanes.flatMap(\.pools), several)
     }
 
