@@ -61,21 +61,39 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    public var code: Code
+    private struct Content: Sendable, Hashable {
+        var code: Code
+        var detail: Detail?
+        var replyCode: UInt16
+        var message: String
+        var isRetriable: Bool
+    }
+
+    private final class Box: Sendable {
+        let content: Content
+
+        init(_ content: Content) { self.content = content }
+    }
+
+    /// One word, since each outcome of a publish and each function that can throw has room for an error.
+    private let box: Box
+
+    public var code: Code { box.content.code }
     /// nil if the error did not come from the broker, or if its reply names nothing that Martlet depends on.
-    public private(set) var detail: Detail?
+    public var detail: Detail? { box.content.detail }
     /// The broker's reply code (AMQP 0-9-1, section 1.2), 0 where the error did not come from it.
-    public var replyCode: UInt16
+    public var replyCode: UInt16 { box.content.replyCode }
     /// What an operator can act on; holds no secret.
-    public var message: String
+    public var message: String { box.content.message }
     /// Whether trying again later can help without somebody changing a configuration.
-    public var isRetriable: Bool
+    public var isRetriable: Bool { box.content.isRetriable }
+
+    private init(_ content: Content) {
+        box = Box(content)
+    }
 
     package init(_ code: Code, _ message: String, replyCode: UInt16 = 0, isRetriable: Bool = true) {
-        self.code = code
-        self.replyCode = replyCode
-        self.message = message
-        self.isRetriable = isRetriable
+        self.init(Content(code: code, replyCode: replyCode, message: message, isRetriable: isRetriable))
     }
 
     /// The stream to the broker failed.
@@ -109,9 +127,23 @@ public struct AMQPError: Error, Sendable, Hashable, CustomStringConvertible {
             case 530: (.notFound, false)
             default: (.refused, true)
             }
-        self.init(code, detail?.message ?? replyText, replyCode: replyCode, isRetriable: isRetriable)
-        self.detail = detail
+        self.init(
+            Content(
+                code: code, detail: detail, replyCode: replyCode, message: detail?.message ?? replyText,
+                isRetriable: isRetriable))
     }
+
+    /// The same error with another text, and maybe another code.
+    func with(_ message: String, code: Code? = nil) -> AMQPError {
+        var content = box.content
+        content.message = message
+        content.code = code ?? content.code
+        return AMQPError(content)
+    }
+
+    public static func == (one: AMQPError, other: AMQPError) -> Bool { one.box.content == other.box.content }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(box.content) }
 
     /// Why a connection that needs so many channels cannot be used, and the remedy.
     public static func tooFewChannels(_ channelMax: some FixedWidthInteger, needed: Int) -> String {

@@ -1,4 +1,4 @@
-/// The tasks that wait for one value, each for a limited time.
+/// The tasks that wait for one value.
 ///
 /// Loop-bound.
 public final class ContinuationList<Value: Sendable> {
@@ -11,6 +11,13 @@ public final class ContinuationList<Value: Sendable> {
     private var waiters: [Waiter] = []
 
     public init() {}
+
+    /// Returns the value of the next `resume(returning:)`.
+    public func wait() async -> Value {
+        let waiter = Waiter()
+        waiters.append(waiter)
+        return await withUnsafeContinuation { waiter.continuation = $0 }
+    }
 
     /// Returns the value of the next `resume(returning:)`, or that of `timeoutValue` once `delay` has passed.
     public func wait(on loop: EventLoop, for delay: Duration, timeoutValue: @escaping () -> Value) async -> Value {

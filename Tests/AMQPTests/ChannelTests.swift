@@ -14,15 +14,15 @@ import Testing
             let connection = scene.makeConnection()
             let missing = scene.makeConsumer("missing", on: connection)
             let present = scene.makeConsumer("in", on: connection)
-            await scene.wait("refusal") { if case .waiting = missing.state { true } else { false } }
+            await scene.wait("refusal") { if case .waiting = missing.status { true } else { false } }
             await scene.wait("delivery") { scene.deliveries.count == 1 }
             let held = scene.deliveries[0].tag
             await scene.pass(.seconds(120))
-            guard case .waiting(let error, _) = missing.state else { return fail("\(missing.state)") }
+            guard case .waiting(let error, _) = missing.status else { return fail("\(missing.status)") }
             #expect(error.code == .notFound)
             #expect(error.message == "queue missing is missing")
-            #expect(connection.state == .ready)
-            #expect(present.state == .ready)
+            #expect(connection.status == .ready)
+            #expect(present.status == .ready)
             #expect(present.holds(held))
             present.acknowledge(held)
             #expect(!present.holds(held))
@@ -34,10 +34,10 @@ import Testing
             #expect(scene.loop.network.connections.count == 1)
             #expect(scene.broker.logins == 1)
             await connection.close()
-            #expect(present.state == .closed)
-            #expect(missing.state == .closed)
+            #expect(present.status == .closed)
+            #expect(missing.status == .closed)
             #expect(scene.texts(in: "missing") == ["b"])
-            #expect(scene.makeConsumer("in", on: connection).state == .closed, "there will be no other connection")
+            #expect(scene.makeConsumer("in", on: connection).status == .closed, "there will be no other connection")
         }
     }
 
@@ -65,6 +65,8 @@ import Testing
             let connection = scene.makeConnection()
             let first = Publisher(on: connection)
             let second = Publisher(on: connection)
+            first.start()
+            second.start()
             scene.broker.behaviour.confirmDelayMilliseconds = 200...200
             try await first.waitUntilReady(deadlineSeconds: 10)
             try await second.waitUntilReady(deadlineSeconds: 10)
@@ -92,8 +94,8 @@ import Testing
                 406,
                 "PRECONDITION_FAILED - delivery acknowledgement on channel 1 timed out. Timeout value used: 1800000 ms. "
                     + "This timeout value can be configured, see consumers doc guide to learn more")
-            await scene.wait("loss") { if case .waiting = consumer.state { true } else { false } }
-            guard case .waiting(let error, _) = consumer.state else { return fail("\(consumer.state)") }
+            await scene.wait("loss") { if case .waiting = consumer.status { true } else { false } }
+            guard case .waiting(let error, _) = consumer.status else { return fail("\(consumer.status)") }
             #expect(error.code == .preconditionFailed)
             #expect(error.isRetriable)
             await scene.wait("redelivery", limit: .seconds(1)) { scene.deliveries.count == 2 }
@@ -122,12 +124,12 @@ import Testing
                 let losses = scene.countLosses(of: consumer)
                 await scene.wait("deliveries") { scene.deliveries.count == count + 2 }
                 await consumer.close()
-                #expect(consumer.state == .closed)
+                #expect(consumer.status == .closed)
                 await consumer.close()
                 #expect(losses.count == 1, "round \(round)")
                 #expect(scene.texts(in: "in") == ["a", "b"])
             }
-            #expect(other.state == .ready)
+            #expect(other.status == .ready)
             #expect(scene.broker.logins == 1)
             await connection.close()
         }
@@ -144,13 +146,13 @@ import Testing
             let stuck = scene.makeConsumer("stuck", on: connection)
             let consumer = scene.makeConsumer("in", on: connection)
             await scene.wait("delivery") { scene.deliveries.count == 1 }
-            await scene.wait("time-out") { if case .waiting = stuck.state { true } else { false } }
-            guard case .waiting(let error, _) = stuck.state else { return fail("\(stuck.state)") }
+            await scene.wait("time-out") { if case .waiting = stuck.status { true } else { false } }
+            guard case .waiting(let error, _) = stuck.status else { return fail("\(stuck.status)") }
             #expect(error.code == .timedOut)
             await scene.pass(.seconds(120))
             #expect(consumer.holds(scene.deliveries[0].tag))
             scene.broker.behaviour.unansweredQueues = []
-            await scene.wait("ready") { stuck.state == .ready }
+            await scene.wait("ready") { stuck.status == .ready }
             #expect(scene.broker.logins == 1)
             await connection.close()
         }
@@ -162,14 +164,14 @@ import Testing
             let detached = scene.makeConsumer("missing", on: connection)
             var start = scene.loop.now.monotonic
             await detached.close()
-            #expect(detached.state == .closed)
+            #expect(detached.status == .closed)
             #expect(scene.loop.now.monotonic == start, "there is no connection")
             try scene.broker.start()
             let lost = scene.makeConsumer("missing", on: connection)
-            await scene.wait("refusal") { if case .waiting = lost.state { true } else { false } }
+            await scene.wait("refusal") { if case .waiting = lost.status { true } else { false } }
             start = scene.loop.now.monotonic
             await lost.close()
-            #expect(lost.state == .closed)
+            #expect(lost.status == .closed)
             #expect(scene.loop.now.monotonic == start, "the broker has closed it")
             await connection.close()
         }
@@ -183,7 +185,7 @@ import Testing
                 scene.assumeIsolated { _ = $0.broker.declareQueue("missing") }
             }
             try await consumer.waitUntilReady(deadlineSeconds: 60)
-            #expect(consumer.state == .ready)
+            #expect(consumer.status == .ready)
         }
     }
 
@@ -193,13 +195,13 @@ import Testing
             scene.broker.declareQueue("in")
             let connection = scene.makeConnection()
             let consumer = scene.makeConsumer("in", on: connection)
-            await scene.wait("ready") { consumer.state == .ready }
+            await scene.wait("ready") { consumer.status == .ready }
             scene.broker.setSilent(true)
             let start = scene.loop.now.monotonic
             await consumer.close(deadlineSeconds: 3)
             #expect(start.duration(to: scene.loop.now.monotonic) <= .seconds(4))
-            #expect(consumer.state == .closed)
-            #expect(connection.state == .ready)
+            #expect(consumer.status == .closed)
+            #expect(connection.status == .ready)
             await connection.close()
         }
     }
@@ -210,11 +212,11 @@ import Testing
             scene.broker.declareQueue("in")
             let connection = scene.makeConnection()
             let consumer = scene.makeConsumer("in", on: connection)
-            await scene.wait("ready") { consumer.state == .ready }
+            await scene.wait("ready") { consumer.status == .ready }
             scene.broker.closeChannels(406, "PRECONDITION_FAILED - consumer ack timed out")
             await consumer.close()
             let next = scene.makeConsumer("in", on: connection)
-            await scene.wait("ready") { next.state == .ready }
+            await scene.wait("ready") { next.status == .ready }
             #expect(scene.broker.logins == 1)
             await connection.close()
         }
@@ -230,7 +232,7 @@ import Testing
             await scene.pass(.seconds(14))
             scene.broker.setSilent(true)
             let start = scene.loop.now.monotonic
-            await scene.wait("loss") { if case .waiting = connection.state { true } else { false } }
+            await scene.wait("loss") { if case .waiting = connection.status { true } else { false } }
             #expect(start.duration(to: scene.loop.now.monotonic) < .seconds(20))
             await connection.close()
         }
@@ -250,9 +252,9 @@ import Testing
             await scene.wait("deliveries") { scene.deliveries.count == 2 }
             let other = scene.makeConsumer("other", on: connection)
             await scene.pass(.seconds(60))
-            guard case .connecting = other.state else { return fail("\(other.state)") }
+            guard case .connecting = other.status else { return fail("\(other.status)") }
             await consumer.close()
-            await scene.wait("ready") { other.state == .ready }
+            await scene.wait("ready") { other.status == .ready }
             #expect(scene.broker.logins == 1)
             await connection.close()
         }
@@ -269,13 +271,13 @@ import Testing
                 // Its answer is on the way, that to the channel's opening never comes.
                 await scene.pass(.milliseconds(100))
                 scene.broker.setSilent(true)
-                await scene.wait("the opening") { if case .connecting = consumer.state { true } else { false } }
+                await scene.wait("the opening") { if case .connecting = consumer.status { true } else { false } }
                 guard login == 1 else { break }
                 await scene.pass(.seconds(10))
                 scene.loop.network.connections[0].cut()
             }
             let start = scene.loop.now.monotonic
-            await scene.wait("time-out") { if case .waiting = consumer.state { true } else { false } }
+            await scene.wait("time-out") { if case .waiting = consumer.status { true } else { false } }
             #expect(start.duration(to: scene.loop.now.monotonic) >= .seconds(14))
             await connection.close()
         }
@@ -289,9 +291,9 @@ import Testing
             scene.broker.behaviour.unansweredQueues = ["stuck"]
             let connection = scene.makeConnection()
             let stuck = scene.makeConsumer("stuck", on: connection)
-            await scene.wait("time-out") { if case .waiting = stuck.state { true } else { false } }
+            await scene.wait("time-out") { if case .waiting = stuck.status { true } else { false } }
             scene.broker.behaviour.unansweredQueues = []
-            await scene.wait("ready") { stuck.state == .ready }
+            await scene.wait("ready") { stuck.status == .ready }
             #expect(scene.broker.logins == 1)
             await connection.close()
         }
@@ -305,9 +307,9 @@ import Testing
             scene.broker.behaviour.unansweredQueues = ["stuck"]
             let connection = scene.makeConnection()
             let stuck = scene.makeConsumer("stuck", on: connection)
-            await scene.wait("connecting") { if case .connecting = stuck.state { true } else { false } }
+            await scene.wait("connecting") { if case .connecting = stuck.status { true } else { false } }
             scene.note("stuck", stuck)
-            await scene.wait("time-out") { if case .waiting = stuck.state { true } else { false } }
+            await scene.wait("time-out") { if case .waiting = stuck.status { true } else { false } }
             // The answer to the channel's close comes before that to the connection's.
             await connection.close()
             #expect(scene.states == ["stuck waiting: timedOut", "stuck closed"])
@@ -329,7 +331,7 @@ import Testing
             await consumer.close()
             #expect(scene.texts(in: "in") == (5..<20).map { "\($0)" })
             #expect(scene.deliveries.count == 5)
-            #expect(other.state == .ready)
+            #expect(other.status == .ready)
             #expect(scene.broker.logins == 1)
             await connection.close()
         }
@@ -343,7 +345,7 @@ import Testing
             let connection = scene.makeConnection(to: hosts) { state in
                 if case .connecting(let endpoint) = state { tried.texts.append(endpoint.host) }
             }
-            await scene.wait("ready") { connection.state == .ready }
+            await scene.wait("ready") { connection.status == .ready }
             #expect(tried.texts.count <= hosts.count)
             #expect(tried.texts.last == "broker")
             scene.broker.crash()
@@ -361,15 +363,15 @@ import Testing
             let consumer = scene.makeConsumer("in", on: connection)
             let words = scene.noteFailures(of: connection)
             await scene.wait("refusal") { words.texts.count == 1 }
-            #expect(consumer.state == .disconnected)
+            #expect(consumer.status == .disconnected)
             scene.broker.declareQueue("in")
             try scene.broker.start()
-            await scene.wait("ready") { consumer.state == .ready }
+            await scene.wait("ready") { consumer.status == .ready }
             let refusals = words.texts.count
             scene.loop.network.connections.last?.cut()
             await scene.wait("loss") { words.texts.count == refusals + 1 }
-            #expect(consumer.state == .disconnected)
-            await scene.wait("again") { consumer.state == .ready }
+            #expect(consumer.status == .disconnected)
+            await scene.wait("again") { consumer.status == .ready }
             scene.broker.behaviour.credentials.password = "other"
             scene.broker.closeConnections()
             await scene.wait("login refused") { words.texts.last?.contains("log in") == true }
@@ -386,7 +388,7 @@ import Testing
                     == "accessRefused: cannot log in at broker:5672 as guest: ACCESS_REFUSED - Login was refused using authentication mechanism PLAIN."
             )
             await connection.close()
-            #expect(consumer.state == .closed)
+            #expect(consumer.status == .closed)
         }
     }
 
@@ -436,7 +438,7 @@ import Testing
             await consumer.close()
             scene.fill(["a"], into: "other")
             await scene.wait("the other's delivery") { scene.deliveries.last?.queue == "other" }
-            #expect(other.state == .ready)
+            #expect(other.status == .ready)
             await connection.close()
         }
     }
@@ -449,19 +451,20 @@ import Testing
             let connection = scene.makeConnection()
             let consumer = scene.makeConsumer("in", on: connection)
             let publisher = Publisher(on: connection)
+            publisher.start()
             #expect(await publisher.publish(Scene.message("a")) == .confirmed)
-            await scene.wait("ready") { consumer.state == .ready }
+            await scene.wait("ready") { consumer.status == .ready }
             scene.note("consumer", consumer)
             scene.broker.deleteQueue("in")
             await scene.wait("cancel") { scene.states == ["consumer waiting: consumerCancelled"] }
             scene.broker.raiseAlarm("low on memory")
-            await scene.wait("blocked") { publisher.state == .blocked(reason: "low on memory") }
+            await scene.wait("blocked") { publisher.status == .blocked(reason: "low on memory") }
             scene.broker.clearAlarm()
-            await scene.wait("unblocked") { publisher.state == .ready }
+            await scene.wait("unblocked") { publisher.status == .ready }
             await scene.pass(.seconds(60))
             #expect(!scene.states.contains("consumer ready"))
             scene.broker.declareQueue("in")
-            await scene.wait("again") { consumer.state == .ready }
+            await scene.wait("again") { consumer.status == .ready }
             await connection.close()
         }
     }
@@ -485,7 +488,7 @@ import Testing
                         + "rabbitmq.conf")
             }
             #expect(start.duration(to: scene.loop.now.monotonic) < .seconds(1), "waiting does not help")
-            await scene.wait("ready") { first.state == .ready }
+            await scene.wait("ready") { first.status == .ready }
             await connection.close()
         }
     }
@@ -500,11 +503,11 @@ import Testing
             try await consumer.waitUntilReady(deadlineSeconds: 10)
             scene.broker.setSilent(true)
             consumer.pause()
-            await scene.wait("given up", limit: .seconds(20)) { consumer.state != .ready }
+            await scene.wait("given up", limit: .seconds(20)) { consumer.status != .ready }
             let start = scene.loop.now.monotonic
             await consumer.close(deadlineSeconds: 60)
             #expect(start.duration(to: scene.loop.now.monotonic) >= .seconds(60))
-            #expect(connection.state == .ready, "it may have other channels")
+            #expect(connection.status == .ready, "it may have other channels")
         }
     }
 }

@@ -12,7 +12,7 @@ import Testing
             scene.loop.network.latencyMicroseconds = 2_400_000...2_400_000
             let connection = scene.makeConnection()
             await scene.pass(.seconds(17))
-            #expect(connection.state == .ready)
+            #expect(connection.status == .ready)
         }
     }
 

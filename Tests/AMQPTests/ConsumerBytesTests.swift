@@ -43,7 +43,7 @@ import Testing
             await scene.pass(.seconds(120))
             let held = scene.deliveries.count
             #expect(held >= 5 && held < 20, "\(held)")
-            #expect(consumer.state == .ready, "a connection that is not read does not count as silent")
+            #expect(consumer.status == .ready, "a connection that is not read does not count as silent")
             var settled = 0
             while settled < 100 {
                 await scene.wait("delivery") { scene.deliveries.count > settled }

@@ -48,7 +48,7 @@ import Testing
             // Stopped it stays, also on a new connection.
             scene.broker.closeConnections()
             await scene.pass(.seconds(60))
-            #expect(consumer.state == .ready)
+            #expect(consumer.status == .ready)
             #expect(scene.deliveries.count == count)
             await consumer.stopConsuming()
             await consumer.close()
@@ -61,7 +61,7 @@ import Testing
             try scene.broker.start()
             scene.broker.declareQueue("in")
             // Every other is acknowledged, by a method of its own.
-            let count = (RecentSettlements.unappliedMax + 1) * 2
+            let count = (UnappliedSettlements.unappliedMax + 1) * 2
             scene.fill((0..<count).map { "\($0)" })
             let consumer = scene.makeConsumer(prefetch: 100)
             await scene.wait("deliveries") { scene.deliveries.count == count }
@@ -71,7 +71,7 @@ import Testing
                 for index in stride(from: 1, to: count, by: 2) { consumer.acknowledge(scene.deliveries[index].tag) }
             }
             #expect(await consumer.untilSettled(by: start + .seconds(10)))
-            #expect(start.duration(to: scene.loop.now.monotonic) >= .seconds(RecentSettlements.applySecondsMax))
+            #expect(start.duration(to: scene.loop.now.monotonic) >= .seconds(UnappliedSettlements.applySecondsMax))
             await consumer.close()
         }
     }
@@ -81,11 +81,11 @@ import Testing
             try scene.broker.start()
             scene.broker.declareQueue("in")
             let consumer = scene.makeConsumer()
-            await scene.wait("ready") { consumer.state == .ready }
+            await scene.wait("ready") { consumer.status == .ready }
             scene.broker.deleteQueue("in")
             await consumer.stopConsuming()
             await scene.pass(.seconds(60))
-            #expect(consumer.state == .ready)
+            #expect(consumer.status == .ready)
             #expect(scene.loop.network.connections.count == 1)
             await consumer.close()
         }
@@ -96,13 +96,13 @@ import Testing
             try scene.broker.start()
             scene.broker.declareQueue("in")
             let consumer = scene.makeConsumer()
-            await scene.wait("ready") { consumer.state == .ready }
+            await scene.wait("ready") { consumer.status == .ready }
             scene.broker.deleteQueue("in")
             await scene.wait("cancel") { scene.states.contains("consumer waiting: consumerCancelled") }
             await consumer.stopConsuming()
             scene.broker.declareQueue("in")
             scene.fill(["a"])
-            await scene.wait("ready") { consumer.state == .ready }
+            await scene.wait("ready") { consumer.status == .ready }
             await scene.pass(.seconds(60))
             #expect(scene.deliveries.isEmpty)
             await consumer.close()
@@ -110,18 +110,27 @@ import Testing
     }
 
     @Test func closedItHoldsNobodyWhoListened() {
-        final class Listener {}
         Scene.play { scene in
-            let consumer = scene.makeConsumer()
-            var listener: Listener? = Listener()
-            weak let listening = listener
-            consumer.onDelivery = { [listener] _ in _ = listener }
-            consumer.onChannelLost = { [listener] in _ = listener }
-            listener = nil
-            #expect(listening != nil)
+            let connection = scene.makeConnection()
+            let consumer = Consumer(on: connection, configuration: ConsumerConfiguration(queue: "in", prefetch: 1))
+            let publisher = Publisher(on: connection)
+            let admin = BrokerAdmin(on: connection)
+            weak var deliveries: ConsumerHandler?
+            weak var outcomes: SessionHandler?
+            weak var answers: SessionHandler?
+            do {
+                let handlers = (ConsumerHandler(), SessionHandler(), SessionHandler())
+                (deliveries, outcomes, answers) = handlers
+                consumer.start(handlers.0)
+                publisher.start(handlers.1)
+                admin.start(handlers.2)
+            }
+            #expect(deliveries != nil && outcomes != nil && answers != nil)
             await consumer.close()
-            #expect(listening == nil)
-            #expect(consumer.state == .closed)
+            #expect(deliveries == nil && outcomes != nil && answers != nil)
+            #expect(consumer.status == .closed)
+            await connection.close()
+            #expect(outcomes == nil && answers == nil)
         }
     }
 
@@ -149,7 +158,7 @@ import Testing
             try scene.broker.start()
             scene.broker.declareQueue("in")
             let consumer = scene.makeConsumer()
-            await scene.wait("ready") { consumer.state == .ready }
+            await scene.wait("ready") { consumer.status == .ready }
             scene.broker.setSilent(true)
             let start = scene.loop.now.monotonic
             scene.closeWithoutWaiting(consumer)
@@ -165,10 +174,10 @@ import Testing
             try scene.broker.start()
             scene.broker.declareQueue("in")
             let consumer = scene.makeConsumer()
-            await scene.wait("ready") { consumer.state == .ready }
+            await scene.wait("ready") { consumer.status == .ready }
             scene.broker.setSilent(true)
             await consumer.stopConsuming()
-            #expect(consumer.state != .ready)
+            #expect(consumer.status != .ready)
             await consumer.close()
         }
     }
@@ -178,15 +187,15 @@ import Testing
             try scene.broker.start()
             scene.broker.declareQueue("in")
             let consumer = scene.makeConsumer()
-            await scene.wait("ready") { consumer.state == .ready }
+            await scene.wait("ready") { consumer.status == .ready }
             scene.broker.setSilent(true)
             let start = scene.loop.now.monotonic
             await consumer.close(deadlineSeconds: 3)
             #expect(start.duration(to: scene.loop.now.monotonic) <= .seconds(4))
-            #expect(consumer.state == .closed)
+            #expect(consumer.status == .closed)
             let idle = scene.makeConsumer()
             await idle.close()
-            #expect(idle.state == .closed)
+            #expect(idle.status == .closed)
         }
     }
 }

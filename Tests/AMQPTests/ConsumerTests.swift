@@ -162,7 +162,7 @@ import Testing
             scene.fill(["a"])
             try scene.broker.start()
             await scene.wait("delivery") { scene.deliveries.count == 1 }
-            #expect(consumer.state == .ready)
+            #expect(consumer.status == .ready)
             #expect(consumer.serverProperties["product"] == "ScriptedBroker")
             await consumer.close()
         }
@@ -173,7 +173,7 @@ import Testing
             try scene.broker.start()
             let consumer = scene.makeConsumer()
             await scene.wait("refusal") { scene.states.contains("consumer waiting: notFound") }
-            guard case .waiting(let error, _) = consumer.state else { return fail("not waiting") }
+            guard case .waiting(let error, _) = consumer.status else { return fail("not waiting") }
             #expect(error.replyCode == 404)
             #expect(error.message == "queue in is missing")
             scene.broker.declareQueue("in")
@@ -189,7 +189,7 @@ import Testing
             try scene.broker.start()
             scene.broker.declareQueue("in")
             let consumer = scene.makeConsumer()
-            await scene.wait("ready") { consumer.state == .ready }
+            await scene.wait("ready") { consumer.status == .ready }
             scene.broker.deleteQueue("in")
             await scene.wait("cancel") { scene.states.contains("consumer waiting: consumerCancelled") }
             await scene.pass(.seconds(10))
@@ -211,14 +211,14 @@ import Testing
                 await #expect(throws: AMQPError.self) { try await consumer.waitUntilReady(deadlineSeconds: 600) }
             }
             #expect(start.duration(to: scene.loop.now.monotonic) < .seconds(1))
-            guard case .waiting(let error, let delay) = consumer.connection.state else { return fail("not waiting") }
+            guard case .waiting(let error, let delay) = consumer.connection.status else { return fail("not waiting") }
             #expect(error.code == .accessRefused)
             #expect(!error.isRetriable)
             #expect(error.message.contains("Login was refused"))
             #expect(!String(reflecting: error).contains("wr0ng"))
             #expect(delay >= .seconds(15))
             scene.broker.behaviour.credentials.password = "wr0ng"
-            await scene.wait("login") { consumer.state == .ready }
+            await scene.wait("login") { consumer.status == .ready }
             await consumer.close()
         }
     }
@@ -229,7 +229,7 @@ import Testing
             try scene.broker.start()
             let consumer = scene.makeConsumer()
             await scene.wait("refusal") { scene.states.contains("consumer waiting: notFound") }
-            guard case .waiting(let error, _) = consumer.connection.state else { return fail("not waiting") }
+            guard case .waiting(let error, _) = consumer.connection.status else { return fail("not waiting") }
             #expect(error.replyCode == 530)
             #expect(error.message.contains("elsewhere"))
             await consumer.close()
@@ -269,7 +269,7 @@ import Testing
             try scene.broker.start()
             scene.broker.declareQueue("in")
             let consumer = scene.makeConsumer()
-            await scene.wait("ready") { consumer.state == .ready }
+            await scene.wait("ready") { consumer.status == .ready }
             await scene.pass(.seconds(3600))
             #expect(scene.loop.network.connections.count == 1, "heartbeats keep an idle connection")
             let start = scene.loop.now.monotonic
@@ -277,7 +277,7 @@ import Testing
             await scene.wait("loss") { scene.states.contains("consumer waiting: timedOut") }
             let seconds = start.duration(to: scene.loop.now.monotonic) / .seconds(1)
             #expect(seconds > 30 && seconds < 91, "\(seconds)")
-            await scene.wait("again") { consumer.state == .ready }
+            await scene.wait("again") { consumer.status == .ready }
             await consumer.close()
         }
     }
@@ -292,7 +292,7 @@ import Testing
             listener.close()
             scene.broker.declareQueue("in")
             try scene.broker.start()
-            await scene.wait("ready") { consumer.state == .ready }
+            await scene.wait("ready") { consumer.status == .ready }
             await consumer.close()
         }
     }
@@ -302,12 +302,12 @@ import Testing
             try scene.broker.start()
             scene.broker.declareQueue("in")
             let consumer = scene.makeConsumer()
-            await scene.wait("ready") { consumer.state == .ready }
+            await scene.wait("ready") { consumer.status == .ready }
             scene.broker.shutDown()
             await scene.wait("loss") { scene.states.contains("consumer waiting: connectionForced") }
             #expect(scene.broker.connectionCount == 0)
             try scene.broker.start()
-            await scene.wait("again") { consumer.state == .ready }
+            await scene.wait("again") { consumer.status == .ready }
             await consumer.close()
         }
     }
@@ -325,7 +325,7 @@ import Testing
             consumer.acknowledge(scene.deliveries[0].tag)
             consumer.requeue(scene.deliveries[1].tag)
             consumer.reject(scene.deliveries[2].tag, requeue: false)
-            await scene.wait("ready") { consumer.state == .ready }
+            await scene.wait("ready") { consumer.status == .ready }
             scene.fill(["d"])
             await scene.wait("delivery") { scene.deliveries.count == 4 }
             #expect(scene.deliveredTexts == ["a", "b", "c", "d"])

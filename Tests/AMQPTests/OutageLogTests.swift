@@ -4,11 +4,11 @@ import Testing
 
 @Suite struct OutageLogTests {
     private static let endpoint = Endpoint(host: "broker", port: 5672)
-    private static let refused = BrokerState.waiting(AMQPError(.cannotConnect, "refused"), delay: .seconds(1))
-    private static let connecting = BrokerState.connecting(endpoint)
+    private static let refused = BrokerStatus.waiting(AMQPError(.cannotConnect, "refused"), delay: .seconds(1))
+    private static let connecting = BrokerStatus.connecting(endpoint)
 
     /// What is logged of states at these seconds.
-    private static func transcript(_ states: [(second: Int, state: BrokerState)]) -> [String] {
+    private static func transcript(_ states: [(second: Int, state: BrokerStatus)]) -> [String] {
         var log = OutageLog()
         return states.compactMap { second, state in
             switch log.changed(to: state, now: MonotonicTime(nanoseconds: 0) + .seconds(second)) {
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func whileItLastsThereIsOneLineAMinute() {
-        let states = (0...150).map { ($0, Self.refused) } + [(151, BrokerState.ready)]
+        let states = (0...150).map { ($0, Self.refused) } + [(151, BrokerStatus.ready)]
         #expect(
             Self.transcript(states) == [
                 "0 began: refused", "60 lasts 60.0: refused", "120 lasts 120.0: refused", "151 ended after 151.0",
@@ -45,7 +45,7 @@ import Testing
 
     /// Those beyond the limit are logged only if they last until it allows another line.
     @Test func aFloodOfOutagesIsLimited() {
-        let flood = (0..<20).flatMap { [(2 * $0, Self.refused), (2 * $0 + 1, BrokerState.ready)] }
+        let flood = (0..<20).flatMap { [(2 * $0, Self.refused), (2 * $0 + 1, BrokerStatus.ready)] }
         let logged = (0..<Outage.linesPerMinuteMax).flatMap {
             ["\(2 * $0) began: refused", "\(2 * $0 + 1) ended after 1.0"]
         }

@@ -32,15 +32,15 @@ import Testing
             scene.broker.declareQueue("in")
             let consumer = scene.makeConsumer()
             consumer.pause()
-            await scene.wait("ready") { consumer.state == .ready }
+            await scene.wait("ready") { consumer.status == .ready }
             scene.fill(["a"])
             scene.broker.closeConnections()
-            await scene.wait("lost") { consumer.state != .ready }
-            await scene.wait("ready again") { consumer.state == .ready }
+            await scene.wait("lost") { consumer.status != .ready }
+            await scene.wait("ready again") { consumer.status == .ready }
             await scene.pass(.seconds(60))
             #expect(scene.deliveries.isEmpty)
             scene.broker.crash()
-            await scene.wait("lost") { consumer.state != .ready }
+            await scene.wait("lost") { consumer.status != .ready }
             consumer.resume()
             try scene.broker.start()
             await scene.wait("delivery") { scene.deliveries.count == 1 }
@@ -60,15 +60,15 @@ import Testing
             // It consumes again once most deliveries are settled.
             await scene.pass(.seconds(60))
             consumer.pause()
-            #expect(consumer.state == .ready)
+            #expect(consumer.status == .ready)
             consumer.resume()
-            #expect(consumer.state != .ready)
+            #expect(consumer.status != .ready)
             await scene.pass(.seconds(60))
-            #expect(consumer.state != .ready)
+            #expect(consumer.status != .ready)
             scene.broker.declareQueue("in")
             for delivery in scene.deliveries { consumer.acknowledge(delivery.tag) }
             await scene.wait("consuming") { scene.broker.queue("in")?.consumerCount == 1 }
-            await scene.wait("ready") { consumer.state == .ready }
+            await scene.wait("ready") { consumer.status == .ready }
             await consumer.close()
         }
     }
@@ -93,14 +93,14 @@ import Testing
             }
             scene.broker.declareQueue("in")
             consumer.pause()
-            await scene.wait("settled") { consumer.state == .ready && scene.broker.queue("in")?.consumerCount == 0 }
+            await scene.wait("settled") { consumer.status == .ready && scene.broker.queue("in")?.consumerCount == 0 }
             await scene.pass(.seconds(60))
             #expect(scene.broker.queue("in")?.consumerCount == 0)
             consumer.resume()
             await scene.wait("consuming") { scene.broker.queue("in")?.consumerCount == 1 }
             await scene.pass(.seconds(60))
             #expect(scene.broker.queue("in")?.consumerCount == 1)
-            #expect(consumer.state == .ready)
+            #expect(consumer.status == .ready)
             await consumer.close()
         }
     }
@@ -116,9 +116,9 @@ import Testing
             scene.broker.deleteQueue("in")
             await scene.wait("cancel") { scene.states.contains("consumer waiting: consumerCancelled") }
             await scene.pass(.seconds(60))
-            #expect(consumer.state != .ready, "most deliveries are unsettled")
+            #expect(consumer.status != .ready, "most deliveries are unsettled")
             consumer.pause()
-            #expect(consumer.state == .ready)
+            #expect(consumer.status == .ready)
             await consumer.close()
         }
     }
@@ -129,10 +129,10 @@ import Testing
             scene.broker.declareQueue("in")
             let consumer = scene.makeConsumer()
             let losses = scene.countLosses(of: consumer)
-            await scene.wait("ready") { consumer.state == .ready }
+            await scene.wait("ready") { consumer.status == .ready }
             scene.broker.closeConnections()
-            await scene.wait("lost") { consumer.state != .ready }
-            await scene.wait("ready") { consumer.state == .ready }
+            await scene.wait("lost") { consumer.status != .ready }
+            await scene.wait("ready") { consumer.status == .ready }
             #expect(losses.count == 0, "nothing had been delivered")
             scene.fill((0..<count).map { "\($0)" })
             for round in 1...5 {

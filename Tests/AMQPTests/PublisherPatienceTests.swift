@@ -14,14 +14,14 @@ import Testing
             scene.broker.raiseAlarm("low on memory")
             // The broker says so only to who publishes.
             #expect(await publisher.publish(Scene.message("a")) == .confirmed)
-            await scene.wait("blocked") { publisher.state == .blocked(reason: "low on memory") }
+            await scene.wait("blocked") { publisher.status == .blocked(reason: "low on memory") }
             scene.publish(Scene.message("b"), publisher)
             await scene.pass(.seconds(20))
             #expect(publisher.waitingCount == 1)
             scene.broker.clearAlarm()
             await scene.wait("outcome") { scene.outcomes.count == 1 }
             #expect(scene.outcomes == ["b": .confirmed])
-            #expect(publisher.state == .ready)
+            #expect(publisher.status == .ready)
             await publisher.close()
         }
     }
@@ -41,7 +41,7 @@ import Testing
             scene.broker.raiseAlarm("low on memory")
             await scene.pass(.seconds(45))
             scene.broker.clearAlarm()
-            await scene.wait("the end of the alarm") { publisher.state == .ready }
+            await scene.wait("the end of the alarm") { publisher.status == .ready }
             #expect(await publisher.publish(Scene.message("b")) == .confirmed)
             await scene.wait("the confirm") { publisher.unconfirmedCount == 0 }
             #expect(!scene.states.contains("publisher waiting: timedOut"))
@@ -60,7 +60,7 @@ import Testing
             await scene.pass(.seconds(5))
             scene.broker.clearAlarm()
             #expect(await publisher.publish(Scene.message("b")) == .confirmed)
-            #expect(publisher.state == .ready)
+            #expect(publisher.status == .ready)
             await publisher.close()
         }
     }
@@ -72,11 +72,11 @@ import Testing
             let publisher = scene.makePublisher()
             scene.broker.raiseAlarm("low on memory")
             _ = await publisher.publish(Scene.message("a"))
-            await scene.wait("blocked") { publisher.state == .blocked(reason: "low on memory") }
+            await scene.wait("blocked") { publisher.status == .blocked(reason: "low on memory") }
             scene.loop.network.connections[0].cut()
             scene.broker.clearAlarm()
             #expect(await publisher.publish(Scene.message("b")) == .confirmed)
-            #expect(publisher.state == .ready)
+            #expect(publisher.status == .ready)
             await publisher.close()
         }
     }
@@ -88,7 +88,7 @@ import Testing
             let publisher = scene.makePublisher { $0.publishTimeoutSeconds = 3 }
             scene.broker.raiseAlarm("low on disk")
             _ = await publisher.publish(Scene.message("a"))
-            await scene.wait("blocked") { publisher.state == .blocked(reason: "low on disk") }
+            await scene.wait("blocked") { publisher.status == .blocked(reason: "low on disk") }
             guard case .notSent(let error) = await publisher.publish(Scene.message("b")) else {
                 return fail("sent")
             }
@@ -113,7 +113,7 @@ import Testing
             guard case .unknown(let error) = scene.outcomes["a"] else { return fail("confirmed") }
             #expect(error.code == .timedOut)
             #expect(publisher.unconfirmedCount == 1)
-            #expect(publisher.state == .ready)
+            #expect(publisher.status == .ready)
             await scene.expectAnotherChannel(of: publisher, within: .seconds(5))
         }
     }

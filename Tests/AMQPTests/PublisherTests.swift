@@ -176,9 +176,10 @@ import Testing
             try scene.broker.start()
             scene.broker.declareQueue("out")
             let publisher = scene.makePublisher()
-            var states: [BrokerState] = []
+            var states: [BrokerStatus] = []
             try await publisher.waitUntilReady(deadlineSeconds: 10)
-            publisher.onStateChange = { states.append($0) }
+            let handler: TestSessionHandler = scene.handler(of: publisher)
+            handler.onStatus = { states.append($0) }
             for second in 0..<60 {
                 scene.broker.behaviour.nackPercent = second % 5 == 0 ? 0 : 100
                 _ = await publisher.publish(Scene.message("a"))

@@ -51,7 +51,7 @@ import Testing
             scene.broker.declareQueue("in")
             let consumer = scene.makeConsumer(prefetch: 1000)
             scene.acknowledgeAtOnce(consumer)
-            await scene.wait("ready") { consumer.state == .ready }
+            await scene.wait("ready") { consumer.status == .ready }
             for number in 0..<100 {
                 scene.loop.schedule(after: .milliseconds(20 * number)) {
                     scene.assumeIsolated { $0.fill(["\(number)"]) }
@@ -76,7 +76,7 @@ import Testing
             try scene.broker.start()
             scene.broker.declareQueue("in")
             let consumer = scene.makeConsumer()
-            await scene.wait("ready") { consumer.state == .ready }
+            await scene.wait("ready") { consumer.status == .ready }
             consumer.pause()
             await consumer.stopConsuming(deadlineSeconds: 0)
             await scene.wait("cancel", limit: .milliseconds(20)) { scene.broker.queue("in")?.consumerCount == 0 }
@@ -154,7 +154,7 @@ import Testing
             #expect(isSettled == (how != "lost"))
             #expect(start.duration(to: scene.loop.now.monotonic) < .milliseconds(100))
             scene.broker.declareQueue("in")
-            await scene.wait("ready") { consumer.state == .ready }
+            await scene.wait("ready") { consumer.status == .ready }
             await scene.pass(.seconds(10))
             #expect(scene.broker.queue("in")?.consumerCount == 0)
             await consumer.close()

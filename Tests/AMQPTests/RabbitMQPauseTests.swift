@@ -16,7 +16,7 @@ import Testing
             await bench.publish(count, to: "amqp.resume")
             let consumer = bench.makeConsumer("amqp.resume")
             var losses = 0
-            consumer.onChannelLost = { losses += 1 }
+            bench.handler(of: consumer).onChannelLost = { losses += 1 }
             let old = 20
             for round in 1...15 {
                 await bench.wait("deliveries") { bench.deliveries.count >= 100 * round }

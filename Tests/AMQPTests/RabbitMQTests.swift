@@ -38,8 +38,7 @@ import Threads
             configuration.messageBytesMax = messageBytesMax
             let consumer = Consumer(
                 loop: loop, connectors: connectors, connection: connection, configuration: configuration)
-            consumer.onDelivery = { [unowned self] delivery in assumeIsolated { $0.deliveries.append(delivery) } }
-            consumer.start()
+            consumer.start(makeHandler(of: consumer))
             return consumer
         }
 
@@ -51,13 +50,28 @@ import Threads
 
         func makeConsumer(_ queue: String, on connection: BrokerConnection) -> Consumer {
             let consumer = Consumer(on: connection, configuration: ConsumerConfiguration(queue: queue, prefetch: 100))
-            consumer.onDelivery = { [unowned self] delivery in assumeIsolated { $0.deliveries.append(delivery) } }
+            consumer.start(makeHandler(of: consumer))
             return consumer
+        }
+
+        private var handlers: [ObjectIdentifier: TestConsumerHandler] = [:]
+
+        private func makeHandler(of consumer: Consumer) -> TestConsumerHandler {
+            let handler = TestConsumerHandler { [unowned self] delivery in
+                assumeIsolated { $0.deliveries.append(delivery) }
+            }
+            handlers[ObjectIdentifier(consumer)] = handler
+            return handler
+        }
+
+        /// The handler that a consumer was started with.
+        func handler(of consumer: Consumer) -> TestConsumerHandler {
+            handlers[ObjectIdentifier(consumer)] ?? TestConsumerHandler()
         }
 
         func acknowledgeAtOnce(_ consumer: Consumer) {
             acknowledging = consumer
-            consumer.onDelivery = { [unowned self] delivery in
+            handler(of: consumer).onDelivery = { [unowned self] delivery in
                 assumeIsolated { bench in
                     bench.deliveries.append(delivery)
                     bench.acknowledging?.acknowledge(delivery.tag)
@@ -229,8 +243,8 @@ import Threads
             await bench.publish(count, to: "amqp.acks")
             var random = SeededRandom(seed: 5)
             let consumer = bench.makeConsumer("amqp.acks", prefetch: 100)
-            var states: [BrokerState] = []
-            consumer.onStateChange = { states.append($0) }
+            var states: [BrokerStatus] = []
+            bench.handler(of: consumer).onStatus = { states.append($0) }
             var held: [DeliveryTag] = []
             var seen = 0
             var acknowledged = 0
@@ -304,9 +318,9 @@ import Threads
             let consumer = bench.makeConsumer("amqp.deleted")
             try await consumer.waitUntilReady(deadlineSeconds: 10)
             try await admin.deleteQueue("amqp.deleted")
-            await bench.wait("cancel") { if case .waiting = consumer.state { true } else { false } }
+            await bench.wait("cancel") { if case .waiting = consumer.status { true } else { false } }
             try await admin.declareQueue("amqp.deleted")
-            await bench.wait("ready") { consumer.state == .ready }
+            await bench.wait("ready") { consumer.status == .ready }
             await consumer.stopConsuming()
             #expect(try await admin.status(ofQueue: "amqp.deleted").consumers == 0)
             await consumer.close()
@@ -363,7 +377,7 @@ import Threads
             // A quorum queue that is younger than a second does not survive the kill: its name is written to disk late.
             await bench.loop.sleep(for: .seconds(3))
             try await broker.kill()
-            await bench.wait("loss") { if case .ready = consumer.state { false } else { true } }
+            await bench.wait("loss") { if case .ready = consumer.status { false } else { true } }
             try await broker.start()
             await bench.wait("redelivery") { bench.deliveries.last?.tag.generation ?? 0 > 1 }
             #expect(bench.deliveries.last?.body == large)
@@ -386,24 +400,25 @@ import Threads
             let connection = bench.makeConnection()
             let missing = Consumer(
                 on: connection, configuration: ConsumerConfiguration(queue: "amqp.late", prefetch: 7))
+            missing.start(TestConsumerHandler())
             let present = bench.makeConsumer("amqp.present", on: connection)
-            await bench.wait("refusal") { if case .waiting = missing.state { true } else { false } }
-            guard case .waiting(let error, _) = missing.state else { return fail("\(missing.state)") }
+            await bench.wait("refusal") { if case .waiting = missing.status { true } else { false } }
+            guard case .waiting(let error, _) = missing.status else { return fail("\(missing.status)") }
             #expect(error.code == .notFound)
             #expect(error.message == "queue amqp.late is missing")
             try await present.waitUntilReady(deadlineSeconds: 10)
-            #expect(connection.state == .ready)
+            #expect(connection.status == .ready)
             let publisher = bench.makePublisher()
             let message = OutgoingMessage(exchange: "", routingKey: "amqp.present", body: [1], messageID: "1")
             #expect(await publisher.publish(message) == .confirmed)
             await bench.wait("delivery") { bench.deliveries.count == 1 }
             try await admin.declareQueue("amqp.late", arguments: ["x-queue-type": "quorum"])
-            await bench.wait("ready") { missing.state == .ready }
+            await bench.wait("ready") { missing.status == .ready }
             #expect(present.holds(bench.deliveries[0].tag), "its channel and connection were left alone")
             present.acknowledge(bench.deliveries[0].tag)
             await missing.close()
-            #expect(missing.state == .closed)
-            #expect(present.state == .ready)
+            #expect(missing.status == .closed)
+            #expect(present.status == .ready)
             await connection.close()
             try await bench.wait("an empty queue", for: 0, in: "amqp.present", by: admin)
             await publisher.close()
@@ -419,7 +434,7 @@ import Threads
             let connection = bench.makeConnection()
             let consumer = bench.makeConsumer("amqp.pause", on: connection)
             var losses = 0
-            consumer.onChannelLost = { losses += 1 }
+            bench.handler(of: consumer).onChannelLost = { losses += 1 }
             try await consumer.waitUntilReady(deadlineSeconds: 10)
             for _ in 0..<3 {
                 consumer.pause()
@@ -449,12 +464,12 @@ import Threads
             consumer.resume()
             await bench.wait("deliveries") { bench.deliveries.count == 5 }
             #expect(Set(bench.deliveries[3...].map { [$0.body[0], UInt8($0.deliveryCount)] }) == [[1, 3], [2, 0]])
-            #expect(consumer.state == .ready)
+            #expect(consumer.status == .ready)
             #expect(losses == 0)
             for delivery in bench.deliveries[3...] { consumer.acknowledge(delivery.tag) }
             await consumer.close()
             #expect(losses == 1)
-            #expect(connection.state == .ready)
+            #expect(connection.status == .ready)
             try await bench.wait("an empty queue", for: 0, in: "amqp.pause", by: admin)
             await connection.close()
             await publisher.close()

@@ -50,7 +50,7 @@ import Testing
             consumer.acknowledge(scene.deliveries[5].tag)
             await scene.pass(.seconds(60))
             #expect(scene.deliveries.count == 8)
-            #expect(consumer.state == .ready)
+            #expect(consumer.status == .ready)
             consumer.acknowledge(scene.deliveries[6].tag)
             await scene.wait("deliveries", limit: .seconds(1)) { scene.deliveries.count == 16 }
             #expect(consumer.unsettledCount == 10)

@@ -52,6 +52,30 @@ actor Scene {
     }
 
     private var opened: [BrokerConnection] = []
+    private var consumerHandlers: [ObjectIdentifier: TestConsumerHandler] = [:]
+    private var sessionHandlers: [ObjectIdentifier: TestSessionHandler] = [:]
+
+    /// The handler that a consumer is started with.
+    func handler(of consumer: Consumer) -> TestConsumerHandler {
+        let id = ObjectIdentifier(consumer)
+        let handler = consumerHandlers[id] ?? TestConsumerHandler()
+        consumerHandlers[id] = handler
+        return handler
+    }
+
+    /// The handler that a connection, a publisher or administration is started with.
+    func handler(of session: AnyObject) -> TestSessionHandler {
+        let id = ObjectIdentifier(session)
+        let handler = sessionHandlers[id] ?? TestSessionHandler()
+        sessionHandlers[id] = handler
+        return handler
+    }
+
+    private func keepDeliveries(of consumer: Consumer) {
+        handler(of: consumer).onDelivery = { [unowned self] delivery in
+            assumeIsolated { $0.deliveries.append(delivery) }
+        }
+    }
 
     private var connectors: [ByteConnector] { connectors(["broker"]) }
 
@@ -72,20 +96,21 @@ actor Scene {
         change(&configuration)
         let consumer = Consumer(
             loop: loop, connectors: connectors, connection: connection, configuration: configuration)
-        consumer.onDelivery = { [unowned self] delivery in assumeIsolated { $0.deliveries.append(delivery) } }
-        note("consumer", consumer)
-        opened.append(consumer.connection)
-        consumer.start()
+        keepDeliveries(of: consumer)
+        handler(of: consumer).onStatus = note("consumer")
+        start(consumer.connection, "consumer")
+        consumer.start(handler(of: consumer))
         return consumer
     }
 
     func makeConnection(
-        to hosts: [String] = ["broker"], onStateChange: @escaping (BrokerState) -> Void = { _ in }
+        to hosts: [String] = ["broker"], onStatus: @escaping (BrokerStatus) -> Void = { _ in }
     ) -> BrokerConnection {
         let connection = BrokerConnection(loop: loop, connectors: connectors(hosts), configuration: connection)
-        connection.onStateChange = onStateChange
+        let handler: TestSessionHandler = handler(of: connection)
+        handler.onStatus = onStatus
         opened.append(connection)
-        connection.start()
+        connection.start(handler)
         return connection
     }
 
@@ -96,7 +121,8 @@ actor Scene {
         var configuration = ConsumerConfiguration(queue: queue, prefetch: prefetch)
         change(&configuration)
         let consumer = Consumer(on: connection, configuration: configuration)
-        consumer.onDelivery = { [unowned self] delivery in assumeIsolated { $0.deliveries.append(delivery) } }
+        keepDeliveries(of: consumer)
+        consumer.start(handler(of: consumer))
         return consumer
     }
 
@@ -109,7 +135,7 @@ actor Scene {
 
     func acknowledgeAtOnce(_ consumer: Consumer) {
         acknowledging = consumer
-        consumer.onDelivery = { [unowned self] delivery in
+        handler(of: consumer).onDelivery = { [unowned self] delivery in
             assumeIsolated { scene in
                 scene.deliveries.append(delivery)
                 scene.acknowledging?.acknowledge(delivery.tag)
@@ -128,15 +154,18 @@ actor Scene {
 
     func countLosses(of consumer: Consumer) -> Notes {
         let notes = Notes()
-        consumer.onChannelLost = { notes.count += 1 }
+        handler(of: consumer).onChannelLost = { notes.count += 1 }
         return notes
     }
 
     func noteFailures(of connection: BrokerConnection) -> Notes {
         let notes = Notes()
-        connection.onStateChange = { state in
-            if case .waiting(let error, _) = state { notes.texts.append("\(error.code): \(error.message)") }
+        let handler: TestSessionHandler = handler(of: connection)
+        handler.onStatus = { status in
+            if case .waiting(let error, _) = status { notes.texts.append("\(error.code): \(error.message)") }
         }
+        // Unless it is started with this handler.
+        connection.start(handler)
         return notes
     }
 
@@ -145,33 +174,44 @@ actor Scene {
         change(&configuration)
         let publisher = Publisher(
             loop: loop, connectors: connectors, connection: connection, configuration: configuration)
-        note("publisher", publisher)
-        opened.append(publisher.connection)
-        publisher.start()
+        let handler: TestSessionHandler = handler(of: publisher)
+        handler.onStatus = note("publisher")
+        start(publisher.connection, "publisher")
+        publisher.start(handler)
         return publisher
     }
 
     func makeAdmin() -> BrokerAdmin {
         let admin = BrokerAdmin(loop: loop, connectors: connectors, connection: connection)
-        note("admin", admin)
-        opened.append(admin.connection)
-        admin.start()
+        start(admin.connection, "admin")
+        admin.start(TestSessionHandler(onStatus: note("admin")))
         return admin
     }
 
-    /// Notes the states of a channel, and what fails of its connection.
-    func note(_ name: String, _ channel: BrokerChannel) {
-        channel.onStateChange = { [unowned self] state in
-            if state != .disconnected { assumeIsolated { $0.note(name, state) } }
+    /// Starts the connection of a channel and notes its failures.
+    private func start(_ connection: BrokerConnection, _ name: String) {
+        opened.append(connection)
+        let handler: TestSessionHandler = handler(of: connection)
+        handler.onStatus = { [unowned self] status in
+            if case .waiting = status { assumeIsolated { $0.note(name, status) } }
         }
-        channel.connection.onStateChange = { [unowned self] state in
-            if case .waiting = state { assumeIsolated { $0.note(name, state) } }
+        connection.start(handler)
+    }
+
+    /// Notes the states of a consumer from now on.
+    func note(_ name: String, _ consumer: Consumer) {
+        handler(of: consumer).onStatus = note(name)
+    }
+
+    private func note(_ name: String) -> (BrokerStatus) -> Void {
+        { [unowned self] status in
+            if status != .disconnected { assumeIsolated { $0.note(name, status) } }
         }
     }
 
-    private func note(_ name: String, _ state: BrokerState) {
+    private func note(_ name: String, _ status: BrokerStatus) {
         let text =
-            switch state {
+            switch status {
             case .idle: "idle"
             case .disconnected: "disconnected"
             case .connecting: "connecting"
@@ -220,12 +260,12 @@ actor Scene {
         OutgoingMessage(exchange: exchange, routingKey: key, body: Array(text.utf8), messageID: text)
     }
 
-    func closeWithoutWaiting(_ channel: BrokerChannel) {
+    func closeWithoutWaiting(_ channel: ChannelHandler) {
         closing = channel
         Task(executorPreference: loop) { await self.closeNoted() }
     }
 
-    private var closing: BrokerChannel?
+    private var closing: ChannelHandler?
 
     private func closeNoted() async {
         await closing?.close()
@@ -234,7 +274,7 @@ actor Scene {
     /// Publishes each delivery to the queue "out" and acknowledges it once that is confirmed; anything else is tried again.
     func startRelay(_ consumer: Consumer, _ publisher: Publisher, acknowledgesFirst: Bool = false) {
         relay = (consumer, publisher, acknowledgesFirst)
-        consumer.onDelivery = { [unowned self] delivery in
+        handler(of: consumer).onDelivery = { [unowned self] delivery in
             Task(executorPreference: loop) { await self.relay(delivery) }
         }
     }

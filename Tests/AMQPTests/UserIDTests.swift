@@ -32,8 +32,9 @@ import Testing
             scene.broker.declareQueue("out")
             let publisher = scene.makePublisher()
             var refusals: [AMQPError] = []
-            publisher.onUserIDRefused = { refusals.append($0) }
-            await scene.wait("ready") { publisher.state == .ready }
+            let handler: TestSessionHandler = scene.handler(of: publisher)
+            handler.onUserIDRefused = { refusals.append($0) }
+            await scene.wait("ready") { publisher.status == .ready }
             let start = scene.loop.now.monotonic
             guard case .unknown(let error) = await publisher.publish(Self.signed("a")) else {
                 return fail("the broker took another user")

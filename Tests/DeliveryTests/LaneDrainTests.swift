@@ -63,12 +63,14 @@ import Testing
         let scene = try LaneAPNSHarness()
         let id = try #require(UUIDValue(LaneAPNSHarness.id(0)))
         scene.rig.withLane { [duplicates = scene.rig.duplicates] lane in
-            let pipeline = lane.pipeline
-            pipeline.session.consumers[0].onDelivery = { delivery in
-                // As if another lane had it.
-                let key = duplicates.key(id: id, of: delivery.content)
-                _ = duplicates.begin(key, DuplicateCandidate(channel: duplicates.openChannel()))
-                pipeline.delivered(delivery, from: 0)
+            lane.pipeline.session.consumers[0].wrapHandler { inner in
+                DeliveryTap(
+                    inner,
+                    before: { delivery in
+                        // As if another lane had it.
+                        let key = duplicates.key(id: id, of: delivery.content)
+                        _ = duplicates.begin(key, DuplicateCandidate(channel: duplicates.openChannel()))
+                    })
             }
         }
         scene.request(1)

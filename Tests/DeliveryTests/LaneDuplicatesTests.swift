@@ -46,12 +46,20 @@ import Testing
         try #require(scene.rig.run { scene.rig.isReady })
         let id = try #require(UUIDValue(LaneAPNSHarness.id(0)))
         scene.rig.withLane { [duplicates = scene.rig.duplicates] lane in
-            let pipeline = lane.pipeline
-            pipeline.session.consumers[0].onDelivery = { delivery in
-                let key = duplicates.key(id: id, of: delivery.content)
-                _ = duplicates.begin(key, DuplicateCandidate(channel: duplicates.openChannel()))
-                pipeline.delivered(delivery, from: 0)
-                duplicates.settle(key, .conclude(FinalOutcome(outcome: .unknown)), now: pipeline.loop.now.monotonic)
+            let loop = lane.loop
+            lane.pipeline.session.consumers[0].wrapHandler { inner in
+                var key: DeduplicationKey?
+                return DeliveryTap(
+                    inner,
+                    before: { delivery in
+                        let first = duplicates.key(id: id, of: delivery.content)
+                        _ = duplicates.begin(first, DuplicateCandidate(channel: duplicates.openChannel()))
+                        key = first
+                    },
+                    after: {
+                        guard let key else { return }
+                        duplicates.settle(key, .conclude(FinalOutcome(outcome: .unknown)), now: loop.now.monotonic)
+                    })
             }
         }
         scene.request(1)

@@ -141,13 +141,7 @@ final class LaneHarness {
     /// Shows what the first lane is delivered before it takes it.
     func watchDeliveries(_ see: @escaping @Sendable (IncomingMessage) -> Void) {
         withLane { lane in
-            let pipeline = lane.pipeline
-            for (source, consumer) in pipeline.session.consumers.enumerated() {
-                consumer.onDelivery = { delivery in
-                    see(delivery)
-                    pipeline.delivered(delivery, from: source)
-                }
-            }
+            for consumer in lane.pipeline.session.consumers { consumer.wrapHandler { DeliveryTap($0, before: see) } }
         }
     }
 

@@ -37,4 +37,23 @@ import Testing
         }
         #expect(second == [-1, 7])
     }
+
+    @Test func tasksWaitWithoutALimitBesideThoseThatHaveOne() {
+        let loop = VirtualLoop(seed: 1)
+        nonisolated(unsafe) var values: [String] = []
+        nonisolated(unsafe) let list = ContinuationList<Int>()
+        loop.enter {
+            for name in ["a", "b"] {
+                _ = Task(executorPreference: loop) { values.append("\(name)\(await list.wait())") }
+            }
+            _ = Task(executorPreference: loop) {
+                values.append("c\(await list.wait(on: loop, for: .seconds(1)) { -1 })")
+            }
+            loop.schedule(after: .seconds(5000)) { list.resume(returning: 7) }
+            // Nobody waits any more.
+            loop.schedule(after: .seconds(6000)) { list.resume(returning: 8) }
+        }
+        #expect(loop.run(limit: .seconds(9000), until: { false }) == .idle)
+        #expect(values == ["c-1", "a7", "b7"])
+    }
 }

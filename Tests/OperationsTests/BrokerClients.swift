@@ -1,5 +1,6 @@
 import AMQP
 import EventLoop
+import TestKit
 import Threads
 
 /// A test's own clients of a broker, each on a loop of its own.
@@ -39,12 +40,13 @@ enum BrokerClients {
                 configuration: ConsumerConfiguration(queue: queue, prefetch: count))
             var messages: [IncomingMessage] = []
             await withCheckedContinuation { continuation in
-                consumer.onDelivery = { message in
-                    messages.append(message)
-                    if !givesBack { consumer.acknowledge(message.tag) }
-                    if messages.count == count { continuation.resume() }
-                }
-                consumer.start()
+                consumer.start(
+                    TestConsumerHandler { message in
+                        let message = message
+                        messages.append(message)
+                        if !givesBack { consumer.acknowledge(message.tag) }
+                        if messages.count == count { continuation.resume() }
+                    })
             }
             if !givesBack { await consumer.untilSettled(by: loop.now.monotonic + .seconds(15)) }
             await consumer.close()

@@ -61,7 +61,7 @@ import Testing
                 == "martlet: the broker is there, after 12 s")
     }
 
-    private func waiting(_ message: String) -> BrokerState {
+    private func waiting(_ message: String) -> BrokerStatus {
         .waiting(AMQPError(.cannotConnect, message), delay: .seconds(1))
     }
 

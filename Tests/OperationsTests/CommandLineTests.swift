@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func channelsWithTheirOptions() throws {
-        let options = ChannelOptions(work: .list, configPath: "c", app: "a")
+        let options = ChannelCommandOptions(work: .list, configPath: "c", app: "a")
         let words = "--config c --app a"
         #expect(try parse("channels list \(words)", as: ChannelsListCommand.self).options == options)
         var other = options

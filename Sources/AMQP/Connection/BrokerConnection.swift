@@ -11,41 +11,27 @@ public final class BrokerConnection {
     /// Channels that one connection carries: as many as a worker may have queues, with room for administration.
     public static let channelsMax = 256
 
-    private enum Phase {
-        /// Before the first connection and between two. To: loggingIn.
-        case disconnected
-        /// To: open, disconnected.
-        case loggingIn
-        /// To: disconnected.
-        case open
-    }
-
     public let loop: EventLoop
-    public private(set) var state = BrokerState.idle
-    /// Called on the loop at each change of `state`.
-    public var onStateChange: (BrokerState) -> Void = { _ in }
-    /// What the broker says it is: `product`, `version`, its capabilities. Empty until the first login.
+    public private(set) var status = BrokerStatus.idle
+    /// What the broker says it is: `product`, `version`, its capabilities. Empty until it has answered for the first time.
     public private(set) var serverProperties = FieldTable()
+    /// The highest number of a channel that both sides agreed on; nil before the first login.
+    public private(set) var channelMax: Int?
 
     let configuration: ConnectionConfiguration
+    private(set) var machine: ConnectionMachine
+    /// The stream of now: from the attempt to open it until it has ended.
+    private(set) var frames: FrameConnection?
     /// In the order in which they are tried.
     private let connectors: [ByteConnector]
-    private var nextConnector = 0
-    private(set) var endpoint: Endpoint
-    private var backoff: Backoff
-    private var phase = Phase.disconnected
-    private var wire: WireConnection?
+    private var handler: SessionHandler?
     /// By number, which is counted from 1.
-    private var channels: [BrokerChannel?] = []
+    private var channels: [AMQPChannel?] = []
     /// Channels that want nothing to be read for now.
     private var pauses = 0
-    private var retryTimer: TimerToken?
-    private var deadlineTimer: TimerToken?
-    private var closeTimer: TimerToken?
-    /// Why the broker takes no publishes on this connection.
-    private(set) var blockedReason: String?
-    private var closeWaiters: [UnsafeContinuation<Void, Never>] = []
-    private(set) var isClosing = false
+    private let deadline: DeadlineTimer
+    private let retry: DeadlineTimer
+    private let closeWaiters = ContinuationList<Void>()
 
     /// - Parameter connectors: one for each host of the broker's cluster, at least one; tried in random order.
     public init(loop: EventLoop, connectors: [ByteConnector], configuration: ConnectionConfiguration) {
@@ -53,8 +39,9 @@ public final class BrokerConnection {
         self.loop = loop
         self.configuration = configuration
         self.connectors = Self.shuffled(connectors, loop)
-        endpoint = connectors[0].endpoint
-        backoff = Backoff(configuration)
+        machine = ConnectionMachine(configuration: configuration, endpoints: self.connectors.map(\.endpoint))
+        deadline = DeadlineTimer(on: loop)
+        retry = DeadlineTimer(on: loop)
     }
 
     private static func shuffled(_ connectors: [ByteConnector], _ loop: EventLoop) -> [ByteConnector] {
@@ -65,176 +52,181 @@ public final class BrokerConnection {
         return connectors
     }
 
-    /// Connects, and keeps connected until `close`. Calling it again does nothing.
-    public func start() {
+    /// Connects, and keeps connected until `close`. Later calls do nothing.
+    public func start(_ handler: SessionHandler? = nil) {
         loop.assertOnLoop()
-        guard case .idle = state else { return }
-        connect()
+        guard case .idle = machine.state else { return }
+        self.handler = handler
+        handle(.start)
     }
 
     /// Ends the connection and its channels in order: what was handed over before is still sent. After `deadlineSeconds`
     /// without the broker's answer the connection is reset.
     public func close(deadlineSeconds: Int = 5) async {
         loop.assertOnLoop()
-        guard state != .closed else { return }
-        if !isClosing {
-            isClosing = true
-            cancelTimers()
-            for channel in channels { channel?.connectionWillClose() }
-            guard let wire else { return becomeClosed() }
-            closeTimer = loop.schedule(after: .seconds(deadlineSeconds)) {
-                wire.fail(AMQPError(.timedOut, "the broker did not answer the close"))
-            }
-            wire.close()
-        }
-        await withUnsafeContinuation { closeWaiters.append($0) }
+        if case .closed = machine.state { return }
+        handle(.close(deadlineSeconds: deadlineSeconds))
+        if case .closed = machine.state { return }
+        await closeWaiters.wait()
     }
 
-    /// Why it is not there, when something failed.
+    /// Why the connection is not open, if an attempt failed.
     var failure: AMQPError? {
-        if case .waiting(let error, _) = state { error } else { nil }
+        if case .waiting(let retry) = machine.state { retry.error } else { nil }
     }
 
-    private func setState(_ new: BrokerState) {
-        guard state != new else { return }
-        state = new
-        onStateChange(new)
+    /// Whether the connection is closed, or closes for good.
+    var isClosing: Bool { machine.isClosing }
+
+    /// Whether the connection is open, and the broker accepts publishes on it.
+    var acceptsPublishes: Bool { machine.acceptsPublishes && frames?.isActive == true }
+
+    /// Whether the login is over and the stream has not ended.
+    var isOpen: Bool { machine.isOpen && frames?.isActive == true }
+
+    private func handle(_ event: ConnectionMachine.Event) {
+        for action in machine.handle(event, now: loop.now.monotonic, random: loop.nextRandom) { perform(action) }
     }
 
-    private func connect() {
-        let connector = connectors[nextConnector]
-        nextConnector = (nextConnector + 1) % connectors.count
-        endpoint = connector.endpoint
-        let wire = WireConnection(configuration: configuration, owner: self, endpoint: endpoint, loop: loop)
-        self.wire = wire
-        phase = .loggingIn
-        setState(.connecting(endpoint))
-        wire.open(connector)
-    }
-
-    /// The stream is open and the login begins. Steps before this one have the connector's limits.
-    func loginBegan() {
-        guard !isClosing else { return }
-        let seconds = configuration.openingDeadlineSeconds
-        deadlineTimer = loop.schedule(after: .seconds(seconds)) { [self] in
-            deadlineTimer = nil
-            wire?.fail(AMQPError(.timedOut, "the broker did not answer within \(seconds) seconds"))
+    private func perform(_ action: ConnectionMachine.Action) {
+        switch action {
+        case .connect(let index): connect(connectors[index])
+        case .send(let method): send(method)
+        case .agree(let tuning): frames?.agree(tuning)
+        case .openChannels: openChannels()
+        case .reviewChannels: for channel in channels { channel?.report() }
+        case .flushChannels: for channel in channels { channel?.connectionCloses() }
+        case .loseChannels(let error): loseChannels(error)
+        // The answer to the close must be read.
+        case .resumeReading: frames?.resumeReading()
+        case .finish(let reason): frames?.finish(reason)
+        case .reset(let reason): frames?.reset(reason)
+        case .armDeadline(let seconds):
+            deadline.arm(at: loop.now.monotonic + .seconds(seconds), for: self) { $0.handle(.deadlinePassed) }
+        case .armRetry(let time): retry.arm(at: time, for: self) { $0.handle(.retryDue) }
+        case .cancelTimers:
+            deadline.cancel()
+            retry.cancel()
+        case .report: report()
+        case .release: release()
         }
     }
 
-    private func cancelTimers() {
-        if let retryTimer { loop.cancel(retryTimer) }
-        if let deadlineTimer { loop.cancel(deadlineTimer) }
-        retryTimer = nil
-        deadlineTimer = nil
+    private func connect(_ connector: ByteConnector) {
+        let frames = FrameConnection(owner: self, outputBytesMax: configuration.outputBytesMax)
+        self.frames = frames
+        frames.open(connector)
     }
 
-    func loginEnded() {
-        guard let wire else { return }
-        cancelTimers()
-        phase = .open
-        serverProperties = wire.serverProperties
-        channelMax = Int(wire.channelMax)
-        backoff.becameReady(now: loop.now.monotonic)
-        setState(.ready)
-        for channel in channels { channel?.connectionOpened(wire) }
+    private func send(_ method: ClientMethod) {
+        guard let frames, !frames.send(method, channel: 0) else { return }
+        switch method {
+        case .connectionOpen:
+            frames.reset(
+                AMQPError(.invalidURL, "the virtual host's name is longer than 255 bytes", isRetriable: false))
+        default:
+            frames.reset(AMQPError(.invalidURL, "user and password do not fit into one frame", isRetriable: false))
+        }
     }
 
-    /// The broker stopped taking publishes, or takes them again.
-    func blocked(_ reason: String?) {
-        blockedReason = reason
-        guard case .open = phase, !isClosing else { return }
-        setState(reason.map { .blocked(reason: $0) } ?? .ready)
-        for channel in channels { channel?.connectionBlocked() }
+    private func openChannels() {
+        guard let frames else { return }
+        channelMax = Int(frames.channelMax)
+        for channel in channels { channel?.connectionOpened(frames) }
     }
 
-    func closed(_ error: AMQPError) {
-        wire = nil
-        phase = .disconnected
-        blockedReason = nil
+    private func loseChannels(_ error: AMQPError) {
+        frames = nil
         pauses = 0
-        cancelTimers()
-        if let closeTimer { loop.cancel(closeTimer) }
-        for channel in channels { channel?.connectionClosed(error) }
-        guard !isClosing else { return becomeClosed() }
-        let delay = backoff.failed(
-            isRetriable: error.isRetriable, now: loop.now.monotonic, random: loop.nextRandom())
-        retryTimer = loop.schedule(after: delay) { [self] in
-            retryTimer = nil
-            connect()
-        }
-        setState(.waiting(error, delay: delay))
-        guard !error.isRetriable else { return }
-        for channel in channels { channel?.connectionCannotOpen(error) }
+        for channel in channels { channel?.connectionLost(error) }
     }
 
-    private func becomeClosed() {
-        for channel in channels { channel?.becomeClosed() }
+    private func report() {
+        guard let new = BrokerStatus(machine.state), new != status else { return }
+        status = new
+        handler?.statusChanged(new)
+    }
+
+    private func release() {
+        for channel in channels { channel?.connectionReleased() }
         channels = []
-        setState(.closed)
-        // What it calls holds, as a rule, whoever owns this connection.
-        onStateChange = { _ in }
-        let waiters = closeWaiters
-        closeWaiters = []
-        for waiter in waiters { waiter.resume() }
+        report()
+        // It retains, as a rule, whoever owns this connection.
+        handler = nil
+        closeWaiters.resume(returning: ())
+    }
+
+    func streamOpened() { handle(.streamOpened) }
+
+    func streamEnded(_ reason: AMQPError) { handle(.streamEnded(reason)) }
+
+    /// A method of the connection itself; false if it belongs to a channel.
+    func received(_ method: ServerMethod) -> Bool {
+        switch method {
+        case .connectionStart(let start): loginStarted(start)
+        case .connectionTune(let offered): handle(.login(.tune(offered)))
+        case .connectionOpenOK: handle(.login(.openOK))
+        case .connectionClose(let close): handle(.closedByBroker(AMQPError(close)))
+        case .connectionCloseOK: handle(.closeAnswered)
+        case .connectionBlocked(let reason): handle(.blocked(String(wire: reason)))
+        case .connectionUnblocked: handle(.blocked(nil))
+        default: return false
+        }
+        return true
+    }
+
+    private func loginStarted(_ start: ServerMethod.ConnectionStart) {
+        guard let properties = FieldTable(content: start.serverProperties) else {
+            frames?.reset(AMQPError(.protocolViolation, "the broker sent properties that cannot be read"))
+            return
+        }
+        serverProperties = properties
+        handle(
+            .login(
+                .start(
+                    versionMajor: start.versionMajor, versionMinor: start.versionMinor,
+                    mechanisms: String(wire: start.mechanisms))))
     }
 
     /// Channels that are attached.
     var channelCount: Int { channels.count { $0 != nil } }
 
-    /// The highest number of a channel that both sides agreed on; nil before the first login.
-    public private(set) var channelMax: Int?
-
-    /// A number that no channel has.
-    func freeChannelNumber() -> UInt16 {
+    /// Gives the channel a number that no other has, and opens it once the connection is open.
+    func attach(_ channel: AMQPChannel) {
+        loop.assertOnLoop()
+        guard !isClosing else { return channel.connectionReleased() }
         let index = channels.firstIndex { $0 == nil } ?? channels.count
         precondition(index < Self.channelsMax, "more channels than a connection carries")
-        return UInt16(index + 1)
-    }
-
-    func attach(_ channel: BrokerChannel) {
-        loop.assertOnLoop()
-        guard !isClosing else { return channel.becomeClosed() }
-        let index = Int(channel.number) - 1
+        channel.number = UInt16(index + 1)
         if index == channels.count { channels.append(channel) } else { channels[index] = channel }
-        if case .open = phase, let wire { channel.connectionOpened(wire) }
+        if machine.isOpen, let frames { channel.connectionOpened(frames) }
     }
 
     /// The channel is closed; its number is free.
-    func detach(_ channel: BrokerChannel) {
+    func detach(_ channel: AMQPChannel) {
         let index = Int(channel.number) - 1
-        if index < channels.count, channels[index] === channel { channels[index] = nil }
+        if channels.indices.contains(index), channels[index] === channel { channels[index] = nil }
     }
 
     /// The channel of a frame.
-    func channel(_ number: UInt16) -> BrokerChannel? {
+    func channel(_ number: UInt16) -> AMQPChannel? {
         let index = Int(number) - 1
         return index >= 0 && index < channels.count ? channels[index] : nil
     }
 
-    func willFlush() {
-        for channel in channels { channel?.willFlush() }
+    func flushChannels() {
+        for channel in channels { channel?.flush() }
     }
 
     /// Reads no more until each channel that asked for it has called `resumeReading`.
     package func pauseReading() {
         pauses += 1
-        if pauses == 1 { wire?.pauseReading() }
+        if pauses == 1 { frames?.pauseReading() }
     }
 
     package func resumeReading() {
         guard pauses > 0 else { return }
         pauses -= 1
-        if pauses == 0 { wire?.resumeReading() }
-    }
-}
-
-extension Backoff {
-    init(_ configuration: ConnectionConfiguration) {
-        self.init(
-            least: .milliseconds(configuration.retryDelayMillisecondsMin),
-            first: .milliseconds(configuration.retryDelayMilliseconds),
-            longest: .milliseconds(configuration.retryDelayMillisecondsMax),
-            healthyAfter: .seconds(configuration.healthyAfterSeconds))
+        if pauses == 0 { frames?.resumeReading() }
     }
 }

@@ -16,7 +16,7 @@ public struct OutageLog: Sendable {
     public init() {}
 
     /// The state is another now, or failed again: what to log, if anything.
-    public mutating func changed(to state: BrokerState, now: MonotonicTime) -> Line? {
+    public mutating func changed(to state: BrokerStatus, now: MonotonicTime) -> Line? {
         switch state {
         case .waiting(let error, _):
             return failed(error, now)

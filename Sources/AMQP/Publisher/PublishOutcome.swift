@@ -1,9 +1,9 @@
-/// How a publish ended.
+/// How a publish ended. One word, as most are confirmed.
 public enum PublishOutcome: Sendable, Hashable {
     /// The broker has it in every queue that it was routed to.
     case confirmed
     /// No queue took it: the broker's reply code and text.
-    case returned(code: UInt16, text: String)
+    indirect case returned(code: UInt16, text: String)
     /// A queue refused it, being full or broken.
     case nacked
     /// Sent, but the connection or channel ended before the confirm came, or it never came: it may be in the queue.

@@ -1,7 +1,7 @@
 /// A method that a client sends, with the arguments that Martlet chooses. `FrameWriter.write` gives the others fixed values.
 ///
 /// Acknowledgements and publishes have functions of their own: `FrameWriter.acknowledge`, `FrameWriter.publish`.
-enum ClientMethod {
+enum ClientMethod: Equatable {
     case connectionStartOK(clientProperties: FieldTable, mechanism: Handshake.Mechanism, response: [UInt8])
     case connectionTuneOK(Handshake.Tuning)
     case connectionOpen(virtualHost: String)

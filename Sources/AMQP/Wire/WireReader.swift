@@ -30,6 +30,7 @@ package struct WireReader {
         integer(UInt64.self)
     }
 
+    @inline(__always)
     package mutating func shortString() -> UnsafeRawBufferPointer? {
         octet().flatMap { bytes(Int($0)) }
     }
@@ -39,6 +40,7 @@ package struct WireReader {
         long().flatMap { bytes(Int($0)) }
     }
 
+    @inline(__always)
     package mutating func bytes(_ count: Int) -> UnsafeRawBufferPointer? {
         guard count <= rest.count else { return nil }
         let taken = UnsafeRawBufferPointer(rebasing: rest[..<count])

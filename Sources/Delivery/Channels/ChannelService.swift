@@ -102,27 +102,44 @@ public final class ChannelService: @unchecked Sendable {
     }
 
     public func start() {
-        consumer.onDelivery = { [self] delivery in delivered(delivery) }
-        consumer.onStateChange = { [self] _ in look() }
-        publisher.onStateChange = { [self] _ in look() }
-        for connection in [consuming, publishing] {
-            connection.onStateChange = { [self] _ in look() }
-            connection.start()
-        }
+        for connection in [consuming, publishing] { connection.start(BrokerEvents(self)) }
+        consumer.start(Commands(self))
+        publisher.start(BrokerEvents(self))
+        replies.start()
     }
 
-    private func look() {
+    /// Passes commands to the service.
+    private final class Commands: ConsumerHandler {
+        private let service: ChannelService
+
+        init(_ service: ChannelService) { self.service = service }
+
+        override func delivered(_ message: consuming IncomingMessage) { service.delivered(message) }
+
+        override func statusChanged(_ status: BrokerStatus) { service.logOutages() }
+    }
+
+    /// Has the service log outages.
+    private final class BrokerEvents: SessionHandler {
+        private let service: ChannelService
+
+        init(_ service: ChannelService) { self.service = service }
+
+        override func statusChanged(_ status: BrokerStatus) { service.logOutages() }
+    }
+
+    private func logOutages() {
         outages.update(
-            consuming: consuming.state, publishing: publishing.state, publisher: publisher.state,
-            consumers: [consumer.state], now: loop.now.monotonic, log)
+            consuming: consuming.status, publishing: publishing.status, publisher: publisher.status,
+            consumers: [consumer.status], now: loop.now.monotonic, log)
     }
 
     public var status: Status {
         Status(
-            isConsuming: consumer.state == .ready, isPublishing: publisher.state == .ready,
+            isConsuming: consumer.status == .ready, isPublishing: publisher.status == .ready,
             reasons: [
-                (consuming.state.failure ?? consumer.state.failure).map(completeRemedy),
-                (publishing.state.failure ?? publisher.state.failure).map(completeRemedy),
+                (consuming.status.failure ?? consumer.status.failure).map(completeRemedy),
+                (publishing.status.failure ?? publisher.status.failure).map(completeRemedy),
                 replies.failure.map { "the reply to a command cannot be published: \($0)" },
             ].compactMap(\.self))
     }

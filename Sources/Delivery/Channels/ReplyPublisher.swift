@@ -24,6 +24,8 @@ final class ReplyPublisher {
         repeats = LaneCounters.publishRepeats(metrics)
     }
 
+    func start() { admin.start() }
+
     /// - Parameter isLate: whether it is to be given up.
     /// - Returns: whether the reply is done with.
     func publish(_ reply: ReplyAttempts, until isLate: () -> Bool) async -> Bool {

@@ -110,7 +110,7 @@ final class LaneMetrics {
     }
 
     /// - Parameter isConnection: else a channel on it.
-    func brokerChanged(_ state: BrokerState, _ purpose: BrokerSession.Purpose, isConnection: Bool) {
+    func brokerChanged(_ state: BrokerStatus, _ purpose: BrokerSession.Purpose, isConnection: Bool) {
         switch state {
         case .waiting(let error, _):
             let code = error.replyCode == 0 ? error.code.rawValue : "\(error.replyCode)"

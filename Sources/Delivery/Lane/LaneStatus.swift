@@ -65,7 +65,7 @@ extension DeliveryPipeline {
             number: configuration.number, state: state, inFlight: inFlight,
             queues: zip(configuration.consumers, session.consumers).map { configuration, consumer in
                 LaneStatus.Queue(
-                    name: configuration.queue, isConsumed: consumer.state == .ready,
+                    name: configuration.queue, isConsumed: consumer.status == .ready,
                     unsettled: consumer.unsettledCount)
             },
             unconfirmed: session.publisher.unconfirmedCount, unpublished: session.publisher.waitingCount,

@@ -23,7 +23,7 @@ struct BrokerOutageLog {
     ///
     /// - Parameter states: of the consumers.
     mutating func update(
-        consuming: BrokerState, publishing: BrokerState, publisher: BrokerState, consumers states: [BrokerState],
+        consuming: BrokerStatus, publishing: BrokerStatus, publisher: BrokerStatus, consumers states: [BrokerStatus],
         now: MonotonicTime, _ log: Log
     ) {
         write(self.consuming.changed(to: consuming, now: now), of: "consume", log)

@@ -47,17 +47,10 @@ final class BrokerSession {
 
     /// Connects and consumes. Deliveries and changes of the status go to the pipeline until the connections are closed.
     func start(for pipeline: DeliveryPipeline) {
-        for (index, consumer) in consumers.enumerated() {
-            consumer.onDelivery = { pipeline.delivered($0, from: index) }
-            consumer.onChannelLost = { pipeline.channelLost(index) }
-            consumer.onStateChange = { pipeline.sessionStatusChanged($0, .consume, isConnection: false) }
-        }
-        consuming.onStateChange = { pipeline.sessionStatusChanged($0, .consume, isConnection: true) }
-        publishing.onStateChange = { pipeline.sessionStatusChanged($0, .publish, isConnection: true) }
-        publisher.onStateChange = { pipeline.sessionStatusChanged($0, .publish, isConnection: false) }
-        publisher.onUserIDRefused = { [log] in log.warning(.userIDRefused, [.error: .string("\($0)")]) }
-        publishing.start()
-        consuming.start()
+        publishing.start(SessionEvents(.publish, isConnection: true, in: pipeline))
+        publisher.start(SessionEvents(.publish, isConnection: false, in: pipeline))
+        consuming.start(SessionEvents(.consume, isConnection: true, in: pipeline))
+        for (source, consumer) in consumers.enumerated() { consumer.start(ConsumerEvents(of: source, in: pipeline)) }
     }
 
     func role(of record: DeliveryRecord) -> LaneConfiguration.QueueRole {
@@ -92,21 +85,21 @@ final class BrokerSession {
     /// Computes the status of both purposes.
     ///
     /// - Parameter isConnection: else a channel on it.
-    func update(_ changed: BrokerState, _ purpose: Purpose, isConnection: Bool) {
+    func update(_ changed: BrokerStatus, _ purpose: Purpose, isConnection: Bool) {
         metrics.brokerChanged(changed, purpose, isConnection: isConnection)
         let needed = consumers.indices.lazy.filter { self.configuration.role(ofConsumer: $0) != .expired }
-            .map { self.consumers[$0].state }
+            .map { self.consumers[$0].status }
         update(
             &consumption, isUp: needed.allSatisfy { $0 == .ready },
-            consuming.state.failure ?? needed.compactMap(\.failure).first)
+            consuming.status.failure ?? needed.compactMap(\.failure).first)
         update(
-            &publication, isUp: publisher.state == .ready, publishing.state.failure ?? publisher.state.failure)
+            &publication, isUp: publisher.status == .ready, publishing.status.failure ?? publisher.status.failure)
     }
 
     func logOutages() {
         outages.update(
-            consuming: consuming.state, publishing: publishing.state, publisher: publisher.state,
-            consumers: consumers.map(\.state), now: loop.now.monotonic, log)
+            consuming: consuming.status, publishing: publishing.status, publisher: publisher.status,
+            consumers: consumers.map(\.status), now: loop.now.monotonic, log)
     }
 
     private func update(_ status: inout Status, isUp: Bool, _ failure: String?) {
@@ -125,14 +118,14 @@ final class BrokerSession {
         for consumer in consumers {
             guard await consumer.untilSettled(by: deadline), consumer.unsettledCount == 0 else { continue }
             // No delivery of the consumer comes again: a request that is marked as redelivered is another one.
-            consumer.onChannelLost = {}
+            (consumer.handler as? ConsumerEvents)?.reportsLostChannels = false
         }
         await consuming.close(deadlineSeconds: closeSeconds)
         await publishing.close(deadlineSeconds: closeSeconds)
     }
 }
 
-extension BrokerState {
+extension BrokerStatus {
     /// Why it cannot be used; nil if it can, or is still starting.
     var failure: String? {
         switch self {

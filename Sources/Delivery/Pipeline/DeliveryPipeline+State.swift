@@ -32,7 +32,7 @@ extension DeliveryPipeline {
     }
 
     /// - Parameter isConnection: else a channel on it.
-    func sessionStatusChanged(_ changed: BrokerState, _ purpose: BrokerSession.Purpose, isConnection: Bool) {
+    func sessionStatusChanged(_ changed: BrokerStatus, _ purpose: BrokerSession.Purpose, isConnection: Bool) {
         session.update(changed, purpose, isConnection: isConnection)
         stateChanged()
         session.logOutages()

@@ -23,7 +23,7 @@ struct BrokerNotice {
     /// Whether something may have to be said once time has passed.
     var isWaiting: Bool { since != nil }
 
-    mutating func changed(to state: BrokerState, now: Now) -> Line? {
+    mutating func changed(to state: BrokerStatus, now: Now) -> Line? {
         switch state {
         case .ready:
             let line = since.flatMap {

@@ -5,25 +5,32 @@ import EventLoop
 /// Says on standard error what a command waits for while its broker is not there.
 ///
 /// Belongs to one loop and is used on its thread only.
-final class BrokerWait {
+final class BrokerWait: SessionHandler {
     private let loop: EventLoop
     private let endpoints: [Endpoint]
     private var notice = BrokerNotice()
     private var timer: TimerToken?
+    private var isEnded = false
 
     init(loop: EventLoop, access: BrokerAccess) {
         self.loop = loop
         endpoints = access.endpoints
     }
 
-    /// Hears the states of a connection from now on. To be called before it is started.
-    static func follow(_ connection: BrokerConnection, _ access: BrokerAccess) {
+    /// Starts a connection, and follows its status until it is closed or until `end`.
+    @discardableResult
+    static func follow(_ connection: BrokerConnection, _ access: BrokerAccess) -> BrokerWait {
         let wait = BrokerWait(loop: connection.loop, access: access)
-        connection.onStateChange = { wait.changed($0) }
+        connection.start(wait)
+        return wait
     }
 
-    func changed(_ state: BrokerState) {
-        say(notice.changed(to: state, now: loop.now))
+    /// Prints nothing from now on, once the connection is open.
+    func end() { isEnded = true }
+
+    override func statusChanged(_ status: BrokerStatus) {
+        guard !isEnded else { return }
+        say(notice.changed(to: status, now: loop.now))
         if !notice.isWaiting {
             if let timer { loop.cancel(timer) }
             timer = nil

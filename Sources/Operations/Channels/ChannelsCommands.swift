@@ -4,7 +4,7 @@ import Delivery
 
 /// A command that manages the broadcast channels of an app.
 protocol ChannelsCommand: ConfiguredCommand {
-    var options: ChannelOptions { get }
+    var options: ChannelCommandOptions { get }
 }
 
 extension ChannelsCommand {
@@ -32,13 +32,13 @@ struct ChannelsCreateCommand: ChannelsCommand {
                 values: .words(ChannelRequest.StoragePolicy.allCases.map(\.word)))
         ])
 
-    let options: ChannelOptions
+    let options: ChannelCommandOptions
 
     init(_ parsed: ParsedArguments) throws(UsageError) {
         guard let policy = ChannelRequest.StoragePolicy(word: parsed.required("storage")) else {
             throw UsageError("option --storage takes none or newest")
         }
-        options = ChannelOptions(.create(policy), parsed)
+        options = ChannelCommandOptions(.create(policy), parsed)
     }
 }
 
@@ -49,9 +49,9 @@ struct ChannelsReadCommand: ChannelsCommand {
         summary: "Show the storage policy of broadcast channels.",
         discussion: ChannelsText.talk, operands: "CHANNEL…", operandValues: .text, options: .channels)
 
-    let options: ChannelOptions
+    let options: ChannelCommandOptions
 
-    init(_ parsed: ParsedArguments) { options = ChannelOptions(.read(parsed.operands), parsed) }
+    init(_ parsed: ParsedArguments) { options = ChannelCommandOptions(.read(parsed.operands), parsed) }
 }
 
 /// Deletes broadcast channels.
@@ -67,9 +67,9 @@ struct ChannelsDeleteCommand: ChannelsCommand {
             """,
         operands: "CHANNEL…", operandValues: .text, options: .channels)
 
-    let options: ChannelOptions
+    let options: ChannelCommandOptions
 
-    init(_ parsed: ParsedArguments) { options = ChannelOptions(.delete(parsed.operands), parsed) }
+    init(_ parsed: ParsedArguments) { options = ChannelCommandOptions(.delete(parsed.operands), parsed) }
 }
 
 /// Lists the broadcast channels of an app.
@@ -79,9 +79,9 @@ struct ChannelsListCommand: ChannelsCommand {
         summary: "List the broadcast channels of an app.",
         discussion: ChannelsText.talk, options: .channels)
 
-    let options: ChannelOptions
+    let options: ChannelCommandOptions
 
-    init(_ parsed: ParsedArguments) { options = ChannelOptions(.list, parsed) }
+    init(_ parsed: ParsedArguments) { options = ChannelCommandOptions(.list, parsed) }
 }
 
 /// Text of several commands.

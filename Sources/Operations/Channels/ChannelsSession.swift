@@ -9,7 +9,7 @@ import Text
 
 /// Manages the broadcast channels of an app, and shows APNs' answers.
 struct ChannelsSession: Sendable {
-    let options: ChannelOptions
+    let options: ChannelCommandOptions
 
     func run() throws(ConfigurationError) -> ExitCode {
         let configuration = try ConfigurationFile(options.configPath).worker()
@@ -79,7 +79,7 @@ struct ChannelsSession: Sendable {
     }
 }
 
-extension ChannelOptions.Work {
+extension ChannelCommandOptions.Work {
     fileprivate var requests: [ChannelRequest] {
         switch self {
         case .create(let policy): [.create(policy)]

@@ -36,9 +36,7 @@ final class ResultsWait {
     func run(
         timeoutSeconds: Int, publish: (_ failed: (String) -> Void) async throws(AMQPError) -> ExitCode
     ) async throws(AMQPError) -> ExitCode {
-        queue.onMessage = { [unowned self] in take($0) }
-        queue.onFailure = { [unowned self] in finish(.unreachable) }
-        try await queue.open(on: [access.names.resultsExchange, access.names.otherDeadLettersExchange])
+        try await queue.open(on: [access.names.resultsExchange, access.names.otherDeadLettersExchange], Events(self))
         do throws(AMQPError) {
             let code = try await publish { _ = awaited.take([$0]) }
             await wait(seconds: timeoutSeconds)
@@ -48,6 +46,16 @@ final class ResultsWait {
             await queue.close()
             throw error
         }
+    }
+
+    private final class Events: ResultsHandler {
+        private unowned let wait: ResultsWait
+
+        init(_ wait: ResultsWait) { self.wait = wait }
+
+        override func received(_ message: IncomingMessage) { wait.take(message) }
+
+        override func failed() { wait.finish(.unreachable) }
     }
 
     private func wait(seconds: Int) async {

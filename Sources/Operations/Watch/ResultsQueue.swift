@@ -20,10 +20,6 @@ final class ResultsQueue {
     private let admin: BrokerAdmin
     private let consumer: Consumer
     private let wait: BrokerWait
-    var onMessage: (IncomingMessage) -> Void = { _ in }
-    var onConnectionChange: (BrokerState) -> Void = { _ in }
-    /// The queue, or the way to it, is not as it should be, and waiting does not mend it.
-    var onFailure: () -> Void = {}
 
     /// How the names of such queues begin.
     static func namePrefix(_ names: TopologyNames) -> String { "\(names.prefix).watch." }
@@ -39,8 +35,8 @@ final class ResultsQueue {
         wait = BrokerWait(loop: loop, access: access)
     }
 
-    /// What is published to these exchanges from now on comes.
-    func open(on exchanges: [String]) async throws(AMQPError) {
+    /// From now on the handler receives every message that is published to these exchanges, until `close` returns.
+    func open(on exchanges: [String], _ handler: ResultsHandler) async throws(AMQPError) {
         do throws(AMQPError) {
             try await declare(on: exchanges)
         } catch {
@@ -48,25 +44,46 @@ final class ResultsQueue {
             await admin.close()
             throw error
         }
-        consumer.onDelivery = { [unowned self] message in
-            consumer.acknowledge(message.tag)
-            onMessage(message)
+        consumer.connection.start(ConnectionEvents(self, handler))
+        consumer.start(Messages(self, handler))
+    }
+
+    private final class Messages: ConsumerHandler {
+        private unowned let queue: ResultsQueue
+        private let handler: ResultsHandler
+
+        init(_ queue: ResultsQueue, _ handler: ResultsHandler) { (self.queue, self.handler) = (queue, handler) }
+
+        override func delivered(_ message: consuming IncomingMessage) {
+            queue.consumer.acknowledge(message.tag)
+            handler.received(message)
         }
-        consumer.onStateChange = { [unowned self] state in
-            if case .waiting(let error, _) = state {
-                failed(error, isLasting: !error.isRetriable || error.code == .notFound)
+
+        override func statusChanged(_ status: BrokerStatus) {
+            guard case .waiting(let error, _) = status else { return }
+            queue.report(error)
+            if !error.isRetriable || error.code == .notFound { handler.failed() }
+        }
+    }
+
+    private final class ConnectionEvents: SessionHandler {
+        private unowned let queue: ResultsQueue
+        private let handler: ResultsHandler
+
+        init(_ queue: ResultsQueue, _ handler: ResultsHandler) { (self.queue, self.handler) = (queue, handler) }
+
+        override func statusChanged(_ status: BrokerStatus) {
+            queue.wait.statusChanged(status)
+            if case .waiting(let error, _) = status, !error.isRetriable {
+                queue.report(error)
+                handler.failed()
             }
+            handler.statusChanged(status)
         }
-        consumer.connection.onStateChange = { [unowned self] state in
-            wait.changed(state)
-            if case .waiting(let error, _) = state, !error.isRetriable { failed(error, isLasting: true) }
-            onConnectionChange(state)
-        }
-        consumer.start()
     }
 
     private func declare(on exchanges: [String]) async throws(AMQPError) {
-        BrokerWait.follow(admin.connection, access)
+        let wait = BrokerWait.follow(admin.connection, access)
         admin.start()
         try await admin.declareQueue(
             name,
@@ -76,12 +93,11 @@ final class ResultsQueue {
             ])
         for exchange in exchanges { try await admin.bindQueue(name, toExchange: exchange, routingKey: "#") }
         // From here on the consumer's connection speaks for both.
-        admin.connection.onStateChange = { _ in }
+        wait.end()
     }
 
-    private func failed(_ error: AMQPError, isLasting: Bool) {
+    private func report(_ error: AMQPError) {
         Terminal.error.line(access.line(error))
-        if isLasting { onFailure() }
     }
 
     func close() async {

@@ -50,7 +50,7 @@ final class WatchSession {
         let interruption = Interruption(on: loop)
         interruption.hasBegun = true
         interruption.atOnce = { keys.end() }
-        interruption.onSignal = { [self] in finish(interruption.code ?? .interrupted) }
+        interruption.add(InterruptionEnd(self))
         var watch: DescriptorWatch?
         watch = DescriptorWatch(
             loop: loop, descriptor: STDIN_FILENO, for: .readable,
@@ -70,19 +70,36 @@ final class WatchSession {
         }
     }
 
+    private final class InterruptionEnd: InterruptionHandler {
+        private let session: WatchSession
+
+        init(_ session: WatchSession) { self.session = session }
+
+        override func interrupted(_ code: ExitCode) { session.finish(code) }
+    }
+
     private func watch() async throws(AMQPError) -> ExitCode {
         let queue = ResultsQueue(loop: loop, access: access, command: "martlet watch")
-        queue.onMessage = { [unowned self] in show($0) }
-        queue.onConnectionChange = { [unowned self] in changed($0) }
-        queue.onFailure = { [unowned self] in finish(.unreachable) }
         let names = access.names
         try await queue.open(
             on: (options.filter.isOfDeadLetters ? [] : [names.resultsExchange])
-                + [names.deadExchange, names.otherDeadLettersExchange])
+                + [names.deadExchange, names.otherDeadLettersExchange], Events(self))
         announce()
         let code = await ended()
         await queue.close()
         return code
+    }
+
+    private final class Events: ResultsHandler {
+        private unowned let session: WatchSession
+
+        init(_ session: WatchSession) { self.session = session }
+
+        override func received(_ message: IncomingMessage) { session.show(message) }
+
+        override func statusChanged(_ status: BrokerStatus) { session.changed(status) }
+
+        override func failed() { session.finish(.unreachable) }
     }
 
     /// Everything published from now on will be seen.
@@ -99,7 +116,7 @@ final class WatchSession {
     }
 
     /// The connection is another than it was.
-    private func changed(_ state: BrokerState) {
+    private func changed(_ state: BrokerStatus) {
         switch state {
         case .waiting:
             if reconnectDeadline == nil {

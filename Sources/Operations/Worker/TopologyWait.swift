@@ -35,10 +35,7 @@ final class TopologyWait: @unchecked Sendable {
     }
 
     func untilComplete() async {
-        admin.onStateChange = { [self] state in
-            if case .waiting(let error, _) = state { failed(error) }
-        }
-        admin.start()
+        admin.start(Failures(self))
         while !isClosed {
             do throws(AMQPError) {
                 try await admin.waitUntilReady(deadlineSeconds: Self.checkIntervalSeconds)
@@ -53,6 +50,16 @@ final class TopologyWait: @unchecked Sendable {
             await loop.sleep(for: .seconds(Self.checkIntervalSeconds))
         }
         await close()
+    }
+
+    private final class Failures: SessionHandler {
+        private let wait: TopologyWait
+
+        init(_ wait: TopologyWait) { self.wait = wait }
+
+        override func statusChanged(_ status: BrokerStatus) {
+            if case .waiting(let error, _) = status { wait.failed(error) }
+        }
     }
 
     /// Ends the wait, which may not return then.

@@ -109,12 +109,13 @@ public actor BrokerDesk {
             loop: loop, connectors: connectors, connection: connection,
             configuration: ConsumerConfiguration(queue: queue, prefetch: 1))
         await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
-            consumer.onDelivery = { message in
-                consumer.onDelivery = { _ in }
+            let handler = TestConsumerHandler()
+            handler.onDelivery = { [unowned handler] message in
+                handler.onDelivery = { _ in }
                 settle(consumer, message)
                 continuation.resume()
             }
-            consumer.start()
+            consumer.start(handler)
         }
         await consumer.close()
     }
@@ -126,14 +127,14 @@ public actor BrokerDesk {
         let consumer = Consumer(
             loop: loop, connectors: connectors, connection: connection, configuration: configuration)
         let collection = Collection(consumer)
-        consumer.onDelivery = { [weak self] message in
-            collection.messages.append(message)
-            collection.arrivals.append(collection.consumer.loop.now.monotonic)
-            collection.consumer.acknowledge(message.tag)
-            self?.assumeIsolated { $0.resumeWaiters() }
-        }
         collections[queue] = collection
-        consumer.start()
+        consumer.start(
+            TestConsumerHandler { [weak self] message in
+                collection.messages.append(message)
+                collection.arrivals.append(collection.consumer.loop.now.monotonic)
+                collection.consumer.acknowledge(message.tag)
+                self?.assumeIsolated { $0.resumeWaiters() }
+            })
     }
 
     /// Lets go of what has come out of a queue that is collected; what comes is collected on.

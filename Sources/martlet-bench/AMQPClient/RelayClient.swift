@@ -54,9 +54,8 @@ actor RelayClient {
     }
 
     private func run() async throws -> String {
-        consumer.onDelivery = { self.take($0) }
         publisher.start()
-        consumer.start()
+        consumer.start(TestConsumerHandler { self.take($0) })
         await withUnsafeContinuation { whenDone = $0 }
         let seconds = (began?.duration(to: loop.now.monotonic) ?? .zero) / .seconds(1)
         while let idle = idleTasks.popLast() { idle.resume(returning: nil) }

@@ -32,20 +32,25 @@ final class ConfirmationPrompt {
     }
 
     private func line(on loop: EpollLoop, _ interruption: Interruption) async -> String? {
-        let former = interruption.onSignal
-        defer { interruption.onSignal = former }
+        let end = InterruptionEnd(self)
+        interruption.add(end)
+        defer { interruption.remove(end) }
         return await withUnsafeContinuation {
             continuation = $0
-            interruption.onSignal = { [self] in
-                former()
-                finish(nil)
-            }
             watch = DescriptorWatch(
                 loop: loop, descriptor: STDIN_FILENO, for: .readable,
                 // A terminal gives a line at a time; at its end it gives nothing, which is no.
                 action: { [self] in finish(readLine() ?? "n") }, abandoned: { [self] in finish(nil) })
             if watch == nil { finish("n") }
         }
+    }
+
+    private final class InterruptionEnd: InterruptionHandler {
+        private let prompt: ConfirmationPrompt
+
+        init(_ prompt: ConfirmationPrompt) { self.prompt = prompt }
+
+        override func interrupted(_ code: ExitCode) { prompt.finish(nil) }
     }
 
     private func finish(_ answer: String?) {

@@ -38,9 +38,8 @@ actor DeadLetterImport {
 
     func run() async -> ExitCode {
         defer { interruption.end() }
-        publisher.reportRefusedUserID()
         BrokerWait.follow(publisher.connection, task.access)
-        publisher.start()
+        publisher.start(RefusedUserIDReport())
         do {
             try await publisher.waitUntilReady(deadlineSeconds: Self.deadlineSeconds)
         } catch {

@@ -1,4 +1,5 @@
 import CLinux
+import CommandKit
 import EventLoop
 import Glibc
 import Threads
@@ -32,16 +33,25 @@ struct Editor {
     /// which is a key like others there.
     func hasSucceeded(_ interruption: Interruption) async -> Bool {
         interruption.leavesControlC = true
-        interruption.onSignal = { kill(pid, SIGTERM) }
+        let end = InterruptionEnd(pid)
+        interruption.add(end)
         if interruption.code != nil { kill(pid, SIGTERM) }
         // It is reaped here, so that no signal can hit another process.
         await DetachedThread.run { [pid] in
             var information = siginfo_t()
             while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) == -1, errno == EINTR {}
         }
-        interruption.onSignal = {}
+        interruption.remove(end)
         interruption.leavesControlC = false
         var status: Int32 = 0
         return waitpid(pid, &status, 0) == pid && status == 0
+    }
+
+    private final class InterruptionEnd: InterruptionHandler {
+        private let pid: pid_t
+
+        init(_ pid: pid_t) { self.pid = pid }
+
+        override func interrupted(_ code: ExitCode) { kill(pid, SIGTERM) }
     }
 }

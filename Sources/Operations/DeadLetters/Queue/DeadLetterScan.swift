@@ -78,6 +78,7 @@ final class DeadLetterScan {
     private let consumer: Consumer
     private let consumed: BrokerConnection
     private let interruption: Interruption
+    private var interruptionEnd: InterruptionEnd?
     private var buffer: [IncomingMessage] = []
     private var bufferStart = 0
     private var bufferBytes = 0
@@ -109,12 +110,10 @@ final class DeadLetterScan {
         let name = source.command
         control = BrokerConnection(
             loop: loop, connectors: access.connectors(on: loop), configuration: access.connection(named: name))
-        BrokerWait.follow(control, access)
         admin = BrokerAdmin(on: control, deadlineSeconds: Self.deadlineSeconds)
         var publishing = PublisherConfiguration()
         publishing.publishTimeoutSeconds = Self.publishSeconds
         publisher = Publisher(on: control, configuration: publishing)
-        publisher.reportRefusedUserID()
         consumed = BrokerConnection(
             loop: loop, connectors: access.connectors(on: loop), configuration: access.connection(named: name))
         var configuration = ConsumerConfiguration(queue: queue, prefetch: window)
@@ -128,25 +127,58 @@ final class DeadLetterScan {
     ///
     /// - Throws: `notFound` when there is no such queue.
     func look(for queue: String) async throws(AMQPError) {
-        control.start()
+        startControl()
         _ = try await admin.status(ofQueue: queue)
     }
 
     /// Looks how many there are and begins to take them.
     func open() async throws(AMQPError) {
-        control.start()
+        startControl()
         let status = try await admin.status(ofQueue: queue)
         interruption.hasBegun = true
         (total, otherConsumers) = (status.messages, status.consumers)
-        interruption.onSignal = { [self] in finish(.interrupted(interruption.code ?? .interrupted)) }
+        let interruptionEnd = InterruptionEnd(self)
+        self.interruptionEnd = interruptionEnd
+        interruption.add(interruptionEnd)
         if let code = interruption.code { finish(.interrupted(code)) }
         guard total > 0 else { return finish(.complete) }
-        consumer.onDelivery = { [self] in arrived($0) }
-        consumer.onStateChange = { [self] in changed($0) }
-        consumer.onChannelLost = { [self] in hasLostChannel = true }
-        consumed.onStateChange = { [self] in changed($0) }
         loop.schedule(after: .seconds(Self.heldSecondsMax)) { [weak self] in self?.finish(.tooLong) }
-        consumed.start()
+        consumed.start(ConnectionEvents(self))
+        consumer.start(Arrivals(self))
+    }
+
+    private func startControl() {
+        BrokerWait.follow(control, access)
+        admin.start()
+        publisher.start(RefusedUserIDReport())
+    }
+
+    private final class InterruptionEnd: InterruptionHandler {
+        private let scan: DeadLetterScan
+
+        init(_ scan: DeadLetterScan) { self.scan = scan }
+
+        override func interrupted(_ code: ExitCode) { scan.finish(.interrupted(code)) }
+    }
+
+    private final class Arrivals: ConsumerHandler {
+        private let scan: DeadLetterScan
+
+        init(_ scan: DeadLetterScan) { self.scan = scan }
+
+        override func delivered(_ message: consuming IncomingMessage) { scan.arrived(message) }
+
+        override func channelLost() { scan.hasLostChannel = true }
+
+        override func statusChanged(_ status: BrokerStatus) { scan.changed(status) }
+    }
+
+    private final class ConnectionEvents: SessionHandler {
+        private let scan: DeadLetterScan
+
+        init(_ scan: DeadLetterScan) { self.scan = scan }
+
+        override func statusChanged(_ status: BrokerStatus) { scan.changed(status) }
     }
 
     /// The next dead letter; nil when the scan has ended.
@@ -194,7 +226,8 @@ final class DeadLetterScan {
         await consumed.close()
         await untilGivenBack(held)
         await control.close()
-        interruption.onSignal = {}
+        if let interruptionEnd { interruption.remove(interruptionEnd) }
+        interruptionEnd = nil
         return isSettled
     }
 
@@ -285,7 +318,7 @@ final class DeadLetterScan {
         }
     }
 
-    private func changed(_ state: BrokerState) {
+    private func changed(_ state: BrokerStatus) {
         switch state {
         case .waiting(let error, _): finish(.lost(error))
         case .idle, .connecting, .ready, .disconnected, .blocked, .closed: break

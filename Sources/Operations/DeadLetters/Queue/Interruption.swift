@@ -11,8 +11,8 @@ final class Interruption {
     private(set) var code: ExitCode?
     /// Whether something has begun that is to be finished. Before, the first signal ends the process at once.
     var hasBegun = false
-    /// Called on the loop at the first signal.
-    var onSignal: () -> Void = {}
+    /// What has begun, outermost first.
+    private var handlers: [InterruptionHandler] = []
     /// What is done even when the process ends at once.
     var atOnce: () -> Void = {}
     /// While an editor has the terminal, Ctrl-C is a key of the editor's.
@@ -30,8 +30,13 @@ final class Interruption {
     func end() {
         source?.close()
         source = nil
-        onSignal = {}
+        handlers = []
     }
+
+    /// Reports the first signal to this handler too, until `remove`.
+    func add(_ handler: InterruptionHandler) { handlers.append(handler) }
+
+    func remove(_ handler: InterruptionHandler) { handlers.removeAll { $0 === handler } }
 
     /// Without the end of the terminal where that was to be outlived (`nohup`): blocked, it would be seen all the same.
     private static var heeded: [Int32] {
@@ -48,6 +53,6 @@ final class Interruption {
             _exit(code.rawValue)
         }
         self.code = code
-        onSignal()
+        for handler in handlers { handler.interrupted(code) }
     }
 }

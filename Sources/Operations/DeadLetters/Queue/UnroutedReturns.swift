@@ -30,11 +30,19 @@ final class UnroutedReturns {
         self.loop = loop
         exchange = access.names.unroutedExchange
         queue = ResultsQueue(loop: loop, access: access, command: MessageSource.unrouted.command)
-        queue.onMessage = { [unowned self] in came($0) }
-        queue.onFailure = { [unowned self] in endProbe(isOver: false) }
     }
 
-    func open() async throws(AMQPError) { try await queue.open(on: [exchange]) }
+    func open() async throws(AMQPError) { try await queue.open(on: [exchange], Events(self)) }
+
+    private final class Events: ResultsHandler {
+        private unowned let returns: UnroutedReturns
+
+        init(_ returns: UnroutedReturns) { self.returns = returns }
+
+        override func received(_ message: IncomingMessage) { returns.came(message) }
+
+        override func failed() { returns.endProbe(isOver: false) }
+    }
 
     func close() async { await queue.close() }
 

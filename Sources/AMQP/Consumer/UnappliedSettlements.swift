@@ -4,7 +4,7 @@ import EventLoop
 ///
 /// RabbitMQ's client of a quorum queue keeps back what follows 32 settlements that are not applied, and forgets it when the
 /// channel ends (`SOFT_LIMIT` in `rabbit_fifo_client`); nothing in AMQP says when one is applied.
-struct RecentSettlements {
+struct UnappliedSettlements {
     static let unappliedMax = 32
     /// A queue that takes longer to apply a settlement may lose those behind it.
     static let applySecondsMax: Int64 = 2

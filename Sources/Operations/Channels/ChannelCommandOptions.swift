@@ -4,7 +4,7 @@ import CommandKit
 import Delivery
 
 /// What a command does to the broadcast channels of an app.
-struct ChannelOptions: Equatable, Sendable {
+struct ChannelCommandOptions: Equatable, Sendable {
     enum Work: Equatable, Sendable {
         case create(ChannelRequest.StoragePolicy)
         case read([String])
@@ -20,7 +20,7 @@ struct ChannelOptions: Equatable, Sendable {
     var isJSON = false
 }
 
-extension ChannelOptions {
+extension ChannelCommandOptions {
     init(_ work: Work, _ parsed: ParsedArguments) {
         self.init(
             work: work, configPath: parsed.required("config"), app: parsed.required("app"),

@@ -3,12 +3,12 @@ import Testing
 
 @testable import AMQP
 
-@Suite struct RecentSettlementsTests {
+@Suite struct UnappliedSettlementsTests {
     private func time(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: milliseconds * 1_000_000) }
 
     /// The clock may have begun with the channel.
     @Test(arguments: [0, 3000, 10_000]) func fewAreNotWaitedForAndManyTwoSeconds(begin: Int64) {
-        var recent = RecentSettlements()
+        var recent = UnappliedSettlements()
         recent.sent(32, at: time(begin))
         #expect(recent.safeAt == nil)
         recent.sent(1, at: time(begin + 500))
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test func theyAreForgottenInTheirTime() {
-        var recent = RecentSettlements()
+        var recent = UnappliedSettlements()
         recent.sent(32, at: time(10_000))
         // Those of the time before count as well: they may be younger than two seconds.
         recent.sent(1, at: time(12_100))

@@ -1,0 +1,254 @@
+public import EventLoop
+
+/// One channel of a connection, opened again whenever it or the connection is lost, until it is closed.
+///
+/// An error on a channel costs this channel only. `ChannelMachine` decides, a `ChannelHandler` works on the channel.
+public final class AMQPChannel {
+    public let connection: BrokerConnection
+    public let loop: EventLoop
+    public private(set) var status = BrokerStatus.idle
+    /// Stays the same however often the channel is opened; 0 before `start`.
+    var number: UInt16 = 0
+
+    private var machine: ChannelMachine
+    private var assembler: ContentAssembler
+    private var handler: ChannelHandler?
+    private let ownsConnection: Bool
+    private let deadline: DeadlineTimer
+    private let retry: DeadlineTimer
+    private let readyWaiters = ContinuationList<AMQPError?>()
+    private let closeWaiters = ContinuationList<Void>()
+
+    /// - Parameter ownsConnection: the connection is closed with the channel.
+    init(on connection: BrokerConnection, _ options: ChannelOptions, ownsConnection: Bool) {
+        self.connection = connection
+        self.ownsConnection = ownsConnection
+        loop = connection.loop
+        machine = ChannelMachine(options, connection.configuration)
+        assembler = ContentAssembler(bodyBytesMax: options.bodyBytesMax)
+        deadline = DeadlineTimer(on: loop)
+        retry = DeadlineTimer(on: loop)
+    }
+
+    /// Opens the channel once the connection is open, and starts the connection if it is not started. Later calls do
+    /// nothing.
+    func start(_ handler: ChannelHandler) {
+        loop.assertOnLoop()
+        guard case .idle = machine.state, number == 0 else { return }
+        self.handler = handler
+        connection.attach(self)
+        connection.start()
+    }
+
+    func waitUntilReady(deadlineSeconds: Int) async throws(AMQPError) {
+        loop.assertOnLoop()
+        switch status {
+        case .ready, .blocked: return
+        case .closed: throw ConnectionMachine.closedByUs
+        case .waiting(let error, _) where !error.isRetriable: throw error
+        case .idle, .connecting, .waiting, .disconnected: break
+        }
+        if let failure = connection.failure, !failure.isRetriable { throw failure }
+        let error = await readyWaiters.wait(on: loop, for: .seconds(deadlineSeconds)) { [self] in
+            failure ?? AMQPError(.timedOut, "no broker after \(deadlineSeconds) seconds")
+        }
+        if let error { throw error }
+    }
+
+    func close(deadlineSeconds: Int) async {
+        loop.assertOnLoop()
+        if ownsConnection { return await connection.close(deadlineSeconds: deadlineSeconds) }
+        if machine.isOpen { handler?.flush(isLast: true) }
+        handle(.close(deadlineSeconds: deadlineSeconds))
+        if status != .closed { await closeWaiters.wait() }
+    }
+
+    /// Why the channel is not open, if something failed.
+    var failure: AMQPError? {
+        if case .waiting(let error, _) = status { error } else { connection.failure }
+    }
+
+    /// Whether the handler has set the channel up.
+    var isSetUp: Bool { machine.isSetUp }
+
+    /// Whether the channel is set up and its stream has not ended.
+    var isUsable: Bool { machine.isSetUp && connection.isOpen }
+
+    /// Whether publishes are sent now.
+    var acceptsPublishes: Bool { machine.isReady && connection.acceptsPublishes }
+
+    // MARK: - For the handler
+
+    /// Sends a method, unless the channel is not open. Returns false if its arguments cannot be encoded.
+    @discardableResult
+    func send(_ method: ClientMethod) -> Bool {
+        guard machine.isOpen, let frames = connection.frames else { return true }
+        return frames.send(method, channel: number)
+    }
+
+    func acknowledge(_ deliveryTag: UInt64, multiple: Bool) {
+        connection.frames?.acknowledge(deliveryTag, multiple: multiple, channel: number)
+    }
+
+    /// Sends a message; returns its bytes on the wire. Ask `acceptsPublishes` first.
+    func publish(_ message: OutgoingMessage, userID: String?) throws(PublishRefusal) -> Int {
+        try connection.frames?.publish(message, channel: number, userID: userID) ?? 0
+    }
+
+    /// Has the handler flush at the end of this event-loop iteration.
+    func flushAtEndOfTurn() {
+        connection.frames?.flushAtEndOfTurn()
+    }
+
+    /// The handler has set the channel up, or works on it again after an interruption.
+    func setupCompleted() { handle(.setupCompleted) }
+
+    /// The broker ended what the handler does on the channel. Returns when to try again; nil if the channel is not open.
+    func interrupted(_ error: AMQPError) -> MonotonicTime? {
+        handle(.interrupted(error))
+        return if case .interrupted(let retry) = machine.state { retry.at } else { nil }
+    }
+
+    /// Gives the channel up unless `setupCompleted` or `answered` is called in time.
+    func expectAnswer() {
+        guard !connection.isClosing else { return }
+        armDeadline(seconds: connection.configuration.openingDeadlineSeconds)
+    }
+
+    func answered() { deadline.cancel() }
+
+    /// Leaves a channel on which the broker does not do its part, and opens it again after a delay.
+    func abandon(_ error: AMQPError) { handle(.abandon(error)) }
+
+    /// Leaves a channel that is set up and opens another in its place at once.
+    func renew(_ error: AMQPError) { handle(.renew(error)) }
+
+    // MARK: - For the connection
+
+    func connectionOpened(_ frames: FrameConnection) {
+        guard number > frames.channelMax else { return handle(.connectionOpened) }
+        let text = AMQPError.tooFewChannels(frames.channelMax, needed: connection.channelCount)
+        handle(.connectionRefused(AMQPError(.refused, text, isRetriable: false)))
+    }
+
+    func connectionLost(_ error: AMQPError) {
+        handle(.connectionLost(error))
+        // Only a change of the configuration can help.
+        if !error.isRetriable { readyWaiters.resume(returning: error) }
+    }
+
+    func connectionCloses() {
+        if machine.isOpen { handler?.flush(isLast: true) }
+        deadline.cancel()
+        retry.cancel()
+    }
+
+    func connectionReleased() { handle(.connectionReleased) }
+
+    func flush() { handler?.flush(isLast: false) }
+
+    /// A method on this channel; false if it must not come now.
+    func received(_ method: ServerMethod) -> Bool {
+        switch method {
+        case .channelOpenOK:
+            guard case .opening = machine.state else { return machine.isClosing }
+            handle(.openAnswered)
+            return true
+        case .channelClose(let close):
+            guard machine.isOpen || machine.isClosing else { return false }
+            handle(.closedByBroker(AMQPError(close)))
+            return true
+        case .channelCloseOK where machine.isClosing:
+            handle(.closeAnswered)
+            return true
+        case .basicGetOK(let delivery):
+            return announced(delivery.exchange, delivery.routingKey) { $0.received(method) }
+        case .basicReturn(let returned):
+            return announced(returned.exchange, returned.routingKey) { $0.received(method) }
+        default:
+            guard machine.isOpen, let handler else { return machine.isClosing }
+            return !assembler.isBusy && handler.received(method)
+        }
+    }
+
+    /// `basic.deliver` on this channel; false if it must not come now.
+    func received(_ delivery: ServerMethod.Delivery) -> Bool {
+        announced(delivery.exchange, delivery.routingKey) { $0.received(delivery) }
+    }
+
+    /// Content follows if the handler accepts the method that announces it.
+    private func announced(
+        _ exchange: UnsafeRawBufferPointer, _ routingKey: UnsafeRawBufferPointer, _ accept: (ChannelHandler) -> Bool
+    ) -> Bool {
+        guard machine.isOpen, let handler else { return machine.isClosing }
+        guard !assembler.isBusy, accept(handler) else { return false }
+        assembler.begin(exchange: exchange, routingKey: routingKey)
+        return true
+    }
+
+    /// A frame of content on this channel; false if it must not come now.
+    func receivedHeader(_ payload: UnsafeRawBufferPointer) -> Bool {
+        machine.isClosing || assembled(assembler.header(payload))
+    }
+
+    func receivedBody(_ payload: UnsafeRawBufferPointer) -> Bool {
+        machine.isClosing || assembled(assembler.body(payload))
+    }
+
+    private func assembled(_ step: ContentAssembler.Step) -> Bool {
+        switch step {
+        case .incomplete: true
+        case .violation: false
+        case .complete: handler?.received(assembler.take()) ?? false
+        }
+    }
+
+    private func handle(_ event: ChannelMachine.Event) {
+        let actions = machine.handle(
+            event, reopens: !connection.isClosing, now: loop.now.monotonic, random: loop.nextRandom)
+        for action in actions { perform(action) }
+    }
+
+    private func perform(_ action: ChannelMachine.Action) {
+        switch action {
+        case .send(let method): _ = connection.frames?.send(method, channel: number)
+        case .setUp: handler?.opened()
+        case .armDeadline(let seconds):
+            deadline.cancel()
+            armDeadline(seconds: seconds)
+        case .cancelDeadline: deadline.cancel()
+        case .armRetry(let time):
+            retry.cancel()
+            retry.arm(at: time, for: self) { $0.handle(.retryDue) }
+        case .cancelRetry: retry.cancel()
+        case .failConnection(let error): connection.frames?.reset(error)
+        case .lose(let error):
+            assembler.reset()
+            handler?.lost(error)
+        case .report: report()
+        case .detach: connection.detach(self)
+        }
+    }
+
+    private func armDeadline(seconds: Int) {
+        deadline.arm(at: loop.now.monotonic + .seconds(seconds), for: self) { channel in
+            channel.handle(.deadlinePassed(isPaused: channel.connection.frames?.isPaused == true))
+        }
+    }
+
+    /// Reports the status if it has changed.
+    func report() {
+        guard let new = BrokerStatus(machine.state, on: connection.machine.state), new != status else { return }
+        status = new
+        handler?.statusChanged(new)
+        switch new {
+        case .ready, .blocked: readyWaiters.resume(returning: nil)
+        case .waiting(let error, _): if !error.isRetriable { readyWaiters.resume(returning: error) }
+        case .closed:
+            handler = nil
+            readyWaiters.resume(returning: ConnectionMachine.closedByUs)
+            closeWaiters.resume(returning: ())
+        case .idle, .connecting, .disconnected: break
+        }
+    }
+}

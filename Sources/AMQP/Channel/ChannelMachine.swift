@@ -1,0 +1,250 @@
+import EventLoop
+
+/// Decides how one channel of a connection opens, fails, opens again and closes. Pure.
+///
+/// An error on a channel costs this channel only, which comes back after a delay of its own. `lose` and `report` may run
+/// a user's code, which may close the channel: they are the last actions.
+struct ChannelMachine {
+    enum State: Equatable {
+        /// The connection has not opened yet. To: opening, refused, detached, closed.
+        case idle
+        /// There is no connection. To: opening, refused, closed.
+        case detached
+        /// `channel.open` was sent. To: settingUp, closing, detached.
+        case opening
+        /// The handler sets it up. To: open, interrupted, reopening, closing, detached.
+        case settingUp
+        /// To: interrupted, reopening, closing, detached.
+        case open
+        /// The channel is open; the broker ended what the handler does on it, which tries again. To: open, reopening,
+        /// closing, detached.
+        case interrupted(Retry)
+        /// The broker closed it; the connection is open. To: opening, detached, closed.
+        case reopening(Retry)
+        /// The connection carries too few channels. To: detached, closed.
+        case refused(AMQPError)
+        /// `channel.close` was sent: all that comes before its answer is ignored. To: opening, reopening, unanswered,
+        /// detached, closed.
+        case closing(then: Reopen)
+        /// Closed for its users. The broker has not answered, so that the number of the channel stays taken. To: closed.
+        case unanswered
+        case closed
+    }
+
+    /// What follows the answer to `channel.close`.
+    enum Reopen: Equatable {
+        case never
+        case atOnce
+        case after(Retry)
+    }
+
+    private(set) var state = State.idle
+    private let openingSeconds: Int
+    private let closeSecondsMax: Int
+    private let reopensAtOnce: Bool
+    private var backoff: Backoff
+
+    init(_ options: ChannelOptions, _ configuration: ConnectionConfiguration) {
+        openingSeconds = configuration.openingDeadlineSeconds
+        closeSecondsMax = options.closeSecondsMax ?? openingSeconds
+        reopensAtOnce = options.reopensAtOnce
+        backoff = Backoff(configuration)
+    }
+
+    /// Whether the handler may use the channel.
+    var isOpen: Bool {
+        switch state {
+        case .settingUp, .open, .interrupted: true
+        case .idle, .detached, .opening, .reopening, .refused, .closing, .unanswered, .closed: false
+        }
+    }
+
+    /// Whether the handler has set the channel up.
+    var isSetUp: Bool {
+        switch state {
+        case .open, .interrupted: true
+        case .idle, .detached, .opening, .settingUp, .reopening, .refused, .closing, .unanswered, .closed: false
+        }
+    }
+
+    /// Whether the channel is set up, and what the handler does is not interrupted.
+    var isReady: Bool {
+        if case .open = state { true } else { false }
+    }
+
+    /// Whether frames on the channel are ignored.
+    var isClosing: Bool {
+        switch state {
+        case .closing, .unanswered: true
+        case .idle, .detached, .opening, .settingUp, .open, .interrupted, .reopening, .refused, .closed: false
+        }
+    }
+
+    /// - Parameter reopens: false while the connection closes for good.
+    mutating func handle(
+        _ event: Event, reopens: Bool, now: MonotonicTime, random: () -> UInt64
+    ) -> [Action] {
+        switch event {
+        case .connectionOpened: return openFirst()
+        case .connectionRefused(let error): return refuse(error)
+        case .connectionLost(let error): return connectionLost(error)
+        case .connectionReleased: return state == .closed ? [] : end()
+        case .openAnswered:
+            guard state == .opening else { return [] }
+            state = .settingUp
+            return [.setUp]
+        case .setupCompleted:
+            guard isOpen else { return [] }
+            state = .open
+            backoff.becameReady(now: now)
+            return [.cancelDeadline, .report]
+        case .interrupted(let error):
+            guard isOpen else { return [] }
+            state = .interrupted(backoff.retry(after: error, now: now, random: random()))
+            return [.report]
+        case .closedByBroker(let error):
+            if isClosing { return [.send(.channelCloseOK)] }
+            return isOpen ? lose(error, reopens, now, random) : []
+        case .closeAnswered: return closeAnswered(reopens, now)
+        case .abandon(let error): return isOpen || state == .opening ? abandon(error, reopens, now, random) : []
+        case .renew(let error):
+            guard isSetUp else { return [] }
+            state = .closing(then: .atOnce)
+            return [.send(.channelClose), .armDeadline(seconds: closeSecondsMax), .lose(error), .report]
+        case .deadlinePassed(let isPaused): return deadlinePassed(isPaused, reopens, now, random)
+        case .retryDue: return retryDue()
+        case .close(let seconds): return close(seconds)
+        }
+    }
+
+    private mutating func openFirst() -> [Action] {
+        switch state {
+        case .idle, .detached: return open()
+        case .opening, .settingUp, .open, .interrupted, .reopening, .refused, .closing, .unanswered, .closed: return []
+        }
+    }
+
+    private mutating func refuse(_ error: AMQPError) -> [Action] {
+        switch state {
+        case .idle, .detached:
+            state = .refused(error)
+            return [.report]
+        case .opening, .settingUp, .open, .interrupted, .reopening, .refused, .closing, .unanswered, .closed: return []
+        }
+    }
+
+    private mutating func retryDue() -> [Action] {
+        switch state {
+        case .reopening: return open()
+        // The answer to `channel.close` opens a channel that closes.
+        case .idle, .detached, .opening, .settingUp, .open, .interrupted, .refused, .closing, .unanswered, .closed:
+            return []
+        }
+    }
+
+    private mutating func closeAnswered(_ reopens: Bool, _ now: MonotonicTime) -> [Action] {
+        switch state {
+        case .closing(.never), .unanswered:
+            return end()
+        case .closing where !reopens:
+            state = .detached
+            return [.cancelDeadline, .cancelRetry]
+        case .closing(.after(let retry)) where now < retry.at:
+            state = .reopening(retry)
+            return [.cancelDeadline]
+        case .closing:
+            return open()
+        case .idle, .detached, .opening, .settingUp, .open, .interrupted, .reopening, .refused, .closed:
+            return []
+        }
+    }
+
+    private mutating func deadlinePassed(
+        _ isPaused: Bool, _ reopens: Bool, _ now: MonotonicTime, _ random: () -> UInt64
+    ) -> [Action] {
+        switch state {
+        case .closing(.never):
+            state = .unanswered
+            return [.report]
+        case .closing:
+            let seconds = closeSecondsMax
+            return [isPaused ? .armDeadline(seconds: seconds) : .failConnection(Self.unanswered(seconds))]
+        case .opening, .settingUp, .open, .interrupted:
+            let seconds = openingSeconds
+            return isPaused
+                ? [.armDeadline(seconds: seconds)] : abandon(Self.unanswered(seconds), reopens, now, random)
+        case .idle, .detached, .reopening, .refused, .unanswered, .closed:
+            return []
+        }
+    }
+
+    private mutating func connectionLost(_ error: AMQPError) -> [Action] {
+        switch state {
+        case .closing(.never), .unanswered: return end()
+        case .closed: return []
+        case .idle, .detached, .opening, .settingUp, .open, .interrupted, .reopening, .refused, .closing:
+            let losses: [Action] = isOpen ? [.lose(error)] : []
+            state = .detached
+            return [.cancelDeadline, .cancelRetry] + losses + [.report]
+        }
+    }
+
+    private mutating func close(_ seconds: Int) -> [Action] {
+        switch state {
+        case .idle, .detached, .reopening, .refused:
+            return end()
+        case .opening, .settingUp, .open, .interrupted:
+            let losses: [Action] = isOpen ? [.lose(ConnectionMachine.closedByUs)] : []
+            state = .closing(then: .never)
+            return [.send(.channelClose), .armDeadline(seconds: seconds)] + losses
+        case .closing(.never), .unanswered, .closed:
+            return []
+        case .closing:
+            state = .closing(then: .never)
+            return [.cancelRetry, .armDeadline(seconds: seconds)]
+        }
+    }
+
+    private mutating func open() -> [Action] {
+        state = .opening
+        return [.send(.channelOpen), .armDeadline(seconds: openingSeconds), .report]
+    }
+
+    private mutating func lose(
+        _ error: AMQPError, _ reopens: Bool, _ now: MonotonicTime, _ random: () -> UInt64
+    ) -> [Action] {
+        guard reopens else {
+            state = .detached
+            return [.send(.channelCloseOK), .cancelDeadline, .lose(error)]
+        }
+        guard !reopensAtOnce else {
+            state = .opening
+            return [
+                .send(.channelCloseOK), .send(.channelOpen), .armDeadline(seconds: openingSeconds), .lose(error),
+                .report,
+            ]
+        }
+        let retry = backoff.retry(after: error, now: now, random: random())
+        state = .reopening(retry)
+        return [.send(.channelCloseOK), .cancelDeadline, .armRetry(retry.at), .lose(error), .report]
+    }
+
+    private mutating func abandon(
+        _ error: AMQPError, _ reopens: Bool, _ now: MonotonicTime, _ random: () -> UInt64
+    ) -> [Action] {
+        guard reopens else { return [] }
+        let losses: [Action] = isOpen ? [.lose(error)] : []
+        let retry = backoff.retry(after: error, now: now, random: random())
+        state = .closing(then: .after(retry))
+        return [.send(.channelClose), .armDeadline(seconds: closeSecondsMax), .armRetry(retry.at)] + losses + [.report]
+    }
+
+    private mutating func end() -> [Action] {
+        state = .closed
+        return [.cancelDeadline, .cancelRetry, .detach, .report]
+    }
+
+    private static func unanswered(_ seconds: Int) -> AMQPError {
+        AMQPError(.timedOut, "the broker did not answer within \(seconds) seconds")
+    }
+}

@@ -1,0 +1,183 @@
+import EventLoop
+
+/// Decides how a connection to a broker opens, logs in, retries and closes. Pure.
+///
+/// The connection opens again whenever it is lost, each time at the next endpoint, until it is closed. An action after
+/// which a user's code may run is the last one that depends on the state.
+struct ConnectionMachine {
+    enum State {
+        /// Before `start`. To: connecting, closed.
+        case idle
+        /// The stream opens. To: loggingIn, waiting, closing.
+        case connecting(Endpoint)
+        /// To: open, waiting, closing.
+        case loggingIn(Endpoint, Handshake)
+        /// `blocked` is why the broker accepts no publishes on this connection. To: waiting, closing.
+        case open(Endpoint, blocked: String?)
+        /// Closed by this side; the end of the stream is awaited. To: closed.
+        case closing
+        /// Failed. To: connecting, closed.
+        case waiting(Retry)
+        case closed
+    }
+
+    enum Event {
+        case start
+        /// The stream is open in both directions.
+        case streamOpened
+        /// A step of the login arrived.
+        case login(Handshake.Event)
+        /// `connection.blocked`, or nil for `connection.unblocked`.
+        case blocked(String?)
+        /// `connection.close`
+        case closedByBroker(AMQPError)
+        /// `connection.close-ok`
+        case closeAnswered
+        /// The stream has ended, the last event of it.
+        case streamEnded(AMQPError)
+        case deadlinePassed
+        case retryDue
+        case close(deadlineSeconds: Int)
+    }
+
+    enum Action: Equatable {
+        /// Opens a stream to the endpoint of this number.
+        case connect(Int)
+        case send(ClientMethod)
+        /// Both sides agreed on the lengths of frames, on channels and on heartbeats.
+        case agree(Handshake.Tuning)
+        /// The login is over.
+        case openChannels
+        /// The broker stopped accepting publishes, or accepts them again.
+        case reviewChannels
+        /// Sends what the channels still have to send.
+        case flushChannels
+        case loseChannels(AMQPError)
+        /// Reads on, although channels have paused reading.
+        case resumeReading
+        /// Ends the stream after what was sent.
+        case finish(AMQPError)
+        /// Ends the stream at once.
+        case reset(AMQPError)
+        case armDeadline(seconds: Int)
+        case armRetry(MonotonicTime)
+        case cancelTimers
+        /// The status may be another.
+        case report
+        /// Reports the end, then releases channels, handler and the tasks that wait for the close.
+        case release
+    }
+
+    static let closedByUs = AMQPError(.closed, "closed")
+
+    private(set) var state = State.idle
+    let configuration: ConnectionConfiguration
+    private let endpoints: [Endpoint]
+    private var nextEndpoint = 0
+    private var backoff: Backoff
+
+    /// - Parameter endpoints: at least one, in the order of the attempts.
+    init(configuration: ConnectionConfiguration, endpoints: [Endpoint]) {
+        self.configuration = configuration
+        self.endpoints = endpoints
+        backoff = Backoff(configuration)
+    }
+
+    /// Whether the login is over, and neither side has closed the connection.
+    var isOpen: Bool {
+        if case .open = state { true } else { false }
+    }
+
+    /// Whether the connection is open, and the broker accepts publishes on it.
+    var acceptsPublishes: Bool {
+        if case .open(_, blocked: nil) = state { true } else { false }
+    }
+
+    /// Whether the connection is closed, or closes for good.
+    var isClosing: Bool {
+        switch state {
+        case .closing, .closed: true
+        case .idle, .connecting, .loggingIn, .open, .waiting: false
+        }
+    }
+
+    mutating func handle(_ event: Event, now: MonotonicTime, random: () -> UInt64) -> [Action] {
+        switch (state, event) {
+        case (.idle, .start), (.waiting, .retryDue):
+            return connect()
+        case (.connecting(let endpoint), .streamOpened):
+            state = .loggingIn(endpoint, Handshake(configuration))
+            return [.armDeadline(seconds: configuration.openingDeadlineSeconds)]
+        case (.loggingIn(let endpoint, var handshake), .login(let step)):
+            let action = handshake.handle(step)
+            state = .loggingIn(endpoint, handshake)
+            return perform(action, endpoint, now)
+        case (.open, .login), (.closing, .login):
+            return [
+                .reset(AMQPError(.protocolViolation, "the broker broke the order of the login", isRetriable: false))
+            ]
+        case (.open(let endpoint, _), .blocked(let reason)):
+            state = .open(endpoint, blocked: reason)
+            return [.report, .reviewChannels]
+        case (.loggingIn, .closedByBroker(let error)), (.open, .closedByBroker(let error)),
+            (.closing, .closedByBroker(let error)):
+            return [.send(.connectionCloseOK), .finish(error)]
+        case (.closing, .closeAnswered):
+            return [.finish(Self.closedByUs)]
+        case (.loggingIn, .closeAnswered), (.open, .closeAnswered):
+            return [.reset(AMQPError(.protocolViolation, "the broker sent a method out of order"))]
+        case (.loggingIn, .deadlinePassed):
+            let seconds = configuration.openingDeadlineSeconds
+            return [.reset(AMQPError(.timedOut, "the broker did not answer within \(seconds) seconds"))]
+        case (.closing, .deadlinePassed):
+            return [.reset(AMQPError(.timedOut, "the broker did not answer the close"))]
+        case (.connecting, .streamEnded(let reason)), (.loggingIn, .streamEnded(let reason)),
+            (.open, .streamEnded(let reason)):
+            let error = inContext(reason)
+            let retry = backoff.retry(after: error, now: now, random: random())
+            state = .waiting(retry)
+            return [.cancelTimers, .armRetry(retry.at), .loseChannels(error), .report]
+        case (.closing, .streamEnded):
+            state = .closed
+            return [.cancelTimers, .loseChannels(Self.closedByUs), .release]
+        case (.idle, .close), (.waiting, .close):
+            state = .closed
+            return [.cancelTimers, .release]
+        case (.connecting, .close(let seconds)), (.loggingIn, .close(let seconds)):
+            state = .closing
+            return [.cancelTimers, .flushChannels, .armDeadline(seconds: seconds), .reset(Self.closedByUs)]
+        case (.open, .close(let seconds)):
+            state = .closing
+            return [
+                .cancelTimers, .flushChannels, .armDeadline(seconds: seconds), .send(.connectionClose), .resumeReading,
+            ]
+        case (.idle, _), (.connecting, _), (.loggingIn, _), (.open, _), (.closing, _), (.waiting, _), (.closed, _):
+            return []
+        }
+    }
+
+    private mutating func connect() -> [Action] {
+        let index = nextEndpoint
+        nextEndpoint = (index + 1) % endpoints.count
+        state = .connecting(endpoints[index])
+        return [.connect(index), .report]
+    }
+
+    private mutating func perform(_ action: Handshake.Action, _ endpoint: Endpoint, _ now: MonotonicTime) -> [Action] {
+        switch action {
+        case .sendStartOK(let mechanism):
+            return [.send(configuration.startOK(mechanism))]
+        case .sendTuneOKAndOpen(let tuning):
+            return [
+                .agree(tuning), .send(.connectionTuneOK(tuning)),
+                .send(.connectionOpen(virtualHost: configuration.virtualHost)),
+            ]
+        case .ready:
+            state = .open(endpoint, blocked: nil)
+            backoff.becameReady(now: now)
+            return [.cancelTimers, .report, .openChannels]
+        case .fail(let error):
+            return [.reset(error)]
+        }
+    }
+}

@@ -1,0 +1,250 @@
+import EventLoop
+
+/// The frames of one stream to a broker, from its first byte to its last: splits and writes them, sends heartbeats.
+/// `ConnectionMachine` decides what the frames of the connection itself mean.
+final class FrameConnection: ByteStreamHandler {
+    private enum State {
+        /// To: ending, ended.
+        case active
+        /// The stream was closed or reset; its end has not been reported yet. To: ended.
+        case ending(AMQPError)
+        case ended
+    }
+
+    /// Frames before the login has agreed on a length.
+    private static let openingFrameBytesMax = 16 * 1024
+    /// Frames after the login, whatever was agreed: a broker sends the headers of a message in one frame even where it
+    /// has added its own (`x-delivery-count`, `x-death`) to those that filled one. Refusing it would end the connection,
+    /// and the message would come again.
+    private static let readFrameBytesMax = 1 << 20
+    /// So much output of an iteration is written at once, while it is in the processor's caches; the rest at its end.
+    private static let burstBytesMax = 64 * 1024
+
+    /// The highest number of a channel that both sides agreed on.
+    private(set) var channelMax = UInt16(BrokerConnection.channelsMax)
+    private(set) var isPaused = false
+    private let loop: EventLoop
+    /// Released when the stream has ended.
+    private var owner: BrokerConnection?
+    private var transport: ByteTransport?
+    private var state = State.active
+    private var splitter = FrameSplitter(frameBytesMax: openingFrameBytesMax)
+    private var writer: FrameWriter
+    private var heartbeatTimer: TimerToken?
+    private var lastReceived: MonotonicTime
+    private var lastSent: MonotonicTime
+    private var isFlushing = false
+
+    init(owner: BrokerConnection, outputBytesMax: Int) {
+        self.owner = owner
+        loop = owner.loop
+        writer = FrameWriter(outputBytesMax: outputBytesMax)
+        lastReceived = loop.now.monotonic
+        lastSent = loop.now.monotonic
+    }
+
+    func open(_ connector: ByteConnector) {
+        transport = connector.connect(self)
+    }
+
+    /// Whether frames are read and sent.
+    var isActive: Bool {
+        if case .active = state { true } else { false }
+    }
+
+    func agree(_ tuning: Handshake.Tuning) {
+        splitter.frameBytesMax = max(Int(tuning.frameBytesMax), Self.readFrameBytesMax)
+        writer.frameBytesMax = Int(tuning.frameBytesMax)
+        channelMax = tuning.channelMax
+        startHeartbeat(.seconds(Int(tuning.heartbeatSeconds)))
+    }
+
+    /// Sends a method. Returns false if its arguments cannot be encoded. Sends nothing once the stream ends.
+    ///
+    /// - Parameter channel: 0 for the connection's own methods.
+    func send(_ method: ClientMethod, channel: UInt16) -> Bool {
+        loop.assertOnLoop()
+        guard isActive else { return true }
+        flushAtEndOfTurn()
+        return writer.write(method, channel: channel)
+    }
+
+    /// Sends an acknowledgement, unless the stream ends.
+    func acknowledge(_ deliveryTag: UInt64, multiple: Bool, channel: UInt16) {
+        loop.assertOnLoop()
+        guard isActive else { return }
+        flushAtEndOfTurn()
+        writer.acknowledge(deliveryTag, multiple: multiple, channel: channel)
+    }
+
+    /// Sends a message to be routed; returns its bytes on the wire.
+    func publish(_ message: OutgoingMessage, channel: UInt16, userID: String?) throws(PublishRefusal) -> Int {
+        loop.assertOnLoop()
+        flushAtEndOfTurn()
+        let size = try writer.publish(message, channel: channel, userID: userID)
+        writeBurst()
+        return size
+    }
+
+    /// What the transport does not accept waits for the end of the iteration, which judges a broker that reads too little.
+    private func writeBurst() {
+        guard writer.output.count >= Self.burstBytesMax, let transport, isActive else { return }
+        _ = writer.output.write(to: transport)
+    }
+
+    /// Has the channels flush at the end of this event-loop iteration.
+    func flushAtEndOfTurn() {
+        if !isFlushing { loop.flushAtEndOfTurn(self) }
+    }
+
+    override func flush() {
+        isFlushing = true
+        owner?.flushChannels()
+        isFlushing = false
+        writeOut()
+    }
+
+    override func writable() {
+        writeOut()
+    }
+
+    private func writeOut() {
+        guard let transport, !writer.output.isEmpty else { return }
+        guard isActive else { return writer.output.removeAll() }
+        lastSent = loop.now.monotonic
+        if !writer.output.write(to: transport), writer.output.isFull {
+            reset(AMQPError(.timedOut, "the broker left \(writer.output.count) bytes unread"))
+        }
+    }
+
+    /// Stops the broker by flow control. Heartbeats are not expected meanwhile.
+    func pauseReading() {
+        guard !isPaused else { return }
+        isPaused = true
+        transport?.pauseReading()
+    }
+
+    func resumeReading() {
+        isPaused = false
+        lastReceived = loop.now.monotonic
+        transport?.resumeReading()
+    }
+
+    override func connected(_ transport: ByteTransport) {
+        self.transport = transport
+        writer.protocolHeader()
+        flushAtEndOfTurn()
+        owner?.streamOpened()
+    }
+
+    override func received(_ bytes: UnsafeRawBufferPointer) {
+        guard let owner else { return }
+        lastReceived = loop.now.monotonic
+        var rest = bytes
+        do throws(AMQPError) {
+            while isActive, let frame = try splitter.next(&rest) {
+                try handle(frame, of: owner)
+            }
+        } catch {
+            reset(error)
+        }
+    }
+
+    private func handle(_ frame: Frame, of owner: BrokerConnection) throws(AMQPError) {
+        switch frame.kind {
+        case .heartbeat:
+            return
+        case .method:
+            if let delivery = ServerMethod.Delivery(deliver: frame.payload) {
+                return try require(channel(of: frame, owner).received(delivery))
+            }
+            guard let method = ServerMethod(frame.payload) else {
+                throw violation("a method that no broker sends to a client, or a broken one")
+            }
+            if frame.channel == 0 {
+                guard owner.received(method) else { throw violation("a channel's method without a channel") }
+            } else {
+                try require(channel(of: frame, owner).received(method))
+            }
+        case .contentHeader:
+            try require(channel(of: frame, owner).receivedHeader(frame.payload))
+        case .contentBody:
+            try require(channel(of: frame, owner).receivedBody(frame.payload))
+        }
+    }
+
+    private func channel(of frame: Frame, _ owner: BrokerConnection) throws(AMQPError) -> AMQPChannel {
+        guard let channel = owner.channel(frame.channel) else {
+            throw violation("a frame on a channel that is not open")
+        }
+        return channel
+    }
+
+    private func require(_ isExpected: Bool) throws(AMQPError) {
+        if !isExpected { throw violation("a frame out of order") }
+    }
+
+    private func violation(_ what: String) -> AMQPError {
+        AMQPError(.protocolViolation, "the broker sent \(what)")
+    }
+
+    private func startHeartbeat(_ agreed: Duration) {
+        guard agreed > .zero else { return }
+        scheduleBeat(Heartbeat(agreed: agreed))
+    }
+
+    private func scheduleBeat(_ heartbeat: Heartbeat) {
+        heartbeatTimer = loop.schedule(after: heartbeat.interval) { [weak self] in self?.beat(heartbeat) }
+    }
+
+    private func beat(_ heartbeat: Heartbeat) {
+        guard isActive else { return }
+        let action = heartbeat.beat(
+            now: loop.now.monotonic, lastReceived: lastReceived, lastSent: lastSent, isPaused: isPaused,
+            isOutputEmpty: writer.output.isEmpty)
+        switch action {
+        case .none: break
+        case .send:
+            writer.heartbeat()
+            flushAtEndOfTurn()
+        case .fail: return reset(AMQPError(.timedOut, "the broker was silent for two heartbeats"))
+        }
+        scheduleBeat(heartbeat)
+    }
+
+    /// Ends the stream at once.
+    func reset(_ error: AMQPError) {
+        guard isActive else { return }
+        state = .ending(error)
+        transport?.reset()
+    }
+
+    /// Ends the stream after what was sent.
+    func finish(_ reason: AMQPError) {
+        writeOut()
+        guard isActive else { return }
+        state = .ending(reason)
+        transport?.close()
+    }
+
+    override func peerFinished() {
+        guard isActive else { return }
+        state = .ending(Self.closedByBroker)
+        transport?.close()
+    }
+
+    private static let closedByBroker = AMQPError(.connectionLost, "the broker closed the connection")
+
+    override func closed(_ error: TransportError?) {
+        if let heartbeatTimer { loop.cancel(heartbeatTimer) }
+        let reason =
+            switch state {
+            case .ending(let reason): reason
+            case .active, .ended: error.map { AMQPError($0) } ?? Self.closedByBroker
+            }
+        transport = nil
+        state = .ended
+        owner?.streamEnded(reason)
+        owner = nil
+    }
+}

@@ -1,0 +1,41 @@
+import AMQP
+import Telemetry
+
+/// The events of one of the lane's consumers.
+final class ConsumerEvents: ConsumerHandler {
+    private let source: Int
+    private let pipeline: DeliveryPipeline
+    /// False once the broker has applied every settlement: a lost channel then brings back no delivery of the consumer.
+    var reportsLostChannels = true
+
+    init(of source: Int, in pipeline: DeliveryPipeline) { (self.source, self.pipeline) = (source, pipeline) }
+
+    override func delivered(_ message: consuming IncomingMessage) { pipeline.delivered(message, from: source) }
+
+    override func channelLost() {
+        if reportsLostChannels { pipeline.channelLost(source) }
+    }
+
+    override func statusChanged(_ status: BrokerStatus) {
+        pipeline.sessionStatusChanged(status, .consume, isConnection: false)
+    }
+}
+
+/// The events of one of the lane's connections, or of its publisher.
+final class SessionEvents: SessionHandler {
+    private let purpose: BrokerSession.Purpose
+    private let isConnection: Bool
+    private let pipeline: DeliveryPipeline
+
+    init(_ purpose: BrokerSession.Purpose, isConnection: Bool, in pipeline: DeliveryPipeline) {
+        (self.purpose, self.isConnection, self.pipeline) = (purpose, isConnection, pipeline)
+    }
+
+    override func statusChanged(_ status: BrokerStatus) {
+        pipeline.sessionStatusChanged(status, purpose, isConnection: isConnection)
+    }
+
+    override func userIDRefused(_ error: AMQPError) {
+        pipeline.log.warning(.userIDRefused, [.error: .string("\(error)")])
+    }
+}

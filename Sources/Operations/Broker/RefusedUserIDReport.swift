@@ -1,0 +1,11 @@
+import AMQP
+import CommandKit
+import Text
+
+/// Prints a warning when the broker refuses the user ID of a publisher.
+final class RefusedUserIDReport: SessionHandler {
+    override func userIDRefused(_ error: AMQPError) {
+        Terminal.error.line(
+            "martlet: user-id refused by the broker, publishing without it: \(error.message)".printable)
+    }
+}
