@@ -75,6 +75,10 @@ import Testing
                 tls_timeout_seconds: 3
                 user_timeout_seconds: 4
                 keepalive_seconds: 5
+                send_buffer_bytes: 8192
+                receive_buffer_bytes: 16384
+                source_address: 10.0.0.5
+                dscp: 46
               management_url: https://rabbit-1:15671/base
             apns:
               keys:
@@ -127,6 +131,8 @@ import Testing
         socket.handshakeSecondsMax = 3
         socket.userTimeoutSeconds = 4
         socket.keepaliveSeconds = 5
+        (socket.sendBufferBytes, socket.receiveBufferBytes) = (8192, 16_384)
+        (socket.sourceAddress, socket.dscp) = (SourceAddress("10.0.0.5"), 46)
         #expect(broker.socket == socket)
         #expect(broker.management?.description == "https://rabbit-1:15671/base")
         #expect(broker.management?.credentials == .init(user: "martlet", password: "hunter2"))
@@ -215,6 +221,58 @@ import Testing
         let text = Self.shortest.replacing("amqp://rabbit", with: url)
         let access = try BrokerAccess(try load(text).broker)
         #expect(access.connection(named: "test").heartbeatSeconds == seconds)
+    }
+
+    /// Each with TLS or a proxy around it, or neither.
+    @Test(arguments: ["amqp", "amqps"], ["none", "http://proxy"])
+    func theOptionsOfSocketsReachTheConnectors(scheme: String, proxy: String) throws {
+        let text = Self.shortest.replacing(
+            "  url: amqp://rabbit\napns:\n",
+            with: """
+                  url: \(scheme)://rabbit
+                  socket: {user_timeout_seconds: 7, source_address: "${HOST_IP}", dscp: 10, send_buffer_bytes: 4096}
+                apns:
+                  proxy: \(proxy)
+                  socket: {connect_timeout_seconds: 2, source_address: "2001:db8::5", receive_buffer_bytes: 67108864}
+
+                """)
+        let configuration = try load(text, ["HOST_IP": "10.0.0.5"])
+        let loop = VirtualLoop(seed: 1)
+        var broker = ConnectOptions()
+        (broker.userTimeoutSeconds, broker.dscp, broker.sendBufferBytes) = (7, 10, 4096)
+        broker.sourceAddress = SourceAddress("10.0.0.5")
+        #expect(try BrokerAccess(configuration.broker).connectors(on: loop).map(\.options) == [broker])
+        var apns = ConnectOptions()
+        (apns.connectSecondsMax, apns.receiveBufferBytes) = (2, 67_108_864)
+        apns.sourceAddress = SourceAddress("2001:db8::5")
+        let endpoint = configuration.apns.production.endpoint
+        #expect(try APNSConnector(to: endpoint, configuration.apns).byteConnector(on: loop).options == apns)
+    }
+
+    @Test(arguments: [
+        (
+            "source_address: localhost",
+            "source_address is no IP address, such as 10.0.0.5"
+        ),
+        (
+            "source_address: 10.0.0.0/8",
+            "source_address is no IP address, such as 10.0.0.5"
+        ),
+        ("source_address: '${ABSENT}'", "environment variable ABSENT is not set"),
+        ("source_address: ''", "source_address is no IP address, such as 10.0.0.5"),
+        ("send_buffer_bytes: 4095", "amqp.socket.send_buffer_bytes must be at least 4096"),
+        ("receive_buffer_bytes: 67108865", "amqp.socket.receive_buffer_bytes must be at most 67108864"),
+        ("receive_buffer_bytes: 64k", "amqp.socket.receive_buffer_bytes must be a whole number"),
+        ("dscp: 64", "amqp.socket.dscp must be at most 63"),
+        ("dscp: -1", "amqp.socket.dscp must be at least 0"),
+        ("user_timeout_seconds: 0", "amqp.socket.user_timeout_seconds must be at least 1"),
+        ("traffic_class: 10", "unknown key 'traffic_class'"),
+    ])
+    func aBadOptionOfASocketIsToldWithItsPlace(option: String, message: String) {
+        let text = Self.shortest.replacing("url: amqp://rabbit", with: "url: amqp://rabbit\n  socket: {\(option)}")
+        let lines = mistakes(text)
+        #expect(lines.count == 1 && lines[0].hasPrefix("martlet.yaml:3:"), "\(lines)")
+        #expect(lines[0].contains(message), "\(lines)")
     }
 
     @Test func theURLOfTheCommandLineHasAHeartbeatToo() throws {

@@ -82,6 +82,14 @@ import Testing
                 try property("config", "/$defs/socket/properties/\(name)_seconds")["default"]?.int == seconds, "\(name)"
             )
         }
+        for (name, range) in [
+            ("send_buffer_bytes", ConnectOptions.bufferBytesMin...ConnectOptions.bufferBytesMax),
+            ("receive_buffer_bytes", ConnectOptions.bufferBytesMin...ConnectOptions.bufferBytesMax),
+            ("dscp", 0...ConnectOptions.dscpMax),
+        ] {
+            let option = try property("config", "/$defs/socket/properties/\(name)")
+            #expect(option["minimum"]?.int == range.lowerBound && option["maximum"]?.int == range.upperBound, "\(name)")
+        }
         let waits = try property("config", "/properties/retry/properties/delays")["default"]?.elements
         #expect(waits?.compactMap { $0.string } == retry.waits.map(\.label))
         for (name, seconds) in [("age_max", retry.ageSecondsMax), ("hold_max", retry.holdSecondsMax)] {

@@ -2,20 +2,46 @@ import CLinux
 import Glibc
 
 extension ConnectOptions {
-    /// Sets what concerns the socket. An option that the kernel refuses is left as it is.
+    /// Sets what concerns the socket; before it connects, so that TCP announces a window for the buffer. An option that the
+    /// kernel refuses is left as it is.
     func apply(to descriptor: Int32) {
+        let (tcp, ip, ipv6) = (Int32(IPPROTO_TCP), Int32(IPPROTO_IP), Int32(IPPROTO_IPV6))
         func set(_ level: Int32, _ option: Int32, _ value: Int) {
             var value = Int32(clamping: value)
             setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
         }
-        set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
-        set(Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, userTimeoutSeconds * 1000)
+        set(tcp, TCP_NODELAY, 1)
+        set(tcp, TCP_USER_TIMEOUT, userTimeoutSeconds * 1000)
         set(SOL_SOCKET, SO_KEEPALIVE, 1)
-        guard let keepaliveSeconds else { return }
-        set(Int32(IPPROTO_TCP), TCP_KEEPIDLE, keepaliveSeconds)
-        set(Int32(IPPROTO_TCP), TCP_KEEPINTVL, min(keepaliveSeconds, Self.keepaliveProbeSecondsMax))
+        if let keepaliveSeconds {
+            set(tcp, TCP_KEEPIDLE, keepaliveSeconds)
+            set(tcp, TCP_KEEPINTVL, min(keepaliveSeconds, Self.keepaliveProbeSecondsMax))
+        }
+        if let sendBufferBytes { set(SOL_SOCKET, SO_SNDBUF, sendBufferBytes) }
+        if let receiveBufferBytes { set(SOL_SOCKET, SO_RCVBUF, receiveBufferBytes) }
+        if let dscp {
+            // The octet's two low bits belong to congestion notification. A socket of IPv4 refuses the second option.
+            set(ip, IP_TOS, dscp << 2)
+            set(ipv6, IPV6_TCLASS, dscp << 2)
+        }
     }
 
     /// The kernel's own time between two probes.
     private static let keepaliveProbeSecondsMax = 75
+}
+
+extension SourceAddress {
+    /// Binds a socket that connects later. Returns `errno`, or 0.
+    func bind(_ descriptor: Int32) -> Int32 {
+        var isLate: Int32 = 1
+        // The port is chosen at the connect, so that connections to different peers may share one (ip(7)).
+        setsockopt(
+            descriptor, Int32(IPPROTO_IP), IP_BIND_ADDRESS_NO_PORT, &isLate, socklen_t(MemoryLayout<Int32>.size))
+        return socketAddress.withPointer { Glibc.bind(descriptor, $0, $1) } == 0 ? 0 : errno
+    }
+
+    /// Returns the addresses that can be connected to from this one.
+    func reachable(_ addresses: [SocketAddress]) -> [SocketAddress] {
+        addresses.filter { $0.family == socketAddress.family }
+    }
 }

@@ -76,6 +76,12 @@ final class TCPDialer {
 
     private func begin(_ found: [SocketAddress]) {
         stopTimer()
+        var found = found
+        if let source = options.sourceAddress {
+            found = source.reachable(found)
+            lastError = TransportError(
+                .unreachable, "\(endpoint): no address of the IP version of the source address \(source)")
+        }
         addresses = loop.addressMemory.ordered(found, of: endpoint, loop.now.monotonic)
         guard !addresses.isEmpty else { return finish(.failure(lastError)) }
         var race = ConnectRace(addresses: addresses.count, limit: .seconds(options.connectSecondsMax))
@@ -124,6 +130,15 @@ final class TCPDialer {
             return false
         }
         options.apply(to: descriptor)
+        if let source = options.sourceAddress {
+            let code = source.bind(descriptor)
+            guard code == 0 else {
+                Glibc.close(descriptor)
+                lastError = TransportError(
+                    .unreachable, "\(endpoint): cannot connect from \(source): \(errorText(code))", underlying: code)
+                return false
+            }
+        }
         let status = address.withPointer { Glibc.connect(descriptor, $0, $1) }
         let watch =
             status == 0 || errno == EINPROGRESS

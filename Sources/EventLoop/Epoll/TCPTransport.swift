@@ -22,7 +22,7 @@ final class TCPTransport: ByteTransport {
 
     private let epoll: EpollLoop
     private var state = State.connecting
-    private var descriptor: Int32 = -1
+    private(set) var descriptor: Int32 = -1
     private var watch: DescriptorRegistration?
     private var place = ""
     /// Opens the connection. Weak: the loop keeps the dialer, and the dialer keeps this.

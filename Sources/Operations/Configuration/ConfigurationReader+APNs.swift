@@ -20,7 +20,7 @@ extension ConfigurationReader {
         apns.proxy = readProxy(section["proxy"], section)
         apns.connectionsMax = section["connections_max"]?.int
         apns.requestTimeoutSeconds = section["request_timeout_seconds"]?.int64
-        if let socket = section["socket"] { apns.socket = ConnectOptions(socket, otherwise: apns.socket) }
+        if let socket = section["socket"] { apns.socket = connectOptions(socket, otherwise: apns.socket) }
         return apns
     }
 

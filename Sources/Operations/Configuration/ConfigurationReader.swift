@@ -107,7 +107,7 @@ struct ConfigurationReader {
         broker.namesUser = url.namesUser || user != nil
         readNames(section, into: &broker)
         broker.heartbeatSeconds = section["heartbeat_seconds"]?.int
-        broker.socket = section["socket"].map { ConnectOptions($0, otherwise: url.connectOptions) }
+        broker.socket = section["socket"].map { connectOptions($0, otherwise: url.connectOptions) }
         broker.tls = tls
         broker.serverName = serverName
         broker.management = section["management_url"].flatMap { readManagement($0, login: url.credentials) }
