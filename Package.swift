@@ -107,11 +107,15 @@ let package = Package(
         library("APNSProtocol", ["JSON", "Crypto"]),
         library("APNS", ["APNSProtocol", "EventLoop", "HTTP2", "TLS", "Crypto", "JSON", "Telemetry"]),
 
+        library("BrokerTopology", ["JSON", "Text"]),
+        library(
+            "BrokerManagement",
+            ["BrokerTopology", "AMQP", "EventLoop", "HTTPClient", "JSON", "Telemetry", "Threads"]),
         library(
             "Delivery",
             [
-                "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "TLS", "Crypto", "Telemetry",
-                "Hashing", "Text", "Threads",
+                "BrokerTopology", "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "TLS", "Crypto",
+                "Telemetry", "Hashing", "Text", "Threads",
             ],
             resources: ["notification.schema.json", "channel-command.schema.json"].map { .embedInCode("Schemas/\($0)") }
         ),
@@ -119,7 +123,8 @@ let package = Package(
             "Operations",
             [
                 "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "YAML", "TLS", "Crypto",
-                "Telemetry", "HTTPClient", "HTTPProxy", "HTTP2", "AdminHTTP", "CLinux", "Text", "Threads", "CommandKit",
+                "Telemetry", "HTTPClient", "HTTPProxy", "HTTP2", "AdminHTTP", "CLinux", "Text", "Threads",
+                "CommandKit", "BrokerTopology", "BrokerManagement",
             ],
             resources: [
                 "config.schema.json", "result.schema.json", "dead-letter.schema.json", "channel-reply.schema.json",
@@ -145,15 +150,14 @@ let package = Package(
         library(
             "TestKit",
             [
-                "EventLoop", "AMQP", "HTTP2", "TLS", "Crypto", "JSON", "YAML", "APNSProtocol", "APNS", "Delivery",
-                "APNSSimulator", "Telemetry", "AdminHTTP", "CLinux", "Threads",
+                "EventLoop", "AMQP", "HTTP2", "TLS", "Crypto", "JSON", "YAML", "APNSProtocol", "APNS",
+                "BrokerManagement", "BrokerTopology", "APNSSimulator", "Telemetry", "AdminHTTP", "CLinux", "Threads",
             ]),
         .executableTarget(
             name: "martlet-bench",
             dependencies: [
                 "TestKit", "CommandKit", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "Delivery",
-                "Crypto",
-                "TLS", "JSON", "JSONSchema", "Telemetry", "CLinux", "CValgrind",
+                "Crypto", "TLS", "JSON", "JSONSchema", "Telemetry", "CLinux", "CValgrind", "BrokerTopology",
             ],
             exclude: ["Schema/yardstick"], swiftSettings: settings),
         .executableTarget(name: "floor-relay", dependencies: ["CRabbitMQ"]),
@@ -185,26 +189,32 @@ let package = Package(
                 "APNSSimulator", "APNSProtocol", "AdminHTTP", "CommandKit", "EventLoop", "HTTP2", "TLS", "Crypto",
                 "JSON", "TestKit", "Threads",
             ]),
+        tests("BrokerTopologyTests", ["BrokerTopology", "JSON", "YAML", "TestKit"]),
+        tests(
+            "BrokerManagementTests",
+            [
+                "BrokerManagement", "BrokerTopology", "AMQP", "AdminHTTP", "EventLoop", "HTTPClient", "TestKit",
+                "Threads",
+            ]),
         tests(
             "DeliveryTests",
             [
-                "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "HTTP2", "JSON",
-                "JSONSchema", "Crypto", "Telemetry", "TestKit", "Threads",
+                "BrokerTopology", "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "HTTP2",
+                "JSON", "JSONSchema", "Crypto", "Telemetry", "TestKit", "Threads",
             ], data: ["Simulation/Regressions"]),
         tests(
             "OperationsTests",
             [
                 "Operations", "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "Crypto", "JSON", "JSONSchema",
                 "YAML", "Telemetry", "HTTPClient", "HTTPProxy", "AdminHTTP", "CommandKit", "TestKit", "CLinux",
-                "Threads",
-                "Text",
+                "Threads", "Text", "BrokerTopology", "BrokerManagement",
             ]),
         tests("TestKitTests", ["TestKit", "EventLoop", "COpenSSL", "Threads"]),
         tests(
             "SystemTests",
             [
-                "TestKit", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "Delivery", "TLS", "Crypto",
-                "JSON", "JSONSchema", "Telemetry", "HTTP2", "Threads",
+                "TestKit", "EventLoop", "AMQP", "APNS", "APNSProtocol", "APNSSimulator", "BrokerTopology", "Delivery",
+                "TLS", "Crypto", "JSON", "JSONSchema", "Telemetry", "HTTP2", "Threads",
             ],
             data: [
                 "aioapns", "apns2", "apns2-up", "compat-fork-apns2", "curl", "go", "gobiko-apns", "h2", "kalyke",

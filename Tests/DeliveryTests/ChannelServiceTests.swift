@@ -1,6 +1,7 @@
 import AMQP
 import APNS
 import APNSProtocol
+import BrokerTopology
 import Crypto
 import EventLoop
 import JSON
@@ -45,7 +46,7 @@ import Testing
             world.addApp(bundleID: app, teamID: SimulatedApps.teamID(0), allowsBroadcasts: true)
             (broker, apns, service, manager) = try loop.enter { [world] in
                 let broker = ScriptedBroker(loop: loop)
-                Topology(names: names, takesChannelCommands: true).declare(at: broker)
+                Topology(names: names, hasChannelCommands: true).declare(at: broker)
                 broker.declareQueue(replyQueue)
                 try broker.start()
                 let apns = SimulatorServer(loop: loop, state: world)

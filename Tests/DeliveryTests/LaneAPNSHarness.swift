@@ -2,6 +2,7 @@ import AMQP
 import APNS
 import APNSProtocol
 import APNSSimulator
+import BrokerTopology
 import Crypto
 import EventLoop
 import Telemetry

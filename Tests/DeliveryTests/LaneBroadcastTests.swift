@@ -1,5 +1,6 @@
 import APNSProtocol
 import APNSSimulator
+import BrokerTopology
 import JSON
 import TestKit
 import Testing

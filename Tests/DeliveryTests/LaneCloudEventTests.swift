@@ -1,5 +1,6 @@
 import AMQP
 import APNSSimulator
+import BrokerTopology
 import JSON
 import Telemetry
 import TestKit

@@ -1,4 +1,5 @@
 import AMQP
+import BrokerTopology
 import EventLoop
 import Telemetry
 import Testing

@@ -1,5 +1,6 @@
 import AMQP
 import APNSSimulator
+import BrokerTopology
 import Crypto
 import EventLoop
 import Telemetry

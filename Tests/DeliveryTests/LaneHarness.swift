@@ -1,5 +1,6 @@
 import AMQP
 import APNS
+import BrokerTopology
 import EventLoop
 import Telemetry
 import TestKit

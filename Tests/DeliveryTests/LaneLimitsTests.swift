@@ -1,6 +1,7 @@
 import AMQP
 import APNSProtocol
 import APNSSimulator
+import BrokerTopology
 import Crypto
 import EventLoop
 import JSON

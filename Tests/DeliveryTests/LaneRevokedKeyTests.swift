@@ -1,4 +1,5 @@
 import APNSSimulator
+import BrokerTopology
 import Crypto
 import EventLoop
 import JSON

@@ -1,6 +1,7 @@
 import APNS
 import APNSProtocol
 import APNSSimulator
+import BrokerTopology
 import EventLoop
 import JSON
 import Telemetry

@@ -1,6 +1,7 @@
 import AMQP
 import APNSProtocol
 import APNSSimulator
+import BrokerTopology
 import EventLoop
 import JSON
 import JSONSchema

@@ -1,5 +1,6 @@
 import AMQP
 import APNSSimulator
+import BrokerTopology
 import EventLoop
 import JSON
 import Telemetry

@@ -1,5 +1,6 @@
 import APNS
 import APNSProtocol
+import BrokerTopology
 import Crypto
 import Testing
 

@@ -1,3 +1,4 @@
+import BrokerTopology
 import Testing
 
 @testable import Delivery

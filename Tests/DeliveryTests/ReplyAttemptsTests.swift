@@ -1,4 +1,5 @@
 import AMQP
+import BrokerTopology
 import Testing
 
 @testable import Delivery

@@ -1,3 +1,4 @@
+import BrokerTopology
 import Delivery
 import Glibc
 import JSON
@@ -38,7 +39,7 @@ import YAML
     }
 
     @Test func itsNamesAreThoseOfTheTopology() throws {
-        let topology = Topology(takesChannelCommands: true)
+        let topology = Topology(hasChannelCommands: true)
         let bindings = try #require(document.root["channels"]).members.compactMap { $0.value["bindings"]?["amqp"] }
         #expect(bindings.count == 8)
         for binding in bindings {

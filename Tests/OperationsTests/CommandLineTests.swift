@@ -1,5 +1,6 @@
 import APNS
 import APNSProtocol
+import BrokerTopology
 import CommandKit
 import Delivery
 import JSONSchema

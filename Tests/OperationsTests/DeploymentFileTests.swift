@@ -1,5 +1,6 @@
 import AMQP
 import AdminHTTP
+import BrokerTopology
 import CommandKit
 import Crypto
 import Delivery

@@ -1,5 +1,6 @@
 import APNS
 import APNSProtocol
+import BrokerTopology
 import Delivery
 import EventLoop
 import Glibc
@@ -52,29 +53,13 @@ import YAML
         #expect(late == .unanswered && late.isOfAllApps)
     }
 
-    @Test(arguments: [
-        (nil, nil, "3.10", DeliveryLimit.none), (nil, nil, "4.0", .finite(20)), (nil, "-1", "4.0", .none),
-        ("-1", nil, "4.2", .none), ("-1", "5", "4.0", .finite(5)), ("7", "5", "4.0", .finite(5)),
-        ("7", nil, "3.13", .finite(7)), ("-1", nil, "3.10", .atOnce), (nil, "0", "4.3", .finite(0)),
-        ("-1", "20", "4.0", .finite(20)), ("-1", "-1", "4.0", .none), ("7", "-1", "4.0", .finite(7)),
-        ("-1", "5", "3.10", .atOnce),
-    ])
-    func howOftenAMessageMayBeGivenBack(
-        argument: String?, policy: String?, version: String, limit: DeliveryLimit
-    ) throws {
-        var queue = BrokerPicture.Queue()
-        queue.arguments["x-delivery-limit"] = argument
-        queue.policy["delivery-limit"] = policy
-        #expect(DeliveryLimit(queue, try #require(BrokerVersion(version))) == limit)
-    }
-
     @Test func limitsOfDeliveriesAreToldByQueue() {
         let topology = Topology()
-        var picture = BrokerPicture()
-        picture.version = BrokerVersion(4, 1)
-        picture.queues["push.requests"] = .init(policy: ["delivery-limit": "-1"])
-        picture.queues["push.dead"] = .init(policy: ["delivery-limit": "5"], policyName: "mine")
-        let lines = DoctorCheck.lines(picture, topology, TopologyAdvice(virtualHost: "/"))
+        var snapshot = BrokerSnapshot()
+        snapshot.version = BrokerVersion(4, 1)
+        snapshot.queues["push.requests"] = .init(policy: ["delivery-limit": "-1"])
+        snapshot.queues["push.dead"] = .init(policy: ["delivery-limit": "5"], policyName: "mine")
+        let lines = DoctorCheck.lines(snapshot, topology, TopologyAdvice(virtualHost: "/"))
         #expect(lines.map(\.state) == [.ok, .warning])
         #expect(lines[0].text == "none on push.requests")
         #expect(
@@ -120,12 +105,12 @@ import YAML
     func aRemedyChangesWhatSetsTheLimit(
         version: String, argument: String?, policy: [String: String], user: String, ofOperator: String, remedy: String
     ) {
-        var picture = BrokerPicture()
-        picture.version = BrokerVersion(version)
-        var queue = BrokerPicture.Queue(policy: policy, policyName: user, operatorPolicyName: ofOperator)
+        var snapshot = BrokerSnapshot()
+        snapshot.version = BrokerVersion(version)
+        var queue = BrokerSnapshot.Queue(policy: policy, policyName: user, operatorPolicyName: ofOperator)
         queue.arguments["x-delivery-limit"] = argument
-        picture.queues["push.dead"] = queue
-        let lines = DoctorCheck.lines(picture, Topology(), TopologyAdvice(virtualHost: "/"))
+        snapshot.queues["push.dead"] = queue
+        let lines = DoctorCheck.lines(snapshot, Topology(), TopologyAdvice(virtualHost: "/"))
         #expect(lines.map(\.remedy) == [remedy])
     }
 
@@ -135,15 +120,15 @@ import YAML
         ("4.0", "7", "warning"),
     ])
     func disabledStatisticsHideLimits(version: String, argument: String?, state: String) {
-        var picture = BrokerPicture()
-        picture.version = BrokerVersion(version)
-        picture.showsStatistics = false
-        var queue = BrokerPicture.Queue(isPolicySeen: false)
+        var snapshot = BrokerSnapshot()
+        snapshot.version = BrokerVersion(version)
+        snapshot.showsStatistics = false
+        var queue = BrokerSnapshot.Queue(isPolicySeen: false)
         queue.arguments["x-delivery-limit"] = argument
-        picture.queues["push.dead"] = queue
-        let lines = DoctorCheck.lines(picture, Topology(), TopologyAdvice(virtualHost: "/"))
+        snapshot.queues["push.dead"] = queue
+        let lines = DoctorCheck.lines(snapshot, Topology(), TopologyAdvice(virtualHost: "/"))
         #expect(lines.map(\.state.rawValue) == [state])
-        #expect(!picture.mayShowFormerLimits(of: Topology()))
+        #expect(!snapshot.mayShowFormerLimits(of: Topology()))
         guard state == "unseen" else { return }
         #expect(
             lines[0].text
@@ -159,16 +144,6 @@ import YAML
 
     @Test func aClockThatIsBehindIsToldSo() {
         #expect(DoctorCheck.line(secondsAhead: -4000).text == "this clock is 4000 s behind the broker's")
-    }
-
-    @Test(arguments: [
-        ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Thu, 01 Jan 1970 00:00:00 GMT", 0),
-        ("Thu, 29 Feb 2024 12:00:00 GMT", 1_709_208_000), ("Sun, 22 Nov 2026 15:00:00 GMT", 1_795_359_600),
-        ("Sunday, 06-Nov-94 08:49:37 GMT", nil), ("", nil), ("Sun, 06 Nov 1994 08:49 GMT", nil),
-        ("Sun, 06 Nov 99999999999999999999 08:49:37 GMT", nil), ("Sun, 06 Foo 1994 08:49:37 GMT", nil),
-    ])
-    func theTimeOfAHeader(text: String, seconds: Int64?) {
-        #expect(HTTPDate.unixSeconds(text) == seconds)
     }
 
     @Test(arguments: [

@@ -1,3 +1,4 @@
+import BrokerTopology
 import Delivery
 import Testing
 
@@ -51,5 +52,18 @@ import Testing
                 push.wait.30s.3  push.wait.30s.3
 
                 """)
+    }
+
+    @Test func topologyOfShardsAsAPage() {
+        let table = TopologyReport.table(Topology(names: TopologyNames(shards: ["push.requests": 64])))
+        #expect(table.contains(/push\.requests +exchange push\.requests\.shards +#/))
+    }
+
+    @Test(arguments: [nil, BrokerVersion(3, 10), BrokerVersion(3, 13), BrokerVersion(4, 0), BrokerVersion(4, 3)])
+    func aPageTurnsOffTheDeliveryLimitForVersionsThatHaveOne(version: BrokerVersion?) {
+        let table = TopologyReport.table(Topology(), version: version)
+        let isTurnedOff = version?.limitsDeliveries ?? false
+        #expect(table.contains("x-delivery-limit") == isTurnedOff)
+        #expect(table.contains("delivery-limit") == isTurnedOff)
     }
 }

@@ -1,4 +1,6 @@
 import AMQP
+import BrokerManagement
+import BrokerTopology
 import Delivery
 import TestKit
 import Testing
@@ -12,8 +14,8 @@ import Testing
         let delay = WaitDelay(seconds: 1)
         let names = TopologyNames(prefix: "waits", requestQueues: ["waits.urgent", "waits.bulk"])
         let failed = try await BrokerClients.withAdmin(broker.url) { admin in
-            var application = TopologyApplication(admin: admin) { _ in }
-            return try await application.apply(Topology(names: names, waits: [delay]))
+            var declarer = TopologyDeclarer(Topology(names: names, waits: [delay]), admin: admin) { _ in }
+            return try await declarer.declare()
         }
         #expect(failed == 0)
         let queues = names.requestQueues + [names.quarantineQueue]
@@ -45,8 +47,8 @@ import Testing
         let delay = WaitDelay(seconds: 3600)
         let names = TopologyNames(prefix: "turns")
         let failed = try await BrokerClients.withAdmin(broker.url) { admin in
-            var application = TopologyApplication(admin: admin) { _ in }
-            return try await application.apply(Topology(names: names, waits: [delay]))
+            var declarer = TopologyDeclarer(Topology(names: names, waits: [delay]), admin: admin) { _ in }
+            return try await declarer.declare()
         }
         #expect(failed == 0)
         let clock = ContinuousClock()

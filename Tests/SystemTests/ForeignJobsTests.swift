@@ -1,6 +1,7 @@
 import AMQP
 import APNS
 import APNSProtocol
+import BrokerTopology
 import Crypto
 import Delivery
 import EventLoop

@@ -1,6 +1,7 @@
 public import AMQP
 import APNS
 public import APNSProtocol
+public import BrokerTopology
 import Crypto
 import EventLoop
 public import Telemetry

@@ -1,3 +1,5 @@
+import BrokerTopology
+
 /// Where the reply to a command may go: straight back to who asked (RabbitMQ's direct reply-to), or to a queue whose name
 /// begins as the configuration allows. Never to a queue of this topology: whoever may publish commands could write into
 /// it what the worker's user may.
@@ -16,7 +18,7 @@ struct ReplyAddress: Equatable {
         guard let replyTo, !replyTo.isEmpty else {
             throw Self.violation("Nothing was done: a command has a reply-to, or nobody would know what became of it.")
         }
-        let isAllowed = prefix.map { replyTo.hasPrefix($0) && !names.isOurs(replyTo) } ?? false
+        let isAllowed = prefix.map { replyTo.hasPrefix($0) && !names.isOwn(replyTo) } ?? false
         let isDirect = replyTo.hasPrefix(DirectReplyTo.prefix)
         guard isDirect ? DirectReplyTo.isWellFormed(replyTo) : isAllowed, replyTo.utf8.count <= Self.bytesMax,
             !replyTo.hasReplacements

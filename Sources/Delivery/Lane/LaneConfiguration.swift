@@ -1,5 +1,6 @@
 public import AMQP
 public import APNS
+public import BrokerTopology
 import EventLoop
 
 /// All that a lane needs to know. Values only: each lane makes its own objects from them.

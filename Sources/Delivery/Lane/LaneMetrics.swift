@@ -1,6 +1,7 @@
 import AMQP
 import APNS
 import APNSProtocol
+import BrokerTopology
 import EventLoop
 import Telemetry
 

@@ -1,4 +1,5 @@
 package import AMQP
+import BrokerTopology
 
 /// The last time the broker itself took a message from a queue, as `x-death` has it
 /// (https://www.rabbitmq.com/docs/dlx#effects-on-messages).
@@ -43,6 +44,6 @@ package struct BrokerDeath {
     /// quarantine; and not that of a channel command, or of a message that waited.
     func isExpiry(in names: TopologyNames) -> Bool {
         guard reason == "expired", let queue else { return false }
-        return queue == names.quarantineQueue || !names.isTaken(queue)
+        return queue == names.quarantineQueue || !names.isReserved(queue)
     }
 }

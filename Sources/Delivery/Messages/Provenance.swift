@@ -1,4 +1,5 @@
 package import AMQP
+package import BrokerTopology
 
 /// The source that confirms the origin of a dead letter (decision 43). A producer may write any header. RabbitMQ verifies the
 /// property `user-id`, and says itself which exchange a delivery came through.

@@ -1,4 +1,5 @@
 import AMQP
+import BrokerTopology
 
 /// The request again, byte for byte, for the queue whose messages are delivered one at a time.
 enum QuarantineMessage {

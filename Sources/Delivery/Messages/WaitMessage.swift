@@ -1,4 +1,5 @@
 import AMQP
+import BrokerTopology
 import Text
 
 /// The request again, byte for byte, for a queue that sends it back to where it came from after its delay.

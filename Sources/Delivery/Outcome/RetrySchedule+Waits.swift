@@ -1,3 +1,5 @@
+import BrokerTopology
+
 extension RetrySchedule {
     /// Held requests wait about this long from so many rounds on, counted from 0: at first a repaired cause is soon
     /// noticed, later they load the broker less.

@@ -1,3 +1,5 @@
+public import BrokerTopology
+
 /// When a message is tried again, and how often.
 public struct RetrySchedule: Sendable, Hashable {
     /// Tries that APNs may have processed, after which a message is given up.

@@ -1,3 +1,5 @@
+import BrokerTopology
+
 /// The decision on a delivery. A reference, which nearly all deliveries share: functions pass it on, and a settlement keeps it
 /// until the broker has confirmed.
 indirect enum Verdict: Sendable, Hashable {

@@ -1,4 +1,5 @@
 import AMQP
+import BrokerTopology
 
 /// Makes the messages of a settlement, each when its turn in the plan comes.
 struct MessageFactory {

@@ -1,4 +1,5 @@
 import AMQP
+import BrokerTopology
 import Crypto
 import Delivery
 import EventLoop

@@ -1,6 +1,5 @@
 import AMQP
-import Crypto
-import Delivery
+import BrokerTopology
 
 extension BrokerOptions {
     /// How to reach the broker, by the configuration file or by `--url`.

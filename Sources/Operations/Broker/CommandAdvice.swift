@@ -1,3 +1,5 @@
+import Text
+
 /// Completes commands in a remedy with the options of this invocation, so that a pasted command works as it stands.
 struct CommandAdvice: Sendable, Equatable {
     private let ofBroker: String

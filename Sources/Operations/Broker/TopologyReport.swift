@@ -1,5 +1,5 @@
+import BrokerTopology
 import CommandKit
-import Delivery
 
 /// The topology as a page to read.
 enum TopologyReport {
@@ -24,36 +24,5 @@ enum TopologyReport {
     private static func section(_ titles: [String], _ rows: [[String]]) -> String {
         let table = TextTable(titles: titles, fitting: rows)
         return ([table.header] + rows.map(table.line)).map { $0 + "\n" }.joined()
-    }
-
-}
-
-extension Topology.Binding {
-    /// An exchange says that it is one, since most lead to queues.
-    var shownDestination: String {
-        switch kind {
-        case .queue: destination
-        case .exchange: "exchange \(destination)"
-        }
-    }
-
-    /// What a message must have: a routing key, or headers.
-    var shownKey: String { arguments.isEmpty ? routingKey : arguments.text }
-
-    /// ` by ` and what a message must have; empty where it takes every message.
-    var keyText: String { shownKey.isEmpty ? "" : " by \(shownKey)" }
-}
-
-extension [Topology.Argument] {
-    fileprivate var text: String { map { "\($0.name)=\($0.value.text)" }.joined(separator: " ") }
-}
-
-extension Topology.Argument.Value {
-    var text: String {
-        switch self {
-        case .text(let text): text.isEmpty ? "\"\"" : text
-        case .integer(let number): "\(number)"
-        case .boolean(let flag): "\(flag)"
-        }
     }
 }

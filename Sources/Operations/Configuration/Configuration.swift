@@ -1,6 +1,6 @@
 import AMQP
-import APNS
 import APNSProtocol
+import BrokerTopology
 import Crypto
 import Delivery
 import EventLoop
@@ -223,7 +223,7 @@ struct Configuration: Sendable {
         var routingKeys: [String: String] = [:]
         for queue in broker.requestQueues { routingKeys[queue.name] = queue.routingKey }
         return Topology(
-            names: broker.names, waits: retry.waits, results: results, takesChannelCommands: channels != nil,
+            names: broker.names, waits: retry.waits, results: results, hasChannelCommands: channels != nil,
             routingKeys: routingKeys)
     }
 }

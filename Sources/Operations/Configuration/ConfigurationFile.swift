@@ -1,6 +1,4 @@
-import AMQP
-import Crypto
-import Delivery
+import BrokerTopology
 import JSON
 import JSONSchema
 import YAML

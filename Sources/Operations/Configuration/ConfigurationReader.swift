@@ -1,11 +1,10 @@
 import AMQP
-import APNSProtocol
+import BrokerTopology
 import Crypto
 import Delivery
 import EventLoop
 import HTTPClient
 import JSON
-import JSONSchema
 import TLS
 import Telemetry
 
@@ -121,7 +120,7 @@ struct ConfigurationReader {
         broker.names = TopologyNames(
             prefix: prefix ?? broker.names.prefix, requestQueues: broker.requestQueues.map(\.name),
             shards: Dictionary(shards) { first, _ in first })
-        for name in broker.names.takenQueues where broker.names.isTaken(name) {
+        for name in broker.names.requestQueuesAndShards where broker.names.isReserved(name) {
             complain(
                 section["request_queues"] ?? section["requests_queue"] ?? section,
                 "\(name) is the name of a queue that the worker publishes to")

@@ -1,4 +1,6 @@
+import BrokerTopology
 import CommandKit
+import Text
 
 /// What `martlet dead-letters …` is asked for.
 struct DeadLetterOptions: Equatable, Sendable {

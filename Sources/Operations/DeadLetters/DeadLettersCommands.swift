@@ -1,4 +1,5 @@
 import CommandKit
+import Delivery
 import EventLoop
 
 /// Counts dead letters in groups.

@@ -1,5 +1,4 @@
-import AMQP
-import Delivery
+import BrokerTopology
 
 /// The queues that a command reads, and the names of what they hold.
 enum MessageSource: Equatable, Sendable {
@@ -66,7 +65,7 @@ enum MessageSource: Equatable, Sendable {
         switch self {
         case .deadLetters: names.deadQueue
         case .unrouted: names.unroutedQueue
-        case .waits: "\(names.prefix).wait.*"
+        case .waits: "\(names.waitQueuePrefix)*"
         }
     }
 

@@ -1,5 +1,6 @@
 import AMQP
-import Delivery
+import BrokerManagement
+import BrokerTopology
 
 /// What checks look at: the configuration, as far as it can be read.
 struct DoctorScene: Sendable {
@@ -53,8 +54,7 @@ struct DoctorScene: Sendable {
     /// nil when the configuration does not say where the broker is.
     var target: TopologyTarget? {
         guard let broker, let topology, let access = try? BrokerAccess(broker) else { return nil }
-        return TopologyTarget(
-            access: access, topology: topology, management: management, virtualHost: broker.url.virtualHost)
+        return TopologyTarget(access: access, inspector: TopologyInspector(topology, broker))
     }
 
     var management: ManagementAccess? { broker.flatMap { ManagementAccess($0) } }

@@ -1,4 +1,5 @@
 import CommandKit
+import Text
 
 /// Publishes files as requests.
 struct PublishCommand: ConfiguredCommand {

@@ -1,4 +1,5 @@
 import AMQP
+import BrokerTopology
 import CommandKit
 import Crypto
 import Delivery

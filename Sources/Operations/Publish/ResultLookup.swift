@@ -1,6 +1,6 @@
 import AMQP
+import BrokerTopology
 import CommandKit
-import Delivery
 import EventLoop
 import HTTPClient
 import Text
@@ -21,7 +21,7 @@ struct ResultLookup: Sendable {
     /// - Parameter queue: to which the requests are published; nil: to the exchange, which leads to all request queues.
     init(access: BrokerAccess, queue: String?, commands: CommandAdvice) {
         self.access = access
-        queues = queue.map { [$0] } ?? access.names.takenQueues
+        queues = queue.map { [$0] } ?? access.names.requestQueuesAndShards
         self.commands = commands
     }
 

@@ -1,3 +1,4 @@
+import BrokerTopology
 import CommandKit
 import Delivery
 import Text
@@ -155,7 +156,7 @@ struct StatusTable {
             for queue in QueueRow.rows(status.queues) {
                 let name = [queue.name] + (hasSeveral ? [status.broker] : [])
                 // Of the many wait queues only those that hold something.
-                guard queue.messages > 0 || queue.consumers > 0 || !queue.name.contains(".wait."),
+                guard queue.messages > 0 || queue.consumers > 0 || !queue.name.contains(".\(TopologyNames.waitWord)."),
                     !rows.contains(where: { $0.starts(with: name) })
                 else { continue }
                 let fullest = queue.fullest.map { " (\($0))" } ?? ""

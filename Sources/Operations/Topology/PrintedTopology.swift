@@ -1,4 +1,4 @@
-import Delivery
+import BrokerTopology
 
 /// A topology that is shown or written, and for whom; nobody connects by it.
 struct PrintedTopology: Sendable {

@@ -1,11 +1,12 @@
 import AMQP
+import BrokerManagement
+import BrokerTopology
 import CommandKit
-import Delivery
 import EventLoop
 import JSON
 import Text
 
-/// Says what of the topology is missing at the broker, or is otherwise.
+/// Prints the missing and mismatched objects of the topology.
 struct TopologyCheckCommand: ConfiguredCommand {
     static let syntax = CommandSyntax(
         path: ["topology", "check"],
@@ -39,7 +40,7 @@ struct TopologyCheckCommand: ConfiguredCommand {
         BrokerWait.follow(admin.connection, target.access)
         do {
             let seconds = TopologyApplySession.connectDeadlineSeconds
-            let findings = try await target.findings(by: admin, deadlineSeconds: seconds) {
+            let findings = try await target.inspector.findings(by: admin, deadlineSeconds: seconds) {
                 Terminal.error.line("martlet: \($0)".printable)
             }
             return print(findings + (await queueFindings(target, on: loop, deadlineSeconds: seconds)), target.commands)
@@ -55,7 +56,7 @@ struct TopologyCheckCommand: ConfiguredCommand {
     ) async -> [TopologyFinding] {
         let admin = target.access.admin(named: "martlet topology", on: loop)
         do throws(AMQPError) {
-            let conditions = try await target.queueConditions(by: admin, deadlineSeconds: deadlineSeconds)
+            let conditions = try await target.inspector.queueConditions(by: admin, deadlineSeconds: deadlineSeconds)
             return conditions.faults.map { TopologyFinding($0) }
         } catch {
             return [TopologyFinding(subject: "depth and consumers of queues", state: .unseen, advice: error.message)]
@@ -79,39 +80,13 @@ struct TopologyCheckCommand: ConfiguredCommand {
     }
 }
 
-extension TopologyTarget {
-    /// By the management API where it is configured and answers, else by AMQP.
-    ///
-    /// - Parameters:
-    ///   - admin: is started and closed when it is needed.
-    ///   - deadlineSeconds: for the connection.
-    ///   - onWait: called on another thread, with a sentence for an operator, if statistics are waited for.
-    /// - Throws: when the broker cannot be reached.
-    func findings(
-        by admin: BrokerAdmin, deadlineSeconds: Int, onWait: @escaping @Sendable (String) -> Void
-    ) async throws(AMQPError) -> [TopologyFinding] {
-        var unseen: [TopologyFinding] = []
-        switch await management?.settledPicture(of: topology, onWait: onWait) {
-        case .success(let picture):
-            return TopologyComparison(topology: topology, picture: picture, advice: advice).findings
-        case .failure(let failure):
-            unseen = [TopologyFinding(subject: "management API", state: .unseen, advice: failure.message)]
-        case nil: break
-        }
-        admin.start()
-        do {
-            try await admin.waitUntilReady(deadlineSeconds: deadlineSeconds)
-            let findings = try await TopologyProbe(admin: admin, topology: topology, advice: advice).findings()
-            await admin.close()
-            return findings + unseen
-        } catch {
-            await admin.close()
-            throw error
-        }
-    }
-}
-
 extension TopologyFinding {
+    /// One line for an operator.
+    fileprivate var text: String {
+        let start = "\(state.rawValue.padded(to: 8)) \(subject)"
+        return advice.isEmpty ? start : "\(start): \(advice)"
+    }
+
     fileprivate init(_ fault: QueueConditions.Fault) {
         self.init(subject: "queue \(fault.queue)", state: .differs, advice: "\(fault.text); \(fault.remedy)")
     }

@@ -1,6 +1,5 @@
-import AMQP
+import BrokerTopology
 import CommandKit
-import Delivery
 
 /// Prints the topology in one of the forms that a broker, or whoever manages it, takes. Connects to nothing.
 struct TopologyPrintCommand: ConfiguredCommand {

@@ -1,35 +1,42 @@
 import AMQP
-import Delivery
-import EventLoop
+import BrokerManagement
+import BrokerTopology
+import TLS
 
-/// A topology, and the broker where it is to be.
+/// A topology, and the broker to which it belongs.
 struct TopologyTarget: Sendable {
     let access: BrokerAccess
-    let topology: Topology
-    /// nil when the configuration does not say where it is.
-    let management: ManagementAccess?
-    let virtualHost: String
-    /// Completes what an operator is advised to run.
+    let inspector: TopologyInspector
+    /// Completes the commands in a remedy.
     var commands = CommandAdvice(BrokerOptions())
 
-    /// By the configuration file or by `--url`.
+    /// Reads the configuration file or `--url`.
     ///
-    /// - Throws: what is wrong with either.
+    /// - Throws: the mistakes in either.
     init(_ broker: BrokerOptions) throws(ConfigurationError) {
         access = try broker.access()
-        topology = try broker.topology()
-        let configuration = try broker.configuration()
-        management = ManagementAccess(configuration)
-        virtualHost = configuration.url.virtualHost
+        inspector = TopologyInspector(try broker.topology(), try broker.configuration())
         commands = CommandAdvice(broker)
     }
 
-    init(access: BrokerAccess, topology: Topology, management: ManagementAccess?, virtualHost: String) {
+    init(access: BrokerAccess, inspector: TopologyInspector) {
         self.access = access
-        self.topology = topology
-        self.management = management
-        self.virtualHost = virtualHost
+        self.inspector = inspector
     }
+}
 
-    var advice: TopologyAdvice { TopologyAdvice(virtualHost: virtualHost) }
+extension TopologyInspector {
+    init(_ topology: Topology, _ broker: Configuration.Broker) {
+        self.init(topology, management: ManagementAccess(broker), virtualHost: broker.url.virtualHost)
+    }
+}
+
+extension ManagementAccess {
+    /// nil if the configuration does not name the management API.
+    init?(_ broker: Configuration.Broker) {
+        guard let url = broker.management else { return nil }
+        let authorities: String?
+        if case .pem(let text) = broker.tls.trust { authorities = text } else { authorities = nil }
+        self.init(url: url, virtualHost: broker.url.virtualHost, authoritiesPEM: authorities)
+    }
 }

@@ -1,6 +1,6 @@
 import AMQP
+import BrokerTopology
 import CommandKit
-import Delivery
 import EventLoop
 
 /// A queue of a command's own, which gets a copy of every result and dead letter while the command runs.
@@ -21,13 +21,10 @@ final class ResultsQueue {
     private let consumer: Consumer
     private let wait: BrokerWait
 
-    /// How the names of such queues begin.
-    static func namePrefix(_ names: TopologyNames) -> String { "\(names.prefix).watch." }
-
     /// - Parameter command: the name of its connections, such as `martlet watch`.
     init(loop: EventLoop, access: BrokerAccess, command: String) {
         self.access = access
-        name = Self.namePrefix(access.names) + String(loop.nextRandom(), radix: 36)
+        name = access.names.watchQueuePrefix + String(loop.nextRandom(), radix: 36)
         admin = access.admin(named: command, on: loop, deadlineSeconds: Self.connectDeadlineSeconds)
         consumer = Consumer(
             loop: loop, connectors: access.connectors(on: loop), connection: access.connection(named: command),

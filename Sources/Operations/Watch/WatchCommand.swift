@@ -1,3 +1,4 @@
+import BrokerTopology
 import CommandKit
 import Delivery
 

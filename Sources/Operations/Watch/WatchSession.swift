@@ -1,4 +1,6 @@
 import AMQP
+import BrokerManagement
+import BrokerTopology
 import CommandKit
 import Crypto
 import Delivery

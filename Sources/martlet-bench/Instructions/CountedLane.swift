@@ -2,6 +2,7 @@ import AMQP
 import APNS
 import APNSProtocol
 import APNSSimulator
+import BrokerTopology
 import CValgrind
 import Crypto
 import Delivery

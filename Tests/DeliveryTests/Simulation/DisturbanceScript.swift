@@ -1,4 +1,5 @@
 import APNSProtocol
+import BrokerTopology
 import EventLoop
 
 @testable import Delivery

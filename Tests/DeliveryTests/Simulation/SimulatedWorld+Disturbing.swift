@@ -1,5 +1,6 @@
 import APNSProtocol
 import APNSSimulator
+import BrokerTopology
 import EventLoop
 import HTTP2
 import TestKit

@@ -1,5 +1,6 @@
 import APNSProtocol
 import APNSSimulator
+import BrokerTopology
 import Crypto
 import EventLoop
 import Telemetry
@@ -143,7 +144,7 @@ final class SimulatedWorld {
 
     /// By workers.
     func isConsumed(_ queue: ScriptedQueue) -> Bool {
-        topology.names.takenQueues.contains(queue.name)
+        topology.names.requestQueuesAndShards.contains(queue.name)
             || [topology.names.quarantineQueue, topology.names.expiredQueue].contains(queue.name)
     }
 

@@ -1,3 +1,4 @@
+import BrokerTopology
 import EventLoop
 import TestKit
 

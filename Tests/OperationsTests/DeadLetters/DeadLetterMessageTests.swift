@@ -1,4 +1,5 @@
 import AMQP
+import BrokerTopology
 import Delivery
 import EventLoop
 import JSON

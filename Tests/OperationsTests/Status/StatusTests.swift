@@ -1,5 +1,6 @@
 import AMQP
 import APNSProtocol
+import BrokerTopology
 import EventLoop
 import HTTPClient
 import JSON

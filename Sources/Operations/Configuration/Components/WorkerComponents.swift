@@ -1,6 +1,6 @@
 import AMQP
 import APNS
-import CLinux
+import BrokerTopology
 import Crypto
 import Delivery
 import EventLoop

@@ -1,6 +1,6 @@
 import AMQP
+import BrokerTopology
 import CommandKit
-import Delivery
 import EventLoop
 import JSON
 import Text

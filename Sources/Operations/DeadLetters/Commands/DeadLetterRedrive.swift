@@ -1,4 +1,5 @@
 import AMQP
+import BrokerManagement
 import CommandKit
 import Delivery
 import EventLoop

@@ -1,6 +1,7 @@
 import AMQP
+import BrokerManagement
+import BrokerTopology
 import CommandKit
-import Delivery
 import EventLoop
 import Text
 

@@ -1,6 +1,5 @@
-import AMQP
+import BrokerManagement
 import CommandKit
-import Delivery
 import EventLoop
 import Text
 
@@ -57,8 +56,8 @@ extension MessageQueueCommand {
         _ options: DeadLetterOptions, _ access: BrokerAccess, _ management: ManagementAccess
     ) -> Bool {
         guard options.source == .unrouted, options.action == .redrive, !options.isDryRun else { return true }
-        do throws(ManagementAPI.Failure) {
-            let bindings = try ReplayBindings(access.names, ManagementAPI(management))
+        do throws(ManagementClient.Failure) {
+            let bindings = try ReplayBindings(access.names, ManagementClient(management))
             guard let obstacle = bindings.obstacle(access.names) else { return true }
             Terminal.error.line("martlet: \(CommandAdvice(options.broker).completed(obstacle))".printable)
             return false

@@ -1,4 +1,4 @@
-import Delivery
+import BrokerTopology
 
 /// Where a dead letter goes back to.
 struct RedriveTarget: Sendable {
@@ -9,7 +9,7 @@ struct RedriveTarget: Sendable {
     /// nil when that is no queue of requests any more, and there are several.
     func queue(for letter: DeadLetter) -> String? {
         if let queue { return queue }
-        if let origin = letter.queue, names.takenQueues.contains(origin) { return origin }
+        if let origin = letter.queue, names.requestQueuesAndShards.contains(origin) { return origin }
         return names.requestQueues.count == 1 ? names.requestQueues[0] : nil
     }
 

@@ -1,5 +1,5 @@
 import AMQP
-import Delivery
+import BrokerTopology
 
 /// An unrouted result or a waiting request, published again as it is.
 enum ResendMessage {
@@ -36,7 +36,7 @@ enum ResendMessage {
         -> OutgoingMessage
     {
         let queue = message.routingKey
-        guard names.takenQueues.contains(queue) || queue == names.quarantineQueue else {
+        guard names.requestQueuesAndShards.contains(queue) || queue == names.quarantineQueue else {
             throw .unknownRequestQueue(queue)
         }
         return copy.message(to: queue)

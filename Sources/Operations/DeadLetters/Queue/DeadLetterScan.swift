@@ -1,6 +1,6 @@
 import AMQP
+import BrokerTopology
 import CommandKit
-import Delivery
 import EventLoop
 
 /// One way through a queue, from its head to what was its end when this began. What is said of dead letters here holds for

@@ -1,5 +1,6 @@
+import BrokerManagement
+import BrokerTopology
 import CommandKit
-import Delivery
 import Text
 
 extension DeadLetterOptions {
@@ -8,8 +9,8 @@ extension DeadLetterOptions {
     /// - Returns: false, after an error line, when it leaves no look to spare, or is lower than the one that was said.
     mutating func seekDeliveryLimit(of queue: String, _ management: ManagementAccess) -> Bool {
         guard action != .import else { return true }
-        do throws(ManagementAPI.Failure) {
-            guard let limit = try ManagementAPI(management).deliveryLimit(ofQueue: queue) else { return true }
+        do throws(ManagementClient.Failure) {
+            guard let limit = try ManagementClient(management).deliveryLimit(ofQueue: queue) else { return true }
             guard isDeliveryLimitAssumed else { return isWithin(limit, of: queue) }
             deliveryLimit = limit.count
         } catch {

@@ -1,4 +1,5 @@
-import Delivery
+import BrokerManagement
+import BrokerTopology
 
 /// Decides from the broker's bindings whether results can be replayed without a loss.
 struct ReplayBindings {
@@ -9,7 +10,7 @@ struct ReplayBindings {
 
     /// Why no result must be replayed, with the remedy; nil if results can be replayed.
     func obstacle(_ names: TopologyNames) -> String? {
-        let watching = ofResults.compactMap(\.queue).first { $0.hasPrefix(ResultsQueue.namePrefix(names)) }
+        let watching = ofResults.compactMap(\.queue).first { $0.hasPrefix(names.watchQueuePrefix) }
         if let watching {
             return "queue \(watching) of martlet watch or martlet publish --wait would take the results, and is "
                 + "deleted with that command: end the command (a killed one keeps its queue for a minute) and run this again"
@@ -24,7 +25,7 @@ struct ReplayBindings {
 }
 
 extension ReplayBindings {
-    init(_ names: TopologyNames, _ management: ManagementAPI) throws(ManagementAPI.Failure) {
+    init(_ names: TopologyNames, _ management: ManagementClient) throws(ManagementClient.Failure) {
         ofResults = try management.bindings(from: names.resultsExchange)
         ofUnrouted = try management.bindings(from: names.unroutedExchange)
     }

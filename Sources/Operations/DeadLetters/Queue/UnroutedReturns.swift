@@ -1,5 +1,5 @@
 import AMQP
-import Delivery
+import BrokerTopology
 import EventLoop
 
 /// Finds the routing keys of results that still lead to no queue.

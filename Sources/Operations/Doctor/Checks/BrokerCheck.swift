@@ -1,6 +1,6 @@
 import AMQP
-import Delivery
 import EventLoop
+import Text
 
 extension DoctorCheck {
     /// Name, connection and login, of each host.

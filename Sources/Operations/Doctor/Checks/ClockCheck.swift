@@ -1,3 +1,4 @@
+import BrokerManagement
 import EventLoop
 
 extension DoctorCheck {
@@ -6,8 +7,7 @@ extension DoctorCheck {
         guard let management = scene.management else {
             return [.unseen("clock", "there is no clock to compare with but that of APNs, which judges tokens")]
         }
-        let result = await management.ask { api throws(ManagementAPI.Failure) in try api.overview().unixSeconds }
-        guard case .success(let theirs?) = result else {
+        guard case .success(let theirs?) = await management.unixSeconds() else {
             return [.unseen("clock", "the broker's management does not tell the time")]
         }
         return [line(secondsAhead: loop.now.unixSeconds - theirs)]

@@ -1,6 +1,6 @@
+import BrokerManagement
+import BrokerTopology
 import CommandKit
-import Delivery
-import EventLoop
 import Text
 
 extension DoctorCheck {
@@ -17,36 +17,36 @@ extension DoctorCheck {
             ]
         }
         let notice: @Sendable (String) -> Void = { Terminal.error.line("martlet: \($0)".printable) }
-        switch await management.settledPicture(of: topology, onWait: notice) {
+        switch await management.settledSnapshot(of: topology, onWait: notice) {
         case .failure(let failure):
             return [.failure("delivery limits", failure.message, remedy: "look at amqp.management_url and its user")]
-        case .success(let picture):
-            return lines(picture, topology, scene.advice)
+        case .success(let snapshot):
+            return lines(snapshot, topology, scene.advice)
         }
     }
 
-    static func lines(_ picture: BrokerPicture, _ topology: Topology, _ advice: TopologyAdvice) -> [DoctorLine] {
-        guard let version = picture.version else {
+    static func lines(_ snapshot: BrokerSnapshot, _ topology: Topology, _ advice: TopologyAdvice) -> [DoctorLine] {
+        guard let version = snapshot.version else {
             return [.unseen("delivery limits", "the broker does not say its version")]
         }
         var lines: [DoctorLine] = []
         var unlimited: [String] = []
-        for name in topology.countedQueues {
-            guard let queue = picture.queues[name], let limit = picture.deliveryLimit(of: name) else { continue }
+        for name in topology.unlimitedQueues {
+            guard let queue = snapshot.queues[name], let limit = snapshot.deliveryLimit(of: name) else { continue }
             let text = "\(name): \(limit.text(queue, version))"
-            let remedy = picture.limitRemedy(of: name, topology, advice)
+            let remedy = snapshot.limitRemedy(of: name, topology, advice)
             switch limit {
             case .none: unlimited.append(name)
             case .finite: lines.append(.warning("delivery limits", text, remedy: remedy))
             case .atOnce: lines.append(.failure("delivery limits", text, remedy: remedy))
             }
         }
-        let unknown = picture.queuesOfUnknownLimit(of: topology)
+        let unknown = snapshot.queuesOfUnknownLimit(of: topology)
         if !unknown.isEmpty {
             lines.append(
                 .unseen(
-                    "delivery limits", "\(unknown.joined(separator: ", ")): \(picture.unseenLimitsText)",
-                    remedy: picture.unseenLimitsAdvice(advice)))
+                    "delivery limits", "\(unknown.joined(separator: ", ")): \(snapshot.unseenLimitsText)",
+                    remedy: snapshot.unseenLimitsAdvice(advice)))
         }
         guard !unlimited.isEmpty || !lines.isEmpty else {
             return [.unseen("delivery limits", "none of the queues is there yet", remedy: TopologyAdvice.apply)]

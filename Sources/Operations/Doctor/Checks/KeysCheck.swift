@@ -1,5 +1,6 @@
 import Crypto
 import EventLoop
+import Text
 
 extension DoctorCheck {
     /// That each key signs, that certificates hold, and that their files are for the worker alone.

@@ -1,6 +1,5 @@
 import AMQP
-import Delivery
-import EventLoop
+import BrokerTopology
 
 extension DoctorCheck {
     /// What this user may do of what a worker does. Nothing is published or consumed.
@@ -22,7 +21,7 @@ extension DoctorCheck {
         let user = broker.prefersCertificate ? "USER-OF-CERTIFICATE" : broker.url.credentials.user
         func refuse(_ what: String) {
             let command = RabbitmqctlScript.command(
-                .worker(permissions, named: user), virtualHost: broker.url.virtualHost)
+                .worker(permissions, user: user), virtualHost: broker.url.virtualHost)
             findings.found(.failure("permissions", "\(user) may not \(what)", remedy: command))
         }
         var asked = 0

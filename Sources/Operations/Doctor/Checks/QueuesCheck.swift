@@ -1,6 +1,6 @@
 import AMQP
-import Delivery
-import EventLoop
+import BrokerManagement
+import BrokerTopology
 
 extension DoctorCheck {
     /// Whether requests wait without a consumer, and whether a queue refuses messages.
@@ -10,7 +10,7 @@ extension DoctorCheck {
         }
         let admin = target.access.admin(named: "martlet doctor", on: loop, deadlineSeconds: brokerAnswerSecondsMax)
         do throws(AMQPError) {
-            return lines(try await target.queueConditions(by: admin, deadlineSeconds: brokerAnswerSecondsMax))
+            return lines(try await target.inspector.queueConditions(by: admin, deadlineSeconds: brokerAnswerSecondsMax))
         } catch {
             return [.unseen("queues", "the broker cannot be asked: \(error.message)")]
         }
@@ -29,12 +29,12 @@ extension DoctorCheck {
         }
         let unseen = "whether a full queue refuses messages"
         switch conditions.management {
-        case .success(let picture) where picture.showsStatistics: break
-        case .success(let picture):
+        case .success(let snapshot) where snapshot.showsStatistics: break
+        case .success(let snapshot):
             lines.append(
                 .unseen(
-                    "queues", "\(unseen): \(picture.unseenLimitsText)",
-                    remedy: picture.unseenLimitsAdvice(conditions.advice)))
+                    "queues", "\(unseen): \(snapshot.unseenLimitsText)",
+                    remedy: snapshot.unseenLimitsAdvice(conditions.advice)))
         case .failure(let failure):
             lines.append(
                 .unseen("queues", "\(unseen): \(failure.message)", remedy: "look at amqp.management_url and its user"))
@@ -42,10 +42,10 @@ extension DoctorCheck {
             lines.append(
                 .unseen("queues", "\(unseen): AMQP does not show limits", remedy: "set amqp.management_url"))
         }
-        let depths = (names.takenQueues + [names.deadQueue]).compactMap { conditions.status(of: $0) }
+        let depths = (names.requestQueuesAndShards + [names.deadQueue]).compactMap { conditions.status(of: $0) }
         guard !depths.isEmpty, conditions.faults.isEmpty else { return lines }
         let texts = depths.map { status in
-            names.takenQueues.contains(status.name)
+            names.requestQueuesAndShards.contains(status.name)
                 ? "\(status.name): \(status.messages) waiting, \(status.consumers) consumers"
                 : "\(status.name): \(status.messages)"
         }

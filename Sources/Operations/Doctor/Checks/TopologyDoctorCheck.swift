@@ -1,6 +1,6 @@
 import AMQP
-import Delivery
-import EventLoop
+import BrokerManagement
+import BrokerTopology
 
 extension DoctorCheck {
     /// Every exchange, queue and binding; what is well in one line.
@@ -12,7 +12,8 @@ extension DoctorCheck {
         do throws(AMQPError) {
             // The check of delivery limits says what both wait for.
             return lines(
-                try await target.findings(by: admin, deadlineSeconds: brokerAnswerSecondsMax, onWait: { _ in }))
+                try await target.inspector.findings(
+                    by: admin, deadlineSeconds: brokerAnswerSecondsMax, onWait: { _ in }))
         } catch {
             return [.unseen("topology", "the broker cannot be asked: \(error.message)")]
         }

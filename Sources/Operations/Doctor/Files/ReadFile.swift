@@ -1,4 +1,5 @@
 import Glibc
+import Text
 
 /// A file that a worker reads, and what users other than its owner and group may do with it.
 struct ReadFile: Sendable {

@@ -1,5 +1,7 @@
 import AMQP
 import APNSProtocol
+import BrokerManagement
+import BrokerTopology
 import Delivery
 import EventLoop
 import Glibc

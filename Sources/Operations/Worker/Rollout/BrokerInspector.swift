@@ -1,4 +1,6 @@
 import AMQP
+import BrokerManagement
+import BrokerTopology
 import Delivery
 import EventLoop
 import Telemetry
@@ -10,26 +12,28 @@ final class BrokerInspector: @unchecked Sendable {
     private let loop: EventLoop
     private let log: Log
     private let commands: CommandAdvice
-    private var wait: TopologyWait?
-    private(set) var queues: QueueDepths?
+    private var readiness: TopologyReadiness?
+    private(set) var queues: QueueMonitor?
 
     init(in environment: LaneEnvironment) {
         (loop, log, commands) = (environment.loop, environment.log, environment.commands)
     }
 
     /// The part of the topology that is missing, while lanes wait for it.
-    var missing: String? { wait?.reason }
+    var missing: String? { readiness?.reason }
 
     /// Reports `topologyChecked` once the topology is complete. Ends an earlier wait.
     func awaitTopology(of generation: WorkerRollout.Generation, handler: RolloutHandler) {
-        let (former, components) = (wait, generation.version.components)
-        let wait = TopologyWait(
-            loop: loop, access: components.brokerAccess, topology: components.topology, commands: commands, log: log)
-        self.wait = wait
+        let (former, components) = (readiness, generation.version.components)
+        let access = components.brokerAccess
+        let readiness = TopologyReadiness(
+            components.topology, admin: access.admin(named: "martlet worker start", on: loop), place: access.place,
+            advice: commands.completed(TopologyAdvice.apply), log: log)
+        self.readiness = readiness
         Task(executorPreference: loop) {
-            await wait.untilComplete()
-            guard self.wait === wait else { return }
-            self.wait = nil
+            await readiness.waitUntilComplete()
+            guard self.readiness === readiness else { return }
+            self.readiness = nil
             handler.handle(.topologyChecked(generation.number, nil))
         }
         Task(executorPreference: loop) { await former?.close() }
@@ -37,9 +41,9 @@ final class BrokerInspector: @unchecked Sendable {
 
     /// Ends the wait for a topology, if there is one, and then calls `completion`.
     func endWait(_ completion: @escaping @Sendable () -> Void) {
-        guard let wait = wait.take() else { return completion() }
+        guard let readiness = readiness.take() else { return completion() }
         Task(executorPreference: loop) {
-            await wait.close()
+            await readiness.close()
             completion()
         }
     }
@@ -59,8 +63,11 @@ final class BrokerInspector: @unchecked Sendable {
         var obstacle: Obstacle?
         do throws(AMQPError) {
             try await admin.waitUntilReady(deadlineSeconds: seconds)
-            let missing = try await TopologyCheck(components.topology).missing(at: admin)
-            if !missing.isEmpty { obstacle = .permanent(TopologyWait.sentence(missing, commands)) }
+            let missing = try await RequiredTopology(components.topology).missing(at: admin)
+            if !missing.isEmpty {
+                obstacle = .permanent(
+                    RequiredTopology.sentence(missing, advice: commands.completed(TopologyAdvice.apply)))
+            }
         } catch {
             obstacle = .temporary("the broker at \(components.brokerAccess.place) cannot be reached: \(error)")
         }
@@ -74,10 +81,11 @@ final class BrokerInspector: @unchecked Sendable {
         let (access, topology) = (components.brokerAccess, components.topology)
         Task(executorPreference: loop) {
             await self.queues?.close()
-            let queues = QueueDepths(
-                loop: self.loop, access: access, topology: topology, log: self.log, commands: self.commands)
+            let queues = QueueMonitor(
+                topology, admin: access.admin(named: "martlet worker queues", on: self.loop),
+                unroutedAdvice: self.commands.completed(QueueMonitor.unroutedAdvice), log: self.log)
             self.queues = queues
-            await queues.watch()
+            await queues.run()
         }
     }
 

@@ -1,0 +1,41 @@
+import AMQP
+import BrokerTopology
+
+/// The way of requests to a request queue or its shards.
+extension TopologyDeclarer {
+    /// Applies a sharding; ends with a step that fails, after which requests arrive as before that step.
+    ///
+    /// - Returns: false if the queue has no shards and had none: the queue is then bound as any other.
+    mutating func apply(_ sharding: Topology.Sharding) async throws(AMQPError) -> Bool {
+        if !sharding.isSharded {
+            guard try await exchangeExists(sharding.exchange) else { return false }
+        } else if let snapshot, sharding.isDone(snapshot.bindings) {
+            for binding in sharding.bindings { report(Step(subject: binding.text, result: .present)) }
+            return true
+        }
+        for step in sharding.steps { guard try await perform(step, of: sharding) else { return true } }
+        guard !sharding.isSharded else { return true }
+        try await step("exchange \(sharding.exchange)") { admin throws(AMQPError) in
+            try await admin.deleteUnusedExchange(sharding.exchange)
+            return .deleted
+        }
+        return true
+    }
+
+    /// - Returns: whether the next step may follow.
+    private mutating func perform(
+        _ step: Topology.Sharding.Step, of sharding: Topology.Sharding
+    ) async throws(AMQPError) -> Bool {
+        switch step {
+        case .bind(let binding):
+            return try await bind(binding, isTemporary: !sharding.bindings.contains(binding))
+        case .unbind(let binding):
+            if let queue = binding.queue, queue != sharding.queue, try await !mayExist(queue) { return true }
+            let succeeded = try await unbind(binding, isTemporary: binding == sharding.temporaryBinding)
+            if succeeded, let queue = binding.queue, queue != sharding.queue {
+                report(Step(subject: "queue \(queue)", result: .unused(advice.retire(shard: queue))))
+            }
+            return succeeded
+        }
+    }
+}

@@ -1,0 +1,229 @@
+public import AMQP
+public import BrokerTopology
+
+/// Declares a topology at a broker, and reports each step.
+public struct TopologyDeclarer {
+    /// The outcome of one exchange, queue, binding or policy.
+    public struct Step: Equatable {
+        public enum Result: Equatable {
+            case created
+            case present
+            /// It existed with other properties.
+            case changed
+            /// It exists now; AMQP does not show whether it existed before.
+            case bound
+            /// It does not exist now; AMQP does not show whether it existed before.
+            case unbound
+            /// It led nowhere any more.
+            case deleted
+            /// It exists and nothing leads to it any more; what to do with it.
+            case unused(String)
+            /// It exists with other properties, which harm no worker; what to do about it.
+            case kept(String)
+            case failed(String)
+        }
+        /// `exchange push.results`.
+        public let subject: String
+        public let result: Result
+    }
+
+    let topology: Topology
+    let admin: BrokerAdmin
+    /// nil: unknown, for example because the broker is not RabbitMQ.
+    let version: BrokerVersion?
+    /// What the management API showed before; nil: only AMQP.
+    let snapshot: BrokerSnapshot?
+    let advice: TopologyAdvice
+    let report: (Step) -> Void
+    private var failures = 0
+    /// Nothing can be bound to them from before.
+    private var newQueues: Set<String> = []
+    /// Existing queues with the broker's delivery limit, which only a policy turns off.
+    private(set) var limitedQueues: [String] = []
+
+    /// - Parameters:
+    ///   - admin: its connection is ready.
+    ///   - version: nil if unknown.
+    ///   - report: called after each step.
+    public init(
+        _ topology: Topology, admin: BrokerAdmin, version: BrokerVersion? = nil, snapshot: BrokerSnapshot? = nil,
+        advice: TopologyAdvice = TopologyAdvice(virtualHost: "/"), report: @escaping (Step) -> Void
+    ) {
+        self.topology = topology
+        self.admin = admin
+        self.version = version
+        self.snapshot = snapshot
+        self.advice = advice
+        self.report = report
+    }
+
+    /// Declares exchanges, queues and bindings. Continues after a step that the broker refuses.
+    ///
+    /// - Parameter former: bindings of earlier configurations, which are removed.
+    /// - Returns: the number of steps that failed.
+    /// - Throws: if the connection is lost.
+    public mutating func declare(removing former: [Topology.Binding] = []) async throws(AMQPError) -> Int {
+        for exchange in topology.exchanges {
+            try await step("exchange \(exchange.name)") { admin throws(AMQPError) in
+                let exists = try await admin.exchangeExists(exchange.name)
+                try await admin.declare(exchange)
+                return exists ? .present : .created
+            }
+        }
+        for queue in topology.queues(at: version) { try await declare(queue) }
+        // Before other bindings: in the order of its steps, each request reaches exactly one queue.
+        var bound: [Topology.Binding] = []
+        for sharding in topology.shardings where try await apply(sharding) { bound += sharding.bindings }
+        for binding in topology.bindings where !bound.contains(binding) { try await bind(binding) }
+        try await removeStaleBindings(former)
+        reportForeignBindings(except: former)
+        try await reportRetryExchange()
+        return failures
+    }
+
+    private mutating func declare(_ queue: Topology.Queue) async throws(AMQPError) {
+        let bounds = topology.isBounded(queue.name) ? advice.bound(queue: queue.name, topology.results) : nil
+        let isBoundedByPolicy = snapshot?.queues[queue.name]?.isBoundedByPolicy == true
+        var (isLimited, isNew) = (false, false)
+        try await step("queue \(queue.name)") { admin throws(AMQPError) in
+            let exists = try await admin.queueExists(queue.name)
+            do throws(AMQPError) {
+                isLimited = try await admin.declare(queue) == .withBrokersDeliveryLimit
+            } catch {
+                guard let bounds, error.isAboutBounds else { throw error }
+                return isBoundedByPolicy ? .present : .kept("it has other bounds (\(error.message)); \(bounds)")
+            }
+            isNew = !exists
+            return exists ? .present : .created
+        }
+        if isNew { newQueues.insert(queue.name) }
+        if isLimited { limitedQueues.append(queue.name) }
+    }
+
+    /// Early versions delayed requests in queues of this exchange. The queues still return their messages.
+    private mutating func reportRetryExchange() async throws(AMQPError) {
+        let names = topology.names
+        guard try await exchangeExists(names.formerRetryExchange) else { return }
+        report(
+            Step(
+                subject: "exchange \(names.formerRetryExchange) and its queues",
+                result: .unused(
+                    "\(names.waitQueuePrefix)* take their place; delete them once the queues are empty")))
+    }
+}
+
+/// Bindings.
+extension TopologyDeclarer {
+    private mutating func removeStaleBindings(_ former: [Topology.Binding]) async throws(AMQPError) {
+        let stale = snapshot?.staleBindings(of: topology) ?? topology.formerBindings
+        let ofShardings = topology.shardings.flatMap(\.formerBindings)
+        for binding in stale + former.filter({ !stale.contains($0) }) where !ofShardings.contains(binding) {
+            // After a failed step, this may be the only binding for dead letters.
+            if failures > 0, binding.exchange == topology.names.brokerDeadLettersExchange {
+                report(
+                    Step(subject: binding.text, result: .kept("a step before failed; apply again once it is mended")))
+            } else {
+                try await remove(binding)
+            }
+        }
+    }
+
+    private func reportForeignBindings(except former: [Topology.Binding]) {
+        guard let snapshot else { return }
+        for binding in snapshot.foreignBindings(of: topology) where !former.contains(binding) {
+            report(Step(subject: binding.text, result: .kept(snapshot.advice(onForeign: binding))))
+        }
+    }
+
+    /// - Parameter isTemporary: a later step removes the binding. It is reported only if it fails.
+    @discardableResult
+    mutating func bind(_ binding: Topology.Binding, isTemporary: Bool = false) async throws(AMQPError) -> Bool {
+        let existed = snapshot?.bindings.contains(binding)
+        return try await step(binding.text, isReported: !isTemporary) { admin throws(AMQPError) in
+            try await admin.bind(binding)
+            return switch existed {
+            case true?: .present
+            case false?: .created
+            case nil: .bound
+            }
+        }
+    }
+
+    private mutating func remove(_ binding: Topology.Binding) async throws(AMQPError) {
+        if let queue = binding.queue {
+            if newQueues.contains(queue) { return }
+            guard try await mayExist(queue) else { return }
+        }
+        guard !topology.bindings.contains(binding) else {
+            failures += 1
+            return report(Step(subject: binding.removalText, result: .failed("this configuration needs it")))
+        }
+        try await unbind(binding)
+    }
+
+    @discardableResult
+    mutating func unbind(_ binding: Topology.Binding, isTemporary: Bool = false) async throws(AMQPError) -> Bool {
+        try await step(binding.removalText, isReported: !isTemporary) { admin throws(AMQPError) in
+            try await admin.unbind(binding)
+            return .unbound
+        }
+    }
+}
+
+/// Single steps.
+extension TopologyDeclarer {
+    /// Also true if the broker does not show it. The next step then fails, with the reason.
+    func mayExist(_ queue: String) async throws(AMQPError) -> Bool {
+        do {
+            return try await admin.queueExists(queue)
+        } catch {
+            guard !error.isUnreachable else { throw error }
+            return true
+        }
+    }
+
+    /// Also false if the broker does not show it.
+    func exchangeExists(_ exchange: String) async throws(AMQPError) -> Bool {
+        do {
+            return try await admin.exchangeExists(exchange)
+        } catch {
+            guard !error.isUnreachable else { throw error }
+            return false
+        }
+    }
+
+    /// - Parameter isReported: false: only if it fails.
+    /// - Returns: whether it succeeded.
+    @discardableResult
+    mutating func step(
+        _ subject: String, isReported: Bool = true, _ act: (BrokerAdmin) async throws(AMQPError) -> Step.Result
+    ) async throws(AMQPError) -> Bool {
+        do {
+            let result = try await act(admin)
+            if isReported { report(Step(subject: subject, result: result)) }
+            return true
+        } catch {
+            guard !error.isUnreachable else { throw error }
+            failures += 1
+            report(Step(subject: subject, result: .failed(Self.reason(for: error))))
+            return false
+        }
+    }
+
+    /// Returns the reason of a refusal, and what an operator can do about it.
+    private static func reason(for error: AMQPError) -> String {
+        switch error.code {
+        case .preconditionFailed:
+            "it exists with other properties, which a broker cannot change; when it is empty, delete it and apply "
+                + "again (\(error.message))"
+        case .accessRefused: "this user may not do that (\(error.message))"
+        case .refused where error.detail == .unknownExchangeType: "\(TopologyAdvice.plugin) (\(error.message))"
+        default: error.message
+        }
+    }
+}
+
+extension Topology.Binding {
+    /// `push.requests from push.requests by #`, of a binding that is removed.
+    fileprivate var removalText: String { "\(shownDestination) from \(exchange)\(keyText)" }
+}

@@ -1,0 +1,103 @@
+public import AMQP
+public import BrokerTopology
+
+/// The state of queues on which delivery depends: whether requests wait without a consumer, and whether a full queue refuses
+/// messages.
+public struct QueueConditions: Sendable {
+    /// What stops delivery at one queue.
+    public struct Fault: Equatable, Sendable {
+        public let queue: String
+        public let text: String
+        public let remedy: String
+    }
+
+    public let topology: Topology
+    /// Depth and consumers, which AMQP shows without delay. Missing queues, and those that the user may not see, are left out.
+    public var statuses: [QueueStatus]
+    /// Limits of queues; nil: the configuration does not name the management API.
+    public var management: Result<BrokerSnapshot, ManagementClient.Failure>?
+    public let advice: TopologyAdvice
+
+    public init(
+        topology: Topology, statuses: [QueueStatus],
+        management: Result<BrokerSnapshot, ManagementClient.Failure>? = nil,
+        advice: TopologyAdvice = TopologyAdvice(virtualHost: "/")
+    ) {
+        self.topology = topology
+        self.statuses = statuses
+        self.management = management
+        self.advice = advice
+    }
+
+    private var snapshot: BrokerSnapshot? { management.flatMap { try? $0.get() } }
+
+    public var faults: [Fault] { unconsumed + full }
+
+    /// Returns nil if the queue was not seen.
+    public func status(of queue: String) -> QueueStatus? { statuses.first { $0.name == queue } }
+
+    private var unconsumed: [Fault] {
+        topology.queuesOfRequests.compactMap { queue in
+            guard let status = status(of: queue), status.messages > 0, status.consumers == 0 else { return nil }
+            let wait = status.messages == 1 ? "1 request waits" : "\(status.messages) requests wait"
+            return Fault(
+                queue: queue, text: "\(wait) and no worker consumes",
+                remedy: "start a worker: martlet worker; if one runs, martlet status shows why it does not consume")
+        }
+    }
+
+    private var full: [Fault] {
+        statuses.compactMap { status in
+            guard let queue = snapshot?.queues[status.name], queue.rejectsPublishes else { return nil }
+            let reached = [
+                queue.limit("max-length").flatMap { status.messages >= $0 ? ("max-length", $0) : nil },
+                queue.limit("max-length-bytes").flatMap { queue.readyBytes >= $0 ? ("max-length-bytes", $0) : nil },
+            ].compactMap(\.self)
+            guard !reached.isEmpty else { return nil }
+            let limits = reached.map { "\($0.0) \($0.1)" }
+            let policy = queue.policyNames.isEmpty ? "" : ", policy \(queue.policyNames)"
+            return Fault(
+                queue: status.name,
+                text: "full (\(status.messages) ready, \(limits.joined(separator: ", "))\(policy)) and refuses more: "
+                    + effect(of: status.name),
+                remedy: "consume from \(status.name), or \(change(of: status.name, queue, reached.map(\.0)))")
+        }
+    }
+
+    /// Returns the change that ends the refusals. A policy changes neither a limit nor an overflow that an argument sets.
+    private func change(of name: String, _ queue: BrokerSnapshot.Queue, _ reached: [String]) -> String {
+        let ofPolicy = "policy \(queue.policyNames)"
+        if reached.allSatisfy({ !queue.isLimitedByArgument($0) }) {
+            return "raise \(reached.joined(separator: " and ")) in \(ofPolicy)"
+        }
+        if queue.arguments["x-overflow"] == nil { return "set overflow to drop-head in \(ofPolicy)" }
+        let deletion = advice.deletion(ofQueue: name)
+        return "run \(deletion) once it is empty and declare it with other arguments, which alone decide here"
+    }
+
+    /// Returns what a refusal by the queue stops.
+    private func effect(of queue: String) -> String {
+        let names = topology.names
+        if names.requestQueuesAndShards.contains(queue) { return "requests cannot be published" }
+        let exchanges = snapshot?.bindings.filter { $0.queue == queue }.map(\.exchange) ?? []
+        if exchanges.contains(names.resultsExchange) || exchanges.contains(names.unroutedExchange) {
+            return "results cannot be published, and workers stop"
+        }
+        return "workers cannot publish to it, and stop"
+    }
+}
+
+extension BrokerSnapshot.Queue {
+    fileprivate var rejectsPublishes: Bool {
+        (arguments["x-overflow"] ?? policy["overflow"])?.hasPrefix("reject-publish") ?? false
+    }
+
+    /// Of argument and policy, the lower one applies.
+    fileprivate func limit(_ key: String) -> Int? {
+        [arguments["x-\(key)"], policy[key]].compactMap { $0.flatMap { Int($0) } }.min()
+    }
+
+    fileprivate func isLimitedByArgument(_ key: String) -> Bool {
+        arguments["x-\(key)"].flatMap { Int($0) }.map { $0 == limit(key) } ?? false
+    }
+}

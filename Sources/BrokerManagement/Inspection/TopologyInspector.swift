@@ -1,0 +1,82 @@
+public import AMQP
+public import BrokerTopology
+
+/// Compares a topology with a broker, through the management API if the configuration names it, and over AMQP.
+public struct TopologyInspector: Sendable {
+    public let topology: Topology
+    /// nil: the configuration does not name it.
+    public let management: ManagementAccess?
+    public let advice: TopologyAdvice
+
+    public init(_ topology: Topology, management: ManagementAccess?, virtualHost: String) {
+        self.topology = topology
+        self.management = management
+        advice = TopologyAdvice(virtualHost: virtualHost)
+    }
+
+    /// Returns findings from the management API if it answers, else from AMQP.
+    ///
+    /// - Parameters:
+    ///   - admin: is started and closed if it is needed.
+    ///   - deadlineSeconds: for the connection.
+    ///   - onWait: called on another thread, with a sentence for an operator, if the call waits for statistics.
+    /// - Throws: if the broker cannot be reached.
+    public func findings(
+        by admin: BrokerAdmin, deadlineSeconds: Int, onWait: @escaping @Sendable (String) -> Void
+    ) async throws(AMQPError) -> [TopologyFinding] {
+        var unseen: [TopologyFinding] = []
+        switch await management?.settledSnapshot(of: topology, onWait: onWait) {
+        case .success(let snapshot):
+            return TopologyDiff(topology: topology, snapshot: snapshot, advice: advice).findings
+        case .failure(let failure):
+            unseen = [TopologyFinding(subject: "management API", state: .unseen, advice: failure.message)]
+        case nil: break
+        }
+        admin.start()
+        do {
+            try await admin.waitUntilReady(deadlineSeconds: deadlineSeconds)
+            let findings = try await TopologyProbe(admin: admin, topology: topology, advice: advice).findings()
+            await admin.close()
+            return findings + unseen
+        } catch {
+            await admin.close()
+            throw error
+        }
+    }
+
+    /// Returns depth, consumers and limits of the topology's queues, and of other queues to which its exchanges lead.
+    ///
+    /// - Parameter admin: is started and closed.
+    /// - Throws: if the broker cannot be reached.
+    public func queueConditions(
+        by admin: BrokerAdmin, deadlineSeconds: Int
+    ) async throws(AMQPError) -> QueueConditions {
+        let answer = await management?.snapshot(of: topology)
+        var conditions = QueueConditions(topology: topology, statuses: [], management: answer, advice: advice)
+        let own = topology.queues.map(\.name)
+        let shown = (try? answer?.get())?.queues.keys.sorted() ?? []
+        let others = shown.filter { !own.contains($0) }
+        admin.start()
+        do {
+            try await admin.waitUntilReady(deadlineSeconds: deadlineSeconds)
+            for queue in own + others {
+                if let status = try await status(of: queue, by: admin) { conditions.statuses.append(status) }
+            }
+        } catch {
+            await admin.close()
+            throw error
+        }
+        await admin.close()
+        return conditions
+    }
+
+    /// Returns nil if the queue is missing or the user may not see it.
+    private func status(of queue: String, by admin: BrokerAdmin) async throws(AMQPError) -> QueueStatus? {
+        do {
+            return try await admin.status(ofQueue: queue)
+        } catch {
+            guard !error.isUnreachable else { throw error }
+            return nil
+        }
+    }
+}

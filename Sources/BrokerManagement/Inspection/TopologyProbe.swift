@@ -1,0 +1,87 @@
+import AMQP
+import BrokerTopology
+
+/// Compares a topology with the broker as far as AMQP shows it, and changes nothing. AMQP shows whether objects exist and, to a
+/// user with the right to declare them, whether a declaration would change them.
+struct TopologyProbe {
+    let admin: BrokerAdmin
+    let topology: Topology
+    let advice: TopologyAdvice
+
+    /// Returns findings in the order of the topology, with a last one for what AMQP does not show.
+    ///
+    /// - Throws: if the connection is lost.
+    func findings() async throws(AMQPError) -> [TopologyFinding] {
+        var findings: [TopologyFinding] = []
+        var undeclarable = 0
+        if let hashing = topology.exchanges.first(where: { $0.kind == .consistentHash }),
+            try await !admin.hashesConsistently(hashing.name)
+        {
+            findings.append(.missingPlugin)
+        }
+        for exchange in topology.exchanges {
+            let (finding, isComplete) = try await inspect(
+                "exchange \(exchange.name)", remedy: advice.migrate(exchange: exchange.name)
+            ) { () async throws(AMQPError) in
+                try await admin.exchangeExists(exchange.name)
+            } declare: { () async throws(AMQPError) in
+                try await admin.declare(exchange)
+            }
+            findings.append(finding)
+            if !isComplete { undeclarable += 1 }
+        }
+        for queue in topology.queues(at: BrokerVersion(admin.serverProperties)) {
+            let (finding, isComplete) = try await inspect(
+                "queue \(queue.name)", remedy: advice.migrate(queue: queue.name)
+            ) { () async throws(AMQPError) in
+                try await admin.queueExists(queue.name)
+            } declare: { () async throws(AMQPError) in
+                do throws(AMQPError) {
+                    try await admin.declare(queue)
+                } catch {
+                    // A policy may bound it, which AMQP does not show.
+                    guard topology.isBounded(queue.name), error.isAboutBounds else { throw error }
+                }
+            }
+            findings.append(finding)
+            if !isComplete { undeclarable += 1 }
+        }
+        if undeclarable > 0 {
+            findings.append(
+                TopologyFinding(
+                    subject: "arguments of \(undeclarable) exchanges and queues", state: .unseen,
+                    advice: "only to a user who may declare them, or by amqp.management_url"))
+        }
+        findings.append(
+            TopologyFinding(
+                subject: "bindings, policies and bounds", state: .unseen,
+                advice: "AMQP does not show them; amqp.management_url does"))
+        return findings
+    }
+
+    /// - Parameter remedy: for an object with other properties.
+    /// - Returns: the finding, and whether it includes the arguments.
+    private func inspect(
+        _ subject: String, remedy: String, exists: () async throws(AMQPError) -> Bool,
+        declare: () async throws(AMQPError) -> Void
+    ) async throws(AMQPError) -> (TopologyFinding, isComplete: Bool) {
+        do {
+            guard try await exists() else {
+                return (TopologyFinding(subject: subject, state: .missing, advice: TopologyAdvice.apply), true)
+            }
+        } catch {
+            guard !error.isUnreachable else { throw error }
+            return (TopologyFinding(subject: subject, state: .unseen, advice: error.message), true)
+        }
+        do {
+            try await declare()
+        } catch {
+            guard !error.isUnreachable else { throw error }
+            guard error.code == .preconditionFailed else {
+                return (TopologyFinding(subject: subject, state: .present), false)
+            }
+            return (TopologyFinding(subject: subject, state: .differs, advice: "\(error.message); \(remedy)"), true)
+        }
+        return (TopologyFinding(subject: subject, state: .present), true)
+    }
+}

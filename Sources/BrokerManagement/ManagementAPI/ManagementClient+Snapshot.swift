@@ -1,0 +1,58 @@
+import BrokerTopology
+import Glibc
+
+/// Snapshots of the broker.
+extension ManagementClient {
+    /// The broker collects statistics every 5 s (`collect_statistics_interval`) and shows them later: after about ten seconds.
+    private static let statisticsLagMillisecondsMax: Int64 = 15_000
+    private static let repeatMicroseconds: UInt32 = 500_000
+
+    /// Returns what exists of a topology, and of other queues to which its exchanges lead.
+    func snapshot(of topology: Topology) throws(Failure) -> BrokerSnapshot {
+        var snapshot = BrokerSnapshot()
+        let overview = try overview()
+        snapshot.version = BrokerVersion(overview.version)
+        snapshot.showsStatistics = overview.showsStatistics
+        snapshot.exchangeTypes = overview.exchangeTypes
+        for wanted in topology.exchanges {
+            guard let exchange = try exchange(wanted.name) else { continue }
+            snapshot.exchanges[wanted.name] = exchange
+            snapshot.bindings += try bindings(from: wanted.name)
+        }
+        for name in Set(topology.queues.map(\.name) + snapshot.bindings.compactMap(\.queue)).sorted() {
+            if let queue = try queue(name) { snapshot.queues[name] = queue }
+        }
+        do throws(Failure) {
+            for wanted in snapshot.version.map({ topology.policies(of: $0) }) ?? [] {
+                if let policy = try policy(wanted.name) { snapshot.policies[wanted.name] = policy }
+            }
+        } catch {
+            // Policies have a tag of their own (https://www.rabbitmq.com/docs/management#permissions).
+            guard error.isRefusal else { throw error }
+            snapshot.seesPolicies = false
+        }
+        return snapshot
+    }
+
+    /// Returns the snapshot once the statistics are current, which show what policies set. Repeats the requests for queues with a
+    /// delivery limit as long as the policy against it may be newer than the statistics.
+    ///
+    /// - Parameter onWait: called with a sentence for an operator if the wait begins.
+    func settledSnapshot(of topology: Topology, onWait: (String) -> Void) throws(Failure) -> BrokerSnapshot {
+        var snapshot = try snapshot(of: topology)
+        let clock = ContinuousClock()
+        let end = clock.now + .milliseconds(Self.statisticsLagMillisecondsMax)
+        if snapshot.mayShowFormerLimits(of: topology) {
+            onWait(
+                "waiting up to \(Self.statisticsLagMillisecondsMax / 1000) s for \(place): its statistics may still show the "
+                    + "delivery limits before policy "
+                    + topology.policies(of: snapshot.version ?? BrokerVersion(4, 0)).map(\.name).joined(separator: ", ")
+            )
+        }
+        while snapshot.mayShowFormerLimits(of: topology), clock.now < end {
+            usleep(Self.repeatMicroseconds)
+            for name in snapshot.unsettledQueues(of: topology) { snapshot.queues[name] = try queue(name) }
+        }
+        return snapshot
+    }
+}

@@ -1,0 +1,87 @@
+public import AMQP
+public import BrokerTopology
+import EventLoop
+public import Telemetry
+
+/// Reads the depth and the consumers of the queues from the broker at an interval, and warns of unrouted results. Runs on the
+/// control loop, with a connection of its own.
+public final class QueueMonitor {
+    private static let intervalSeconds = 10
+    private static let closeDeadlineSeconds = 1
+    /// What an operator can do about unrouted results.
+    public static let unroutedAdvice =
+        "a queue or its binding is missing: run martlet topology apply, or bind a queue by result.#; "
+        + "then run martlet unrouted replay"
+
+    private let admin: BrokerAdmin
+    private let queues: [String]
+    private let unroutedQueue: String
+    private let unroutedAdvice: String
+    private let log: Log
+    private var unroutedNotice = UnroutedNotice()
+    private var isClosed = false
+    /// The broker's last answers. Missing queues, and those that the user may not see, are left out.
+    public private(set) var latest: [QueueStatus] = []
+    private var readAt: MonotonicTime?
+
+    private var loop: EventLoop { admin.connection.loop }
+
+    /// - Parameters:
+    ///   - admin: is started and closed.
+    ///   - unroutedAdvice: ``unroutedAdvice`` with complete commands.
+    public init(_ topology: Topology, admin: BrokerAdmin, unroutedAdvice: String, log: Log) {
+        self.admin = admin
+        self.unroutedAdvice = unroutedAdvice
+        self.log = log
+        unroutedQueue = topology.names.unroutedQueue
+        queues = topology.queues.map(\.name)
+    }
+
+    /// The age of `latest`; nil before the first answer, and after the connection was lost.
+    public var secondsOld: Int? { readAt.map { Int($0.duration(to: loop.now.monotonic).components.seconds) } }
+
+    /// Returns after `close`.
+    public func run() async {
+        admin.start()
+        while !isClosed {
+            await read()
+            await loop.sleep(for: .seconds(Self.intervalSeconds))
+        }
+    }
+
+    private func read() async {
+        var found: [QueueStatus] = []
+        for queue in queues where !isClosed {
+            do throws(AMQPError) {
+                found.append(try await admin.status(ofQueue: queue))
+            } catch  where error.isUnreachable {
+                // The depths from before the outage are outdated.
+                (latest, readAt) = ([], nil)
+                return
+            } catch {
+                continue
+            }
+        }
+        (latest, readAt) = (found, loop.now.monotonic)
+        warnOfUnroutedResults()
+    }
+
+    /// The exchange for results passes a result without a queue to its alternate exchange, and the broker confirms it. Only the
+    /// depth of that exchange's queue shows that consumers miss it.
+    private func warnOfUnroutedResults() {
+        guard let unrouted = latest.first(where: { $0.name == unroutedQueue }),
+            unroutedNotice.isDue(unrouted.messages, consumers: unrouted.consumers, now: loop.now.monotonic)
+        else { return }
+        log.warning(
+            .resultsUnrouted,
+            [
+                .amqpQueue: .string(unrouted.name), .count: .integer(unrouted.messages),
+                .error: .string(unroutedAdvice),
+            ])
+    }
+
+    public func close() async {
+        isClosed = true
+        await admin.close(deadlineSeconds: Self.closeDeadlineSeconds)
+    }
+}

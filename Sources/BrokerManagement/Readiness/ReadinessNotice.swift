@@ -1,0 +1,25 @@
+import EventLoop
+
+/// Decides when a worker that waits for its broker writes a log line. Pure.
+struct ReadinessNotice {
+    enum Line: Equatable {
+        case unreachable
+        case reached(after: Duration)
+        /// `queue push.requests` and so on.
+        case missing([String])
+        case complete(after: Duration)
+    }
+
+    private var unreachable = Outage()
+    private var missing = Outage()
+
+    mutating func cannotReach(now: MonotonicTime) -> Line? { unreachable.lasts(now).map { _ in .unreachable } }
+
+    mutating func reached(now: MonotonicTime) -> Line? { unreachable.ends(now).map { .reached(after: $0) } }
+
+    /// - Parameter names: the missing objects.
+    mutating func checked(missing names: [String], now: MonotonicTime) -> Line? {
+        guard names.isEmpty else { return missing.lasts(now).map { _ in .missing(names) } }
+        return missing.ends(now).map { .complete(after: $0) }
+    }
+}

@@ -1,0 +1,47 @@
+import Text
+
+/// Bindings that are not the topology's.
+extension BrokerSnapshot {
+    /// Returns bindings of other configurations and versions that this topology cannot have.
+    public func staleBindings(of topology: Topology) -> [Topology.Binding] {
+        let ofUndivided = topology.shardings.filter { !$0.isSharded }.flatMap(\.formerBindings)
+        return (topology.formerBindings + ofUndivided).filter { bindings.contains($0) }
+    }
+
+    /// Returns bindings of request queues, or of their shards, that this configuration does not name: left over, or of other
+    /// workers, which may be stopped just now. A queue counts as a request queue by its arguments, an exchange by its name;
+    /// the queues of other listeners do not count.
+    public func foreignBindings(of topology: Topology) -> [Topology.Binding] {
+        let names = topology.names
+        guard let marks = topology.queues.first(where: { $0.name == names.requestQueues[0] })?.arguments else {
+            return []
+        }
+        let ownShards = names.requestQueues.map { names.shardsExchange(of: $0) }
+        return bindings.filter { binding in
+            if binding.kind == .exchange, binding.exchange == names.requestsExchange {
+                let name = binding.destination
+                return name.hasSuffix(TopologyNames.shardsExchangeSuffix) && !ownShards.contains(name)
+            }
+            guard binding.exchange == names.requestsExchange, let name = binding.queue,
+                !names.requestQueues.contains(name), !topology.formerBindings.contains(binding),
+                let queue = queues[name]
+            else { return false }
+            return marks.allSatisfy { queue.arguments[$0.name] == $0.value.plainText }
+        }
+    }
+
+    /// Returns what an operator can do about a foreign binding.
+    public func advice(onForeign binding: Topology.Binding) -> String {
+        guard binding.kind == .queue else {
+            return "it leads to shards of another configuration; if nobody takes from them, take it away in RabbitMQ's "
+                + "management, or requests wait there as well"
+        }
+        guard queues[binding.destination]?.consumerCount == 0 else {
+            return "workers of another configuration take from it"
+        }
+        let former = Shell.quoted("\(binding.destination)=\(binding.routingKey)")
+        return
+            "it is of another configuration, and nobody takes from it just now; if nobody will, run martlet topology "
+            + "apply --former \(former)"
+    }
+}

@@ -1,0 +1,90 @@
+import Text
+
+/// Delivery limits of the queues in a snapshot.
+extension BrokerSnapshot {
+    /// Returns the limit of an existing queue; nil if the version is unknown, or if the limit depends on policies that are not
+    /// seen.
+    public func deliveryLimit(of queue: String) -> DeliveryLimit? {
+        guard let version, let queue = queues[queue] else { return nil }
+        let limit = DeliveryLimit(queue, version)
+        let isByArgument = DeliveryLimit.source(queue, version) == .argument
+        // The broker shows what policies set some seconds after a declaration, and without statistics never.
+        guard showsStatistics else { return isByArgument && limit != .none ? limit : nil }
+        return queue.isPolicySeen || isByArgument || limit == .none ? limit : nil
+    }
+
+    /// Returns the change after which the broker removes no messages from the queue.
+    public func limitRemedy(of name: String, _ topology: Topology, _ advice: TopologyAdvice) -> String {
+        guard let version, let queue = queues[name] else { return "" }
+        switch DeliveryLimit.source(queue, version) {
+        case .argument: return advice.migrate(queue: name)
+        case .policy where version.limitsDeliveries:
+            return #"set "delivery-limit": -1 in policy \#(queue.policyNames)"#
+        case .policy: return "remove delivery-limit from policy \(queue.policyNames)"
+        case .broker where isOvershadowed(queue, topology):
+            return
+                #"set "delivery-limit": -1 in policy \#(queue.policyName), which RabbitMQ applies to the queue instead "#
+                + "of \(topology.policies(of: version).map(\.name).joined(separator: ", "))"
+        case .broker:
+            return
+                "\(TopologyAdvice.apply), which sets a policy; without the management API print the command: martlet "
+                + "topology print --format rabbitmqctl --broker \(version)"
+        }
+    }
+
+    /// Whether another policy applies to the queue instead of the topology's: RabbitMQ applies the one of the highest priority.
+    func isOvershadowed(_ queue: Queue, _ topology: Topology) -> Bool {
+        guard let version, !queue.policyName.isEmpty else { return false }
+        return !topology.policies(of: version).contains { $0.name == queue.policyName }
+    }
+
+    /// Returns existing queues whose limit is unknown.
+    public func queuesOfUnknownLimit(of topology: Topology) -> [String] {
+        topology.unlimitedQueues.filter { queues[$0] != nil && deliveryLimit(of: $0) == nil }
+    }
+
+    /// Returns the way to see limits that the management API does not show.
+    public func unseenLimitsAdvice(_ advice: TopologyAdvice) -> String {
+        "look at them: rabbitmqctl list_queues -p \(Shell.quoted(advice.virtualHost)) name arguments "
+            + "effective_policy_definition"
+    }
+
+    public var unseenLimitsText: String {
+        "the management API does not show what policies set"
+            + (showsStatistics ? "" : ": its statistics are disabled (management.disable_stats)")
+    }
+
+    /// Returns queues from which the broker would remove messages.
+    func limitedQueues(of topology: Topology) -> [String] {
+        topology.unlimitedQueues.filter { deliveryLimit(of: $0)?.count != nil }
+    }
+
+    /// Returns existing and just declared queues from which the broker would remove messages without a policy.
+    ///
+    /// - Parameter declared: queues without the argument that turns off the limit.
+    public func limitedQueues(of topology: Topology, declaredWithLimit declared: [String]) -> [String] {
+        topology.unlimitedQueues.filter { name in
+            guard let queue = queues[name], queue.isPolicySeen, let limit = deliveryLimit(of: name) else {
+                return declared.contains(name)
+            }
+            return limit.count != nil
+        }
+    }
+
+    /// Whether the limits that it shows may be older than a policy: the policy exists as it should, or cannot be seen. Disabled
+    /// statistics do not show later limits either.
+    public func mayShowFormerLimits(of topology: Topology) -> Bool {
+        guard let version, version.limitsDeliveries, showsStatistics, !unsettledQueues(of: topology).isEmpty else {
+            return false
+        }
+        return !seesPolicies
+            || topology.policies(of: version).allSatisfy { policy in
+                policies[policy.name].map { $0 == policy.withPriority(of: $0).texts } ?? false
+            }
+    }
+
+    /// Returns queues whose limit is unknown, or older than a policy.
+    public func unsettledQueues(of topology: Topology) -> [String] {
+        limitedQueues(of: topology) + queuesOfUnknownLimit(of: topology)
+    }
+}

@@ -1,0 +1,165 @@
+/// Compares a topology with a snapshot of the broker.
+public struct TopologyDiff {
+    private let topology: Topology
+    private let snapshot: BrokerSnapshot
+    private let advice: TopologyAdvice
+
+    public init(topology: Topology, snapshot: BrokerSnapshot, advice: TopologyAdvice) {
+        self.topology = topology
+        self.snapshot = snapshot
+        self.advice = advice
+    }
+
+    /// In the order of the topology.
+    public var findings: [TopologyFinding] {
+        plugin + topology.exchanges.map(finding) + topology.queues.map(finding) + topology.bindings.map(finding)
+            + unwantedBindings
+            + policies + deliveryLimits
+    }
+
+    private var plugin: [TopologyFinding] {
+        guard let types = snapshot.exchangeTypes else { return [] }
+        return topology.exchanges.contains { $0.kind == .consistentHash }
+            && !types.contains(Topology.Exchange.Kind.consistentHash.rawValue) ? [.missingPlugin] : []
+    }
+
+    private func finding(_ wanted: Topology.Exchange) -> TopologyFinding {
+        let subject = "exchange \(wanted.name)"
+        guard let found = snapshot.exchanges[wanted.name] else {
+            return TopologyFinding(subject: subject, state: .missing, advice: TopologyAdvice.apply)
+        }
+        var differences = Self.differences(Self.texts(wanted.arguments), found.arguments)
+        if found.kind != wanted.kind.rawValue {
+            differences.insert("it is of kind \(found.kind) instead of \(wanted.kind.rawValue)", at: 0)
+        }
+        guard !differences.isEmpty else { return TopologyFinding(subject: subject, state: .present) }
+        return TopologyFinding(
+            subject: subject, state: .differs,
+            advice: "\(differences.joined(separator: ", ")); \(advice.migrate(exchange: wanted.name))")
+    }
+
+    private func finding(_ wanted: Topology.Queue) -> TopologyFinding {
+        let subject = "queue \(wanted.name)"
+        guard let found = snapshot.queues[wanted.name] else {
+            return TopologyFinding(subject: subject, state: .missing, advice: TopologyAdvice.apply)
+        }
+        let arguments = Self.texts(wanted.arguments)
+        let differences = Self.differences(arguments, withoutTurnedOffLimit(found.arguments, of: wanted.name))
+        guard !differences.isEmpty else { return TopologyFinding(subject: subject, state: .present) }
+        let text = differences.joined(separator: ", ")
+        guard topology.isBounded(wanted.name) else {
+            return TopologyFinding(
+                subject: subject, state: .differs, advice: "\(text); \(advice.migrate(queue: wanted.name))")
+        }
+        let others = Self.differences(Self.structural(arguments), Self.structural(found.arguments))
+        guard others.isEmpty else {
+            return TopologyFinding(
+                subject: subject, state: .differs, advice: "\(text); \(advice.migrate(queue: wanted.name))")
+        }
+        if Topology.boundKeys.allSatisfy({ key in found.arguments["x-\(key)"] != nil || found.policy[key] != nil }) {
+            return TopologyFinding(subject: subject, state: .present, advice: "bounded otherwise: \(text)")
+        }
+        return TopologyFinding(
+            subject: subject, state: .differs,
+            advice: "\(text): it can grow without end; \(advice.bound(queue: wanted.name, topology.results))")
+    }
+
+    /// Removes the argument that turns off the delivery limit: new queues have it, those of earlier versions do not.
+    private func withoutTurnedOffLimit(_ arguments: [String: String], of queue: String) -> [String: String] {
+        guard snapshot.version?.limitsDeliveries == true, topology.unlimitedQueues.contains(queue) else {
+            return arguments
+        }
+        return arguments.filter { name, value in
+            name != Topology.Queue.deliveryLimitName || (Int(value) ?? 0) >= 0
+        }
+    }
+
+    private func finding(_ wanted: Topology.Binding) -> TopologyFinding {
+        let exists = snapshot.bindings.contains(wanted)
+        return TopologyFinding(
+            subject: "binding of \(wanted.text)", state: exists ? .present : .missing,
+            advice: exists ? "" : TopologyAdvice.apply)
+    }
+
+    private var unwantedBindings: [TopologyFinding] {
+        snapshot.staleBindings(of: topology).map { binding in
+            TopologyFinding(
+                subject: "binding of \(binding.text)", state: .differs,
+                advice: "it is of another configuration or version, and leads messages where nobody takes them, or "
+                    + "twice; \(TopologyAdvice.apply)")
+        }
+            + snapshot.foreignBindings(of: topology).map { binding in
+                TopologyFinding(
+                    subject: "binding of \(binding.text)", state: .present, advice: snapshot.advice(onForeign: binding))
+            }
+    }
+
+    /// A policy is needed if a queue has the broker's delivery limit. An existing policy is always compared.
+    private var policies: [TopologyFinding] {
+        guard let version = snapshot.version else { return [] }
+        let limited = snapshot.unsettledQueues(of: topology)
+        return topology.policies(of: version).compactMap { policy in
+            let subject = "policy \(policy.name)"
+            guard snapshot.seesPolicies else {
+                guard !limited.isEmpty else { return nil }
+                return TopologyFinding(
+                    subject: subject, state: .unseen,
+                    advice: "policies were not seen: the user of amqp.management_url needs the tag policymaker")
+            }
+            guard let found = snapshot.policies[policy.name] else {
+                guard !limited.isEmpty else { return nil }
+                return TopologyFinding(
+                    subject: subject, state: .missing,
+                    advice: "without it RabbitMQ \(version) takes what was returned too often out of "
+                        + "\(limited.joined(separator: ", ")); \(TopologyAdvice.apply)")
+            }
+            let differences = Self.differences(policy.withPriority(of: found).texts, found)
+            return TopologyFinding(
+                subject: subject, state: differences.isEmpty ? .present : .differs,
+                advice: differences.isEmpty ? "" : "\(differences.joined(separator: ", ")); \(TopologyAdvice.apply)")
+        }
+    }
+
+    /// Limits that a foreign policy sets, or leaves at the broker's default. A limit by argument is a difference of the queue.
+    private var deliveryLimits: [TopologyFinding] {
+        guard let version = snapshot.version else { return [] }
+        return snapshot.limitedQueues(of: topology).compactMap { name in
+            guard let limit = snapshot.deliveryLimit(of: name), let queue = snapshot.queues[name] else { return nil }
+            switch DeliveryLimit.source(queue, version) {
+            case .argument: return nil
+            case .broker where !snapshot.isOvershadowed(queue, topology): return nil
+            case .broker, .policy: break
+            }
+            return TopologyFinding(
+                subject: "delivery limit of queue \(name)", state: .differs,
+                advice: "\(limit.text(queue, version)); \(snapshot.limitRemedy(of: name, topology, advice))")
+        } + unknownLimits
+    }
+
+    private var unknownLimits: [TopologyFinding] {
+        let unknown = snapshot.queuesOfUnknownLimit(of: topology)
+        guard !unknown.isEmpty else { return [] }
+        return [
+            TopologyFinding(
+                subject: "delivery limit of \(unknown.joined(separator: ", "))", state: .unseen,
+                advice: "\(snapshot.unseenLimitsText); \(snapshot.unseenLimitsAdvice(advice))")
+        ]
+    }
+
+    /// By name.
+    private static func texts(_ arguments: [Topology.Argument]) -> [String: String] {
+        Dictionary(uniqueKeysWithValues: arguments.map { ($0.name, $0.value.plainText) })
+    }
+
+    private static func structural(_ arguments: [String: String]) -> [String: String] {
+        arguments.filter { name, _ in !Topology.boundKeys.contains { name == "x-\($0)" } }
+    }
+
+    /// `x-max-length is not set instead of 5`, sorted by name.
+    private static func differences(_ wanted: [String: String], _ found: [String: String]) -> [String] {
+        Set(wanted.keys).union(found.keys).sorted().compactMap { name in
+            guard wanted[name] != found[name] else { return nil }
+            return "\(name) is \(found[name] ?? "not set") instead of \(wanted[name] ?? "not set")"
+        }
+    }
+}

@@ -1,0 +1,35 @@
+/// The comparison of one part of a topology with the broker.
+public struct TopologyFinding: Sendable, Equatable {
+    public enum State: String, Sendable {
+        case present
+        case missing
+        /// The part exists with other properties.
+        case differs
+        /// The broker does not show the part.
+        case unseen
+    }
+
+    /// `queue push.requests`.
+    public var subject: String
+    public var state: State
+    /// What is wrong and what to do about it; empty if nothing is.
+    public var advice: String
+
+    public init(subject: String, state: State, advice: String = "") {
+        self.subject = subject
+        self.state = state
+        self.advice = advice
+    }
+
+    /// Shards need it.
+    public static let missingPlugin = TopologyFinding(
+        subject: "plugin rabbitmq_consistent_hash_exchange", state: .missing, advice: TopologyAdvice.plugin)
+
+    /// Whether a worker, or a user that relies on the part, would fail.
+    public var isFault: Bool {
+        switch state {
+        case .missing, .differs: true
+        case .present, .unseen: false
+        }
+    }
+}

@@ -1,0 +1,99 @@
+extension Topology {
+    /// How requests reach a request queue or its shards, and how to change that while requests arrive.
+    ///
+    /// Whatever bindings existed before, each request that is published during the ``steps`` reaches exactly one queue: a broker
+    /// puts a message into a queue once, by however many bindings it arrives (https://www.rabbitmq.com/docs/e2e), and a
+    /// consistent-hash exchange passes it to one of its destinations.
+    public struct Sharding: Sendable, Equatable {
+        /// The request queue.
+        public let queue: String
+        /// Empty if the queue is not divided.
+        public let shards: [String]
+        /// The exchange that leads to the shards.
+        public let exchange: String
+        /// In the exchange of requests.
+        public let routingKey: String
+        private let requestsExchange: String
+        /// Shards that other configurations may have.
+        private let otherShards: [String]
+
+        public enum Step: Sendable, Equatable {
+            case bind(Binding)
+            /// The queue may be missing.
+            case unbind(Binding)
+        }
+
+        init(of queue: String, names: TopologyNames, routingKey: String) {
+            self.queue = queue
+            self.routingKey = routingKey
+            shards = names.shards(of: queue)
+            exchange = names.shardsExchange(of: queue)
+            requestsExchange = names.requestsExchange
+            otherShards = (shards.count..<TopologyNames.shardsMax).map { names.shard($0, of: queue) }
+        }
+
+        public var isSharded: Bool { !shards.isEmpty }
+
+        /// The bindings after the last step.
+        public var bindings: [Binding] {
+            isSharded ? exchangeBindings.prefix(1) + shards.map(inRing) : Array(queueBindings.prefix(1))
+        }
+
+        /// Bindings that cannot exist beside ``bindings``: a request would reach two queues.
+        public var formerBindings: [Binding] {
+            isSharded
+                ? queueBindings + [inRing(queue)] + otherShards.map(inRing) : exchangeBindings
+        }
+
+        /// The steps from any earlier bindings to ``bindings``. If those exist already, the steps leave no lasting change.
+        public var steps: [Step] {
+            let others = otherShards.map { Step.unbind(inRing($0)) }
+            // The queue joins its shards behind their exchange, before it or the shards lose their other bindings.
+            let begin = [Step.bind(inRing(queue))]
+            guard isSharded else {
+                return begin + others + queueBindings.prefix(1).map { .bind($0) } + exchangeBindings.map { .unbind($0) }
+                    + [.unbind(inRing(queue))]
+            }
+            return begin + exchangeBindings.prefix(1).map { .bind($0) } + queueBindings.map { .unbind($0) }
+                + exchangeBindings.dropFirst().map { .unbind($0) } + shards.map { .bind(inRing($0)) } + others
+                + [.unbind(inRing(queue))]
+        }
+
+        /// Whether the steps would change nothing.
+        ///
+        /// - Parameter existing: all bindings of the exchanges at the broker.
+        public func isDone(_ existing: [Binding]) -> Bool {
+            bindings.allSatisfy { existing.contains($0) } && !formerBindings.contains { existing.contains($0) }
+        }
+
+        /// The binding that exists only during the steps.
+        public var temporaryBinding: Binding { inRing(queue) }
+
+        /// The key in force, then that of a single queue.
+        private var keys: [String] { routingKey == Topology.everyKey ? [routingKey] : [routingKey, Topology.everyKey] }
+
+        private var queueBindings: [Binding] {
+            keys.map { Binding(queue: queue, exchange: requestsExchange, routingKey: $0) }
+        }
+
+        private var exchangeBindings: [Binding] {
+            keys.map {
+                Binding(destination: exchange, kind: .exchange, exchange: requestsExchange, routingKey: $0)
+            }
+        }
+
+        /// At a consistent-hash exchange, the binding key is a weight: the number of places in the ring.
+        private func inRing(_ queue: String) -> Binding {
+            Binding(queue: queue, exchange: exchange, routingKey: "1")
+        }
+    }
+
+    /// One exchange for each divided queue. It hashes the id, so all duplicates of a request reach the same shard.
+    static func shardsExchanges(_ names: TopologyNames) -> [Exchange] {
+        names.requestQueues.filter { names.shardCounts[$0] != nil }.map { queue in
+            Exchange(
+                name: names.shardsExchange(of: queue), kind: .consistentHash,
+                arguments: [.text("hash-property", "message_id")])
+        }
+    }
+}

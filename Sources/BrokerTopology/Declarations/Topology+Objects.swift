@@ -1,0 +1,91 @@
+/// The objects at the broker of which a topology consists.
+extension Topology {
+    public struct Exchange: Sendable, Hashable {
+        public enum Kind: String, Sendable {
+            case direct, topic, fanout, headers
+            /// Distributes messages over its bindings. A plugin of RabbitMQ's has it.
+            case consistentHash = "x-consistent-hash"
+        }
+        public let name: String
+        public let kind: Kind
+        public let arguments: [Argument]
+    }
+
+    /// A durable quorum queue, on one node as well as on many.
+    public struct Queue: Sendable, Hashable {
+        public let name: String
+        public let arguments: [Argument]
+    }
+
+    /// From an exchange to a queue, or to another exchange.
+    public struct Binding: Sendable, Hashable {
+        public enum DestinationKind: String, Sendable { case queue, exchange }
+        public let destination: String
+        public let kind: DestinationKind
+        public let exchange: String
+        public let routingKey: String
+        /// What a headers exchange compares, sorted by name.
+        public let arguments: [Argument]
+
+        public init(queue: String, exchange: String, routingKey: String, arguments: [Argument] = []) {
+            self.init(
+                destination: queue, kind: .queue, exchange: exchange, routingKey: routingKey, arguments: arguments)
+        }
+
+        public init(
+            destination: String, kind: DestinationKind, exchange: String, routingKey: String, arguments: [Argument] = []
+        ) {
+            self.destination = destination
+            self.kind = kind
+            self.exchange = exchange
+            self.routingKey = routingKey
+            self.arguments = arguments.sorted { $0.name < $1.name }
+        }
+
+        /// nil: the destination is an exchange.
+        public var queue: String? { kind == .queue ? destination : nil }
+    }
+
+    /// An `x-…` argument of a declaration, in the order in which it is sent.
+    public struct Argument: Sendable, Hashable {
+        public enum Value: Sendable, Hashable {
+            case text(String)
+            case integer(Int64)
+            case boolean(Bool)
+        }
+        public let name: String
+        public let value: Value
+
+        public static func text(_ name: String, _ value: String) -> Argument {
+            Argument(name: name, value: .text(value))
+        }
+        static func integer(_ name: String, _ value: Int64) -> Argument { Argument(name: name, value: .integer(value)) }
+        static func boolean(_ name: String, _ value: Bool) -> Argument { Argument(name: name, value: .boolean(value)) }
+    }
+}
+
+/// Arguments of queues.
+extension Topology {
+    static let quorum: [Argument] = [.text("x-queue-type", "quorum")]
+
+    /// A quorum queue drops its oldest messages first by default.
+    static func bounds(_ results: ResultsRetention) -> [Argument] {
+        [
+            .integer("x-message-ttl", Int64(results.ageSecondsMax) * 1000),
+            .integer("x-max-length", Int64(results.lengthMax)),
+        ]
+    }
+
+    /// RabbitMQ transfers a dead letter with confirms only if all three are set. With another overflow it loses the dead letter
+    /// silently while the target is unavailable (https://www.rabbitmq.com/docs/quorum-queues#dead-lettering).
+    static func deadLettersTo(exchange: String) -> [Argument] {
+        [
+            .text("x-dead-letter-exchange", exchange), .text("x-dead-letter-strategy", "at-least-once"),
+            .text("x-overflow", "reject-publish"),
+        ]
+    }
+
+    /// Distributes the leaders of shards over the nodes. All shards are declared over one connection, so otherwise its node would
+    /// have all leaders.
+    static let spread: [Argument] = [.text("x-queue-leader-locator", "balanced")]
+}

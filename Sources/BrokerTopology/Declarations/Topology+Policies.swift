@@ -1,0 +1,71 @@
+/// Delivery limits, in which versions of RabbitMQ differ: an argument of new queues, and a policy for existing ones
+/// (decision 39).
+extension Topology {
+    /// RabbitMQ applies one policy to a queue: the one of the highest priority whose pattern matches.
+    public struct Policy: Sendable, Hashable {
+        public let name: String
+        /// A regular expression over names of queues.
+        public let pattern: String
+        public var priority: Int
+        public let definition: [Argument]
+    }
+
+    /// Returns the queues as a new one is declared at a broker.
+    ///
+    /// From 4.0 on, the argument `x-delivery-limit: -1` turns off the broker's limit. Earlier versions have no limit; with
+    /// this argument they discard a message at its first return.
+    ///
+    /// - Parameter version: nil if unknown.
+    public func queues(at version: BrokerVersion?) -> [Queue] {
+        guard let version, version.limitsDeliveries else { return queues }
+        let unlimited = Set(unlimitedQueues)
+        return queues.map { queue in
+            guard unlimited.contains(queue.name) else { return queue }
+            return Queue(name: queue.name, arguments: queue.arguments + [Queue.noDeliveryLimit])
+        }
+    }
+
+    /// The policy for existing queues without the argument, which cannot be added to them.
+    ///
+    /// Workers count deliveries themselves, and move a request to the quarantine after repeated crashes. Commands return the
+    /// dead letters that they read. A limit of the broker would dead-letter the request without a result and drop the dead
+    /// letter. Versions before 4.0 have no limit and refuse a policy with the value -1.
+    public func policies(of version: BrokerVersion) -> [Policy] {
+        guard version.limitsDeliveries else { return [] }
+        let patterns =
+            names.requestQueues.map { names.pattern(of: $0) } + unlimitedFixedQueues.map(Self.escaped)
+        return [
+            Policy(
+                name: "\(names.prefix)-deliveries", pattern: Self.anyOf(patterns), priority: 1,
+                definition: [.integer("delivery-limit", -1)])
+        ]
+    }
+
+    /// Queues from which a delivery limit of the broker would remove messages unnoticed.
+    public var unlimitedQueues: [String] { names.requestQueuesAndShards + unlimitedFixedQueues }
+
+    private var unlimitedFixedQueues: [String] { fixedQueues(of: .requests, .commands, .deadLetters) }
+
+    /// Returns a regular expression that matches a whole name if one of the patterns does.
+    public static func anyOf(_ patterns: [String]) -> String { "^(\(patterns.joined(separator: "|")))$" }
+
+    /// Returns a regular expression that matches the name alone.
+    public static func escaped(_ name: String) -> String {
+        name.reduce(into: "") { $0 += #".\+*?()[]{}|^$"#.contains($1) ? "\\\($1)" : String($1) }
+    }
+}
+
+extension Topology.Queue {
+    /// The argument by which RabbitMQ limits deliveries. The key of a policy is the same without `x-`.
+    public static let deliveryLimitName = "x-delivery-limit"
+
+    static let noDeliveryLimit = Topology.Argument.integer(deliveryLimitName, -1)
+
+    /// Whether an argument turns off the broker's limit.
+    public var hasNoDeliveryLimit: Bool { arguments.contains(Self.noDeliveryLimit) }
+
+    /// The queue as earlier versions declared it, without the argument.
+    public var withBrokersDeliveryLimit: Self {
+        Self(name: name, arguments: arguments.filter { $0 != Self.noDeliveryLimit })
+    }
+}

@@ -1,0 +1,150 @@
+/// The exchanges, queues and bindings at the broker that producers, workers and consumers of results share.
+///
+/// A description only: it connects to nothing. `martlet topology apply` declares it, lanes publish to its names.
+///
+/// The arguments of an existing queue cannot be changed, so they hold structure only: queue type, time to live, the target of dead
+/// letters. Bounds of result queues are arguments too, because nothing else can be set over AMQP (decision 15). Delivery limits
+/// belong to ``policies(of:)``.
+public struct Topology: Sendable, Equatable {
+    public let names: TopologyNames
+    public let waits: [WaitDelay]
+    public let results: ResultsRetention
+    public let fixedQueues: [FixedQueue]
+    public let exchanges: [Exchange]
+    public let queues: [Queue]
+    public let bindings: [Binding]
+    /// Bindings that this configuration cannot have, and that other configurations or earlier versions made: the binding of a
+    /// single request queue if there are several, since a request would reach two queues and be pushed twice; the binding of a
+    /// result queue that the configuration leaves out; the binding that made an expired request a dead letter as well.
+    public let formerBindings: [Binding]
+    /// The way of requests to each request queue, or to its shards.
+    public let shardings: [Sharding]
+
+    /// - Parameters:
+    ///   - waits: delays after which requests return.
+    ///   - results: what the broker keeps of results that no consumer takes.
+    ///   - hasChannelCommands: whether a queue for channel commands exists.
+    ///   - routingKeys: by request queue; by default, the last word of the queue's name. A single queue receives every request,
+    ///     whatever the key.
+    public init(
+        names: TopologyNames = TopologyNames(), waits: [WaitDelay] = WaitDelay.defaults,
+        results: ResultsRetention = ResultsRetention(), hasChannelCommands: Bool = false,
+        routingKeys: [String: String] = [:]
+    ) {
+        self.names = names
+        self.waits = waits
+        self.results = results
+        let optional = (results.hasQueue ? [FixedQueue.results] : []) + (hasChannelCommands ? [.channels] : [])
+        fixedQueues = FixedQueue.allCases.filter { !$0.isOptional || optional.contains($0) }
+        let waitQueues = Self.waitQueues(names, waits)
+        exchanges = Self.exchanges(names) + waitQueues.map { Exchange(name: $0.name, kind: .fanout, arguments: []) }
+        queues =
+            Self.requestQueues(names)
+            + fixedQueues.map { Queue(name: names.name(of: $0), arguments: $0.arguments(names, results)) } + waitQueues
+        shardings = names.requestQueues.map { queue in
+            Sharding(
+                of: queue, names: names,
+                routingKey: names.requestQueues.count == 1
+                    ? Self.everyKey : routingKeys[queue] ?? Self.lastWord(of: queue))
+        }
+        bindings =
+            shardings.flatMap(\.bindings) + Self.bindings(names, results)
+            + waitQueues.map { Binding(queue: $0.name, exchange: $0.name, routingKey: "") }
+        formerBindings = Self.formerBindings(names, results, shardings)
+    }
+
+    /// Names of the wait queues, in the order of their delays.
+    public var waitQueues: [String] { Self.waitQueues(names, waits).map(\.name) }
+
+    static let everyKey = "#"
+
+    /// Returns `bulk` of `push.requests.bulk`: the default routing key of a request queue.
+    public static func lastWord(of queue: String) -> String {
+        queue.split(separator: ".").last.map { String($0) } ?? queue
+    }
+}
+
+/// Exchanges and queues.
+extension Topology {
+    /// All but those of wait queues.
+    private static func exchanges(_ names: TopologyNames) -> [Exchange] {
+        [
+            Exchange(name: names.unroutedExchange, kind: .fanout, arguments: []),
+            Exchange(name: names.requestsExchange, kind: .topic, arguments: []),
+        ] + shardsExchanges(names) + [
+            // A result without a queue must not delay the acknowledgement of its request.
+            Exchange(
+                name: names.resultsExchange, kind: .topic,
+                arguments: [.text("alternate-exchange", names.unroutedExchange)]),
+            Exchange(name: names.deadExchange, kind: .topic, arguments: []),
+            Exchange(name: names.otherDeadLettersExchange, kind: .fanout, arguments: []),
+            Exchange(
+                name: names.deadLetterSortExchange, kind: .headers,
+                arguments: [.text("alternate-exchange", names.otherDeadLettersExchange)]),
+            Exchange(name: names.brokerDeadLettersExchange, kind: .fanout, arguments: []),
+            // Instead of the default exchange, so that workers need no permission beyond their prefix.
+            Exchange(name: names.quarantineQueue, kind: .fanout, arguments: []),
+        ]
+    }
+
+    /// Each request queue, followed by its shards.
+    private static func requestQueues(_ names: TopologyNames) -> [Queue] {
+        let arguments = quorum + deadLettersTo(exchange: names.brokerDeadLettersExchange)
+        return names.requestQueues.flatMap { queue in
+            [Queue(name: queue, arguments: arguments)]
+                + names.shards(of: queue).map { Queue(name: $0, arguments: arguments + spread) }
+        }
+    }
+
+    private static func waitQueues(_ names: TopologyNames, _ waits: [WaitDelay]) -> [Queue] {
+        waits.flatMap { delay in
+            (0..<WaitDelay.siblings).map { sibling in
+                // Without a dead-letter routing key, a message keeps the key with which it was published: the name of the queue
+                // to which it returns.
+                Queue(
+                    name: names.waitQueue(delay, sibling: sibling),
+                    arguments: quorum + [.integer("x-message-ttl", delay.milliseconds(sibling: sibling))]
+                        + deadLettersTo(exchange: ""))
+            }
+        }
+    }
+}
+
+/// Bindings.
+extension Topology {
+    /// All but those of request queues and wait queues.
+    private static func bindings(_ names: TopologyNames, _ results: ResultsRetention) -> [Binding] {
+        [Binding(queue: names.quarantineQueue, exchange: names.quarantineQueue, routingKey: "")]
+            + (results.hasQueue ? [everyResult(names)] : []) + [
+                Binding(queue: names.deadQueue, exchange: names.deadExchange, routingKey: "dead.#"),
+                Binding(queue: names.deadQueue, exchange: names.otherDeadLettersExchange, routingKey: ""),
+                // A headers exchange cannot read `x-death`, but `x-first-death-reason`. A request that waited has this header
+                // from its wait queue, so workers judge by `x-death`.
+                Binding(
+                    queue: names.expiredQueue, exchange: names.deadLetterSortExchange, routingKey: "",
+                    arguments: [.text("x-match", "all-with-x"), .text("x-first-death-reason", "expired")]),
+                Binding(
+                    destination: names.deadLetterSortExchange, kind: .exchange,
+                    exchange: names.brokerDeadLettersExchange, routingKey: ""),
+                Binding(queue: names.unroutedQueue, exchange: names.unroutedExchange, routingKey: ""),
+            ]
+    }
+
+    private static func formerBindings(
+        _ names: TopologyNames, _ results: ResultsRetention, _ shardings: [Sharding]
+    ) -> [Binding] {
+        let requests = shardings.flatMap(\.bindings)
+        let former = Set(names.requestQueues + TopologyNames(prefix: names.prefix).requestQueues).sorted().map {
+            Binding(queue: $0, exchange: names.requestsExchange, routingKey: everyKey)
+        }
+        let formerRequests = names.requestQueues.count == 1 ? [] : former.filter { !requests.contains($0) }
+        let formerOfSharded = shardings.filter(\.isSharded).flatMap(\.formerBindings)
+        return formerRequests.filter { !formerOfSharded.contains($0) } + formerOfSharded
+            + (results.hasQueue ? [] : [everyResult(names)])
+            + [Binding(queue: names.deadQueue, exchange: names.brokerDeadLettersExchange, routingKey: "")]
+    }
+
+    private static func everyResult(_ names: TopologyNames) -> Binding {
+        Binding(queue: names.resultsQueue, exchange: names.resultsExchange, routingKey: "result.#")
+    }
+}

@@ -1,0 +1,33 @@
+/// Names of the shards of request queues.
+extension TopologyNames {
+    /// Shards of one queue.
+    public static let shardsMax = 64
+
+    /// Returns `push.requests.0` and so on; none if the queue is not divided.
+    public func shards(of queue: String) -> [String] {
+        shardCounts[queue].map { count in (0..<count).map { shard($0, of: queue) } } ?? []
+    }
+
+    /// - Parameter number: counted from 0.
+    public func shard(_ number: Int, of queue: String) -> String { "\(queue).\(number)" }
+
+    /// Returns `push.requests.shards`, the exchange that distributes requests to the shards of a queue.
+    public func shardsExchange(of queue: String) -> String { "\(queue)\(Self.shardsExchangeSuffix)" }
+
+    static let shardsExchangeSuffix = ".shards"
+
+    /// Each request queue, followed by its shards. Workers consume all of them; requests return to them after a wait.
+    public var requestQueuesAndShards: [String] { requestQueues.flatMap { [$0] + shards(of: $0) } }
+
+    /// The request queue of each shard.
+    public var queueByShard: [String: String] {
+        requestQueues.reduce(into: [:]) { found, queue in
+            for shard in shards(of: queue) { found[shard] = queue }
+        }
+    }
+
+    /// Returns a regular expression for a request queue and its shards, whatever their number becomes.
+    public func pattern(of queue: String) -> String {
+        Topology.escaped(queue) + (shardCounts[queue] == nil ? "" : #"(\.[0-9]+)?"#)
+    }
+}

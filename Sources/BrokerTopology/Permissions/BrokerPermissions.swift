@@ -1,0 +1,71 @@
+/// The least rights of a user at the broker. RabbitMQ's permissions are regular expressions over the names of exchanges and
+/// queues.
+public struct BrokerPermissions: Sendable, Equatable {
+    public let user: String
+    /// What the user does, for the administrator who sets the permissions.
+    public let purpose: String
+    public private(set) var configure = BrokerPermissions.nothing
+    public private(set) var write = BrokerPermissions.nothing
+    public private(set) var read = BrokerPermissions.nothing
+
+    static let nothing = "^$"
+    /// The name of the default exchange in permissions. That exchange leads to every queue.
+    static let defaultExchange = #"amq\.default"#
+
+    /// Returns the permissions of every user that Martlet needs.
+    ///
+    /// - Parameter worker: the user of the configuration.
+    public static func all(_ topology: Topology, worker: String) -> [BrokerPermissions] {
+        [
+            .worker(WorkerPermissions(topology), user: worker), producer(topology.names), consumer(topology.names),
+            commands(topology), declarer(topology.names),
+        ]
+    }
+
+    public static func worker(_ permissions: WorkerPermissions, user: String) -> BrokerPermissions {
+        BrokerPermissions(user: user, purpose: "a worker", write: permissions.write, read: permissions.read)
+    }
+
+    private static func producer(_ names: TopologyNames) -> BrokerPermissions {
+        BrokerPermissions(
+            user: "martlet-producer", purpose: "who publishes requests to the exchange \(names.requestsExchange)",
+            write: Topology.anyOf([Topology.escaped(names.requestsExchange)]))
+    }
+
+    private static func consumer(_ names: TopologyNames) -> BrokerPermissions {
+        BrokerPermissions(
+            user: "martlet-results", purpose: "who takes results from the queue \(names.resultsQueue)",
+            read: Topology.anyOf([Topology.escaped(names.resultsQueue)]))
+    }
+
+    /// Requests return to their queue through the default exchange, results through the exchange for unrouted ones.
+    /// `martlet watch` and `martlet unrouted replay` bind a queue of their own to an exchange, which requires the right to read
+    /// the exchange.
+    private static func commands(_ topology: Topology) -> BrokerPermissions {
+        let names = topology.names
+        let own = Topology.escaped(names.watchQueuePrefix) + ".*"
+        let waits = Topology.escaped(names.waitQueuePrefix) + ".*"
+        let written = [names.requestsExchange, names.resultsExchange, names.unroutedExchange]
+        let read =
+            topology.fixedQueues(of: .deadLetters) + [names.resultsExchange, names.otherDeadLettersExchange]
+            + topology.fixedQueues(of: .unroutedResults)
+        return BrokerPermissions(
+            user: "martlet-operator",
+            purpose: "martlet dead-letters, waits, unrouted and watch, martlet publish --wait",
+            configure: Topology.anyOf([own]),
+            write: Topology.anyOf([own] + written.map(Topology.escaped) + [defaultExchange]),
+            read: Topology.anyOf([own] + read.map(Topology.escaped) + [waits]))
+    }
+
+    /// To declare a queue with a dead-letter exchange, a user needs to read the queue and to write to the exchange; to bind a
+    /// queue, the reverse (https://www.rabbitmq.com/docs/access-control#authorisation).
+    private static func declarer(_ names: TopologyNames) -> BrokerPermissions {
+        let divided = names.requestQueues.filter { !names.shards(of: $0).isEmpty }
+        let own =
+            [Topology.escaped(names.prefix + ".") + ".*"] + names.requestQueues.map { names.pattern(of: $0) }
+            + divided.map { Topology.escaped(names.shardsExchange(of: $0)) }
+        return BrokerPermissions(
+            user: "martlet-topology", purpose: "martlet topology apply", configure: Topology.anyOf(own),
+            write: Topology.anyOf(own + [defaultExchange]), read: Topology.anyOf(own))
+    }
+}

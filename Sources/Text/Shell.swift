@@ -1,0 +1,21 @@
+/// Words for a POSIX shell.
+public enum Shell {
+    public static func quoted(_ text: String) -> String { "'\(text.replacing("'", with: #"'\''"#))'" }
+
+    /// Quotes a word only if a shell would change it.
+    public static func word(_ text: String) -> String {
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"), UInt8(ascii: ":"):
+                true
+            default: false
+            }
+        }
+        return isPlain && !text.isEmpty ? text : quoted(text)
+    }
+
+    /// Returns the last operand of a command; it may look like an option.
+    public static func operand(_ text: String) -> String { text.hasPrefix("-") ? "-- \(word(text))" : word(text) }
+}

@@ -1,0 +1,38 @@
+import EventLoop
+import Testing
+
+@testable import BrokerManagement
+
+/// When a worker warns of results that no queue is bound for.
+@Suite struct UnroutedNoticeTests {
+    /// A first sight and growth are news, what lies there is not, and a flood is one line a minute.
+    @Test func theLogWarnsOfUnroutedResultsAsTheirNumberGrows() {
+        var notice = UnroutedNotice()
+        let start = MonotonicTime(nanoseconds: 0)
+        func due(_ count: Int, after seconds: Int) -> Bool {
+            notice.isDue(count, consumers: 0, now: start + .seconds(seconds))
+        }
+        #expect(!due(0, after: 0))
+        #expect(due(1, after: 10))
+        #expect(!due(1, after: 20) && !due(5, after: 30) && !due(9, after: 60))
+        #expect(due(9, after: 70))
+        #expect(!due(9, after: 200) && !due(3, after: 210))
+        #expect(due(4, after: 220))
+        #expect(!due(0, after: 300))
+        #expect(due(1, after: 310))
+    }
+
+    /// `martlet unrouted list` holds the results for a moment and returns them.
+    @Test func aReaderThatReturnsTheResultsIsNoGrowth() {
+        var notice = UnroutedNotice()
+        let start = MonotonicTime(nanoseconds: 0)
+        func due(_ count: Int, _ consumers: Int, after seconds: Int) -> Bool {
+            notice.isDue(count, consumers: consumers, now: start + .seconds(seconds))
+        }
+        #expect(due(5, 0, after: 0))
+        #expect(!due(0, 1, after: 100) && !due(5, 0, after: 110))
+        #expect(due(6, 1, after: 200))
+        #expect(!due(0, 0, after: 300))
+        #expect(due(5, 0, after: 310))
+    }
+}

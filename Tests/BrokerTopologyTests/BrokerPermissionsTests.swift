@@ -1,0 +1,43 @@
+import BrokerTopology
+import Testing
+
+@Suite struct BrokerPermissionsTests {
+    @Test func theScriptHasEveryUser() {
+        let topology = Topology(names: TopologyNames(prefix: "a.b"), hasChannelCommands: false)
+        let script = RabbitmqctlScript.text(topology, virtualHost: "it's", user: "me", version: nil)
+        let lines = script.split(separator: "\n").filter { $0.contains("set_permissions") }
+        let begin = #"# rabbitmqctl set_permissions -p 'it'\''s' "#
+        #expect(lines.count == 5 && lines.allSatisfy { $0.hasPrefix(begin) })
+        let permissions: [String] = [
+            #"'me' '^$' '^a\.b\.(results|dead|quarantine|wait\..*)$' '^(a\.b\.requests|a\.b\.quarantine|a\.b\.expired)$'"#,
+            #"'martlet-producer' '^$' '^(a\.b\.requests)$' '^$'"#,
+            #"'martlet-results' '^$' '^$' '^(a\.b\.results)$'"#,
+            Self.operatorsPermissions, Self.declarersPermissions,
+        ]
+        for (line, expected) in zip(lines, permissions) { #expect(line.dropFirst(begin.count) == expected) }
+    }
+
+    private static let operatorsPermissions =
+        #"'martlet-operator' '^(a\.b\.watch\..*)$' "#
+        + #"'^(a\.b\.watch\..*|a\.b\.requests|a\.b\.results|a\.b\.unrouted|amq\.default)$' "#
+        + #"'^(a\.b\.watch\..*|a\.b\.dead|a\.b\.results|a\.b\.dlx\.rest|a\.b\.unrouted|a\.b\.wait\..*)$'"#
+    private static let declarersPermissions =
+        #"'martlet-topology' '^(a\.b\..*|a\.b\.requests)$' '^(a\.b\..*|a\.b\.requests|amq\.default)$' "#
+        + #"'^(a\.b\..*|a\.b\.requests)$'"#
+
+    /// Request queues may have any name; the names of their shards and of the exchanges that lead to those begin with it.
+    @Test func theDeclarerMayDeclareEverything() throws {
+        let names = TopologyNames(prefix: "a", requestQueues: ["jobs", "b.plain"], shards: ["jobs": 2])
+        let topology = Topology(names: names)
+        let permissions = try #require(
+            BrokerPermissions.all(topology, worker: "me").first { $0.user == "martlet-topology" })
+        for pattern in try [permissions.configure, permissions.write, permissions.read].map({ try Regex($0) }) {
+            for name in topology.queues.map(\.name) + topology.exchanges.map(\.name) {
+                #expect(try pattern.wholeMatch(in: name) != nil, "\(name)")
+            }
+            for name in ["jobs.x", "jobs2", "b.plain.0", "b.plain.shards"] {
+                #expect(try pattern.wholeMatch(in: name) == nil, "\(name)")
+            }
+        }
+    }
+}

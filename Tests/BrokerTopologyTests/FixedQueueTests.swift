@@ -1,0 +1,48 @@
+import Testing
+
+@testable import BrokerTopology
+
+/// What follows from a fixed queue's properties.
+@Suite struct FixedQueueTests {
+    private let topology = Topology(waits: [WaitDelay(seconds: 30)], hasChannelCommands: true)
+
+    @Test func optionalQueuesExistByConfigurationAlone() {
+        #expect(topology.fixedQueues == FixedQueue.allCases)
+        let least = Topology(results: ResultsRetention(hasQueue: false))
+        #expect(least.fixedQueues == [.quarantine, .expired, .dead, .unrouted])
+        #expect(!least.queues.contains { ["push.results", "push.channels"].contains($0.name) })
+    }
+
+    /// A request queue of such a name would be declared twice, with different arguments.
+    @Test func theirNamesAreReservedWhetherTheyExistOrNot() {
+        let names = Topology().names
+        for queue in FixedQueue.allCases { #expect(names.isReserved("push.\(queue.rawValue)")) }
+        #expect(names.isReserved("push.wait.7s.1"))
+        for name in ["push.requests", "push.requests.0", "orders", "dead", "pushing.dead", "push.deadly"] {
+            #expect(!names.isReserved(name), "\(name)")
+        }
+    }
+
+    @Test func workersConsumeRequestsAndCommands() {
+        let queues = ["push.requests", "push.quarantine", "push.expired"]
+        #expect(topology.queuesOfRequests == queues)
+        #expect(WorkerPermissions(topology).readQueues == queues + ["push.channels"])
+        #expect(WorkerPermissions(Topology()).readQueues == queues)
+        #expect(WorkerPermissions(topology).writtenExchanges.last == "")
+        #expect(!WorkerPermissions(Topology()).writtenExchanges.contains(""))
+    }
+
+    /// The pattern of a policy ends with the optional queues, so that it only grows.
+    @Test func deliveriesOfAllButResultsAreUnlimited() {
+        let always = ["push.requests", "push.quarantine", "push.expired", "push.dead"]
+        #expect(Topology().unlimitedQueues == always)
+        #expect(topology.unlimitedQueues == always + ["push.channels"])
+        #expect(
+            topology.queues.filter { topology.isBounded($0.name) }.map(\.name) == ["push.results", "push.unrouted"])
+    }
+
+    @Test func aWorkerStartsWithoutTheQueuesThatAreNotRequired() {
+        let missing = Set(topology.queues.map(\.name)).subtracting(topology.requiredQueues)
+        #expect(missing == ["push.results", "push.expired"])
+    }
+}

@@ -1,0 +1,214 @@
+import BrokerTopology
+import Testing
+
+@Suite struct TopologyTests {
+    let topology = Topology(waits: [WaitDelay(seconds: 30)])
+
+    @Test func namesAreThePrefixAndWhatTheyHold() {
+        #expect(
+            topology.exchanges.map { "\($0.name) \($0.kind)" } == [
+                "push.unrouted fanout", "push.requests topic", "push.results topic", "push.dead topic",
+                "push.dlx.rest fanout", "push.dlx.sort headers", "push.dlx fanout", "push.quarantine fanout",
+                "push.wait.30s.1 fanout", "push.wait.30s.2 fanout",
+                "push.wait.30s.3 fanout",
+            ])
+        #expect(
+            topology.queues.map(\.name) == [
+                "push.requests", "push.quarantine", "push.results", "push.expired", "push.dead", "push.unrouted",
+                "push.wait.30s.1",
+                "push.wait.30s.2", "push.wait.30s.3",
+            ])
+        let other = Topology(names: TopologyNames(prefix: "shop.push", requestQueues: ["orders"]))
+        #expect(other.exchanges.allSatisfy { $0.name.hasPrefix("shop.push.") })
+        #expect(other.queues.map(\.name).first == "orders")
+        #expect(other.bindings.first?.exchange == "shop.push.requests")
+    }
+
+    @Test func everyQueueIsAQuorumQueueAndIsBound() throws {
+        for queue in topology.queues {
+            #expect(queue.arguments.contains { $0.name == "x-queue-type" && $0.value == .text("quorum") })
+            #expect(topology.bindings.contains { $0.queue == queue.name })
+        }
+        for binding in topology.bindings {
+            let exchange = try #require(topology.exchanges.first { $0.name == binding.exchange })
+            #expect(binding.routingKey.isEmpty == [.fanout, .headers].contains(exchange.kind))
+            #expect(binding.arguments.isEmpty == (exchange.kind != .headers))
+        }
+    }
+
+    @Test func everyExchangeLeadsToAQueueSoThatNothingPublishedIsLost() {
+        for exchange in topology.exchanges {
+            #expect(topology.bindings.contains { $0.exchange == exchange.name }, "\(exchange.name)")
+        }
+    }
+
+    /// A result that nobody is bound for must not hold up its request.
+    @Test func resultsThatNoQueueTakesAreUnrouted() throws {
+        let results = try #require(topology.exchanges.first { $0.name == "push.results" })
+        #expect(
+            results.arguments.map { "\($0.name)=\($0.value)" } == [#"alternate-exchange=text("push.unrouted")"#])
+    }
+
+    @Test func whatNobodyTakesIsBounded() {
+        let retention = ResultsRetention(ageSecondsMax: 60, lengthMax: 7)
+        let topology = Topology(results: retention)
+        for name in ["push.results", "push.unrouted"] {
+            #expect(
+                topology.queues.first { $0.name == name }?.arguments.map { "\($0.name)=\($0.value)" } == [
+                    #"x-queue-type=text("quorum")"#, "x-message-ttl=integer(60000)", "x-max-length=integer(7)",
+                ])
+        }
+        #expect(topology.queues.count { queue in queue.arguments.contains { $0.name == "x-max-length" } } == 2)
+    }
+
+    @Test func resultsNeedNoQueueOfAllOfThem() {
+        let topology = Topology(results: ResultsRetention(hasQueue: false))
+        #expect(!topology.queues.contains { $0.name == "push.results" })
+        #expect(!topology.bindings.contains { $0.queue == "push.results" })
+        #expect(
+            topology.formerBindings == [
+                Topology.Binding(queue: "push.results", exchange: "push.results", routingKey: "result.#"),
+                Self.formerDeadLetters,
+            ])
+        #expect(topology.exchanges == Topology().exchanges)
+    }
+
+    /// Of versions that had each expired request become a dead letter.
+    private static let formerDeadLetters = Topology.Binding(queue: "push.dead", exchange: "push.dlx", routingKey: "")
+
+    /// Until the new way is complete, the old one stands.
+    @Test func whatExpiredLeadsToWorkersAndAllElseToTheDeadLetters() {
+        let bindings = topology.bindings.filter { $0.exchange.hasPrefix("push.dlx") }
+        #expect(
+            bindings.map { "\($0.destination) \($0.exchange)" } == [
+                "push.dead push.dlx.rest", "push.expired push.dlx.sort", "push.dlx.sort push.dlx",
+            ])
+        #expect(
+            bindings[1].arguments.map { "\($0.name)=\($0.value)" } == [
+                #"x-first-death-reason=text("expired")"#, #"x-match=text("all-with-x")"#,
+            ])
+        #expect(topology.formerBindings == [Self.formerDeadLetters])
+    }
+
+    @Test func onlyBrokersThatCountDeliveriesAreToldNotTo() throws {
+        let topology = Topology(names: TopologyNames(requestQueues: ["orders+", "push.bulk"]))
+        #expect(topology.policies(of: BrokerVersion(3, 10)) == [])
+        #expect(topology.policies(of: BrokerVersion(3, 13)) == [])
+        for version in [BrokerVersion(4, 0), BrokerVersion(4, 3)] {
+            let policy = try #require(topology.policies(of: version).first)
+            #expect(policy.name == "push-deliveries")
+            #expect(policy.pattern == #"^(orders\+|push\.bulk|push\.quarantine|push\.expired|push\.dead)$"#)
+            #expect(policy.definition.map { "\($0.name)=\($0.value)" } == ["delivery-limit=integer(-1)"])
+        }
+    }
+
+    /// Before 4.0 the argument has a message discarded at its first return.
+    @Test func newQueuesHaveNoDeliveryLimitWhereTheVersionHasOne() {
+        let topology = Topology(names: TopologyNames(shards: ["push.requests": 2]), hasChannelCommands: true)
+        for version in [nil, BrokerVersion(3, 10), BrokerVersion(3, 13)] {
+            #expect(topology.queues(at: version) == topology.queues)
+        }
+        let queues = topology.queues(at: BrokerVersion(4, 0))
+        #expect(
+            queues.filter(\.hasNoDeliveryLimit).map(\.name) == [
+                "push.requests", "push.requests.0", "push.requests.1", "push.quarantine", "push.channels",
+                "push.expired", "push.dead",
+            ])
+        #expect(queues.map(\.withBrokersDeliveryLimit) == topology.queues)
+        #expect(
+            queues.first { $0.name == "push.dead" }?.arguments.map { "\($0.name)=\($0.value)" } == [
+                #"x-queue-type=text("quorum")"#, "x-delivery-limit=integer(-1)",
+            ])
+    }
+
+    /// A command that workers give back again and again is told of by them, not by the broker.
+    @Test func deliveriesOfCommandsAreNotLimitedWhereThereAreAny() throws {
+        let topology = Topology(hasChannelCommands: true)
+        #expect(Set(topology.unlimitedQueues).subtracting(Topology().unlimitedQueues) == ["push.channels"])
+        #expect(try #require(topology.policies(of: BrokerVersion(4, 0)).first).pattern.contains(#"|push\.channels)$"#))
+    }
+
+    @Test(arguments: [
+        ("3.10.8", "3.10"), ("4.0", "4.0"), ("4.3.0-rc.1", "4.3"), ("3.8.0+1", "3.8"), ("4", nil), ("", nil),
+        ("a.b", nil), ("-1.0", nil), ("3.x", nil), (".4.0", nil), ("4..1", nil),
+    ])
+    func versionsOfBrokers(text: String, version: String?) {
+        #expect(BrokerVersion(text)?.description == version)
+    }
+
+    @Test func aSingleQueueOfRequestsGetsAllOfThem() {
+        let topology = Topology(names: TopologyNames(requestQueues: ["orders"]), routingKeys: ["orders": "order"])
+        #expect(keys(of: topology) == ["orders #"])
+    }
+
+    @Test func severalQueuesOfRequestsEachHaveAKey() {
+        let names = TopologyNames(requestQueues: ["push.requests.urgent", "push.requests.bulk", "mail"])
+        let topology = Topology(names: names, routingKeys: ["push.requests.bulk": "campaign.#"])
+        #expect(keys(of: topology) == ["push.requests.urgent urgent", "push.requests.bulk campaign.#", "mail mail"])
+    }
+
+    /// Or a request would reach the old queue and a new one.
+    @Test func severalQueuesOfRequestsAreBoundByTheirKeysAlone() {
+        func former(_ topology: Topology) -> [Topology.Binding] {
+            topology.formerBindings.filter { $0.exchange == "push.requests" }
+        }
+        #expect(former(topology) == [])
+        let several = Topology(names: TopologyNames(requestQueues: ["push.requests", "push.requests.bulk"]))
+        #expect(former(several).map(\.queue) == ["push.requests", "push.requests.bulk"])
+        #expect(former(several).allSatisfy { $0.routingKey == "#" })
+        let others = Topology(
+            names: TopologyNames(requestQueues: ["push.requests.urgent", "rest"]), routingKeys: ["rest": "#"])
+        #expect(former(others).map(\.queue) == ["push.requests", "push.requests.urgent"])
+    }
+
+    private func keys(of topology: Topology) -> [String] {
+        topology.bindings.filter { $0.exchange == topology.names.requestsExchange }
+            .map { "\($0.destination) \($0.routingKey)" }
+    }
+
+    /// Another value for a name would make every broker that has the queue refuse the declaration.
+    @Test func whatWaitsComesBackToWhereItWasUnderArgumentsThatNeverChange() throws {
+        let topology = Topology(waits: [WaitDelay(seconds: 7200)])
+        let waiting = topology.queues.filter { $0.name.contains(".wait.") }
+        #expect(
+            waiting.map(\.name) == ["push.wait.2h.1", "push.wait.2h.2", "push.wait.2h.3"])
+        let milliseconds = [7_200_000, 8_064_000, 8_928_000]
+        for (queue, milliseconds) in zip(waiting, milliseconds) {
+            #expect(
+                queue.arguments.map { "\($0.name)=\($0.value)" } == [
+                    #"x-queue-type=text("quorum")"#, "x-message-ttl=integer(\(milliseconds))",
+                    #"x-dead-letter-exchange=text("")"#, #"x-dead-letter-strategy=text("at-least-once")"#,
+                    #"x-overflow=text("reject-publish")"#,
+                ])
+        }
+    }
+
+    @Test func theQuarantineHasOneConsumerAtATime() throws {
+        let quarantine = try #require(topology.queues.first { $0.name == "push.quarantine" })
+        #expect(
+            quarantine.arguments.contains { $0.name == "x-single-active-consumer" && $0.value == .boolean(true) })
+        let requests = try #require(topology.queues.first { $0.name == "push.requests" })
+        #expect(quarantine.arguments.starts(with: requests.arguments))
+    }
+
+    @Test(arguments: [
+        (1, "1s"), (30, "30s"), (60, "1m"), (90, "90s"), (600, "10m"), (3600, "1h"), (0, "1s"), (90_000, "24h"),
+    ])
+    func aWaitIsNamedAfterItsDelay(seconds: Int, label: String) {
+        #expect(WaitDelay(seconds: seconds).label == label)
+    }
+
+    @Test(arguments: [("4.0", 4, 0), ("3.10.8", 3, 10), ("0.1", 0, 1), ("4.3.0-rc.1", 4, 3)])
+    func aReleaseIsReadFromItsFirstTwoNumbers(text: String, major: Int, minor: Int) {
+        #expect(BrokerVersion(text) == BrokerVersion(major, minor))
+    }
+
+    @Test(arguments: ["", "4", "4.", "x.1", "-1.0", "4.-1"]) func whatIsNoReleaseIsNone(text: String) {
+        #expect(BrokerVersion(text) == nil)
+    }
+
+    @Test func waitsAscendFromSecondsToAnHour() {
+        #expect(WaitDelay.defaults.map(\.label) == ["5s", "30s", "2m", "10m", "15m", "1h"])
+        #expect(WaitDelay.defaults == WaitDelay.defaults.sorted())
+    }
+}

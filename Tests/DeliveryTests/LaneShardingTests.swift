@@ -1,0 +1,62 @@
+import AMQP
+import BrokerTopology
+import TestKit
+import Testing
+
+@testable import Delivery
+
+/// A lane that consumes from shards of a queue of requests.
+@Suite struct LaneShardingTests {
+    @Test(arguments: [
+        (1000, 4, [200, 200, 200, 200, 200]), (10, 4, [2, 2, 2, 2, 2]), (7, 4, [1, 2, 2, 1, 1]),
+        (5, 4, [1, 1, 1, 1, 1]), (3, 4, [1, 1, 1, 1, 1]), (9, 0, [9]),
+    ])
+    func thePrefetchIsSharedOut(prefetch: Int, shards: Int, shares: [Int]) {
+        let names = (0..<shards).map { "a.\($0)" }
+        let queues = RequestQueue(name: "a", prefetch: prefetch).shared(among: names)
+        #expect(queues.map(\.prefetch) == shares)
+        #expect(queues.map(\.name) == ["a"] + names)
+        #expect(queues.map(\.shardOf) == [nil] + names.map { _ in "a" })
+    }
+
+    @Test func shardsHaveThePriorityOfTheirQueue() {
+        let names = TopologyNames(requestQueues: ["urgent", "bulk"], shards: ["urgent": 2, "bulk": 3])
+        let configuration = LaneConfiguration(
+            names: names,
+            broker: ConnectionConfiguration(credentials: AMQPCredentials(user: "guest", password: "guest")),
+            inFlightMax: 100, apps: AppDirectory([]), pools: [], worker: "tested")
+        #expect(configuration.priorities == [0, 0, 0, 1, 1, 1, 1, 2])
+        #expect(
+            configuration.consumers.map(\.queue) == names.requestQueuesAndShards + ["push.quarantine", "push.expired"])
+        let most = TopologyNames.shardsMax + 1
+        #expect(3 * most + 2 <= BrokerConnection.channelsMax)
+    }
+
+    @Test func whatIsTriedAgainComesBackToItsShard() throws {
+        let scene = try LaneAPNSHarness(requestQueues: ["jobs"], shards: ["jobs": 3])
+        scene.rig.onLoop { scene.revoke(0) }
+        scene.request(1)
+        try #require(scene.rig.run { scene.waits == 1 })
+        let shards = scene.rig.names.shards(of: "jobs").compactMap { scene.rig.queue($0) }
+        let first = try #require(shards.first { $0.published == 1 })
+        scene.rig.onLoop { scene.restore(0) }
+        try #require(scene.rig.run { scene.results == 1 })
+        #expect(first.published == 2)
+        #expect(shards.map(\.published).reduce(0, +) == 2 && scene.rig.queue("jobs")?.published == 0)
+    }
+
+    /// What is published straight to the queue itself, or was in it before it was divided, is taken as ever.
+    @Test func theQueueItselfIsTakenFromBesideItsShards() throws {
+        let scene = try LaneAPNSHarness(requestQueues: ["jobs"], shards: ["jobs": 2])
+        scene.rig.onLoop {
+            _ = scene.rig.broker.publish(
+                routingKey: "jobs", messageID: LaneAPNSHarness.id(7),
+                body: Array(LaneAPNSHarness.message(7, app: 0).utf8))
+        }
+        scene.request(20, from: 100)
+        #expect(scene.rig.run { scene.results == 21 })
+        let shards = scene.rig.names.shards(of: "jobs").compactMap { scene.rig.queue($0)?.published }
+        #expect(shards.allSatisfy { $0 > 0 } && shards.reduce(0, +) == 20)
+        #expect(scene.rig.queue("jobs")?.published == 1)
+    }
+}
