@@ -119,18 +119,40 @@ let package = Package(
             ],
             resources: ["notification.schema.json", "channel-command.schema.json"].map { .embedInCode("Schemas/\($0)") }
         ),
+        library("ControlProtocol", ["Delivery", "APNSProtocol", "JSON", "Telemetry", "Text"]),
         library(
-            "Operations",
+            "Configuration",
             [
-                "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "JSON", "JSONSchema", "YAML", "TLS", "Crypto",
-                "Telemetry", "HTTPClient", "HTTPProxy", "HTTP2", "AdminHTTP", "CLinux", "Text", "Threads",
-                "CommandKit", "BrokerTopology", "BrokerManagement",
+                "ControlProtocol", "Delivery", "BrokerManagement", "BrokerTopology", "AMQP", "APNS", "APNSProtocol",
+                "YAML", "JSONSchema", "JSON", "HTTPProxy", "HTTPClient", "TLS", "Crypto", "Telemetry", "EventLoop",
+                "Text", "CLinux",
             ],
             resources: [
                 "config.schema.json", "result.schema.json", "dead-letter.schema.json", "channel-reply.schema.json",
                 "asyncapi.yaml", "martlet.yaml",
             ].map { .embedInCode("Schemas/\($0)") }),
-        command("martlet", ["Operations"], data: ["martlet.profdata"]),
+        library(
+            "DeadLetters",
+            [
+                "Configuration", "Delivery", "BrokerManagement", "BrokerTopology", "AMQP", "JSON", "Crypto",
+                "EventLoop", "Text",
+            ]),
+        library(
+            "Worker",
+            [
+                "Configuration", "ControlProtocol", "Delivery", "BrokerManagement", "BrokerTopology", "AMQP", "APNS",
+                "APNSProtocol", "JSONSchema", "JSON", "AdminHTTP", "HTTPClient", "Crypto", "Telemetry", "EventLoop",
+                "Threads", "CLinux",
+            ]),
+        library(
+            "MartletCLI",
+            [
+                "Worker", "DeadLetters", "Configuration", "ControlProtocol", "Delivery", "BrokerManagement",
+                "BrokerTopology", "AMQP", "APNS", "APNSProtocol", "YAML", "JSONSchema", "JSON", "AdminHTTP",
+                "HTTPClient", "HTTP2", "TLS", "Crypto", "Telemetry", "EventLoop", "CommandKit", "Text", "Threads",
+                "CLinux",
+            ]),
+        command("martlet", ["MartletCLI"], data: ["martlet.profdata"]),
 
         library(
             "APNSSimulator",
@@ -189,11 +211,11 @@ let package = Package(
                 "APNSSimulator", "APNSProtocol", "AdminHTTP", "CommandKit", "EventLoop", "HTTP2", "TLS", "Crypto",
                 "JSON", "TestKit", "Threads",
             ]),
-        tests("BrokerTopologyTests", ["BrokerTopology", "JSON", "YAML", "TestKit"]),
+        tests("BrokerTopologyTests", ["TestKit", "BrokerTopology", "YAML", "JSON"]),
         tests(
             "BrokerManagementTests",
             [
-                "BrokerManagement", "BrokerTopology", "AMQP", "AdminHTTP", "EventLoop", "HTTPClient", "TestKit",
+                "TestKit", "BrokerManagement", "BrokerTopology", "AMQP", "AdminHTTP", "HTTPClient", "EventLoop",
                 "Threads",
             ]),
         tests(
@@ -203,11 +225,29 @@ let package = Package(
                 "JSON", "JSONSchema", "Crypto", "Telemetry", "TestKit", "Threads",
             ], data: ["Simulation/Regressions"]),
         tests(
-            "OperationsTests",
+            "ConfigurationTests",
             [
-                "Operations", "Delivery", "EventLoop", "AMQP", "APNS", "APNSProtocol", "Crypto", "JSON", "JSONSchema",
-                "YAML", "Telemetry", "HTTPClient", "HTTPProxy", "AdminHTTP", "CommandKit", "TestKit", "CLinux",
-                "Threads", "Text", "BrokerTopology", "BrokerManagement",
+                "TestKit", "MartletCLI", "Worker", "Configuration", "Delivery", "BrokerTopology", "AMQP", "APNS",
+                "APNSProtocol", "YAML", "JSONSchema", "JSON", "HTTPProxy", "HTTPClient", "Crypto", "Telemetry",
+                "EventLoop",
+            ]),
+        tests(
+            "DeadLettersTests",
+            [
+                "TestKit", "MartletCLI", "DeadLetters", "Delivery", "BrokerTopology", "AMQP", "JSON", "EventLoop",
+            ]),
+        tests(
+            "WorkerTests",
+            [
+                "TestKit", "Worker", "Configuration", "ControlProtocol", "Delivery", "AMQP", "APNS", "APNSProtocol",
+                "JSON", "AdminHTTP", "HTTPClient", "Crypto", "Telemetry", "EventLoop", "CommandKit", "CLinux",
+            ]),
+        tests(
+            "MartletCLITests",
+            [
+                "TestKit", "MartletCLI", "Worker", "DeadLetters", "Configuration", "ControlProtocol", "Delivery",
+                "BrokerManagement", "BrokerTopology", "AMQP", "APNS", "APNSProtocol", "YAML", "JSONSchema", "JSON",
+                "AdminHTTP", "HTTPClient", "Crypto", "Telemetry", "EventLoop", "CommandKit", "Text", "Threads",
             ]),
         tests("TestKitTests", ["TestKit", "EventLoop", "COpenSSL", "Threads"]),
         tests(

@@ -1,4 +1,4 @@
 import Glibc
-import Operations
+import MartletCLI
 
 exit(MartletProgram.run(Array(CommandLine.arguments.dropFirst())))

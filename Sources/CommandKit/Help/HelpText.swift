@@ -1,3 +1,5 @@
+import Text
+
 /// The texts of `--help`, made from the syntax by which arguments are parsed.
 struct HelpText: Sendable {
     let program: Program

@@ -1,0 +1,76 @@
+package import APNS
+package import APNSProtocol
+import Crypto
+import Delivery
+package import EventLoop
+import TLS
+import Text
+
+/// Endpoint and credential that manage the broadcast channels of one app.
+package struct ChannelAccess: Sendable {
+    package let pool: PoolConfiguration
+    private let connector: APNSConnector
+    private let context: TLSContext
+
+    /// The configuration cannot manage the channels of the app.
+    package struct Failure: Error {
+        package var message: String
+
+        package init(message: String) {
+            self.message = message
+        }
+    }
+
+    /// - Parameter environment: nil: the environment of the app.
+    package init(_ configuration: WorkerConfiguration, app bundleID: String, _ environment: APNSEnvironment?)
+        throws(Failure)
+    {
+        try self.init(configuration, ChannelPlace(configuration, app: bundleID, environment))
+    }
+
+    /// Reads certificates and prepares TLS.
+    package init(_ configuration: WorkerConfiguration, _ place: ChannelPlace) throws(Failure) {
+        do throws(CryptoError) {
+            let (credential, identity) = try configuration.apns.credential(place.credential)
+            pool = configuration.apns.pool(credential, place.environment, place.endpoint)
+            connector = try APNSConnector(to: place.endpoint, configuration.apns)
+            context = try LaneConnectors.context(
+                identity, TLSTrustStore(configuration.apns.server(of: place.environment).trust))
+        } catch {
+            throw Failure(message: "\(error)")
+        }
+    }
+
+    package func connector(on loop: EventLoop) -> ByteConnector {
+        TLSConnector(over: connector.byteConnector(on: loop), context: context)
+    }
+}
+
+/// Names of the endpoint and credential. Finding them needs no key or certificate.
+package struct ChannelPlace: Sendable {
+    package let credential: Credential.Name
+    package let environment: APNSEnvironment
+    package let endpoint: Endpoint
+
+    /// - Parameter environment: nil: the environment of the app.
+    package init(
+        _ configuration: WorkerConfiguration, app bundleID: String, _ environment: APNSEnvironment?
+    ) throws(ChannelAccess.Failure) {
+        guard let app = configuration.apps.first(where: { $0.bundleID == bundleID }) else {
+            let near = Suggestion.nearest(to: bundleID, among: configuration.apps.map(\.bundleID))
+            let hint = near.map { "; did you mean \($0)?" } ?? ""
+            throw ChannelAccess.Failure(message: "the configuration has no app \(bundleID)\(hint)")
+        }
+        let environment = environment ?? app.environment
+        guard let credential = app.credentials[environment]?[.broadcast] else {
+            throw ChannelAccess.Failure(message: "no key or certificate is for \(bundleID) in \(environment.rawValue)")
+        }
+        guard let endpoint = configuration.apns.server(of: environment).channelEndpoint else {
+            throw ChannelAccess.Failure(
+                message:
+                    "apns.endpoints.\(environment.rawValue) has a host of its own: say where channels are managed, as "
+                    + "channel_port")
+        }
+        (self.credential, self.environment, self.endpoint) = (credential, environment, endpoint)
+    }
+}

@@ -1,0 +1,37 @@
+import Text
+
+/// Completes commands in a remedy with the options of this invocation, so that a pasted command works as it stands.
+package struct CommandAdvice: Sendable, Equatable {
+    private let ofBroker: String
+    private let ofTopologyPrint: String
+    /// Of commands that need a configuration file.
+    private let ofFile: String
+
+    /// - Parameters:
+    ///   - ofBroker: options of commands that connect to the broker, with a leading space.
+    ///   - ofTopologyPrint: options of `martlet topology print`.
+    ///   - ofFile: options of commands that need a configuration file.
+    package init(ofBroker: String, ofTopologyPrint: String, ofFile: String) {
+        self.ofBroker = ofBroker
+        self.ofTopologyPrint = ofTopologyPrint
+        self.ofFile = ofFile
+    }
+
+    package init(configPath: String) {
+        let option = " --config \(Shell.word(configPath))"
+        self.init(ofBroker: option, ofTopologyPrint: option, ofFile: option)
+    }
+
+    package func completed(_ text: String) -> String {
+        let commands = [
+            ("martlet topology apply", ofBroker), ("martlet topology check", ofBroker),
+            ("martlet topology print", ofTopologyPrint), ("martlet publish", ofBroker),
+            ("martlet dead-letters redrive", ofBroker), ("martlet dead-letters import", ofBroker),
+            ("martlet dead-letters edit", ofBroker),
+            ("martlet unrouted replay", ofBroker), ("martlet waits bring-back", ofBroker),
+            ("martlet worker", ofFile), ("martlet doctor", ofFile),
+            ("martlet config check", ofFile.replacing(" --config", with: "")),
+        ]
+        return commands.reduce(text) { $0.replacing($1.0, with: $1.0 + $1.1) }
+    }
+}

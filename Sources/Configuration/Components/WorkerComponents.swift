@@ -1,0 +1,85 @@
+package import AMQP
+package import APNS
+package import BrokerTopology
+import ControlProtocol
+package import Crypto
+package import Delivery
+package import EventLoop
+import Glibc
+
+/// The components of lanes that a configuration describes. All are values: each lane makes its own objects from them.
+package struct WorkerComponents: Sendable {
+    package let configuration: WorkerConfiguration
+    package let lane: LaneConfiguration
+    /// One for each lane.
+    package let laneConnectors: [LaneConnectors]
+    package let brokerConnector: BrokerConnector
+    /// Sign provider tokens.
+    package let keys: [ProviderKey]
+
+    /// Reads certificates and prepares TLS, which can block. Do not call it on a lane.
+    ///
+    /// - Throws: if a key or certificate is invalid.
+    package init(_ configuration: WorkerConfiguration) throws(CryptoError) {
+        self.configuration = configuration
+        let pools = try ConnectionPools(configuration)
+        keys = pools.keys
+        brokerConnector = try BrokerConnector(configuration.broker)
+        laneConnectors = try (0..<(configuration.lanes ?? Processors.count)).map { _ throws(CryptoError) in
+            try LaneConnectors(configuration, pools: pools.list)
+        }
+        var lane = LaneConfiguration(
+            names: configuration.broker.names,
+            broker: brokerConnector.connection(named: "martlet \(Self.process)"),
+            requestQueues: configuration.requestQueues, apps: pools.apps, pools: pools.list.map(\.configuration),
+            worker: Self.worker)
+        lane.laneCount = laneConnectors.count
+        lane.version = MartletVersion.current
+        lane.payloadSchemas = Self.payloadSchemas(configuration.payloadSchemas, configuration)
+        lane.consumer.messageBytesMax = configuration.limits.messageBytesMax
+        lane.consumer.bodyBytesInFlightMax = configuration.limits.bodiesInFlightBytesMax
+        lane.publisher.messageBytesMax = max(lane.publisher.messageBytesMax, configuration.limits.messageBytesMax)
+        lane.schedule = configuration.retry
+        lane.resendsUnknown = configuration.resendsUnknown
+        self.lane = lane
+    }
+
+    /// The exchanges and queues that lanes need.
+    package var topology: Topology {
+        WorkerConfiguration.topology(
+            configuration.broker, configuration.retry, configuration.results, configuration.channels)
+    }
+
+    /// Returns the payload schemas of another version of their files.
+    package func payloadSchemas(_ files: PayloadSchemaFiles) -> PayloadSchemas {
+        Self.payloadSchemas(files, configuration)
+    }
+
+    private static func payloadSchemas(_ files: PayloadSchemaFiles, _ configuration: WorkerConfiguration)
+        -> PayloadSchemas
+    {
+        files.schemas(ofApps: configuration.apps.map(\.bundleID))
+    }
+
+    /// Returns a connection that serves channel commands.
+    ///
+    /// - Parameter role: `consume` or `publish`. The broker's management shows it.
+    package func channelsConnection(for role: String, on loop: EventLoop) -> BrokerConnection {
+        BrokerConnection(
+            loop: loop, connectors: brokerConnector.connectors(on: loop),
+            configuration: brokerConnector.connection(
+                named: "martlet \(Self.process) channels \(role) \(MartletVersion.current)"))
+    }
+
+    /// Host, process ID and version, for operators.
+    private static var worker: String { "\(process)/\(MartletVersion.current)" }
+
+    private static var process: String {
+        let host = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { name in
+            name.initialize(repeating: 0)
+            guard let start = name.baseAddress, gethostname(start, name.count - 1) == 0 else { return "-" }
+            return String(cString: start)
+        }
+        return "\(host)/\(getpid())"
+    }
+}

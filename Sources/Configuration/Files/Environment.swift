@@ -1,0 +1,18 @@
+import Glibc
+
+/// The environment variables of the process.
+package enum Environment {
+    package static func value(_ name: String) -> String? {
+        getenv(name).map { String(cString: $0) }
+    }
+
+    /// nil also for a variable that is set to nothing.
+    package static func nonEmpty(_ name: String) -> String? {
+        value(name).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// nil also for a variable without a word: `VISUAL=' '` names no program.
+    package static func nonBlank(_ name: String) -> String? {
+        value(name).flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
+    }
+}

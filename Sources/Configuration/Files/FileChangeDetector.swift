@@ -1,0 +1,22 @@
+/// Detects that a file has changed and was equal in two checks in a row. A file that still changes may be half written.
+package struct FileChangeDetector: Sendable {
+    private var known: [String: FileVersion]
+    private var seen: [String: FileVersion]
+
+    /// - Parameter known: the versions of the files when they were read.
+    package init(_ known: [String: FileVersion]) {
+        self.known = known
+        seen = known
+    }
+
+    /// Returns true once for each change.
+    package mutating func check() -> Bool {
+        let now = Dictionary(uniqueKeysWithValues: known.keys.map { ($0, FileVersion(of: $0)) })
+        defer { seen = now }
+        guard now.contains(where: { path, version in version != known[path] && version == seen[path] }) else {
+            return false
+        }
+        known = now
+        return true
+    }
+}

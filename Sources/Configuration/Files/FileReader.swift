@@ -1,0 +1,71 @@
+import CLinux
+import Glibc
+
+/// Reads whole small files: configuration, secrets, messages to publish.
+package enum FileReader {
+    /// - Parameters:
+    ///   - path: `-` is standard input where `allowsStandardInput` says so.
+    ///   - refusesPipes: only takes a regular file, which nobody has to be waited for.
+    package static func bytes(
+        of path: String, bytesMax: Int, allowsStandardInput: Bool = false, refusesPipes: Bool = false
+    ) throws(ReferenceResolver.ReadFailure) -> [UInt8] {
+        let descriptor = try open(path, allowsStandardInput: allowsStandardInput, refusesPipes: refusesPipes)
+        defer { if descriptor != STDIN_FILENO { close(descriptor) } }
+        var bytes: [UInt8] = []
+        while try append(from: descriptor, to: &bytes) {
+            guard bytes.count <= bytesMax else {
+                throw ReferenceResolver.ReadFailure(reason: "it is larger than \(bytesMax) bytes")
+            }
+        }
+        return bytes
+    }
+
+    /// A descriptor that the caller closes, unless it is that of standard input.
+    package static func open(
+        _ path: String, allowsStandardInput: Bool, refusesPipes: Bool = false
+    ) throws(ReferenceResolver.ReadFailure) -> Int32 {
+        if allowsStandardInput && path == "-" { return STDIN_FILENO }
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC | (refusesPipes ? O_NONBLOCK : 0))
+        guard descriptor >= 0 else { throw failure(errno) }
+        var status = stat()
+        guard !refusesPipes || fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw ReferenceResolver.ReadFailure(reason: "it is not a regular file")
+        }
+        return descriptor
+    }
+
+    /// What is there to be read, 64 KiB at most; false at the end.
+    package static func append(from descriptor: Int32, to bytes: inout [UInt8]) throws(ReferenceResolver.ReadFailure)
+        -> Bool
+    {
+        while true {
+            var code: Int32 = 0
+            let count = withUnsafeTemporaryAllocation(byteCount: 64 * 1024, alignment: 1) { chunk in
+                let count = read(descriptor, chunk.baseAddress, chunk.count)
+                code = errno
+                if count > 0 { bytes += chunk[..<count] }
+                return count
+            }
+            if count >= 0 { return count > 0 }
+            guard code == EINTR else { throw failure(code) }
+        }
+    }
+
+    package static func failure(_ code: Int32) -> ReferenceResolver.ReadFailure {
+        let reason =
+            switch code {
+            case ENOENT: "there is no such file"
+            case EACCES: "permission denied"
+            case EISDIR: "it is a folder"
+            default: strerror(code).map { String(cString: $0) } ?? "error \(code)"
+            }
+        return ReferenceResolver.ReadFailure(reason: reason)
+    }
+
+    /// `path` as seen from the folder of the file at `base`.
+    package static func path(_ path: String, relativeTo base: String) -> String {
+        guard !path.hasPrefix("/"), let slash = base.lastIndex(of: "/") else { return path }
+        return String(base[...slash]) + path
+    }
+}

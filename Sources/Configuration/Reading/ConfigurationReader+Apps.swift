@@ -1,0 +1,169 @@
+import APNS
+import APNSProtocol
+import Delivery
+import JSON
+import Text
+
+extension ConfigurationReader {
+    private typealias Credentials = [APNSEnvironment: AppCredentials.Chosen]
+
+    /// What apps can be pushed with.
+    private struct Known {
+        /// Also those that have mistakes, so that no mistake is told twice.
+        var keys: [Key]
+        var certificates: [WorkerConfiguration.APNs.Certificate]
+        /// Also those that could not be read.
+        var certificateFiles: [String]
+
+        struct Key {
+            var id: String
+            var name: Credential.Name
+            var environments: [APNSEnvironment]
+        }
+
+        var areCertificatesComplete: Bool { certificateFiles.count == certificates.count }
+    }
+
+    /// - Parameter apns: the section whose certificates those are.
+    mutating func readApps(
+        _ section: JSONValue, _ apns: JSONValue?, _ certificates: [WorkerConfiguration.APNs.Certificate]
+    ) -> [WorkerConfiguration.App] {
+        let known = Known(
+            keys: apns?["keys"]?.elements.compactMap { key($0) } ?? [], certificates: certificates,
+            certificateFiles: apns?["certificates"]?.elements.compactMap { $0["file"]?.string } ?? [])
+        return section.members.compactMap { name, value in
+            guard let bundleID = name.string, let credentials = credentials(of: bundleID, name, value, known) else {
+                return nil
+            }
+            let environment = Self.environment(value)
+            if credentials[environment] == nil, let (other, chosen) = credentials.first,
+                let credential = AppDirectory.Kind.all.lazy.compactMap({ chosen[$0] }).first
+            {
+                complain(
+                    value["environment"] ?? name,
+                    "\(credential) does not serve \(environment.rawValue), where messages of \(bundleID) go that do not "
+                        + "say it themselves: environment: \(other.rawValue)?")
+            }
+            return WorkerConfiguration.App(
+                bundleID: bundleID, credentials: credentials, environment: environment,
+                limits: readPushLimits(value["limits"]))
+        }
+    }
+
+    /// Apps as far as requests are checked by them. An app whose credentials the section alone does not name is served in
+    /// every environment: a request is then not refused because this machine lacks a secret.
+    mutating func readCheckedApps(_ section: JSONValue, _ apns: JSONValue?) -> [AppDirectory.App] {
+        guard !namesEveryCredential(apns) else { return readApps(section, apns, []).map { AppDirectory.App($0) } }
+        let everywhere = AppDirectory.Pools(0)
+        return section.members.compactMap { name, value in
+            name.string.map {
+                AppDirectory.App(
+                    bundleID: $0, defaultEnvironment: Self.environment(value), production: everywhere,
+                    sandbox: everywhere)
+            }
+        }
+    }
+
+    /// Whether the section says which credentials there are and what they are for: the ID of each key resolves. Only a
+    /// certificate itself says its topics and environments.
+    private func namesEveryCredential(_ apns: JSONValue?) -> Bool {
+        guard let keys = apns?["keys"], apns?["certificates"] == nil, keys.count > 0 else { return false }
+        return keys.elements.allSatisfy { key($0) != nil }
+    }
+
+    private static func environment(_ app: JSONValue) -> APNSEnvironment {
+        app["environment"]?.string.flatMap { APNSEnvironment(rawValue: $0) } ?? .production
+    }
+
+    private func key(_ value: JSONValue) -> Known.Key? {
+        resolved(value["key_id"]).map { id in
+            let name = Credential.Name.key(id: id, team: resolved(value["team_id"]) ?? "")
+            return Known.Key(id: id, name: name, environments: Self.environments(value))
+        }
+    }
+
+    /// nil if the value does not resolve, or resolves to nothing.
+    private func resolved(_ value: JSONValue?) -> String? {
+        value?.string.flatMap { try? resolver.resolve($0) }.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    /// nil: that was complained of.
+    private mutating func credentials(
+        of bundleID: String, _ name: JSONValue, _ value: JSONValue, _ known: Known
+    ) -> Credentials? {
+        var candidates = AppCredentials(bundleID: bundleID, certificates: [])
+        if let key = value["key"] {
+            guard let found = named(key: key, known) else { return nil }
+            candidates.key = (found.name, found.environments)
+        }
+        if let certificate = value["certificate"] {
+            guard let found = named(certificate: certificate, for: bundleID, known) else { return nil }
+            candidates.certificates = [found]
+        }
+        if value["key"] == nil, value["certificate"] == nil {
+            candidates.key = known.keys.count == 1 ? (known.keys[0].name, known.keys[0].environments) : nil
+            candidates.certificates = known.certificates
+        }
+        return chosen(of: candidates, name, known)
+    }
+
+    private mutating func named(key value: JSONValue, _ known: Known) -> Known.Key? {
+        // The schema reports a key without text.
+        guard let id = text(value), let written = value.string, !written.isEmpty else { return nil }
+        if let key = known.keys.first(where: { $0.id == id }) { return key }
+        complain(
+            value,
+            id.isEmpty
+                ? "\(written) is empty"
+                : "apns.keys has no key \(id)\(Suggestion.hint(for: id, among: known.keys.map(\.id)))")
+        return nil
+    }
+
+    private mutating func named(
+        certificate value: JSONValue, for bundleID: String, _ known: Known
+    ) -> WorkerConfiguration.APNs.Certificate? {
+        guard let file = value.string else { return nil }
+        guard let certificate = known.certificates.first(where: { $0.file == file }) else {
+            if !known.certificateFiles.contains(file) {
+                complain(
+                    value,
+                    "apns.certificates has no file \(file)\(Suggestion.hint(for: file, among: known.certificateFiles))")
+            }
+            return nil
+        }
+        let topics = AppDirectory.Kind.all.map { String(decoding: $0.topic(bundleID: bundleID.utf8), as: UTF8.self) }
+        guard topics.contains(where: certificate.contents.topics.contains) else {
+            complain(value, "\(certificate.told), not for \(bundleID)")
+            return nil
+        }
+        return certificate
+    }
+
+    private mutating func chosen(
+        of candidates: AppCredentials, _ name: JSONValue, _ known: Known
+    ) -> Credentials? {
+        var credentials: Credentials = [:]
+        for environment in APNSEnvironment.allCases {
+            do throws(AppCredentials.Ambiguity) {
+                let chosen = try candidates.chosen(in: environment)
+                credentials[environment] = chosen.isEmpty ? nil : chosen
+            } catch {
+                let files = error.certificates.map(\.file).joined(separator: " and ")
+                complain(name, "which certificate? \(files) are for it; say one of them as certificate")
+                return nil
+            }
+        }
+        guard credentials.isEmpty else { return credentials }
+        if known.keys.count > 1 {
+            complain(name, "which key? There are several in apns.keys; say one of them as key")
+        } else if known.keys.isEmpty, known.areCertificatesComplete, !known.certificates.isEmpty {
+            let others = known.certificates.map(\.told).joined(separator: "; ")
+            complain(name, "no certificate is for \(candidates.bundleID): \(others)")
+        }
+        return nil
+    }
+}
+
+extension WorkerConfiguration.APNs.Certificate {
+    fileprivate var told: String { "\(file) is for \(name)" }
+}

@@ -1,0 +1,23 @@
+import Crypto
+
+/// What a configuration was read from beside its own text and the payload schemas.
+///
+/// `@unchecked Sendable`: used by the thread that reads.
+package final class ConfigurationSources: @unchecked Sendable {
+    private let files = FileSources()
+    /// Of what was read, in the order of reading.
+    package private(set) var digest: [UInt8] = []
+
+    package init() {}
+
+    package var versions: [String: FileVersion] { files.versions }
+
+    package func read(_ path: String) throws(ReferenceResolver.ReadFailure) -> [UInt8] {
+        files.note(path)
+        let bytes = try FileReader.bytes(of: path, bytesMax: ConfigurationFile.secretBytesMax)
+        note(bytes)
+        return bytes
+    }
+
+    package func note(_ bytes: [UInt8]) { digest = Digest.sha256(digest + Digest.sha256(bytes)) }
+}

@@ -1,0 +1,98 @@
+/// `${NAME}` and `file:PATH` in a configuration's strings: what stands elsewhere, so that a secret need not stand in
+/// the file.
+package struct ReferenceResolver: Sendable {
+    /// The environment; nil: the variable is not set.
+    package var environment: @Sendable (String) -> String?
+    /// A file's content, by a path that may be relative to the configuration's folder.
+    package var readFile: @Sendable (String) throws(ReadFailure) -> [UInt8]
+
+    package init(
+        environment: @escaping @Sendable (String) -> String?,
+        readFile: @escaping @Sendable (String) throws(ReadFailure) -> [UInt8]
+    ) {
+        self.environment = environment
+        self.readFile = readFile
+    }
+
+    /// Why a file cannot be read, in a few words.
+    package struct ReadFailure: Error, Equatable {
+        package let reason: String
+
+        package init(reason: String) {
+            self.reason = reason
+        }
+    }
+
+    /// What is wrong with a reference: names what it refers to, never what stands there.
+    package struct Mistake: Error, Equatable {
+        package let message: String
+
+        package init(message: String) {
+            self.message = message
+        }
+    }
+
+    /// The text with each `${NAME}` replaced by that environment variable (`$${` stands for `${`), or, when all of it
+    /// is `file:PATH`, that file's content without the newline at its end.
+    package func resolve(_ text: String) throws(Mistake) -> String {
+        if text.hasPrefix("file:") {
+            let path = String(text.dropFirst("file:".count))
+            return try contents(of: try replacingVariables(path), writtenAs: path)
+        }
+        return try replacingVariables(text)
+    }
+
+    /// For values that are paths themselves: variables only.
+    func replacingVariables(_ text: String) throws(Mistake) -> String {
+        var result = ""
+        var rest = text[...]
+        while let dollar = rest.firstIndex(of: "$") {
+            result += rest[..<dollar]
+            rest = rest[dollar...]
+            if rest.hasPrefix("$${") {
+                result += "${"
+                rest = rest.dropFirst(3)
+            } else if rest.hasPrefix("${") {
+                guard let end = rest.firstIndex(of: "}") else { throw Mistake(message: "a ${ has no } behind it") }
+                result += try variable(String(rest[rest.index(rest.startIndex, offsetBy: 2)..<end]))
+                rest = rest[rest.index(after: end)...]
+            } else {
+                result += "$"
+                rest = rest.dropFirst()
+            }
+        }
+        return result + rest
+    }
+
+    private func variable(_ name: String) throws(Mistake) -> String {
+        let isName = name.utf8.enumerated().allSatisfy { index, byte in
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"): true
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): index > 0
+            default: false
+            }
+        }
+        guard isName, !name.isEmpty else {
+            throw Mistake(message: "between ${ and } stands the name of an environment variable: letters, digits and _")
+        }
+        guard let value = environment(name) else {
+            throw Mistake(message: "the environment variable \(name) is not set")
+        }
+        return value
+    }
+
+    private func contents(of path: String, writtenAs written: String) throws(Mistake) -> String {
+        var bytes: [UInt8]
+        do {
+            bytes = try readFile(path)
+        } catch {
+            throw Mistake(message: "cannot read \(written): \(error.reason)")
+        }
+        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+        if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Mistake(message: "\(written) is not text in UTF-8")
+        }
+        return text
+    }
+}

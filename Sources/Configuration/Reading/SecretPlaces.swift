@@ -1,0 +1,40 @@
+import JSON
+
+/// Where a configuration has its secrets: in its own text, or in files.
+package struct SecretPlaces {
+    private static let secretKeys: Set<String> = ["password", "passphrase", "private_key"]
+    private static let fileKey = "key_file"
+    private static let reference = "file:"
+
+    /// Whether a password, a passphrase or a key is written in the text itself.
+    package private(set) var isInText = false
+    /// Files as the configuration names them: relative to it.
+    package private(set) var files: Set<String> = []
+
+    init() {}
+
+    /// - Parameter path: a path with its variables replaced.
+    init(_ root: JSONValue, path: (String) -> String?) { visit(root, key: "", path) }
+
+    private mutating func visit(_ value: JSONValue, key: String, _ path: (String) -> String?) {
+        for (key, value) in value.members { visit(value, key: key.string ?? "", path) }
+        for element in value.elements { visit(element, key: key, path) }
+        guard let text = value.string, !text.isEmpty else { return }
+        if text.hasPrefix(Self.reference) {
+            if let file = path(String(text.dropFirst(Self.reference.count))) { files.insert(file) }
+        } else if key == Self.fileKey {
+            if let file = path(text) { files.insert(file) }
+        } else if Self.secretKeys.contains(key) || Self.hasPassword(url: text) {
+            // A reference leads out of the text.
+            isInText = isInText || !text.contains("${")
+        }
+    }
+
+    /// Whether a text is a URL such as `amqp://user:password@host`.
+    private static func hasPassword(url text: String) -> Bool {
+        guard let scheme = text.firstRange(of: "://") else { return false }
+        let authority = text[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" }
+        guard let at = authority.lastIndex(of: "@") else { return false }
+        return authority[..<at].contains(":")
+    }
+}

@@ -1,0 +1,22 @@
+package import APNS
+package import APNSProtocol
+package import Delivery
+
+extension AppDirectory.App {
+    /// - Parameter pool: the number of the connection pool for a credential, an environment and a kind; nil: there is none.
+    package init(
+        _ app: WorkerConfiguration.App, limits: PushLimits = PushLimits(),
+        pool: (Credential.Name, APNSEnvironment, AppDirectory.Kind) -> Int?
+    ) {
+        func pools(in environment: APNSEnvironment) -> AppDirectory.Pools? {
+            guard let chosen = app.credentials[environment] else { return nil }
+            return AppDirectory.Pools { kind in chosen[kind].flatMap { pool($0, environment, kind) } }
+        }
+        self.init(
+            bundleID: app.bundleID, defaultEnvironment: app.environment, production: pools(in: .production),
+            sandbox: pools(in: .sandbox), limits: limits)
+    }
+
+    /// An app that no connection pool serves yet: only whether there is a credential counts.
+    package init(_ app: WorkerConfiguration.App) { self.init(app) { _, _, _ in 0 } }
+}

@@ -1,0 +1,34 @@
+package import Delivery
+package import JSONSchema
+
+/// Rules that a configuration adds to the contract: which apps exist and where they can be pushed to, payload schemas,
+/// largest message.
+package struct RequestRules: Sendable {
+    package let messageBytesMax: Int
+    private let apps: AppDirectory
+    private let bundleIDs: [String]
+    private let payloadSchemas: PayloadSchemaFiles
+
+    init(_ configuration: WorkerConfiguration) {
+        self.init(
+            configuration.apps.map { AppDirectory.App($0) }, configuration.payloadSchemas,
+            messageBytesMax: configuration.limits.messageBytesMax)
+    }
+
+    init(_ apps: [AppDirectory.App], _ payloadSchemas: PayloadSchemaFiles, messageBytesMax: Int) {
+        self.apps = AppDirectory(apps)
+        bundleIDs = apps.map(\.bundleID)
+        self.payloadSchemas = payloadSchemas
+        self.messageBytesMax = messageBytesMax
+    }
+
+    package var checker: RequestChecker {
+        RequestChecker(
+            apps: apps, payloadSchemas: payloadSchemas.schemas(ofApps: bundleIDs), messageBytesMax: messageBytesMax)
+    }
+
+    /// Returns the schema for an app's payloads; nil if the configuration names none.
+    package func payloadSchema(ofApp bundleID: String) -> CompiledSchema? {
+        payloadSchemas.index(ofApp: bundleID).map { payloadSchemas.files[$0].schema }
+    }
+}

@@ -1,0 +1,64 @@
+package import JSON
+import Text
+
+/// The operator and the reason of a pause, as the command states them. A worker cannot verify them.
+package struct PauseNote: Sendable, Hashable {
+    package static let words = ["by", "reason"]
+    /// Longer texts are cut.
+    private static let charactersMax = 200
+
+    package var by: String?
+    package var reason: String?
+
+    package init(by: String? = nil, reason: String? = nil) {
+        self.by = by.map(Self.cut)
+        self.reason = reason.map(Self.cut)
+    }
+
+    fileprivate static func cut(_ text: String) -> String { text.printable.shortened(to: charactersMax) }
+
+    package var query: [(String, String)] {
+        [("by", by), ("reason", reason)].compactMap { name, value in value.map { (name, $0) } }
+    }
+
+    /// `by ana: key rotation`. nil: both are unknown.
+    package var text: String? {
+        switch (by, reason) {
+        case (let by?, let reason?): "by \(by): \(reason)"
+        case (let by?, nil): "by \(by)"
+        case (nil, let reason?): "because of \(reason)"
+        case (nil, nil): nil
+        }
+    }
+}
+
+/// A pause as `/status` reports it.
+package struct PauseReport: Sendable, Hashable {
+    package var target = "-"
+    package var note = PauseNote()
+    package var seconds = 0
+
+    package init(target: String = "-", note: PauseNote = PauseNote(), seconds: Int = 0) {
+        self.target = target
+        self.note = note
+        self.seconds = seconds
+    }
+
+    package static let codec = ObjectCodec(
+        "a pause", from: Self(), ignoresUnknown: true,
+        [
+            .member("target", \.target, .text),
+            .optional("by", \.note.by, .note),
+            .optional("reason", \.note.reason, .note),
+            .member("seconds_paused", \.seconds, .integer),
+        ])
+
+    /// `paused by ana: key rotation, 3m 2s ago`.
+    package var text: String {
+        "paused \(note.text.map { "\($0), " } ?? "")\(ElapsedTime.text(seconds: seconds)) ago"
+    }
+}
+
+extension ValueCodec<String> {
+    fileprivate static var note: Self { text.mapped(read: { PauseNote.cut($0) }, write: { $0 }) }
+}

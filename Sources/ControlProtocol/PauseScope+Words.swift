@@ -1,0 +1,37 @@
+package import Delivery
+
+/// The words for a scope: options of a command, parameters of a query.
+extension PauseScope {
+    package static let words = ["key", "certificate", "topic"]
+
+    /// - Parameters:
+    ///   - value: returns the value of one of ``words``. nil: absent.
+    ///   - exclude: returns the error for two words that exclude each other.
+    package init<Failure: Error>(
+        _ value: (String) -> String?, exclude: (String, String) -> Failure
+    ) throws(Failure) {
+        let present = Self.words.filter { value($0) != nil }
+        guard present.count < 2 else { throw exclude(present[0], present[1]) }
+        self =
+            switch (present.first, present.first.flatMap(value)) {
+            case ("key", let id?): .key(id)
+            case ("certificate", let name?): .certificate(name)
+            case ("topic", let topic?): .topic(topic)
+            default: .everything
+            }
+    }
+
+    package var query: [(String, String)] {
+        switch self {
+        case .everything: []
+        case .key(let id): [("key", id)]
+        case .certificate(let name): [("certificate", name)]
+        case .topic(let topic): [("topic", topic)]
+        }
+    }
+
+    /// Returns the command that ends a pause with this description.
+    package static func remedy(of pause: String) -> String {
+        pause == everything.description ? "martlet resume" : "martlet resume --\(pause)"
+    }
+}

@@ -1,0 +1,93 @@
+import Delivery
+package import JSON
+
+extension WorkerStatus {
+    /// The answer of `/status`. Members that a later version adds are ignored.
+    package static let codec = ObjectCodec(
+        "a status", from: WorkerStatus(worker: ""), ignoresUnknown: true,
+        [
+            .required("worker", \.worker, .text),
+            .member("version", \.version, .text),
+            .member("process_id", \.processID, .integer),
+            .member("uptime_seconds", \.uptimeSeconds, .integer),
+            .member("phase", \.phase, ValueCodec.text.mapped(read: { Phase(rawValue: $0) }, write: { $0.rawValue })),
+            .member("ready", \.isReady, .bool),
+            .member("reasons", \.reasons, .texts),
+            .member("in_flight", \.inFlight, .integer),
+            .member("totals", \.totals, WorkerTotals.codec.value),
+            .member("broker", \.broker, .text),
+            .optional("prefix", \.prefix, .text),
+            .member("queues", \.queues, .list(of: Queue.codec.value, "a queue")),
+            .optional("queues_seconds_old", \.queuesSecondsOld, .integer),
+            .optional("channel_commands", \.channelCommands, ChannelCommands.codec.value),
+            .member("breakers", \.breakers, .list(of: OpenBreaker.codec.value, "a breaker")),
+            .member("limited_apps", \.limitedApps, .list(of: LimitedApp.codec.value, "a limited app")),
+            .member("paused", \.paused, .texts),
+            .member("pauses", \.pauses, .list(of: PauseReport.codec.value, "a pause")),
+            .member("certificates", \.certificates, .list(of: Certificate.codec.value, "a certificate")),
+            .member("log_lines_dropped", \.logLinesDropped, .integer),
+            .member("spans_dropped", \.spansDropped, .integer),
+            .member("lanes", \.lanes, .list(of: Lane.codec.value, "a lane")),
+            .member("lanes_leaving", \.retiredLanes, .list(of: Lane.codec.value, "a lane")),
+        ])
+
+    /// One line of JSON, with its line feed.
+    package var json: [UInt8] {
+        var json = JSONWriter()
+        Self.codec.write(self, to: &json)
+        return json.bytes + [UInt8(ascii: "\n")]
+    }
+}
+
+extension WorkerStatus.Queue {
+    fileprivate static let codec = ObjectCodec(
+        "a queue", from: Self(name: "-"), ignoresUnknown: true,
+        [
+            .member("name", \.name, .text),
+            .optional("shard_of", \.shardOf, .text),
+            .member("messages", \.messages, .integer),
+            .member("consumers", \.consumers, .integer),
+        ])
+}
+
+extension WorkerStatus.ChannelCommands {
+    fileprivate static let codec = ObjectCodec(
+        "a state of channel commands", from: Self(), ignoresUnknown: true,
+        [
+            .member("consumed", \.isConsuming, .bool),
+            .member("replying", \.isReplying, .bool),
+            .member("reasons", \.reasons, .texts),
+        ])
+}
+
+extension WorkerStatus.OpenBreaker {
+    fileprivate static let codec = ObjectCodec(
+        "a breaker", from: Self(), ignoresUnknown: true,
+        [
+            .member("route", \.route, .text),
+            .member("code", \.code, .text),
+            .member("sentence", \.sentence, .text),
+            .member("seconds_open", \.secondsOpen, .integer),
+        ])
+}
+
+extension WorkerStatus.LimitedApp {
+    fileprivate static let codec = ObjectCodec(
+        "a limited app", from: Self(), ignoresUnknown: true,
+        [
+            .member("app", \.bundleID, .text),
+            .member("in_flight", \.inFlight, .integer),
+            .member("waiting", \.waiting, .integer),
+            .member("seconds_limited", \.secondsLimited, .integer),
+            .member("seconds_behind", \.secondsBehind, .integer),
+        ])
+}
+
+extension WorkerStatus.Certificate {
+    fileprivate static let codec = ObjectCodec(
+        "a certificate", from: Self(), ignoresUnknown: true,
+        [
+            .member("name", \.name, .text),
+            .member("not_after_unix_seconds", \.notAfterSeconds, .integer),
+        ])
+}

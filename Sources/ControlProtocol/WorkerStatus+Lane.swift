@@ -1,0 +1,102 @@
+package import APNSProtocol
+
+extension WorkerStatus {
+    package struct Lane: Sendable, Hashable {
+        package var number = 0
+        /// Whether the event loop of the lane makes progress.
+        package var isTurning = false
+        /// nil: the lane has not reported in time.
+        package var report: LaneReport?
+
+        package init(number: Int = 0, isTurning: Bool = false, report: LaneReport? = nil) {
+            self.number = number
+            self.isTurning = isTurning
+            self.report = report
+        }
+    }
+
+    package struct LaneReport: Sendable, Hashable {
+        package var isReady = false
+        /// Whether the lane asks the broker for requests.
+        package var wantsMessages = false
+        package var isDraining = false
+        /// Keys, certificates and topics that an operator has paused.
+        package var paused: [String] = []
+        /// Deliveries that are not settled.
+        package var inFlight = 0
+        /// Messages that were published and are not confirmed.
+        package var unconfirmed = 0
+        /// Messages that wait to be published.
+        package var unpublished = 0
+        /// Why outcomes cannot be published. nil: they can.
+        package var publishingFailure: String?
+        package var queues: [ConsumedQueue] = []
+        package var pools: [Pool] = []
+
+        package init(
+            isReady: Bool = false, wantsMessages: Bool = false, isDraining: Bool = false, paused: [String] = [],
+            inFlight: Int = 0, unconfirmed: Int = 0, unpublished: Int = 0, publishingFailure: String? = nil,
+            queues: [ConsumedQueue] = [], pools: [Pool] = []
+        ) {
+            self.isReady = isReady
+            self.wantsMessages = wantsMessages
+            self.isDraining = isDraining
+            self.paused = paused
+            self.inFlight = inFlight
+            self.unconfirmed = unconfirmed
+            self.unpublished = unpublished
+            self.publishingFailure = publishingFailure
+            self.queues = queues
+            self.pools = pools
+        }
+    }
+
+    /// A queue from which a lane consumes.
+    package struct ConsumedQueue: Sendable, Hashable {
+        package var name = "-"
+        package var isConsumed = false
+        /// Deliveries that are not settled.
+        package var unsettled = 0
+
+        package init(name: String = "-", isConsumed: Bool = false, unsettled: Int = 0) {
+            self.name = name
+            self.isConsumed = isConsumed
+            self.unsettled = unsettled
+        }
+    }
+
+    /// The connections to one APNs host with one key or certificate.
+    package struct Pool: Sendable, Hashable {
+        package var host = "-"
+        package var environment = APNSEnvironment.production
+        package var keyID: String?
+        package var teamID: String?
+        package var certificate: String?
+        /// Connections that have not ended.
+        package var connections = 0
+        package var isConnected = false
+        /// Pushes that wait for their response.
+        package var streams = 0
+        /// Pushes that wait for a stream.
+        package var waiting = 0
+        /// Age of the newest provider token. nil: there is none.
+        package var tokenAgeSeconds: Int?
+
+        package init(
+            host: String = "-", environment: APNSEnvironment = .production, keyID: String? = nil,
+            teamID: String? = nil, certificate: String? = nil, connections: Int = 0, isConnected: Bool = false,
+            streams: Int = 0, waiting: Int = 0, tokenAgeSeconds: Int? = nil
+        ) {
+            self.host = host
+            self.environment = environment
+            self.keyID = keyID
+            self.teamID = teamID
+            self.certificate = certificate
+            self.connections = connections
+            self.isConnected = isConnected
+            self.streams = streams
+            self.waiting = waiting
+            self.tokenAgeSeconds = tokenAgeSeconds
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import Delivery
+
+/// The status of a worker, as `/status` returns it and `martlet status` shows it.
+///
+/// Members that a worker of an earlier version does not report have the values of ``init(worker:)``.
+package struct WorkerStatus: Sendable, Hashable {
+    /// Host, process ID and version.
+    package var worker: String
+    package var version = "-"
+    package var processID = 0
+    package var uptimeSeconds = 0
+    package var phase = Phase(rawValue: "-")
+    package var isReady = false
+    /// Why the worker is not ready.
+    package var reasons: [String] = []
+    /// Deliveries that are not settled.
+    package var inFlight = 0
+    package var totals = WorkerTotals()
+    /// Host, port and virtual host of the worker's queues.
+    package var broker = "-"
+    /// Prefix of the names of the worker's queues. nil: the worker does not report it.
+    package var prefix: String?
+    /// As the broker last reported them. Empty: no report yet.
+    package var queues: [Queue] = []
+    /// Age of ``queues``. nil: no report yet.
+    package var queuesSecondsOld: Int?
+    /// nil: the worker accepts no channel commands. They do not affect ``isReady``: pushes need no channel commands.
+    package var channelCommands: ChannelCommands?
+    /// Open breakers. A breaker of several lanes is reported once, with its longest time.
+    package var breakers: [OpenBreaker] = []
+    /// Apps at their limits. An app of several lanes is reported once, with its longest times.
+    package var limitedApps: [LimitedApp] = []
+    /// What an operator has paused. Lanes that start later are paused too.
+    package var paused: [String] = []
+    /// The pauses with operator, reason and age.
+    package var pauses: [PauseReport] = []
+    package var certificates: [Certificate] = []
+    package var logLinesDropped = 0
+    package var spansDropped = 0
+    package var lanes: [Lane] = []
+    /// Lanes of earlier configurations, which settle the deliveries that they hold.
+    package var retiredLanes: [Lane] = []
+
+    package init(worker: String) { self.worker = worker }
+}
+
+extension WorkerStatus {
+    package struct Phase: RawRepresentable, Sendable, Hashable {
+        package let rawValue: String
+
+        /// Until the broker has all exchanges and queues that the worker needs.
+        package static let starting = Self(rawValue: "starting")
+        package static let running = Self(rawValue: "running")
+        package static let draining = Self(rawValue: "draining")
+
+        package init(rawValue: String) { self.rawValue = rawValue }
+    }
+
+    package struct Queue: Sendable, Hashable {
+        package var name: String
+        /// The queue of which this queue is a shard.
+        package var shardOf: String?
+        /// Messages that are ready: not those that consumers hold.
+        package var messages = 0
+        package var consumers = 0
+
+        package init(name: String, shardOf: String? = nil, messages: Int = 0, consumers: Int = 0) {
+            self.name = name
+            self.shardOf = shardOf
+            self.messages = messages
+            self.consumers = consumers
+        }
+    }
+
+    package struct ChannelCommands: Sendable, Hashable {
+        package var isConsuming = false
+        package var isReplying = false
+        /// Why commands are not consumed or answered.
+        package var reasons: [String] = []
+
+        package init(isConsuming: Bool = false, isReplying: Bool = false, reasons: [String] = []) {
+            self.isConsuming = isConsuming
+            self.isReplying = isReplying
+            self.reasons = reasons
+        }
+    }
+
+    package struct OpenBreaker: Sendable, Hashable {
+        /// Host, key and topic, as far as the breaker reaches.
+        package var route = "-"
+        /// One word, as in dead letters.
+        package var code = "-"
+        /// The cause, and what may remove it.
+        package var sentence = ""
+        package var secondsOpen = 0
+
+        package init(route: String = "-", code: String = "-", sentence: String = "", secondsOpen: Int = 0) {
+            self.route = route
+            self.code = code
+            self.sentence = sentence
+            self.secondsOpen = secondsOpen
+        }
+    }
+
+    package struct LimitedApp: Sendable, Hashable {
+        package var bundleID = "-"
+        /// The app's pushes without an outcome.
+        package var inFlight = 0
+        /// The app's requests that wait in the worker for a permit.
+        package var waiting = 0
+        package var secondsLimited = 0
+        /// Until the last of the requests that wait at the broker is due.
+        package var secondsBehind = 0
+
+        package init(
+            bundleID: String = "-", inFlight: Int = 0, waiting: Int = 0, secondsLimited: Int = 0, secondsBehind: Int = 0
+        ) {
+            self.bundleID = bundleID
+            self.inFlight = inFlight
+            self.waiting = waiting
+            self.secondsLimited = secondsLimited
+            self.secondsBehind = secondsBehind
+        }
+    }
+
+    package struct Certificate: Sendable, Hashable {
+        package var name = "-"
+        /// End of the validity, in seconds since 1970.
+        package var notAfterSeconds: Int64 = 0
+
+        package init(name: String = "-", notAfterSeconds: Int64 = 0) {
+            self.name = name
+            self.notAfterSeconds = notAfterSeconds
+        }
+    }
+}
+
+extension WorkerStatus {
+    /// Whether the worker consumes from the queues with this prefix at this broker, as far as it reports them.
+    package func uses(broker: String, prefix: String) -> Bool {
+        self.broker == broker && (self.prefix ?? prefix) == prefix
+    }
+}

@@ -1,0 +1,48 @@
+import Delivery
+package import JSON
+import Telemetry
+
+extension WorkerTotals {
+    package static let codec = ObjectCodec(
+        "totals", from: WorkerTotals(), ignoresUnknown: true,
+        [.member("taken", \.taken, .integer)]
+            + Outcome.allCases.map { .member($0.rawValue, \.ended[$0.number], .integer) }
+            + [
+                .member("dead_letters", \.deadLetters, .integer),
+                .member("retried", \.retried, .integer),
+                .member("held", \.held, .integer),
+                .member("quarantined", \.quarantined, .integer),
+                .member("requeued", \.requeued, .integer),
+                .member("duplicates", \.duplicates, .integer),
+                .member("unknown_outcomes", \.unknownOutcomes, .integer),
+                .member("publish_repeats", \.publishRepeats, .integer),
+                .optional("latency", \.latency, LatencyReading.codec),
+            ])
+}
+
+/// The members of a latency histogram.
+private struct LatencyReading: Sendable {
+    /// Larger counts would overflow sums over the lanes and workers.
+    private static let countMax = 1 << 40
+
+    var bounds: [Int] = []
+    var counts: [Int] = []
+    var sum = 0
+
+    static let codec = ObjectCodec(
+        "a latency", from: LatencyReading(), ignoresUnknown: true,
+        [
+            .member("bounds_nanoseconds", \.bounds, .list(of: .int(0...Int.max), "a bound")),
+            .member("counts", \.counts, .list(of: .int(0...countMax), "a count")),
+            .member("sum_nanoseconds", \.sum, .integer),
+        ]
+    ).converted(
+        read: { latency, members throws(InputError) in
+            guard latency.counts.count == latency.bounds.count + 1, latency.bounds == latency.bounds.sorted() else {
+                throw members.error("a latency has ascending bounds, and one count more")
+            }
+            return HistogramReading(
+                unit: .nanoseconds, bounds: latency.bounds, counts: latency.counts, sum: latency.sum)
+        },
+        write: { LatencyReading(bounds: $0.bounds, counts: $0.counts, sum: $0.sum) })
+}

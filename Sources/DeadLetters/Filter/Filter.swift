@@ -1,0 +1,99 @@
+/// What dead letters are chosen by: `class == "apns" && code != "BadTopic" && age < 2h`.
+///
+/// ```
+/// filter     = all ("||" all)*
+/// all        = condition ("&&" condition)*
+/// condition  = "!" condition | "(" filter ")" | field [comparison]
+/// comparison = ("==" | "!=" | "<" | "<=" | ">" | ">=" | "contains" | "startsWith") value | "in" "[" value ("," value)* "]"
+/// field      = name | "body" step* | "header" "[" text "]"
+/// step       = "." name | "[" (text | number) "]"
+/// value      = text | number | duration | "true" | "false" | "null"
+/// ```
+///
+/// What is missing equals `null` alone, and is in no order; a field by itself holds when it is `true`.
+package indirect enum Filter: Equatable, Sendable {
+    case any([Filter])
+    case all([Filter])
+    case not(Filter)
+    case compare(FilterField, Comparison, FilterValue)
+    case isIn(FilterField, [FilterValue])
+
+    package enum Comparison: String, Sendable {
+        case equal = "=="
+        case unequal = "!="
+        case less = "<"
+        case lessOrEqual = "<="
+        case greater = ">"
+        case greaterOrEqual = ">="
+        case contains
+        case startsWith
+    }
+
+    /// - Throws: what is wrong with it, located.
+    package init(_ text: String) throws(FilterError) {
+        var parser = FilterParser(try FilterLexer.tokens(of: text))
+        self = try parser.filter()
+    }
+
+    /// - Parameter value: what a field holds.
+    package func matches(_ value: (FilterField) -> FilterValue) -> Bool {
+        switch self {
+        case .any(let filters): filters.contains { $0.matches(value) }
+        case .all(let filters): filters.allSatisfy { $0.matches(value) }
+        case .not(let filter): !filter.matches(value)
+        case .compare(let field, let comparison, let other): comparison.holds(value(field), other)
+        case .isIn(let field, let others): others.contains(value(field))
+        }
+    }
+}
+
+extension Filter.Comparison {
+    fileprivate func holds(_ value: FilterValue, _ other: FilterValue) -> Bool {
+        switch self {
+        case .equal: return value == other
+        case .unequal: return value != other
+        case .less:
+            return ordered(value, other) {
+                $0 < $1
+            } textually: {
+                $0 < $1
+            }
+        case .lessOrEqual:
+            return ordered(value, other) {
+                $0 <= $1
+            } textually: {
+                $0 <= $1
+            }
+        case .greater:
+            return ordered(value, other) {
+                $0 > $1
+            } textually: {
+                $0 > $1
+            }
+        case .greaterOrEqual:
+            return ordered(value, other) {
+                $0 >= $1
+            } textually: {
+                $0 >= $1
+            }
+        case .contains:
+            guard case .text(let text) = value, case .text(let part) = other else { return false }
+            return part.isEmpty || text.contains(part)
+        case .startsWith:
+            guard case .text(let text) = value, case .text(let start) = other else { return false }
+            return text.hasPrefix(start)
+        }
+    }
+
+    private func ordered(
+        _ value: FilterValue, _ other: FilterValue, _ numbers: (Double, Double) -> Bool,
+        textually: (String, String) -> Bool
+    ) -> Bool {
+        switch (value, other) {
+        case (.number(let value), .number(let other)), (.milliseconds(let value), .milliseconds(let other)):
+            numbers(value, other)
+        case (.text(let value), .text(let other)): textually(value, other)
+        case (.text, _), (.number, _), (.milliseconds, _), (.boolean, _), (.missing, _), (.other, _): false
+        }
+    }
+}

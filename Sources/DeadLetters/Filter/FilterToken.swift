@@ -1,0 +1,29 @@
+import Text
+
+/// A word of a filter, with the place of its first byte.
+package struct FilterToken: Equatable, Sendable {
+    package enum Kind: Equatable, Sendable {
+        case name(String)
+        case text(String)
+        case number(Double)
+        /// In milliseconds.
+        case duration(Double)
+        /// An operator or a bracket.
+        case symbol(String)
+        case end
+    }
+
+    package var kind: Kind
+    package var offset: Int
+
+    /// As it is named in an error.
+    package var shown: String {
+        switch kind {
+        case .name(let name), .symbol(let name): "'\(name.shortened(to: 40))'"
+        case .text: "a text"
+        case .number: "a number"
+        case .duration: "a duration"
+        case .end: "the end"
+        }
+    }
+}

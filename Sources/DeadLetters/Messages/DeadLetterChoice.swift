@@ -1,0 +1,23 @@
+import JSON
+
+/// Which dead letters are meant: those that a filter takes, or that were named, or all.
+package struct DeadLetterChoice: Sendable {
+    package var filter: Filter?
+    /// Empty: any.
+    package var ids: Set<String> = []
+
+    package init(filter: Filter? = nil, ids: Set<String> = []) {
+        self.filter = filter
+        self.ids = ids
+    }
+
+    package func takes(_ letter: DeadLetter, _ copy: RepublishableMessage, nowUnixMilliseconds: Int64) -> Bool {
+        if !ids.isEmpty, !ids.contains(letter.id), !ids.contains(copy.messageID ?? "") { return false }
+        guard let filter else { return true }
+        let document = try? JSONDocument(copy.body)
+        return filter.matches { field in
+            letter.value(
+                of: field, headers: copy.headers, root: document?.root, nowUnixMilliseconds: nowUnixMilliseconds)
+        }
+    }
+}

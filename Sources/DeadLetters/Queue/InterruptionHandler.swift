@@ -1,0 +1,6 @@
+/// Ends something that a command has begun, at the first signal. Called on the loop's thread.
+open class InterruptionHandler {
+    public init() {}
+
+    open func interrupted(_ signal: Interruption.Signal) {}
+}

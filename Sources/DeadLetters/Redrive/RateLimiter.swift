@@ -1,0 +1,19 @@
+package import EventLoop
+
+/// Spreads messages evenly over each second.
+package struct RateLimiter {
+    /// The lateness that later messages make up for, at most.
+    private static let burst = Duration.milliseconds(50)
+
+    private let interval: Duration
+    private var next: MonotonicTime?
+
+    package init(perSecond rate: Int) { interval = .nanoseconds(1_000_000_000 / Int64(max(1, rate))) }
+
+    /// Returns how long the next message waits. The message then counts as sent.
+    package mutating func wait(now: MonotonicTime) -> Duration {
+        let due = max(next ?? now, now - Self.burst)
+        next = due + interval
+        return due > now ? now.duration(to: due) : .zero
+    }
+}

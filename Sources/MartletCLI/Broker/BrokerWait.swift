@@ -1,0 +1,48 @@
+import AMQP
+import CommandKit
+import Configuration
+import EventLoop
+
+/// Says on standard error what a command waits for while its broker is not there.
+///
+/// Belongs to one loop and is used on its thread only.
+final class BrokerWait: SessionHandler {
+    private let loop: EventLoop
+    private let endpoints: [Endpoint]
+    private var notice = BrokerNotice()
+    private var timer: TimerToken?
+    private var isEnded = false
+
+    init(loop: EventLoop, connector: BrokerConnector) {
+        self.loop = loop
+        endpoints = connector.endpoints
+    }
+
+    /// Starts a connection, and follows its status until it is closed or until `end`.
+    @discardableResult
+    static func follow(_ connection: BrokerConnection, _ connector: BrokerConnector) -> BrokerWait {
+        let wait = BrokerWait(loop: connection.loop, connector: connector)
+        connection.start(wait)
+        return wait
+    }
+
+    /// Prints nothing from now on, once the connection is open.
+    func end() { isEnded = true }
+
+    override func statusChanged(_ status: BrokerStatus) {
+        guard !isEnded else { return }
+        say(notice.changed(to: status, now: loop.now))
+        if !notice.isWaiting {
+            if let timer { loop.cancel(timer) }
+            timer = nil
+        } else if timer == nil {
+            timer = loop.schedule(after: .milliseconds(BrokerNotice.patienceMilliseconds)) { [self] in
+                say(notice.due(now: loop.now))
+            }
+        }
+    }
+
+    private func say(_ line: BrokerNotice.Line?) {
+        if let line { Terminal.error.line(line.text(endpoints)) }
+    }
+}

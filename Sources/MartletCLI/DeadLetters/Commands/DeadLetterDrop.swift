@@ -1,0 +1,71 @@
+import CommandKit
+import DeadLetters
+import EventLoop
+import Text
+
+/// Takes dead letters out of their queue, once they are safe in a file.
+struct DeadLetterDrop {
+    let task: DeadLetterTask
+
+    init(_ task: DeadLetterTask) { self.task = task }
+
+    func run(on loop: EpollLoop) async -> ExitCode {
+        guard task.options.file != "-" else {
+            Terminal.error.line("martlet: --export of what is dropped is a file, not standard output")
+            return .usage
+        }
+        guard task.options.saysYes || ConfirmationPrompt.canBeAsked else {
+            Terminal.error.line("martlet: standard input is not a terminal; pass --yes")
+            return .usage
+        }
+        let interruption = Interruption(on: loop)
+        defer { interruption.end() }
+        let scan = task.scan(on: loop, interruption)
+        if let failure = await task.open(scan) { return failure }
+        let (written, failure) = await choose(scan, loop, interruption)
+        let held = written?.tags.filter { scan.holds($0) } ?? []
+        for tag in held { scan.acknowledge(tag) }
+        let code = written == nil ? failure : task.end(of: scan)
+        let isSettled = await scan.close()
+        guard let written else { return code }
+        guard isSettled || held.isEmpty else {
+            Terminal.error.line(
+                "martlet: \(task.options.file) has \(held.count); whether they are out of \(scan.queue) is not known: look there before you import it"
+                    .printable)
+            return .unreachable
+        }
+        say(held.count, of: scan)
+        guard held.count == written.tags.count else { return .unreachable }
+        return code == .success && (task.isMissing(written.names) || written.oversized > 0) ? .failed : code
+    }
+
+    private func say(_ dropped: Int, of scan: DeadLetterScan) {
+        if task.options.isJSON {
+            Terminal.output.line(#"{"event":"summary","dropped":\#(dropped)}"#)
+        } else {
+            Terminal.output.line("dropped \(dropped) of \(scan.seen); they are in \(task.options.file)".printable)
+        }
+    }
+
+    /// What is in the file and to be dropped; else nil, after an error line where one is due.
+    private func choose(
+        _ scan: DeadLetterScan, _ loop: EpollLoop, _ interruption: Interruption
+    ) async -> (DeadLetterExport.Written?, failure: ExitCode) {
+        guard let written = await DeadLetterExport(task).write(scan, loop) else { return (nil, .failed) }
+        let (count, file) = (written.tags.count, task.options.file)
+        switch scan.end {
+        case nil, .complete, .enough, .windowFull: break
+        // What was interrupted drops nothing: the file may be thrown away.
+        case .tooLong, .interrupted, .lost, .worn: return (nil, task.end(of: scan))
+        }
+        task.tellMissing(written.names, of: scan.seen, isComplete: scan.isComplete)
+        if count > 0, !task.options.saysYes {
+            let question = "\(count) dead letters are in \(file). Drop them from \(scan.queue)?"
+            guard let answer = await ConfirmationPrompt.ask(question, fallback: false, on: loop, interruption) else {
+                return (nil, task.end(of: scan))
+            }
+            guard answer else { return (nil, .failed) }
+        }
+        return (written, .success)
+    }
+}

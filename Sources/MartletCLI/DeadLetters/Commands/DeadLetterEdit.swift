@@ -1,0 +1,190 @@
+import AMQP
+import CommandKit
+import Configuration
+import DeadLetters
+import Delivery
+import EventLoop
+import Glibc
+import JSON
+import Text
+
+/// Has a person correct the body of a dead letter, and sends it.
+struct DeadLetterEdit {
+    let task: DeadLetterTask
+
+    init(_ task: DeadLetterTask) { self.task = task }
+
+    func run(on loop: EpollLoop) async -> ExitCode {
+        let interruption = Interruption(on: loop)
+        defer { interruption.end() }
+        let (first, failure) = await find(loop, interruption)
+        guard let first else { return failure }
+        let target = RedriveTarget(names: task.connector.names, queue: task.options.target)
+        guard let queue = target.queue(for: first.letter) else {
+            let advice = target.advice(task, id: task.options.ids[0])
+            Terminal.error.line("martlet: \(advice)".printable)
+            return .usage
+        }
+        let file: EditedFile
+        do {
+            file = try EditedFile(first.copy.body)
+        } catch {
+            Terminal.error.line("martlet: cannot write a file to edit: \(error.reason)".printable)
+            return .failed
+        }
+        interruption.atOnce = { Self.leave(file, unlessItIs: first.copy.body) }
+        let (isSent, code) = await edit(first, in: file, to: queue, loop, interruption)
+        interruption.atOnce = {}
+        if isSent { file.remove() } else { Self.leave(file, unlessItIs: first.copy.body) }
+        return code
+    }
+
+    /// What a person wrote is not thrown away, nor what cannot be read.
+    private static func leave(_ file: EditedFile, unlessItIs body: [UInt8]) {
+        guard (try? file.text()) != body else { return file.remove() }
+        Terminal.error.line("martlet: what you wrote is in \(file.path)".printable)
+    }
+
+    private func edit(
+        _ first: DeadLetterTask.Found, in file: EditedFile, to queue: String, _ loop: EpollLoop,
+        _ interruption: Interruption
+    ) async -> (isSent: Bool, ExitCode) {
+        guard let body = await edited(first.copy.body, in: file, loop, interruption) else {
+            return (false, interruption.code ?? .failed)
+        }
+        if body == first.copy.body {
+            guard await sendsUnchanged(first.copy, loop, interruption) else {
+                Terminal.output.line("unchanged: nothing was sent")
+                return (false, interruption.code ?? .success)
+            }
+        }
+        return await replace(first, by: body, to: queue, loop, interruption)
+    }
+
+    /// Whether an unchanged body is to be sent without its `content-encoding`, which is all that a worker refuses of it.
+    private func sendsUnchanged(
+        _ copy: RepublishableMessage, _ loop: EpollLoop, _ interruption: Interruption
+    ) async -> Bool {
+        guard let coding = ContentCoding.compression(in: copy.contentEncoding),
+            RequestCheck(task.rules).problem(in: copy.body) == nil
+        else { return false }
+        if task.options.saysYes { return true }
+        guard ConfirmationPrompt.canBeAsked else {
+            var options = task.options
+            options.saysYes = true
+            let command = options.command(task.commands)
+            Terminal.error.line(
+                "martlet: only content-encoding (\(coding)) is wrong; to send the body without it run \(command)"
+                    .printable)
+            return false
+        }
+        let question = "Only content-encoding (\(coding)) is wrong. Send the body without it?"
+        return await ConfirmationPrompt.ask(question, fallback: false, on: loop, interruption) ?? false
+    }
+
+    /// Looks for it, and gives everything back.
+    private func find(
+        _ loop: EpollLoop, _ interruption: Interruption
+    ) async -> (DeadLetterTask.Found?, failure: ExitCode) {
+        let scan = task.scan(on: loop, interruption)
+        if let failure = await task.open(scan) { return (nil, failure) }
+        var found = EditChoice()
+        while let next = await task.next(in: scan) {
+            found.add(next)
+        }
+        // Beyond the oldest that can be held nobody looks.
+        let code = scan.end == .windowFull && found.first != nil ? .success : task.end(of: scan)
+        await scan.close()
+        guard code == .success else { return (nil, code) }
+        guard let first = found.first else {
+            _ = task.tellMissing([], of: scan.seen, isComplete: scan.isComplete)
+            return (nil, .failed)
+        }
+        if let advice = found.advice(task.options, task.commands) {
+            Terminal.error.line("martlet: \(advice)".printable)
+        } else if first.message.isOversized {
+            Terminal.error.line("martlet: its body is too large to be edited")
+        } else {
+            return (first, .success)
+        }
+        return (nil, .failed)
+    }
+
+    /// nil when the person gives up, or an error line says why not.
+    private func edited(
+        _ body: [UInt8], in file: EditedFile, _ loop: EpollLoop, _ interruption: Interruption
+    ) async -> [UInt8]? {
+        let check = RequestCheck(task.rules)
+        while true {
+            let hasSucceeded = await Editor(file.path)?.hasSucceeded(interruption) ?? false
+            guard interruption.code == nil else { return nil }
+            guard hasSucceeded else {
+                Terminal.error.line("martlet: the editor failed: nothing was sent")
+                return nil
+            }
+            let text: [UInt8]
+            do {
+                text = try file.text()
+            } catch {
+                Terminal.error.line("martlet: cannot read \(file.path): \(error.reason)".printable)
+                return nil
+            }
+            guard text != body, let problem = check.problem(in: text) else { return text }
+            Terminal.error.line(
+                "body:\(problem.position.line):\(problem.position.column): \(problem.message)".printable)
+            Terminal.error.line(
+                SourceExcerpt.text(text, problem.position, width: Terminal.error.width, reveals: false))
+            let goesOn =
+                ConfirmationPrompt.canBeAsked
+                ? await ConfirmationPrompt.ask("Edit again?", fallback: true, on: loop, interruption) : false
+            guard let goesOn else { return nil }
+            guard goesOn else {
+                Terminal.error.line("martlet: no worker would take it: nothing was sent")
+                return nil
+            }
+        }
+    }
+
+    /// Publishes it, and takes the dead letter away, which must still be there.
+    private func replace(
+        _ first: DeadLetterTask.Found, by body: [UInt8], to queue: String, _ loop: EpollLoop,
+        _ interruption: Interruption
+    ) async -> (isSent: Bool, ExitCode) {
+        let scan = task.scan(on: loop, interruption)
+        if let failure = await task.open(scan) { return (false, failure) }
+        let mark = DeadLetterMark(first.letter)
+        var same: DeadLetterTask.Found?
+        while let next = await task.next(in: scan) {
+            guard DeadLetterMark(next.letter) == mark, next.copy.body == first.copy.body else { continue }
+            same = next
+            break
+        }
+        guard let same else {
+            let code = task.end(of: scan)
+            await scan.close()
+            if code == .success {
+                Terminal.error.line("martlet: the dead letter has gone meanwhile: nothing was sent")
+            }
+            return (false, code == .success ? .failed : code)
+        }
+        var message = RedriveMessage.make(of: same.copy, same.letter, to: queue, resetsAttempts: true)
+        message.body = body
+        // The edited body is text, whatever the property said of the old one.
+        if ContentCoding.compression(in: message.contentEncoding) != nil { message.contentEncoding = nil }
+        message.headers.append(MessageHeaderName.editedFrom, .string(same.copy.messageID ?? same.letter.id))
+        let outcome = await scan.publish(message)
+        let isHeld = scan.holds(same.message.tag)
+        if outcome == .confirmed, isHeld { scan.acknowledge(same.message.tag) }
+        let isSettled = await scan.close()
+        let isSent = outcome == .confirmed
+        let id = DeadLetterText.shown(message.messageID, reveals: false)
+        let report = PublishReport(
+            file: "to \(queue)", messageID: id, outcome: outcome, commands: task.commands)
+        (isSent ? Terminal.output : Terminal.error).line(report.line)
+        if isSent, !isHeld || !isSettled {
+            Terminal.error.line("martlet: the connection was lost: the dead letter may still be there")
+            return (true, .failed)
+        }
+        return (isSent, report.exitCode)
+    }
+}

@@ -1,0 +1,74 @@
+import AMQP
+import CommandKit
+import Configuration
+import DeadLetters
+import EventLoop
+import Text
+
+/// Writes dead letters to a file, and leaves them where they are.
+struct DeadLetterExport {
+    let task: DeadLetterTask
+
+    init(_ task: DeadLetterTask) { self.task = task }
+
+    func run(on loop: EpollLoop) async -> ExitCode {
+        var written: Written?
+        return await task.look(on: loop) { scan in
+            written = await write(scan, loop)
+        } conclusion: { _, code in
+            guard let written else { return code == .success ? .failed : code }
+            Terminal.error.line("martlet: \(written.tags.count) dead letters are in \(place)".printable)
+            return code == .success && written.oversized > 0 ? .failed : code
+        }
+    }
+
+    private var place: String { task.options.file == "-" ? "standard output" : task.options.file }
+
+    /// What is in the file.
+    struct Written {
+        var tags: [DeliveryTag] = []
+        /// By which they may have been asked for.
+        var names: Set<String> = []
+        /// What is not in it.
+        var oversized = 0
+    }
+
+    /// nil after an error line, or when the scan was cut short: nothing is sure to be in the file.
+    func write(_ scan: DeadLetterScan, _ loop: EpollLoop) async -> Written? {
+        let path = task.options.file
+        do throws(ReferenceResolver.ReadFailure) {
+            let file = try ExportFile(path)
+            var written = Written()
+            let limit = task.options.limit ?? .max
+            while written.tags.count < limit,
+                let next = await task.next(in: scan)
+            {
+                guard !next.message.isOversized else {
+                    written.oversized += 1
+                    continue
+                }
+                guard await file.write(MessageLine.text(of: next.copy), scan, loop) else {
+                    return cannotWrite(scan)
+                }
+                written.tags.append(next.message.tag)
+                if !task.options.ids.isEmpty { written.names.formUnion(next.names) }
+            }
+            guard await file.finish(scan, loop) else { return cannotWrite(scan) }
+            if written.oversized > 0 {
+                Terminal.error.line(
+                    "martlet: \(written.oversized) are left out: their bodies have more than "
+                        + "\(DeadLetterScan.messageBytesMax) bytes")
+            }
+            return written
+        } catch {
+            Terminal.error.line("martlet: cannot write \(path): \(error.reason)".printable)
+            return nil
+        }
+    }
+
+    private func cannotWrite(_ scan: DeadLetterScan) -> Written? {
+        // Whoever asks how the scan ended says that.
+        if !scan.isCutShort { Terminal.error.line("martlet: cannot write \(place)".printable) }
+        return nil
+    }
+}

@@ -1,0 +1,35 @@
+import Configuration
+import DeadLetters
+
+/// Which dead letter a person wants to edit: a message may have failed several times.
+struct EditChoice {
+    private(set) var first: DeadLetterTask.Found?
+    /// Those that differ from the first.
+    private var others = 0
+    /// UNIX milliseconds.
+    private var newestFailedAt: Int64?
+
+    mutating func add(_ found: DeadLetterTask.Found) {
+        newestFailedAt = [newestFailedAt, found.letter.failedAt].compactMap(\.self).max()
+        guard let first else {
+            first = found
+            return
+        }
+        // One and the same may be there twice: any of them is meant.
+        if DeadLetterMark(first.letter) != DeadLetterMark(found.letter) || first.copy.body != found.copy.body {
+            others += 1
+        }
+    }
+
+    /// How to choose one; nil when one is.
+    func advice(_ options: DeadLetterOptions, _ commands: CommandAdvice) -> String? {
+        guard others > 0 else { return nil }
+        let newest = newestFailedAt.map { failedAt in
+            var options = options
+            options.filter = (options.filter.map { "(\($0)) && " } ?? "") + "failed_at == \(failedAt)"
+            return ", the newest by \(options.command(commands))"
+        }
+        let id = DeadLetterText.operand(options.ids[0])
+        return "\(others + 1) dead letters have the id \(id): choose one with --where" + (newest ?? "")
+    }
+}

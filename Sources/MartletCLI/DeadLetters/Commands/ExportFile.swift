@@ -1,0 +1,66 @@
+import CLinux
+import CommandKit
+import Configuration
+import DeadLetters
+import EventLoop
+import Glibc
+
+/// A new file for messages with all that is in them, which nobody else can read.
+final class ExportFile {
+    private static let flushBytes = 1 << 16
+
+    private let path: String
+    private let descriptor: Int32
+    private var buffer: [UInt8] = []
+
+    /// - Parameter path: `-` is standard output. A file that is there already is left alone.
+    init(_ path: String) throws(ReferenceResolver.ReadFailure) {
+        self.path = path
+        if path == "-" {
+            descriptor = STDOUT_FILENO
+            return
+        }
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            let code = errno
+            let reason = code == EEXIST ? "it exists already" : String(cString: strerror(code))
+            throw ReferenceResolver.ReadFailure(reason: reason)
+        }
+    }
+
+    deinit {
+        if descriptor != STDOUT_FILENO { close(descriptor) }
+    }
+
+    /// False when it cannot be written, or the scan was cut short while a reader took its time.
+    func write(_ line: [UInt8], _ scan: DeadLetterScan, _ loop: EventLoop) async -> Bool {
+        buffer += line
+        buffer.append(UInt8(ascii: "\n"))
+        guard buffer.count >= Self.flushBytes else { return true }
+        return await flush(scan, loop)
+    }
+
+    /// Makes sure that all of it is on the disk.
+    func finish(_ scan: DeadLetterScan, _ loop: EventLoop) async -> Bool {
+        guard await flush(scan, loop) else { return false }
+        return descriptor == STDOUT_FILENO || fsync(descriptor) == 0 && syncFolder()
+    }
+
+    /// A new file's name is on the disk only with its folder.
+    private func syncFolder() -> Bool {
+        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return fsync(descriptor) == 0
+    }
+
+    private func flush(_ scan: DeadLetterScan, _ loop: EventLoop) async -> Bool {
+        defer { buffer.removeAll(keepingCapacity: true) }
+        guard descriptor == STDOUT_FILENO else {
+            return buffer.withUnsafeBytes { FileWriter.write($0, to: descriptor) }
+        }
+        var bytes = buffer
+        return await FileWriter.write(&bytes, to: descriptor, on: loop, unless: { scan.isCutShort })
+    }
+}

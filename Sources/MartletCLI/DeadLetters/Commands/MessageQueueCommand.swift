@@ -1,0 +1,73 @@
+import BrokerManagement
+import CommandKit
+import Configuration
+import DeadLetters
+import EventLoop
+import Text
+
+/// A command that scans queues and acts on the messages that its options choose: `martlet dead-letters …`,
+/// `martlet unrouted …` and `martlet waits …`.
+protocol MessageQueueCommand: ConfiguredCommand {
+    var options: DeadLetterOptions { get }
+
+    /// Does the work on the loop.
+    func execute(_ task: DeadLetterTask, on loop: EpollLoop) async -> ExitCode
+}
+
+extension MessageQueueCommand {
+    func execute() throws(ConfigurationError) -> ExitCode {
+        var choice = DeadLetterChoice(ids: Set(options.ids))
+        if let text = options.filter {
+            do throws(FilterError) {
+                choice.filter = try Filter(text)
+            } catch {
+                let lines = error.lines(of: text, width: Terminal.error.width)
+                Terminal.error.line("martlet: " + lines.joined(separator: "\n"))
+                return .usage
+            }
+        }
+        // Lines of JSON are for programs, which no question may stop.
+        guard !options.needsConfirmation || (ConfirmationPrompt.canBeAsked && !options.isJSON) else {
+            let source = options.source
+            var all = options
+            all.choosesAll = true
+            Terminal.error.line(
+                ("martlet: \(source.resendWord) without an ID, --where or --limit sends every \(source.noun); to send "
+                    + "them run \(all.command(CommandAdvice(options.broker)))").printable)
+            return .usage
+        }
+        let connector = try options.broker.connector()
+        var options = options
+        let queues = options.source.queues(of: try options.broker.topology())
+        if options.source != .waits, let management = ManagementAccess(try options.broker.configuration()) {
+            guard options.seekDeliveryLimit(of: queues[0], management), Self.mayReplay(options, connector, management)
+            else {
+                return .failed
+            }
+        }
+        let rules: RequestRules? =
+            if options.sendsRequests, let path = options.broker.configPath {
+                try ConfigurationFile(path).requestRules()
+            } else { nil }
+        let task = DeadLetterTask(connector: connector, queues: queues, options: options, choice: choice, rules: rules)
+        Interruption.block()
+        return CommandLoop.run { await execute(task, on: $0) }
+    }
+
+    private static func mayReplay(
+        _ options: DeadLetterOptions, _ connector: BrokerConnector, _ management: ManagementAccess
+    ) -> Bool {
+        guard options.source == .unrouted, options.action == .redrive, !options.isDryRun else { return true }
+        do throws(ManagementClient.Failure) {
+            let bindings = try ReplayBindings(connector.names, ManagementClient(management))
+            guard let obstacle = bindings.obstacle(connector.names) else { return true }
+            Terminal.error.line("martlet: \(CommandAdvice(options.broker).completed(obstacle))".printable)
+            return false
+        } catch {
+            Terminal.error.line(
+                "martlet: end martlet watch and martlet publish --wait before a replay; whether one runs is not seen: "
+                    + error.message.printable)
+            return true
+        }
+    }
+}

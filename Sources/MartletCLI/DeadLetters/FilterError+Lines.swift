@@ -1,0 +1,13 @@
+import DeadLetters
+import JSON
+import Text
+
+extension FilterError {
+    /// Lines for a person: the place, and the filter's text with a caret below it.
+    func lines(of source: String, width: Int) -> [String] {
+        let bytes = Array(source.utf8)
+        let position = bytes.withUnsafeBufferPointer { JSONPosition(offset: offset, in: $0) }
+        return ["--where:\(position.line):\(position.column): \(message)".printable]
+            + SourceExcerpt.text(bytes, position, width: width).split(separator: "\n").map { String($0) }
+    }
+}

@@ -1,0 +1,15 @@
+import BrokerTopology
+import DeadLetters
+
+extension RedriveTarget {
+    /// For an operator, where `queue(for:)` knows none.
+    func advice(_ task: DeadLetterTask, id: String) -> String {
+        let commands = names.requestQueues.map { queue in
+            var options = task.options
+            options.target = queue
+            if options.action != .import { (options.ids, options.choosesAll, options.limit) = ([id], false, nil) }
+            return options.command(task.commands)
+        }
+        return "its request queue is unknown or not configured: run \(commands.joined(separator: ", or "))"
+    }
+}

@@ -1,0 +1,121 @@
+import APNS
+import APNSProtocol
+import Configuration
+import Crypto
+import Delivery
+import EventLoop
+import TLS
+
+extension DoctorCheck {
+    /// One push for each app, to a device that no one has: APNs judges credential and topic before it. Where broadcasts go
+    /// elsewhere, one there, to a channel that no one has.
+    static let apns = DoctorCheck(name: "apns", secondsMax: 40) { context, loop, findings in
+        guard let configuration = context.configuration else {
+            return [.unseen("apns", "the configuration has mistakes", remedy: "mend those first")]
+        }
+        do throws(CryptoError) {
+            let pools = try ConnectionPools(configuration)
+            let connectors = try LaneConnectors(configuration, pools: pools.list).connectors(on: loop).apns
+            var probes: [(probe: APNsProbe, apps: [APNsProbe.App])] = []
+            for (pool, connector) in zip(pools.list, connectors) {
+                var configured = pool.configuration
+                let apps = configuration.apps(
+                    with: configured.credential.name, in: configured.environment, broadcasts: pool.isForBroadcasts)
+                guard let first = apps.first else { continue }
+                configured.connectionsMax = 1
+                configured.waitSecondsMax = apnsAnswerSecondsMax
+                configured.requestTimeoutSeconds = apnsAnswerSecondsMax
+                let probe = APNsProbe(loop: loop, connector: connector, configuration: configured)
+                probes.append((probe, pool.isForBroadcasts ? [first] : apps))
+            }
+            await findings.ask(probes.map(\.probe.name)) { [probes] index in
+                let (probe, apps) = probes[index]
+                await probe.ask(Array(apps.prefix(appsMax)), found: findings.found)
+                guard apps.count > appsMax else { return }
+                findings.found(.unseen("apns", "\(apps.count - appsMax) more apps of \(probe.name)"))
+            }
+            return []
+        } catch {
+            return [.failure("apns", "\(error)", remedy: "look at apns.keys, apns.certificates and apns.endpoints")]
+        }
+    }
+
+    private static let apnsAnswerSecondsMax: Int64 = 8
+    /// Of one credential in one environment.
+    private static let appsMax = 20
+}
+
+extension WorkerConfiguration {
+    /// The apps whose messages go to that environment of themselves, and which the credential serves, each with a kind of
+    /// push that it is for. A key that takes what an app's certificate is not for is not asked: that may be nothing.
+    fileprivate func apps(
+        with credential: Credential.Name, in environment: APNSEnvironment, broadcasts: Bool
+    ) -> [APNsProbe.App] {
+        let all = AppDirectory.Kind.all.filter { ($0 == .broadcast) == broadcasts }
+        let kinds =
+            switch credential {
+            case .key: all.prefix(1)
+            case .certificate: all[...]
+            }
+        return apps.filter { $0.environment == environment }.compactMap { app in
+            kinds.first { app.credentials[environment]?[$0] == credential }
+                .map { APNsProbe.App(bundleID: app.bundleID, kind: $0) }
+        }
+    }
+}
+
+/// Asks APNs by one connection of one credential.
+///
+/// `@unchecked Sendable`: belongs to one loop and is used on its thread only.
+final class APNsProbe: @unchecked Sendable {
+    struct App {
+        var bundleID: String
+        var kind: AppDirectory.Kind
+    }
+
+    /// As long as device tokens are; no device has this one, and apns-simulator takes any but such as begin so.
+    private static let nobodysToken = Array(("bad" + String(repeating: "0", count: 61)).utf8)
+    private static let nobodysChannel = Array("AAAAAAAAAAAAAAAAAAAAAA==".utf8)
+    private static let payload = Array(#"{"aps":{}}"#.utf8)
+
+    private let pool: APNSPool
+    private let place: String
+    private let credential: Credential.Name
+    private let failure: ConnectFailure
+
+    init(loop: EventLoop, connector: ByteConnector, configuration: PoolConfiguration) {
+        place = connector.endpoint.description
+        credential = configuration.credential.name
+        pool = APNSPool(loop: loop, connector: connector, configuration: configuration)
+        failure = ConnectFailure(of: pool)
+    }
+
+    /// Whom it asks: `api.push.apple.com:443 with key ABC123DEFG`.
+    var name: String { "\(place) with \(credential)" }
+
+    /// - Parameter found: called for each app's line as it is answered.
+    func ask(_ apps: [App], found: (DoctorLine) -> Void) async {
+        for app in apps {
+            let finding = APNsFinding(await outcome(app), reason: failure.error, ofBroadcast: app.kind == .broadcast)
+            found(finding.line(app: app.bundleID, credential: credential, place: place))
+            // What the other apps would hear as well.
+            if finding.isOfAllApps { break }
+        }
+        pool.close()
+    }
+
+    private func outcome(_ app: App) async -> PushOutcome {
+        guard let id = try? UUIDValue.random() else { return .notSent(.noToken) }
+        let topic = app.kind.topic(bundleID: app.bundleID.utf8)
+        let push: APNSRequest =
+            switch app.kind {
+            case .broadcast:
+                .broadcast(channel: Self.nobodysChannel[...], bundleID: topic, id: id, payload: Self.payload)
+            case .device(let type):
+                .device(
+                    token: Self.nobodysToken[...], topic: topic, pushType: type, priority: type.defaultPriority,
+                    expiration: 0, id: id, payload: Self.payload)
+            }
+        return await pool.send(push)
+    }
+}

@@ -1,0 +1,46 @@
+import Glibc
+
+extension DoctorCheck {
+    /// That other users of the machine can neither read the secrets of a worker nor change what it reads. The groups of
+    /// files are not checked. `keys` has the modes of the keys for APNs.
+    static let files = DoctorCheck(name: "files", secondsMax: 5) { context, _, _ in
+        let user = geteuid()
+        var warnings = context.files.flatMap { file -> [DoctorLine] in
+            guard let status = status(of: file.path) else { return [] }
+            return file.warnings(mode: status.st_mode)
+                + [ReadFile.warning(path: file.path, owner: status.st_uid, user: user)].compactMap(\.self)
+        }
+        let places = context.files.compactMap { resolved($0.path) }
+        var folders: [String] = []
+        for folder in places.flatMap({ ReadFile.folders(above: $0) }) where !folders.contains(folder) {
+            folders.append(folder)
+        }
+        for folder in folders {
+            guard let status = status(of: folder) else { continue }
+            let found = [
+                ReadFile.warning(folder: folder, mode: status.st_mode),
+                ReadFile.warning(path: folder, owner: status.st_uid, user: user),
+            ]
+            warnings += found.compactMap(\.self)
+        }
+        guard warnings.isEmpty else { return warnings }
+        let trusted = user == 0 ? "their owners and groups" : "root, this user and their groups"
+        return [
+            .ok("files", "\(places.count) read, and only \(trusted) can change them or read secrets in them")
+        ]
+    }
+
+    static func mode(of path: String) -> UInt32? { status(of: path)?.st_mode }
+
+    /// nil when the file cannot be looked at.
+    private static func status(of path: String) -> stat? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status : nil
+    }
+
+    private static func resolved(_ path: String) -> String? {
+        guard let place = realpath(path, nil) else { return nil }
+        defer { free(place) }
+        return String(cString: place)
+    }
+}

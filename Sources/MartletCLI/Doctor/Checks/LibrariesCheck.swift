@@ -1,0 +1,30 @@
+import AMQP
+import AdminHTTP
+import ControlProtocol
+import Crypto
+import HTTP2
+import HTTPClient
+import JSONSchema
+import YAML
+
+extension DoctorCheck {
+    /// The libraries that this process has loaded, which need not be those that it was built with.
+    static let libraries = DoctorCheck(name: "libraries", secondsMax: 5) { _, _, _ in
+        var versions = [
+            ("librabbitmq", AMQPLibrary.version), ("nghttp2", HTTP2Library.version), ("OpenSSL", CryptoLibrary.version),
+            ("PCRE2", PatternLibrary.version), ("libyaml", YAMLLibrary.version),
+            ("libmicrohttpd", AdminHTTPLibrary.version),
+        ]
+        var warnings: [DoctorLine] = []
+        do throws(HTTPError) {
+            versions.append(("libcurl", try CurlLibrary.version()))
+        } catch {
+            warnings.append(
+                .warning(
+                    "libraries", "\(error.message); nothing can ask an HTTP server",
+                    remedy: "install libcurl 4, Debian's package libcurl4, and restart workers"))
+        }
+        let text = versions.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        return [.ok("libraries", "martlet \(MartletVersion.current) with \(text)")] + warnings
+    }
+}

@@ -1,0 +1,55 @@
+import AMQP
+import BrokerManagement
+import BrokerTopology
+import Configuration
+
+extension DoctorCheck {
+    /// Whether requests wait without a consumer, and whether a queue refuses messages.
+    static let queues = DoctorCheck(name: "queues", secondsMax: 30) { context, loop, _ in
+        guard let target = context.target else {
+            return [.unseen("queues", "the configuration does not say where the broker is")]
+        }
+        let admin = target.connector.admin(named: "martlet doctor", on: loop, deadlineSeconds: brokerAnswerSecondsMax)
+        do throws(AMQPError) {
+            return lines(try await target.inspector.queueConditions(by: admin, deadlineSeconds: brokerAnswerSecondsMax))
+        } catch {
+            return [.unseen("queues", "the broker cannot be asked: \(error.message)")]
+        }
+    }
+
+    static func lines(_ conditions: QueueConditions) -> [DoctorLine] {
+        let names = conditions.topology.names
+        var lines = conditions.faults.map {
+            DoctorLine.failure("queues", "\($0.queue): \($0.text)", remedy: $0.remedy)
+        }
+        if let unrouted = conditions.status(of: names.unroutedQueue), unrouted.messages > 0 {
+            lines.append(
+                .warning(
+                    "queues", "\(unrouted.name): \(unrouted.messages) results that no queue was bound for",
+                    remedy: "bind a queue to the exchange \(names.resultsExchange) by result.#"))
+        }
+        let unseen = "whether a full queue refuses messages"
+        switch conditions.management {
+        case .success(let snapshot) where snapshot.showsStatistics: break
+        case .success(let snapshot):
+            lines.append(
+                .unseen(
+                    "queues", "\(unseen): \(snapshot.unseenLimitsText)",
+                    remedy: snapshot.unseenLimitsAdvice(conditions.advice)))
+        case .failure(let failure):
+            lines.append(
+                .unseen("queues", "\(unseen): \(failure.message)", remedy: "look at amqp.management_url and its user"))
+        case nil:
+            lines.append(
+                .unseen("queues", "\(unseen): AMQP does not show limits", remedy: "set amqp.management_url"))
+        }
+        let depths = (names.requestQueuesAndShards + [names.deadQueue]).compactMap { conditions.status(of: $0) }
+        guard !depths.isEmpty, conditions.faults.isEmpty else { return lines }
+        let texts = depths.map { status in
+            names.requestQueuesAndShards.contains(status.name)
+                ? "\(status.name): \(status.messages) waiting, \(status.consumers) consumers"
+                : "\(status.name): \(status.messages)"
+        }
+        return [.ok("queues", texts.joined(separator: "; "))] + lines
+    }
+}

@@ -1,0 +1,62 @@
+import AMQP
+import BrokerManagement
+import BrokerTopology
+import Configuration
+
+/// What checks look at: the configuration, as far as it can be read.
+struct DoctorContext: Sendable {
+    let path: String
+    /// nil when it has mistakes.
+    let configuration: WorkerConfiguration?
+    /// What concerns the broker, which may be right while the rest is not.
+    let broker: WorkerConfiguration.Broker?
+    let topology: Topology?
+    let mistakes: [ConfigurationError.Mistake]
+    /// The configuration file and the files that it names, except payload schemas.
+    let files: [ReadFile]
+
+    init(_ path: String) {
+        self.path = path
+        let sources = ConfigurationSources()
+        let file = ConfigurationFile(path, noting: sources)
+        do {
+            let configuration = try file.worker()
+            self.configuration = configuration
+            broker = configuration.broker
+            topology = WorkerConfiguration.topology(
+                configuration.broker, configuration.retry, configuration.results, configuration.channels)
+            mistakes = []
+        } catch {
+            configuration = nil
+            let part = try? file.broker()
+            broker = part?.broker
+            topology = part?.topology
+            mistakes = error.mistakes
+        }
+        files = Self.files(of: file, others: sources.versions.keys.sorted(), apns: configuration?.apns)
+    }
+
+    /// - Parameter others: what the configuration named and was read.
+    private static func files(
+        of file: ConfigurationFile, others: [String], apns: WorkerConfiguration.APNs?
+    ) -> [ReadFile] {
+        let secrets = file.secretPlaces()
+        let keys = Set((apns?.keys.compactMap(\.file) ?? []) + (apns?.certificates.map(\.keyPath) ?? []))
+        let secretFiles = Set(secrets.files.map { FileReader.path($0, relativeTo: file.path) })
+        return [ReadFile(path: file.path, content: secrets.isInText ? .secret : .other)]
+            + others.map { path in
+                ReadFile(
+                    path: path, content: keys.contains(path) ? .key : secretFiles.contains(path) ? .secret : .other)
+            }
+    }
+
+    var advice: TopologyAdvice { TopologyAdvice(virtualHost: broker?.url.virtualHost ?? "/") }
+
+    /// nil when the configuration does not say where the broker is.
+    var target: TopologyTarget? {
+        guard let broker, let topology, let connector = try? BrokerConnector(broker) else { return nil }
+        return TopologyTarget(connector: connector, inspector: TopologyInspector(topology, broker))
+    }
+
+    var management: ManagementAccess? { broker.flatMap { ManagementAccess($0) } }
+}

@@ -1,0 +1,10 @@
+import Configuration
+import ControlProtocol
+import Glibc
+
+extension PauseNote {
+    /// The user who runs this process or called `sudo`.
+    static var user: String? {
+        Environment.nonEmpty("SUDO_USER") ?? getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) }
+    }
+}

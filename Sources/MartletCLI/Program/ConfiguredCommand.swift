@@ -1,0 +1,21 @@
+import CommandKit
+import Configuration
+
+/// A command that reads a configuration file, or a broker's URL from the command line.
+protocol ConfiguredCommand: Command {
+    /// Does the work; see `Command.run`.
+    ///
+    /// - Throws: the mistakes of the file or of the URL.
+    func execute() throws(ConfigurationError) -> ExitCode
+}
+
+extension ConfiguredCommand {
+    func run() -> ExitCode {
+        do throws(ConfigurationError) {
+            return try execute()
+        } catch {
+            for mistake in error.mistakes { Terminal.error.line("martlet: \(mistake)") }
+            return .usage
+        }
+    }
+}

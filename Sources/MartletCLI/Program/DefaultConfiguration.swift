@@ -1,0 +1,45 @@
+import CommandKit
+import Configuration
+import Glibc
+
+/// The configuration file of commands without `--config`.
+enum DefaultConfiguration: Equatable, Sendable {
+    case none
+    case file(String)
+    /// ``path`` may exist, but this user cannot read it. Without the file a command would use another broker.
+    case unreadable(reason: String)
+
+    static let variable = "MARTLET_CONFIG"
+    static let path = "/etc/martlet/martlet.yaml"
+    static let help = "default $\(variable), else \(path)"
+
+    /// The file that the variable names, none if the variable is empty, else the file at ``path`` if it exists.
+    ///
+    /// - Parameter readError: returns the `errno` of an attempt to read a file; 0: the file is readable.
+    static func find(
+        environment: (String) -> String? = Environment.value,
+        readError: (String) -> Int32 = { access($0, R_OK) == 0 ? 0 : errno }
+    ) -> DefaultConfiguration {
+        if let named = environment(variable) { return named.isEmpty ? .none : .file(named) }
+        let code = readError(path)
+        return switch code {
+        case 0: .file(path)
+        case ENOENT, ENOTDIR: .none
+        default: .unreadable(reason: FileReader.failure(code).reason)
+        }
+    }
+
+    /// For the parser: the default of `--config`.
+    var optionDefaults: [String: OptionDefault] {
+        switch self {
+        case .none: [:]
+        case .file(let path): ["config": .value(path)]
+        case .unreadable(let reason):
+            [
+                "config": .unreadable(
+                    problem: "cannot read \(Self.path): \(reason)",
+                    remedy: "name another file with --config FILE or \(Self.variable)")
+            ]
+        }
+    }
+}

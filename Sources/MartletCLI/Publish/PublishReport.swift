@@ -1,0 +1,75 @@
+import AMQP
+import CommandKit
+import Configuration
+import JSON
+import Text
+
+/// What became of a published file, in words and as an exit code.
+struct PublishReport: Equatable {
+    var file: String
+    var messageID: String
+    var outcome: PublishOutcome
+    /// Completes the remedy.
+    var commands: CommandAdvice
+
+    var exitCode: ExitCode {
+        switch outcome {
+        case .confirmed: .success
+        case .returned, .nacked, .refused: .failed
+        case .unknown(let error), .notSent(let error): error.code == .notFound ? .failed : .unreachable
+        }
+    }
+
+    /// `published  <id>  <file>`, or what went wrong instead of `published`.
+    var line: String {
+        let reason = reason.map { ": \($0)" } ?? ""
+        return "\(word)  \(messageID)  \(file)\(reason)".printable
+    }
+
+    var json: String {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("file", file)
+        json.member("id", messageID)
+        json.member("outcome", word)
+        if let reason { json.member("message", reason) }
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+
+    private var word: String {
+        switch outcome {
+        case .confirmed: "published"
+        case .returned: "unroutable"
+        case .nacked, .refused: "refused"
+        case .unknown: outcome.isUnknown ? "unknown" : "refused"
+        case .notSent: "not-sent"
+        }
+    }
+
+    /// nil when it was published.
+    var reason: String? { sentence.map { commands.completed($0) } }
+
+    private var sentence: String? {
+        switch outcome {
+        case .confirmed: nil
+        case .returned(_, let text): "no queue takes it (\(text)); run martlet topology apply"
+        case .nacked: "the queue is full or broken"
+        case .refused(.shortStringTooLong): "its id or app is longer than 255 bytes"
+        case .refused(.headersTooLarge): "its properties do not fit one frame"
+        case .refused(.bodyTooLarge): "it is too large"
+        case .unknown(let error) where error.code == .notFound, .notSent(let error) where error.code == .notFound:
+            "\(error.message); run martlet topology apply"
+        case .unknown(let error): "it may have arrived: \(error.message)"
+        case .notSent(let error): error.message
+        }
+    }
+}
+
+extension PublishOutcome {
+    /// Whether the message may have arrived. The broker closes the channel for an exchange that is not there: the message
+    /// is surely not in it.
+    var isUnknown: Bool {
+        if case .unknown(let error) = self { error.code != .notFound } else { false }
+    }
+}

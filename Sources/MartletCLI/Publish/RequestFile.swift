@@ -1,0 +1,82 @@
+import AMQP
+import CommandKit
+import Configuration
+import Crypto
+import Delivery
+import JSON
+import Text
+
+/// A file whose bytes are a request.
+struct RequestFile: Sendable {
+    /// Files larger than this are not read: no broker takes them.
+    private static let bytesMax = 16 << 20
+
+    enum Destination: Sendable {
+        case exchange(String)
+        case queue(String)
+    }
+
+    var name: String
+    var body: [UInt8]
+
+    /// nil after telling why it cannot be read; what devices would pass over is told as well. `-` is standard input.
+    static func read(_ name: String) -> RequestFile? {
+        do {
+            let body = try FileReader.bytes(of: name, bytesMax: bytesMax, allowsStandardInput: true)
+            let file = RequestFile(name: name, body: body)
+            for key in file.unknownKeys {
+                let sentence = DeadLetterText.shown(key.sentence, reveals: false)
+                Terminal.error.line("martlet: \(name): warning: \(sentence)".printable)
+            }
+            return file
+        } catch {
+            Terminal.error.line("martlet: cannot read \(name): \(error.reason)".printable)
+            return nil
+        }
+    }
+
+    private var unknownKeys: [UnknownApsKey] {
+        (try? JSONDocument(body).root).map { UnknownApsKey.all(in: CloudEvent.request(in: $0)) } ?? []
+    }
+
+    /// The bytes with another id in the place of the body's own, as far as there is one.
+    func withNewID() throws(CryptoError) -> [UInt8] {
+        guard let root = (try? JSONDocument(body))?.root,
+            let place = (CloudEvent.request(in: root)["id"] ?? root["id"])?.sourceRange
+        else { return body }
+        var body = body
+        body.replaceSubrange(place, with: Array("\"\(try UUIDValue.random())\"".utf8))
+        return body
+    }
+
+    /// As a message for the exchange of requests, or straight for a queue.
+    ///
+    /// - Parameter id: instead of the body's own.
+    static func message(
+        body: [UInt8], to destination: Destination, id: String?, unixSeconds: Int64
+    ) throws(CryptoError) -> OutgoingMessage {
+        let root = (try? JSONDocument(body).root).map { CloudEvent.request(in: $0) }
+        let messageID: String
+        if let id = id ?? RequestIdentity.of(body: body, messageID: nil)?.description {
+            messageID = id
+        } else {
+            messageID = try UUIDValue.random().description
+        }
+        let (exchange, routingKey) =
+            switch destination {
+            case .exchange(let name): (name, routingKey(app: root?["app"]?.string))
+            // Each queue is bound by its name to the default exchange, which has none (AMQP 0-9-1, section 3.1.3.1).
+            case .queue(let name): ("", name)
+            }
+        var message = OutgoingMessage(exchange: exchange, routingKey: routingKey, body: body, messageID: messageID)
+        message.timestampSeconds = UInt64(exactly: unixSeconds)
+        message.appID = "martlet publish"
+        return message
+    }
+
+    /// The app, so that somebody may bind a queue of his own for it; `-` where it cannot be read.
+    private static func routingKey(app: String?) -> String {
+        guard let app, !app.isEmpty, app.utf8.count <= 255 else { return "-" }
+        return app
+    }
+}

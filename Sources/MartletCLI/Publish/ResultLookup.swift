@@ -1,0 +1,73 @@
+import AMQP
+import BrokerTopology
+import CommandKit
+import Configuration
+import ControlProtocol
+import EventLoop
+import HTTPClient
+import Text
+import Threads
+
+/// Looks up at the broker and at this machine's workers why results do not come, and prints what it finds.
+struct ResultLookup: Sendable {
+    /// A worker that is well publishes a result sooner.
+    private static let firstDelaySeconds = 3
+    private static let delaySeconds = 10
+    private static let brokerSecondsMax = 5
+
+    private let connector: BrokerConnector
+    /// Where the requests wait for a worker.
+    private let queues: [String]
+    private let commands: CommandAdvice
+
+    /// - Parameter queue: to which the requests are published; nil: to the exchange, which leads to all request queues.
+    init(connector: BrokerConnector, queue: String?, commands: CommandAdvice) {
+        self.connector = connector
+        queues = queue.map { [$0] } ?? connector.names.requestQueuesAndShards
+        self.commands = commands
+    }
+
+    /// Prints each cause once, on standard error. The wait for results has a timeout, which ends this, too.
+    func repeatUntilCancelled(on loop: EventLoop) async {
+        var printed: Set<String> = []
+        var delay = Self.firstDelaySeconds
+        while true {
+            await loop.sleep(for: .seconds(delay))
+            guard !Task.isCancelled else { return }
+            let lines = await causes(on: loop).lines
+            guard !Task.isCancelled else { return }
+            for line in lines where printed.insert(line).inserted {
+                Terminal.error.line("martlet: no result yet: \(line)".printable)
+            }
+            delay = Self.delaySeconds
+        }
+    }
+
+    private func causes(on loop: EventLoop) async -> MissingResultCauses {
+        let (broker, prefix) = (connector.name, connector.names.prefix)
+        let workers = await DetachedThread.run { Self.workers(broker, prefix) }
+        return MissingResultCauses(queues: await statuses(on: loop), workers: workers, commands: commands)
+    }
+
+    /// Depth and consumers of the queues that the broker shows.
+    private func statuses(on loop: EventLoop) async -> [QueueStatus] {
+        let admin = connector.admin(named: "martlet publish", on: loop, deadlineSeconds: Self.brokerSecondsMax)
+        admin.start()
+        var statuses: [QueueStatus] = []
+        do throws(AMQPError) {
+            try await admin.waitUntilReady(deadlineSeconds: Self.brokerSecondsMax)
+            for queue in queues { statuses.append(try await admin.status(ofQueue: queue)) }
+        } catch {
+            // The connection that awaits the results says what is wrong with the broker.
+        }
+        await admin.close()
+        return statuses
+    }
+
+    /// Workers of this user on this machine that use these queues. Blocks.
+    private static func workers(_ broker: String, _ prefix: String) -> [WorkerStatus] {
+        let client = HTTPClient()
+        return WorkerAddress.all(named: nil).compactMap { try? $0.status(client, isNamed: false)?.get().status }
+            .filter { $0.uses(broker: broker, prefix: prefix) }
+    }
+}

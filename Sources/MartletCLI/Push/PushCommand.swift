@@ -1,0 +1,97 @@
+import AMQP
+import CommandKit
+import Configuration
+import Crypto
+import Delivery
+import EventLoop
+import JSON
+import Text
+
+/// Pushes requests without a broker, one after the other, and tells what APNs answers.
+struct PushCommand: ConfiguredCommand {
+    static let syntax = CommandSyntax(
+        path: ["push"],
+        summary: "Push requests straight to APNs, without a broker, and show what it answers.",
+        discussion: """
+            Reads keys, certificates, apps and endpoints from the configuration, checks each request as a worker does, pushes
+            it once, and prints the outcome with a sentence; with --json what a worker would publish as the result. Nothing
+            is published, and nothing is tried again. A key inside aps that Apple does not define is warned of, on
+            standard error. Exit code 0: all were accepted, 1: one was not, 3: there is no
+            connection to APNs.
+            """,
+        operands: "FILE…",
+        options: [
+            .config(isRequired: true), .json,
+            OptionSyntax(name: "new-id", help: "put a new id in the place of the file's own"),
+        ])
+
+    struct Options: Equatable, Sendable {
+        var configPath: String
+        /// `-` is standard input.
+        var files: [String]
+        /// Whether each file's own id gives way to a new one.
+        var hasNewID = false
+        var isJSON = false
+    }
+
+    let options: Options
+
+    init(_ parsed: ParsedArguments) {
+        options = Options(
+            configPath: parsed.required("config"), files: parsed.operands, hasNewID: parsed.has("new-id"),
+            isJSON: parsed.has("json"))
+    }
+
+    func execute() throws(ConfigurationError) -> ExitCode {
+        let configuration = try ConfigurationFile(options.configPath).worker()
+        let files = options.files.compactMap { RequestFile.read($0) }
+        guard !files.isEmpty else { return .failed }
+        let code = CommandLoop.run { loop in
+            do throws(CryptoError) {
+                return try await push(files, configuration, on: loop)
+            } catch {
+                Terminal.error.line("martlet: \(error)".printable)
+                return .failed
+            }
+        }
+        return files.count == options.files.count ? code : .worse(code, .failed)
+    }
+
+    private func push(
+        _ files: [RequestFile], _ configuration: WorkerConfiguration, on loop: EventLoop
+    ) async throws(CryptoError) -> ExitCode {
+        var configuration = configuration
+        configuration.lanes = 1
+        let components = try WorkerComponents(configuration)
+        let direct = DirectPush(
+            loop: loop, configuration: components.lane,
+            connectors: components.laneConnectors[0].connectors(on: loop).apns)
+        defer { direct.close() }
+        var worst = ExitCode.success
+        for file in files {
+            let body = options.hasNewID ? try file.withNewID() : file.body
+            let told = await direct.send(body, id: try UUIDValue.random())
+            show(told, file.name)
+            worst = .worse(worst, told.exitCode)
+        }
+        return worst
+    }
+
+    private func show(_ told: DirectPush.Told, _ file: String) {
+        let result = String(decoding: told.result, as: UTF8.self)
+        guard !options.isJSON else {
+            Terminal.output.line(result.printable)
+            return
+        }
+        let id = (try? JSONDocument(told.result))?.root["id"]?.string ?? "-"
+        let terminal = told.outcome == .accepted ? Terminal.output : Terminal.error
+        terminal.line("\(told.outcome.rawValue)  \(id)  \(file): \(told.sentence)".printable)
+    }
+}
+
+extension DirectPush.Told {
+    fileprivate var exitCode: ExitCode {
+        if isUnreachable { return .unreachable }
+        return outcome == .accepted ? .success : .failed
+    }
+}

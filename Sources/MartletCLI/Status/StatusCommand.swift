@@ -1,0 +1,182 @@
+import CommandKit
+import ControlProtocol
+import EventLoop
+import Glibc
+import HTTPClient
+import Text
+import Worker
+
+/// Shows the status of workers.
+struct StatusCommand: Command {
+    static let syntax = CommandSyntax(
+        path: ["status"],
+        summary: "Show how the workers on this machine stand, or one elsewhere.",
+        discussion: """
+            Finds the workers of this user by their control sockets. Says of each whether it takes messages and why not,
+            what it did in the last second, what is held up, and how much lies in the queues. With --watch the table is
+            drawn again and again, as much of it as fits the window, until q or Ctrl-C; --json prints what /status of each worker answers, a line each.
+            Exit code 0: all are ready, 1: one is not, 3: there is no worker, or one cannot be reached.
+            With --live, exit code 0: every lane of all workers makes progress, 1: a lane is stalled; --live goes with
+            neither --watch, --interval nor --json.
+            """,
+        options: WorkerAddress.options + [
+            OptionSyntax(name: "watch", help: "go on until q or an interruption"),
+            OptionSyntax(name: "interval", value: "SECONDS", help: "between two looks; default 1"),
+            OptionSyntax(name: "json", help: "print JSON lines"),
+            OptionSyntax(name: "live", help: "print only what /livez answers, for liveness probes"),
+        ])
+
+    struct Options: Equatable, Sendable {
+        /// nil: all of this user's on this machine.
+        var worker: WorkerAddress?
+        var watches = false
+        var intervalSeconds = 1
+        var isJSON = false
+        /// Whether only `/livez` is asked for.
+        var checksLiveness = false
+    }
+
+    let options: Options
+    private let addresses: @Sendable () -> [WorkerAddress]
+
+    init(_ parsed: ParsedArguments) throws(UsageError) { self.init(options: try Options(parsed)) }
+
+    /// - Parameter addresses: where workers may be; default those that `options` names, else all of this user.
+    init(options: Options, addresses: (@Sendable () -> [WorkerAddress])? = nil) {
+        self.options = options
+        self.addresses = addresses ?? { WorkerAddress.all(named: options.worker) }
+    }
+
+    func run() -> ExitCode {
+        guard !addresses().isEmpty else { return Self.noWorker }
+        if options.checksLiveness { return printLiveness() }
+        if options.isJSON { return printJSON() }
+        let pause = options.watches && Terminal.output.isTerminal ? RedrawPause() : nil
+        defer { pause?.end() }
+        var code = ExitCode.success
+        do throws(RedrawPause.End) {
+            var before = try look(pause)
+            code = Self.code(before.workers.map(\.answer))
+            repeat {
+                try wait(pause)
+                let now = try look(pause)
+                guard draw(now, since: before) else { return .failed }
+                before = now
+                code = Self.code(before.workers.map(\.answer))
+            } while options.watches
+            return code
+        } catch {
+            return switch error {
+            case .quit: code
+            case .signal(let signal): signal == SIGINT ? .interrupted : .terminated
+            }
+        }
+    }
+
+    private func wait(_ pause: RedrawPause?) throws(RedrawPause.End) {
+        if let pause { return try pause.wait(seconds: options.intervalSeconds) }
+        sleep(UInt32(options.intervalSeconds))
+    }
+
+    private struct Look {
+        var at: ContinuousClock.Instant
+        var workers: [(address: WorkerAddress, answer: Result<StatusAnswer, StatusError>)]
+    }
+
+    /// A worker that does not answer takes seconds, which keys and signals do not wait for.
+    private func look(_ pause: RedrawPause?) throws(RedrawPause.End) -> Look {
+        guard let pause else { return look() }
+        return try pause.value { look() }
+    }
+
+    private func look() -> Look {
+        let client = HTTPClient()
+        return Look(
+            at: ContinuousClock.now,
+            workers: addresses().compactMap { address in
+                address.status(client, isNamed: options.worker != nil).map { (address, $0) }
+            })
+    }
+
+    private func draw(_ now: Look, since before: Look) -> Bool {
+        let lines = now.workers.map { worker in
+            let earlier = before.workers.first { $0.address == worker.address }.flatMap { try? $0.answer.get() }
+            let answer = try? worker.answer.get()
+            let difference = earlier.flatMap { answer?.status.totals.since($0.status.totals) }
+            return StatusTable.Line(
+                address: worker.address.text, status: worker.answer.map(\.status), difference: difference)
+        }
+        let isRedrawn = options.watches && Terminal.output.isTerminal
+        let table = StatusTable(
+            lines: lines, seconds: (now.at - before.at) / .seconds(1), hasColors: Terminal.output.hasColors,
+            window: Terminal.output.window, isRedrawn: isRedrawn)
+        let home = isRedrawn ? "\u{1B}[H\u{1B}[J" : ""
+        return Terminal.output.write(home + (now.workers.isEmpty ? "no worker\n" : table.text))
+    }
+
+    private func printJSON() -> ExitCode {
+        let client = HTTPClient()
+        repeat {
+            var answers: [Result<StatusAnswer, StatusError>] = []
+            for address in addresses() {
+                guard let answer = address.status(client, isNamed: options.worker != nil) else { continue }
+                answers.append(answer)
+                switch answer {
+                case .success(let answer):
+                    guard Terminal.output.json(answer.json) else { return .failed }
+                case .failure(let error):
+                    Terminal.error.line("martlet: \(address.text): \(error.message)".printable)
+                }
+            }
+            guard options.watches else { return answers.isEmpty ? Self.noWorker : Self.code(answers) }
+            sleep(UInt32(options.intervalSeconds))
+        } while true
+    }
+
+    /// Prints what `/livez` of each worker answers.
+    private func printLiveness() -> ExitCode {
+        let client = HTTPClient()
+        var statuses: [Int] = []
+        for address in addresses() {
+            do {
+                let answer = try address.ask(client, .get, "livez")
+                statuses.append(answer.status)
+                let text = answer.text.split(separator: "\n").map { "\($0)".printable + "\n" }.joined()
+                guard Terminal.output.write(text) else { return .failed }
+            } catch {
+                // A process that has ended left its socket behind.
+                if options.worker == nil, error.code == .cannotConnect { continue }
+                Terminal.error.line("martlet: \(address.text): \(error.message)".printable)
+                return .unreachable
+            }
+        }
+        guard !statuses.isEmpty else { return Self.noWorker }
+        return statuses.allSatisfy { $0 == 200 } ? .success : .failed
+    }
+
+    /// Also where sockets are there and their processes have ended.
+    private static var noWorker: ExitCode {
+        Terminal.error.line(
+            "martlet: \(ControlSocket.advice); --socket names one, and --url http://HOST:9780 asks one elsewhere")
+        return .unreachable
+    }
+
+    private static func code(_ answers: [Result<StatusAnswer, StatusError>]) -> ExitCode {
+        let known = answers.compactMap { try? $0.get() }
+        guard !known.isEmpty, known.count == answers.count else { return .unreachable }
+        return known.allSatisfy(\.status.isReady) ? .success : .failed
+    }
+}
+
+extension StatusCommand.Options {
+    init(_ parsed: ParsedArguments) throws(UsageError) {
+        if parsed.has("live"), let other = ["watch", "interval", "json"].first(where: { parsed.has($0) }) {
+            throw UsageError("option --\(other) does not go with --live")
+        }
+        worker = try WorkerAddress(parsed)
+        watches = parsed.has("watch")
+        intervalSeconds = try parsed.integer("interval", upTo: 3600) ?? intervalSeconds
+        isJSON = parsed.has("json")
+        checksLiveness = parsed.has("live")
+    }
+}

@@ -1,0 +1,209 @@
+import BrokerTopology
+import CommandKit
+import ControlProtocol
+import Delivery
+import Text
+
+/// What `martlet status` draws: workers, what is held up, apps at their limits, and queues.
+struct StatusTable {
+    /// One worker at one look.
+    struct Line {
+        var address: String
+        var status: Result<WorkerStatus, StatusError>
+        /// Since the look before; nil at the first.
+        var difference: WorkerTotals?
+    }
+
+    let lines: [Line]
+    /// Between the two looks.
+    let seconds: Double
+    let hasColors: Bool
+    /// Tables become as narrow as it is; nil: nothing is cut.
+    var window: Terminal.Window?
+    /// Whether each line is one line of the window and there are at most as many: they are drawn again and again.
+    var isRedrawn = false
+
+    var text: String {
+        let text = ([workers] + sentences + heldUp + limitedApps + queues).joined()
+        guard isRedrawn, let window else { return text }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        // The last row is the cursor's.
+        let rows = max(1, window.rows - 1)
+        guard lines.count > rows else { return text }
+        let left = lines.count - rows + 1
+        return Self.block(lines.prefix(rows - 1).map { String($0) } + ["… \(left) more lines; q leaves"])
+    }
+
+    /// What a narrow window does without.
+    private static let economies: [FittedTable.Economy] = [
+        ("LANES", 0), ("P50", 0), ("UP", 0), ("RETRIED/S", 0), ("TAKEN/S", 0), ("HELD/S", 0), ("P99", 0),
+        ("WORKER", 16), ("REFUSED/S", 0), ("IN FLIGHT", 0), ("WORKER", 8), ("STATE", 8),
+    ]
+
+    private var width: Int? { window?.columns }
+
+    /// A line of words: cut only where lines must not wrap.
+    private func sentence(_ text: String) -> String {
+        guard isRedrawn, let width else { return text }
+        return text.shortened(to: width)
+    }
+
+    private var statuses: [WorkerStatus] { lines.compactMap { try? $0.status.get() } }
+
+    private var workers: String {
+        let titles = [
+            "WORKER", "STATE", "UP", "LANES", "IN FLIGHT", "TAKEN/S", "ACCEPTED/S", "REFUSED/S", "RETRIED/S", "HELD/S",
+            "P50", "P99",
+        ]
+        let rows = lines.map { line -> [String] in
+            guard case .success(let status) = line.status else { return [line.address, "unreachable"] }
+            var row = [
+                status.worker, Self.state(status), ElapsedTime.text(seconds: status.uptimeSeconds),
+                "\(status.lanes.count)",
+                "\(status.inFlight)",
+            ]
+            guard let done = line.difference else { return row }
+            let refused = done.ended(.rejected) + done.ended(.invalid) + done.ended(.expired) + done.ended(.unknown)
+            row += [done.taken, done.ended(.accepted), refused, done.retried, done.held].map(rate)
+            row += [0.5, 0.99].map { done.milliseconds(ofQuantile: $0).map { "\($0) ms" } ?? "-" }
+            return row
+        }
+        let table = FittedTable(titles: titles, fitting: rows, width: width, Self.economies)
+        let body = zip(lines, rows).map { line, row in
+            tint(of: line).map { $0.applied(to: table.line(row), if: hasColors) } ?? table.line(row)
+        }
+        return Self.block([Tint.heading.applied(to: table.header, if: hasColors)] + body)
+    }
+
+    private func tint(of line: Line) -> Tint? {
+        guard case .success(let status) = line.status else { return .bad }
+        return status.isReady ? nil : .warning
+    }
+
+    private static func state(_ status: WorkerStatus) -> String {
+        if status.isReady { return status.breakers.isEmpty && status.paused.isEmpty ? "ready" : "ready, some held" }
+        if status.paused.contains("everything") { return "paused" }
+        return status.phase == .running ? "not ready" : status.phase.rawValue
+    }
+
+    /// Why workers are not ready, or cannot be asked, and what is left of configurations before.
+    private var sentences: [String] {
+        let sentences = lines.flatMap { line -> [String] in
+            switch line.status {
+            case .success(let status): (status.reasons + Self.leaving(status)).map { "\(status.worker): \($0)" }
+            case .failure(let error): ["\(line.address): \(error.message)"]
+            }
+        }
+        return sentences.isEmpty ? [] : ["\n" + Self.block(sentences.map { sentence($0.printable) })]
+    }
+
+    private static func leaving(_ status: WorkerStatus) -> [String] {
+        let reports = status.retiredLanes.map(\.report)
+        guard !reports.isEmpty else { return [] }
+        let failure = reports.lazy.compactMap { $0?.publishingFailure }.first
+        let why = failure.map { ": what became of them cannot be published: \($0)" } ?? ""
+        let messages = reports.reduce(0) { $0 &+ ($1?.inFlight ?? 0) }
+        return ["lanes of a configuration before (\(reports.count)) have messages to settle (\(messages))\(why)"]
+    }
+
+    private var heldUp: [String] {
+        var rows: [(holding: HeldRoute, workers: [String])] = []
+        for status in statuses {
+            for holding in status.breakers.map({ HeldRoute($0) })
+                + status.paused.map({ pause in HeldRoute(pause: pause, status.pauses.first { $0.target == pause }) })
+            {
+                // Several workers say the same of what they share, each since a time of its own.
+                if let known = rows.firstIndex(where: { $0.holding.isSame(as: holding) }) {
+                    rows[known].workers.append(status.worker)
+                    rows[known].holding.seconds = [rows[known].holding.seconds, holding.seconds].compactMap(\.self)
+                        .max()
+                } else {
+                    rows.append((holding, [status.worker]))
+                }
+            }
+        }
+        let hasSeveral = statuses.count > 1
+        return section(
+            ["HELD UP", "CODE", "SINCE"] + (hasSeveral ? ["WORKER"] : []) + ["WHAT"],
+            rows.flatMap { holding, workers in
+                // What is so everywhere is one line.
+                (workers.count == statuses.count ? ["all"] : workers).map { worker in
+                    [holding.route, holding.code, holding.seconds.map { ElapsedTime.text(seconds: $0) } ?? "-"]
+                        + (hasSeveral ? [worker] : []) + [holding.sentence]
+                }
+            })
+    }
+
+    /// Each worker has limits of its own.
+    private var limitedApps: [String] {
+        let hasSeveral = statuses.count > 1
+        return section(
+            ["AT ITS LIMITS", "SINCE", "BEHIND", "IN FLIGHT"] + (hasSeveral ? ["WORKER"] : []),
+            statuses.flatMap { status in
+                status.limitedApps.map { app in
+                    [
+                        app.bundleID, ElapsedTime.text(seconds: app.secondsLimited),
+                        ElapsedTime.text(seconds: app.secondsBehind),
+                        "\(app.inFlight)",
+                    ]
+                        + (hasSeveral ? [status.worker] : [])
+                }
+            })
+    }
+
+    private var queues: [String] {
+        let hasSeveral = Set(statuses.map(\.broker)).count > 1
+        var rows: [[String]] = []
+        for status in statuses {
+            let seen = status.queuesSecondsOld.map { ElapsedTime.text(seconds: $0) + " ago" } ?? "-"
+            for queue in QueueRow.rows(status.queues) {
+                let name = [queue.name] + (hasSeveral ? [status.broker] : [])
+                // Of the many wait queues only those that hold something.
+                guard queue.messages > 0 || queue.consumers > 0 || !queue.name.contains(".\(TopologyNames.waitWord)."),
+                    !rows.contains(where: { $0.starts(with: name) })
+                else { continue }
+                let fullest = queue.fullest.map { " (\($0))" } ?? ""
+                rows.append(name + ["\(queue.messages)\(fullest)", "\(queue.consumers)", seen])
+            }
+        }
+        return section(["QUEUE"] + (hasSeveral ? ["BROKER"] : []) + ["MESSAGES", "CONSUMERS", "SEEN"], rows)
+    }
+
+    private func section(_ titles: [String], _ rows: [[String]]) -> [String] {
+        guard !rows.isEmpty else { return [] }
+        let table = TextTable(titles: titles, fitting: rows)
+        let header = Tint.heading.applied(to: sentence(table.header), if: hasColors)
+        return ["\n" + Self.block([header] + rows.map { sentence(table.line($0)) })]
+    }
+
+    private static func block(_ lines: [String]) -> String { lines.map { $0 + "\n" }.joined() }
+
+    private func rate(_ count: Int) -> String {
+        let rate = Double(count) / max(seconds, 0.001)
+        return rate == 0 ? "0" : rate < 10 ? "\((rate * 10).rounded() / 10)" : "\(Int(min(rate, 1e15).rounded()))"
+    }
+}
+
+/// A route that is held, by a breaker or a pause.
+private struct HeldRoute {
+    var route: String
+    var code: String
+    var sentence: String
+    /// nil: the worker does not report it.
+    var seconds: Int?
+
+    init(_ breaker: WorkerStatus.OpenBreaker) {
+        (route, code, sentence) = (breaker.route, breaker.code, breaker.sentence)
+        seconds = breaker.secondsOpen
+    }
+
+    /// - Parameter report: nil: the worker reports only that the route is paused.
+    init(pause: String, _ report: PauseReport?) {
+        let note = report?.note.text.map { "\($0); " } ?? ""
+        (route, code) = (pause, "paused")
+        sentence = "\(note)\(PauseScope.remedy(of: pause)) lets it go on"
+        seconds = report?.seconds
+    }
+
+    func isSame(as other: Self) -> Bool { (route, code, sentence) == (other.route, other.code, other.sentence) }
+}

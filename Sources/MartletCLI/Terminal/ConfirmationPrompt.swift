@@ -1,0 +1,63 @@
+import CommandKit
+import DeadLetters
+import EventLoop
+import Glibc
+import Text
+
+/// Asks a question at a terminal. The loop runs while the prompt waits, so that connections stay open.
+final class ConfirmationPrompt {
+    /// Whether a terminal can show a question and read the answer.
+    static var canBeAsked: Bool { isatty(STDIN_FILENO) == 1 && Terminal.error.isTerminal }
+
+    private var continuation: UnsafeContinuation<String?, Never>?
+    private var watch: DescriptorWatch?
+
+    /// Waits for the answer.
+    ///
+    /// - Parameter fallback: what an empty line means.
+    /// - Returns: nil when an interruption came instead.
+    static func ask(_ text: String, fallback: Bool, on loop: EpollLoop, _ interruption: Interruption) async -> Bool? {
+        guard interruption.code == nil else { return nil }
+        Terminal.error.write("\(text.printable) [\(fallback ? "Y/n" : "y/N")] ")
+        guard let answer = await ConfirmationPrompt().line(on: loop, interruption) else {
+            Terminal.error.line("")
+            return nil
+        }
+        return answer.isEmpty ? fallback : answer.lowercased().hasPrefix("y")
+    }
+
+    /// The same without a loop; an interruption ends the process. An empty line means no.
+    static func askAtOnce(_ text: String) -> Bool {
+        Terminal.error.write("\(text.printable) [y/N] ")
+        return readLine()?.lowercased().hasPrefix("y") ?? false
+    }
+
+    private func line(on loop: EpollLoop, _ interruption: Interruption) async -> String? {
+        let end = InterruptionEnd(self)
+        interruption.add(end)
+        defer { interruption.remove(end) }
+        return await withUnsafeContinuation {
+            continuation = $0
+            watch = DescriptorWatch(
+                loop: loop, descriptor: STDIN_FILENO, for: .readable,
+                // A terminal gives a line at a time; at its end it gives nothing, which is no.
+                action: { [self] in finish(readLine() ?? "n") }, abandoned: { [self] in finish(nil) })
+            if watch == nil { finish("n") }
+        }
+    }
+
+    private final class InterruptionEnd: InterruptionHandler {
+        private let prompt: ConfirmationPrompt
+
+        init(_ prompt: ConfirmationPrompt) { self.prompt = prompt }
+
+        override func interrupted(_ signal: Interruption.Signal) { prompt.finish(nil) }
+    }
+
+    private func finish(_ answer: String?) {
+        watch?.end()
+        watch = nil
+        continuation?.resume(returning: answer)
+        continuation = nil
+    }
+}

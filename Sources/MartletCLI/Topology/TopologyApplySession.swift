@@ -1,0 +1,87 @@
+import AMQP
+import BrokerManagement
+import BrokerTopology
+import CommandKit
+import Configuration
+import EventLoop
+import Text
+
+/// Declares the topology and prints the outcome of each step.
+struct TopologyApplySession {
+    let target: TopologyTarget
+    /// Bindings of earlier configurations, as the operator names them.
+    let former: [Topology.Binding]
+    private let setsPolicies: Bool
+
+    init(target: TopologyTarget, _ options: TopologyApplyCommand.Options) {
+        self.target = target
+        setsPolicies = options.setsPolicies
+        former = options.former.map { queue in
+            Topology.Binding(
+                queue: queue.name, exchange: target.inspector.topology.names.requestsExchange,
+                routingKey: queue.routingKey ?? Topology.lastWord(of: queue.name))
+        }
+    }
+
+    func apply(on loop: EventLoop) async -> ExitCode {
+        let admin = target.connector.admin(named: "martlet topology", on: loop)
+        BrokerWait.follow(admin.connection, target.connector)
+        admin.start()
+        let code = await apply(with: admin)
+        await admin.close()
+        return code
+    }
+
+    private func apply(with admin: BrokerAdmin) async -> ExitCode {
+        let inspector = target.inspector
+        var snapshot: BrokerSnapshot?
+        switch await inspector.management?.snapshot(of: inspector.topology) {
+        case .success(let seen): snapshot = seen
+        case .failure(let failure): Terminal.error.line("martlet: not seen: \(failure.message)".printable)
+        case nil: break
+        }
+        do {
+            try await admin.waitUntilReady(deadlineSeconds: BrokerConnector.connectDeadlineSeconds)
+        } catch {
+            Terminal.error.line(target.connector.line(error))
+            return .unreachable
+        }
+        var declarer = TopologyDeclarer(
+            inspector.topology, admin: admin, version: snapshot?.version ?? BrokerVersion(admin.serverProperties),
+            snapshot: snapshot, advice: inspector.advice, report: print)
+        do {
+            var failures = try await declarer.declare(removing: former)
+            if setsPolicies { failures += await declarer.setPolicies(through: inspector.management) }
+            return failures == 0 ? .success : .failed
+        } catch {
+            Terminal.error.line(target.connector.line(error))
+            return error.isUnreachable ? .unreachable : .failed
+        }
+    }
+
+    private func print(_ step: TopologyDeclarer.Step) {
+        let text = target.commands.completed(step.text)
+        if case .failed = step.result {
+            Terminal.error.line("martlet: \(text)".printable)
+        } else {
+            Terminal.output.line(text.printable)
+        }
+    }
+}
+
+extension TopologyDeclarer.Step {
+    /// One line for an operator.
+    fileprivate var text: String {
+        switch result {
+        case .created: "created  \(subject)"
+        case .present: "present  \(subject)"
+        case .changed: "changed  \(subject)"
+        case .bound: "bound    \(subject)"
+        case .unbound: "unbound  \(subject)"
+        case .deleted: "deleted  \(subject)"
+        case .unused(let advice): "unused   \(subject): \(advice)"
+        case .kept(let advice): "kept     \(subject): \(advice)"
+        case .failed(let reason): "failed   \(subject): \(reason)"
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import AMQP
+import BrokerManagement
+import BrokerTopology
+import Configuration
+import TLS
+
+/// A topology, and the broker to which it belongs.
+struct TopologyTarget: Sendable {
+    let connector: BrokerConnector
+    let inspector: TopologyInspector
+    /// Completes the commands in a remedy.
+    var commands = CommandAdvice(BrokerOptions())
+
+    /// Reads the configuration file or `--url`.
+    ///
+    /// - Throws: the mistakes in either.
+    init(_ broker: BrokerOptions) throws(ConfigurationError) {
+        connector = try broker.connector()
+        inspector = TopologyInspector(try broker.topology(), try broker.configuration())
+        commands = CommandAdvice(broker)
+    }
+
+    init(connector: BrokerConnector, inspector: TopologyInspector) {
+        self.connector = connector
+        self.inspector = inspector
+    }
+}

@@ -1,0 +1,81 @@
+import CLinux
+import Configuration
+import EventLoop
+import Glibc
+
+/// Reads documents from a file or from standard input (`-`): all of it as one, or each line as soon as it is complete.
+/// Of one that is too long there is one byte more than its limit, by which a parser sees it.
+struct DocumentReader: ~Copyable {
+    private static let lookMilliseconds = 10
+
+    private let descriptor: Int32
+    private let bytesMax: Int
+    private var buffer: [UInt8] = []
+    /// Bytes of the buffer that were returned already.
+    private var start = 0
+    private var isAtEnd = false
+    /// The beginning of a line whose end is not there yet.
+    private var partial: [UInt8] = []
+
+    init(_ path: String, bytesMax: Int) throws(ReferenceResolver.ReadFailure) {
+        self.bytesMax = bytesMax
+        descriptor = try FileReader.open(path, allowsStandardInput: true)
+    }
+
+    deinit {
+        if descriptor != STDIN_FILENO { close(descriptor) }
+    }
+
+    mutating func all() throws(ReferenceResolver.ReadFailure) -> [UInt8] {
+        while buffer.count <= bytesMax, try readMore() {}
+        return Array(buffer.prefix(bytesMax + 1))
+    }
+
+    /// The next line without its end; nil behind the last one.
+    mutating func line() throws(ReferenceResolver.ReadFailure) -> [UInt8]? {
+        while true {
+            if let line = popLine() { return line }
+            guard try readMore() else { return rest() }
+        }
+    }
+
+    /// The same of somebody who may take their time, in which the loop turns on.
+    ///
+    /// - Parameter isOver: asked while it waits; there is no further line then.
+    mutating func line(
+        on loop: EventLoop, unless isOver: () -> Bool
+    ) async throws(ReferenceResolver.ReadFailure) -> [UInt8]? {
+        while true {
+            if let line = popLine() { return line }
+            var input = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            while poll(&input, 1, 0) == 0 {
+                guard !isOver() else { return nil }
+                await loop.sleep(for: .milliseconds(Self.lookMilliseconds))
+            }
+            guard try readMore() else { return rest() }
+        }
+    }
+
+    private mutating func popLine() -> [UInt8]? {
+        let end = buffer[start...].firstIndex(of: UInt8(ascii: "\n"))
+        partial += buffer[start..<(end ?? buffer.count)].prefix(bytesMax + 1 - partial.count)
+        start = end.map { $0 + 1 } ?? buffer.count
+        if end != nil { return takePartial() }
+        buffer.removeAll(keepingCapacity: true)
+        start = 0
+        return nil
+    }
+
+    private mutating func rest() -> [UInt8]? { partial.isEmpty ? nil : takePartial() }
+
+    private mutating func takePartial() -> [UInt8] {
+        defer { partial = [] }
+        return partial
+    }
+
+    private mutating func readMore() throws(ReferenceResolver.ReadFailure) -> Bool {
+        guard !isAtEnd else { return false }
+        isAtEnd = try !FileReader.append(from: descriptor, to: &buffer)
+        return !isAtEnd
+    }
+}

@@ -1,0 +1,106 @@
+import AMQP
+import BrokerTopology
+import CommandKit
+import Configuration
+import EventLoop
+
+/// A queue of a command's own, which gets a copy of every result and dead letter while the command runs.
+///
+/// It is an ordinary one that the broker deletes when nobody has used it for a while, so that it is there before anything
+/// is awaited and outlives a short loss of the connection; it is deleted when the command ends.
+final class ResultsQueue {
+    /// How long the broker keeps the queue after a command that was killed.
+    private static let expiresMilliseconds: Int64 = 60_000
+    /// Messages that wait for a slow terminal; the oldest are dropped then.
+    private static let lengthMax: Int64 = 100_000
+    private static let prefetch = 500
+    private static let connectDeadlineSeconds = 15
+
+    private let connector: BrokerConnector
+    let name: String
+    private let admin: BrokerAdmin
+    private let consumer: Consumer
+    private let wait: BrokerWait
+
+    /// - Parameter command: the name of its connections, such as `martlet watch`.
+    init(loop: EventLoop, connector: BrokerConnector, command: String) {
+        self.connector = connector
+        name = connector.names.watchQueuePrefix + String(loop.nextRandom(), radix: 36)
+        admin = connector.admin(named: command, on: loop, deadlineSeconds: Self.connectDeadlineSeconds)
+        consumer = Consumer(
+            loop: loop, connectors: connector.connectors(on: loop), connection: connector.connection(named: command),
+            configuration: ConsumerConfiguration(queue: name, prefetch: Self.prefetch))
+        wait = BrokerWait(loop: loop, connector: connector)
+    }
+
+    /// From now on the handler receives every message that is published to these exchanges, until `close` returns.
+    func open(on exchanges: [String], _ handler: ResultsHandler) async throws(AMQPError) {
+        do throws(AMQPError) {
+            try await declare(on: exchanges)
+        } catch {
+            // What was declared goes by itself.
+            await admin.close()
+            throw error
+        }
+        consumer.connection.start(ConnectionEvents(self, handler))
+        consumer.start(Messages(self, handler))
+    }
+
+    private final class Messages: ConsumerHandler {
+        private unowned let queue: ResultsQueue
+        private let handler: ResultsHandler
+
+        init(_ queue: ResultsQueue, _ handler: ResultsHandler) { (self.queue, self.handler) = (queue, handler) }
+
+        override func delivered(_ message: consuming IncomingMessage) {
+            queue.consumer.acknowledge(message.tag)
+            handler.received(message)
+        }
+
+        override func statusChanged(_ status: BrokerStatus) {
+            guard case .waiting(let error, _) = status else { return }
+            queue.report(error)
+            if !error.isRetriable || error.code == .notFound { handler.failed() }
+        }
+    }
+
+    private final class ConnectionEvents: SessionHandler {
+        private unowned let queue: ResultsQueue
+        private let handler: ResultsHandler
+
+        init(_ queue: ResultsQueue, _ handler: ResultsHandler) { (self.queue, self.handler) = (queue, handler) }
+
+        override func statusChanged(_ status: BrokerStatus) {
+            queue.wait.statusChanged(status)
+            if case .waiting(let error, _) = status, !error.isRetriable {
+                queue.report(error)
+                handler.failed()
+            }
+            handler.statusChanged(status)
+        }
+    }
+
+    private func declare(on exchanges: [String]) async throws(AMQPError) {
+        let wait = BrokerWait.follow(admin.connection, connector)
+        admin.start()
+        try await admin.declareQueue(
+            name,
+            arguments: [
+                "x-queue-type": "classic", "x-expires": .integer(Self.expiresMilliseconds),
+                "x-max-length": .integer(Self.lengthMax),
+            ])
+        for exchange in exchanges { try await admin.bindQueue(name, toExchange: exchange, routingKey: "#") }
+        // From here on the consumer's connection speaks for both.
+        wait.end()
+    }
+
+    private func report(_ error: AMQPError) {
+        Terminal.error.line(connector.line(error))
+    }
+
+    func close() async {
+        await consumer.close()
+        _ = try? await admin.deleteQueue(name)
+        await admin.close()
+    }
+}

@@ -1,9 +1,0 @@
-/// The files that something was read from, or that were looked for in vain: each as it was just before it was opened.
-final class FileSources {
-    private(set) var versions: [String: FileVersion] = [:]
-
-    /// To be called before the file is opened: a change after that is one from the version noted.
-    func note(_ path: String) {
-        if versions[path] == nil { versions[path] = FileVersion(of: path) }
-    }
-}

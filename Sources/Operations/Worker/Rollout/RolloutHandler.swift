@@ -1,8 +1,0 @@
-typealias WorkerRollout = Rollout<PreparedVersion>
-
-/// Receives the events of a rollout on the control loop.
-///
-/// `@unchecked Sendable`: used on the control loop only.
-class RolloutHandler: @unchecked Sendable {
-    func handle(_ event: WorkerRollout.Event) { preconditionFailure("a subclass handles events") }
-}

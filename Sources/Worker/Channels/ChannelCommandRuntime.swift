@@ -1,0 +1,39 @@
+import APNS
+import Configuration
+import Delivery
+import EventLoop
+
+/// Carries out channel commands by one version of the configuration.
+///
+/// `@unchecked Sendable`: used on the control loop only.
+final class ChannelCommandRuntime: @unchecked Sendable {
+    private let service: ChannelService
+    private let managers: ChannelManagers
+
+    /// - Parameter tokens: the tokens with which connections to APNs start.
+    init(
+        _ channels: WorkerConfiguration.Channels, _ components: WorkerComponents,
+        tokens: [Credential.Name: TokenSupply],
+        in environment: LaneEnvironment
+    ) {
+        let loop = environment.loop
+        let managers = ChannelManagers(components.configuration, loop: loop, tokens: tokens)
+        self.managers = managers
+        service = ChannelService(
+            consuming: components.channelsConnection(for: "consume", on: loop),
+            publishing: components.channelsConnection(for: "publish", on: loop), names: components.lane.names,
+            replyPrefix: channels.replyPrefix, metrics: environment.metrics, log: environment.log,
+            completeRemedy: environment.commands.completed
+        ) { managers.find($0, $1) }
+        service.start()
+    }
+
+    var status: ChannelService.Status { service.status }
+
+    func take(_ news: TokenNews, of credential: Credential.Name) { managers.take(news, of: credential) }
+
+    func close(deadlineSeconds: Int) async {
+        await service.close(deadlineSeconds: deadlineSeconds)
+        managers.close()
+    }
+}

@@ -1,0 +1,98 @@
+import AdminHTTP
+import Configuration
+import EventLoop
+import Glibc
+import Telemetry
+
+/// Serves status, metrics and pauses on a TCP port and the control socket. Runs on the control loop and ends with it.
+final class AdminEndpoint {
+    private var servers: [AdminServer] = []
+    private let closings: AdminClosings
+
+    /// Listens as configured. The worker does without a default listener that is unavailable, and the log names the
+    /// listener, the cause and the setting.
+    ///
+    /// - Throws: if an address or path that the configuration names is unavailable.
+    init(
+        _ configuration: WorkerConfiguration.Admin, _ routes: WorkerRoutes, on loop: EpollLoop,
+        metrics: MetricsRegistry,
+        log: Log, environment: (String) -> String? = Environment.value
+    ) throws(TransportError) {
+        closings = AdminClosings(loop: loop, metrics, log: log)
+        if configuration.isEnabled {
+            let table = RouteTable(routes.views)
+            let endpoint = configuration.listen ?? WorkerConfiguration.Admin.defaultEndpoint
+            do throws(TransportError) {
+                let server = try Self.server(loop, endpoint, isDefault: configuration.listen == nil, table)
+                add(server)
+                log.info(.adminListening, [.adminAddress: .describing(server.endpoint)])
+            } catch {
+                guard configuration.listen == nil else { throw Self.naming(error) }
+                log.warning(
+                    .adminUnavailable,
+                    [
+                        .adminAddress: .describing(endpoint),
+                        .error: .string("\(error.message); \(Self.addressAdvice)"),
+                    ])
+            }
+        }
+        let table = RouteTable(routes.views + routes.controls)
+        let path = configuration.socketPath ?? ControlSocket.path(environment)
+        do throws(TransportError) {
+            if configuration.socketPath == nil { try ControlSocket.makeFolder(of: path) }
+            add(try AdminServer(loop: loop, socketPath: path) { table.serve($0) })
+            log.info(.adminListening, [.adminSocket: .string(path)])
+        } catch {
+            guard configuration.socketPath == nil else { throw Self.naming(error) }
+            log.warning(
+                .adminUnavailable,
+                [.adminSocket: .string(path), .error: .string("\(error.message); \(Self.socketAdvice)")])
+        }
+    }
+
+    /// Adds the settings that an operator can change.
+    private static func naming(_ error: TransportError) -> TransportError {
+        let message = "admin.listen or admin.socket: \(error.message)"
+        return TransportError(error.code, message, underlying: error.underlying)
+    }
+
+    private static let addressAdvice =
+        "metrics and probes are not served; set admin.listen to an address of this machine, such as 127.0.0.1:9781"
+    private static let socketAdvice =
+        "martlet status, martlet pause and martlet resume cannot reach this worker; set admin.socket to a path in a folder "
+        + "that only this user can write to"
+
+    private func add(_ server: AdminServer) {
+        server.onClosed = { [closings] in closings.add($0) }
+        servers.append(server)
+    }
+
+    /// If another worker of the machine has the default port, the server listens on any free one.
+    private static func server(
+        _ loop: EpollLoop, _ endpoint: Endpoint, isDefault: Bool, _ table: RouteTable
+    ) throws(TransportError) -> AdminServer {
+        var configuration = AdminConfiguration()
+        // The worker cannot know the address or name that probes and Prometheus use.
+        configuration.answersAnyHost = !endpoint.isLoopback
+        do throws(TransportError) {
+            return try AdminServer(loop: loop, endpoint: endpoint, configuration: configuration) { table.serve($0) }
+        } catch {
+            guard isDefault else { throw error }
+            return try AdminServer(loop: loop, endpoint: Endpoint(host: endpoint.host, port: 0)) { table.serve($0) }
+        }
+    }
+}
+
+extension Endpoint {
+    /// Whether the host is a loopback address, in any form that `getaddrinfo` accepts: `2130706433`, `0x7f.1`,
+    /// `::ffff:127.0.0.1`.
+    var isLoopback: Bool {
+        var four = in_addr()
+        if inet_aton(host, &four) == 1 { return UInt32(bigEndian: four.s_addr) >> 24 == 127 }
+        var six = in6_addr()
+        guard inet_pton(AF_INET6, host, &six) == 1 else { return false }
+        let bytes = withUnsafeBytes(of: six) { Array($0) }
+        let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
+        return isMapped ? bytes[12] == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
+    }
+}

@@ -1,0 +1,101 @@
+import CLinux
+import Configuration
+import EventLoop
+import Glibc
+
+/// The Unix sockets through which commands find the workers of their user on this machine.
+package enum ControlSocket {
+    /// Sockets that a command reads.
+    package static let socketsMax = 256
+
+    /// Returns the folder of a worker's socket: the service's runtime folder by systemd, otherwise that of the user.
+    static func folder(of user: uid_t, _ environment: (String) -> String?) -> String {
+        if let folder = environment("RUNTIME_DIRECTORY"), folder.hasPrefix("/"), !folder.contains(":") { return folder }
+        if let folder = environment("XDG_RUNTIME_DIR"), folder.hasPrefix("/") { return "\(folder)/martlet" }
+        return "/tmp/martlet-\(user)"
+    }
+
+    /// Returns the folders that a command searches. A worker of the same user may have another environment: started by
+    /// systemd, in a session or without one.
+    static func folders(of user: uid_t, _ environment: (String) -> String?) -> [String] {
+        let own = [
+            folder(of: user, environment), folder(of: user) { $0 == "XDG_RUNTIME_DIR" ? environment($0) : nil },
+        ]
+        let others = [serviceFolder, "/run/user/\(user)/martlet", "/tmp/martlet-\(user)"]
+        return (own + others).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
+    private static var folders: [String] { folders(of: geteuid(), Environment.value) }
+
+    /// systemd creates it for `RuntimeDirectory=martlet`.
+    private static let serviceFolder = "/run/martlet"
+
+    /// Returns the socket of this process, unless its configuration names another.
+    static func path(_ environment: (String) -> String? = Environment.value) -> String {
+        "\(folder(of: geteuid(), environment))/\(getpid()).sock"
+    }
+
+    /// Creates the folder of a default socket and removes the sockets of ended processes.
+    ///
+    /// - Throws: if the folder cannot be created, or another user may write to it and could create sockets there.
+    static func makeFolder(of path: String) throws(TransportError) {
+        let folder = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+        guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+            throw TransportError(
+                .resources, "cannot make the folder \(folder): \(String(cString: strerror(errno)))", underlying: errno)
+        }
+        guard isOwn(folder) else {
+            throw TransportError(.resources, "\(folder) is not a folder that only this user may write to")
+        }
+        for path in paths(in: [folder]) where isLeftBehind(path) { unlink(path) }
+    }
+
+    /// Whether it is a folder of this user to which no other user may write.
+    private static func isOwn(_ folder: String) -> Bool {
+        var status = stat()
+        return lstat(folder, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
+            && status.st_mode & 0o022 == 0
+    }
+
+    /// Whether the process in its name has ended.
+    private static func isLeftBehind(_ path: String) -> Bool {
+        let name = path.split(separator: "/").last?.dropLast(".sock".count)
+        guard let process = name.flatMap({ pid_t($0) }), process > 0 else { return false }
+        return kill(process, 0) != 0 && errno == ESRCH
+    }
+
+    /// The existing sockets, sorted by name.
+    package static var paths: [String] { paths(in: folders) }
+
+    /// Returns the sockets in folders to which no other user may write.
+    static func paths(in folders: [String]) -> [String] {
+        var paths: [String] = []
+        for folder in folders where isOwn(folder) {
+            guard let directory = opendir(folder) else { continue }
+            defer { closedir(directory) }
+            while paths.count < socketsMax, let entry = readdir(directory) {
+                let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+                }
+                if name.hasSuffix(".sock") { paths.append("\(folder)/\(name)") }
+            }
+        }
+        return paths.sorted()
+    }
+
+    /// States that no worker was found, and a remedy.
+    package static var advice: String {
+        let list = folders.map { "\($0)/" }.joined(separator: ", ")
+        let service = owner(of: serviceFolder).map { "; \(serviceFolder)/ is another user's: sudo -u \($0) martlet …" }
+        return "no worker of this user is found on this machine: none listens in \(list)\(service ?? "")"
+    }
+
+    /// Returns the name of the owner if the folder belongs to another user.
+    private static func owner(of folder: String) -> String? {
+        var status = stat()
+        guard lstat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_uid != geteuid() else {
+            return nil
+        }
+        return getpwuid(status.st_uid).map { String(cString: $0.pointee.pw_name) } ?? "'#\(status.st_uid)'"
+    }
+}

@@ -1,0 +1,111 @@
+import AMQP
+import APNSProtocol
+import BrokerManagement
+import BrokerTopology
+import Configuration
+import ControlProtocol
+import Delivery
+import EventLoop
+import Glibc
+import Telemetry
+
+/// Collects the status of the worker from its lanes, the broker's queues and the counters. Runs on the control loop.
+final class StatusCollector {
+    private let environment: LaneEnvironment
+    private let groups: LaneGroups
+    private let broker: BrokerInspector
+    private let pauses: PauseControl
+    private let startedAt: MonotonicTime
+
+    init(_ groups: LaneGroups, _ broker: BrokerInspector, _ pauses: PauseControl, in environment: LaneEnvironment) {
+        (self.groups, self.broker, self.pauses, self.environment) = (groups, broker, pauses, environment)
+        startedAt = environment.loop.now.monotonic
+    }
+
+    /// Asks the lanes in force and the retired ones for their status.
+    func collect(_ phase: WorkerStatus.Phase, _ answer: @escaping (WorkerSnapshot) -> Void) {
+        let groups = [groups.inForce] + groups.retired
+        let report: ([LaneStatus?]) -> Void = { [self] answers in
+            // nil: the lane has not answered in time.
+            var rest = answers[...]
+            let lanes = groups.map { group in
+                group.lanes.indices.map { index in
+                    WorkerSnapshot.Lane(
+                        number: index, isTurning: !group.stalled.contains(index), status: rest.popFirst() ?? nil)
+                }
+            }
+            let retired = zip(groups, lanes).dropFirst().flatMap { group, lanes in
+                lanes.filter { !group.lanes[$0.number].hasEnded }
+            }
+            let status = status(phase, of: groups[0], lanes[0], retired: retired)
+            answer(WorkerSnapshot(status: status, lanes: lanes[0], retired: retired))
+        }
+        LaneQuery.ask(groups.flatMap(\.responsive), on: environment.loop, { $0.status($1) }, then: report)
+    }
+
+    private func status(
+        _ phase: WorkerStatus.Phase, of group: LaneGroup, _ lanes: [WorkerSnapshot.Lane],
+        retired: [WorkerSnapshot.Lane]
+    ) -> WorkerStatus {
+        let (metrics, names) = (environment.metrics, group.components.lane.names)
+        let now = environment.loop.now.monotonic
+        var status = WorkerStatus(worker: group.components.lane.worker)
+        status.version = MartletVersion.current
+        status.processID = Int(getpid())
+        status.uptimeSeconds = Int(startedAt.duration(to: now).components.seconds)
+        status.phase = phase
+        status.reasons = reasons(of: group)
+        status.isReady = status.reasons.isEmpty
+        status.inFlight = metrics.level(of: "martlet_inflight")
+        status.totals = WorkerTotals(metrics)
+        status.broker = group.components.brokerConnector.name
+        status.prefix = names.prefix
+        let shards = names.queueByShard
+        status.queues = (broker.queues?.latest ?? []).map { WorkerStatus.Queue($0, shardOf: shards[$0.name]) }
+        status.queuesSecondsOld = broker.queues?.secondsOld
+        status.channelCommands = group.channels.map { WorkerStatus.ChannelCommands($0.status) }
+        status.breakers = WorkerStatus.breakers(of: lanes.compactMap(\.status))
+        status.limitedApps = WorkerStatus.limitedApps(of: lanes.compactMap(\.status))
+        status.paused = pauses.pauses.map(\.scope.description)
+        status.pauses = pauses.pauses.map { $0.report(at: now) }
+        status.certificates = group.certificateReport.certificates.map {
+            WorkerStatus.Certificate(name: $0.name, notAfterSeconds: $0.contents.validSeconds.upperBound)
+        }
+        status.logLinesDropped = environment.log.droppedCount
+        status.spansDropped = environment.spans?.droppedCount ?? 0
+        status.lanes = lanes.map { WorkerStatus.Lane($0) }
+        status.retiredLanes = retired.map { WorkerStatus.Lane($0) }
+        return status
+    }
+
+    /// Why the worker is not ready. Empty: it is.
+    private func reasons(of group: LaneGroup) -> [String] {
+        guard group.isStarted else { return [broker.missing ?? "it has only begun"] }
+        return group.stalled.map { "lane \($0) has stopped turning" } + group.readiness.reasons
+    }
+
+    /// One line for systemd.
+    func line(_ phase: WorkerStatus.Phase) -> String {
+        guard phase != .draining else { return "settles what it holds" }
+        let reasons = reasons(of: groups.inForce)
+        return reasons.isEmpty ? "takes messages" : reasons.joined(separator: "; ")
+    }
+
+    /// All metrics as text, those of the status included.
+    func metrics(_ snapshot: WorkerSnapshot) -> String {
+        snapshot.write(to: environment.metrics)
+        return environment.metrics.render()
+    }
+}
+
+extension WorkerRoutes {
+    /// - Parameter phase: returns the phase of the worker.
+    init(
+        _ status: StatusCollector, _ groups: LaneGroups, _ pauses: PauseControl,
+        phase: @escaping () -> WorkerStatus.Phase
+    ) {
+        self.init(
+            status: { status.collect(phase(), $0) }, stalledLanes: { groups.inForce.stalled },
+            metrics: { status.metrics($0) }, pause: { pauses.set($0, $1, $2) })
+    }
+}

@@ -1,0 +1,83 @@
+import AdminHTTP
+import ControlProtocol
+import Delivery
+
+/// The routes of the admin endpoint.
+struct WorkerRoutes {
+    /// Requests the status of the lanes, and answers once they have reported or their time is up.
+    let status: (@escaping (WorkerSnapshot) -> Void) -> Void
+    /// Numbers of the stalled lanes.
+    let stalledLanes: () -> [Int]
+    /// Returns all metrics as text, those of the status included.
+    let metrics: (WorkerSnapshot) -> String
+    /// Pauses, or resumes if the note is nil. Answers with a sentence, also if the scope is unknown.
+    let pause: (PauseScope, PauseNote?, @escaping (AdminResponse) -> Void) -> Void
+
+    /// Open to every client.
+    var views: [AdminRoute] {
+        [
+            AdminRoute(.get, "/livez", "whether every lane turns") { _ throws(AdminError) in live() },
+            AdminRoute(
+                .get, "/readyz", "whether messages are taken, and why not",
+                later: { exchange throws(AdminError) in
+                    status { exchange.answer(Self.ready($0.status)) }
+                }),
+            AdminRoute(
+                .get, "/status", "how the worker stands",
+                later: { exchange throws(AdminError) in
+                    status { exchange.answer(.json($0.status.json)) }
+                }),
+            AdminRoute(
+                .get, "/metrics", "for Prometheus",
+                later: { exchange throws(AdminError) in
+                    status { exchange.answer(.metrics(metrics($0))) }
+                }),
+        ]
+    }
+
+    /// Open to the user of the worker only.
+    var controls: [AdminRoute] {
+        [("/pause", true), ("/resume", false)].map { path, isPaused in
+            AdminRoute(
+                .post, path, query: PauseScope.words + (isPaused ? PauseNote.words : []),
+                "\(path.dropFirst()) all, a key, a certificate or a topic",
+                later: { exchange throws(AdminError) in
+                    let scope = try Self.scope(of: exchange.request)
+                    let note = PauseNote(by: exchange.request.query("by"), reason: exchange.request.query("reason"))
+                    pause(scope, isPaused ? note : nil) { exchange.answer($0) }
+                })
+        }
+    }
+
+    private func live() -> AdminResponse {
+        let stalled = stalledLanes()
+        guard !stalled.isEmpty else { return .text(200, "ok\n") }
+        return .text(503, stalled.map { "lane \($0) has stopped turning\n" }.joined())
+    }
+
+    private static func ready(_ status: WorkerStatus) -> AdminResponse {
+        let held =
+            status.breakers.map { "\($0.route) is held up: \($0.code): \($0.sentence)" }
+            + status.paused.map { pause in
+                let report = status.pauses.first { $0.target == pause }
+                return "\(pause) is \(report?.text ?? "paused"): \(PauseScope.remedy(of: pause))"
+            }
+        let lines = (status.isReady ? ["ok"] : status.reasons) + held
+        return .text(status.isReady ? 200 : 503, lines.map { $0 + "\n" }.joined())
+    }
+
+    private static func scope(of request: AdminRequest) throws(AdminError) -> PauseScope {
+        try PauseScope({ request.query($0) }, exclude: { AdminError(400, "a \($0) or a \($1), not both") })
+    }
+}
+
+extension AdminResponse {
+    static func text(_ status: Int, _ text: String) -> AdminResponse {
+        AdminResponse(status: status, contentType: "text/plain; charset=utf-8", body: Array(text.utf8))
+    }
+
+    /// Prometheus' text format (https://prometheus.io/docs/instrumenting/exposition_formats).
+    fileprivate static func metrics(_ text: String) -> AdminResponse {
+        AdminResponse(contentType: "text/plain; version=0.0.4; charset=utf-8", body: Array(text.utf8))
+    }
+}

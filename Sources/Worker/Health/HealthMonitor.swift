@@ -1,0 +1,62 @@
+import Configuration
+import EventLoop
+import Glibc
+import Telemetry
+
+/// Periodic duties of the control loop: progress of lanes, renewal of tokens, log lines, notifications of systemd.
+final class HealthMonitor {
+    private let groups: LaneGroups
+    private let loop: EventLoop
+    private let log: Log
+    private let systemd: SystemdNotifier
+    private var minute: MinuteReport
+
+    init(_ groups: LaneGroups, in environment: LaneEnvironment) {
+        (self.groups, loop, log) = (groups, environment.loop, environment.log)
+        systemd = SystemdNotifier(Environment.value, processID: getpid(), log: log)
+        minute = MinuteReport(environment.metrics)
+    }
+
+    /// Reports to systemd that the worker has started.
+    ///
+    /// - Parameter status: returns the line that systemd shows.
+    func start(_ status: @escaping () -> String) {
+        systemd.started()
+        notifySystemd(status)
+        CertificateReport.repeat(on: loop, to: log) { [groups] in groups.inForce.certificateReport }
+    }
+
+    /// The worker is alive if every lane makes progress, as for `/livez`.
+    private func notifySystemd(_ status: @escaping () -> String) {
+        guard let interval = systemd.interval else { return }
+        systemd.report(status(), isAlive: groups.inForce.stalled.isEmpty)
+        loop.schedule(after: interval) { [self] in notifySystemd(status) }
+    }
+
+    func notifyStopping() { systemd.stopping() }
+
+    /// From the start of the first lanes to the end of the process.
+    func superviseLanes() {
+        checkLanes()
+        scheduleMinute()
+    }
+
+    private func checkLanes() {
+        groups.renewTokens()
+        groups.checkProgress()
+        loop.schedule(after: .seconds(StallDetector.checkIntervalSeconds)) { [self] in checkLanes() }
+    }
+
+    private func scheduleMinute() {
+        loop.schedule(after: .seconds(MinuteReport.intervalSeconds)) { [self] in
+            minute.write(to: log)
+            scheduleMinute()
+        }
+    }
+}
+
+extension LaneGroup {
+    var certificateReport: CertificateReport {
+        CertificateReport(certificates: configuration.apns.certificates)
+    }
+}

@@ -1,0 +1,155 @@
+import APNS
+import Configuration
+import Delivery
+import EventLoop
+import Telemetry
+
+/// The lanes of one generation, from their start to their end.
+///
+/// `@unchecked Sendable`: used on the control loop only.
+final class LaneGroup: @unchecked Sendable {
+    typealias Event = WorkerRollout.Event
+
+    let number: Int
+    let version: PreparedVersion
+    private(set) var lanes: [LaneHandle]
+    private(set) var payloadSchemas: PayloadSchemas
+    /// nil: the group accepts no channel commands, or no more.
+    private(set) var channels: ChannelCommandRuntime?
+    private(set) var readiness: Readiness
+    private var watchdog: LaneWatchdog
+
+    init(_ generation: WorkerRollout.Generation, log: Log) {
+        number = generation.number
+        version = generation.version
+        lanes = version.components.laneConnectors.map { _ in .planned }
+        payloadSchemas = version.components.lane.payloadSchemas
+        readiness = Readiness(lanes: lanes.count)
+        watchdog = LaneWatchdog(log: log)
+    }
+
+    var configuration: WorkerConfiguration { version.configuration }
+    var components: WorkerComponents { version.components }
+    var isStarted: Bool { !lanes.allSatisfy(\.isPlanned) }
+    var hasEnded: Bool { lanes.allSatisfy(\.hasEnded) && channels == nil }
+    /// Lanes that hold deliveries, or may.
+    var undrained: [LaneThread] { lanes.compactMap(\.undrained) }
+    /// Numbers of the stalled lanes.
+    var stalled: [Int] { watchdog.stalled }
+
+    /// By lane. nil: the lane would not answer.
+    var responsive: [LaneThread?] {
+        lanes.enumerated().map { stalled.contains($0) ? nil : $1.thread }
+    }
+
+    /// Whether a lane may accept a request that arrives now.
+    private var isConsuming: Bool { lanes.indices.contains { lanes[$0].isRunning && !stalled.contains($0) } }
+
+    /// - Throws: if the system has no thread or descriptor left. Some lanes may have started.
+    func start(
+        tokens: [Credential.Name: TokenSupply], pauses: [Pause], in environment: LaneEnvironment,
+        handler: RolloutHandler
+    ) throws(TransportError) {
+        try start { index throws(TransportError) in
+            var configuration = components.lane
+            configuration.payloadSchemas = payloadSchemas
+            configuration.number = index
+            configuration.completeRemedy = environment.commands.completed
+            let thread = try LaneThread()
+            try thread.start(
+                configuration, connectors: components.laneConnectors[index], tokens: tokens, in: environment,
+                reporter: LaneReporter(lane: index, group: self, loop: environment.loop, handler: handler))
+            for pause in pauses { thread.pause(pause.scope, true) { _ in } }
+            return thread
+        }
+        channels = configuration.channels.map {
+            ChannelCommandRuntime($0, components, tokens: tokens, in: environment)
+        }
+    }
+
+    /// Starts the lanes in their order. Lanes without a thread have nothing to settle: they have ended.
+    func start(_ start: (Int) throws(TransportError) -> LaneThread) throws(TransportError) {
+        for index in lanes.indices {
+            do throws(TransportError) {
+                lanes[index] = .running(try start(index))
+            } catch {
+                for index in index..<lanes.count { lanes[index] = .ended }
+                throw error
+            }
+        }
+    }
+
+    /// Stops consuming, settles the deliveries and ends the lanes, while the process continues.
+    func finish(deadlineSeconds: Int, handler: RolloutHandler, on loop: EventLoop) -> [Event] {
+        if !isStarted { lanes = lanes.map { _ in .ended } }
+        for lane in undrained { lane.finish(deadlineSeconds: deadlineSeconds) }
+        closeChannels(deadlineSeconds: deadlineSeconds, handler: handler, on: loop)
+        return (isConsuming ? [] : [.stoppedConsuming(number)]) + (hasEnded ? [.ended(number)] : [])
+    }
+
+    func drain(deadlineSeconds: Int, handler: RolloutHandler, on loop: EventLoop) {
+        for lane in undrained { lane.drain(deadlineSeconds: deadlineSeconds) }
+        closeChannels(deadlineSeconds: deadlineSeconds, handler: handler, on: loop)
+    }
+
+    private func closeChannels(deadlineSeconds: Int, handler: RolloutHandler, on loop: EventLoop) {
+        guard let channels else { return }
+        Task(executorPreference: loop) {
+            await channels.close(deadlineSeconds: deadlineSeconds)
+            self.channels = nil
+            if self.hasEnded { handler.handle(.ended(self.number)) }
+        }
+    }
+
+    /// - Parameter files: ignored if the configuration of the group names other files.
+    func replace(_ files: PayloadSchemaFiles) {
+        guard files.areNamed(as: configuration.payloadSchemas) else { return }
+        payloadSchemas = components.payloadSchemas(files)
+        for lane in undrained { lane.replace(payloadSchemas) }
+    }
+
+    func take(_ news: TokenNews, of credential: Credential.Name) {
+        for lane in undrained { lane.take(news, of: credential) }
+        channels?.take(news, of: credential)
+    }
+
+    /// Checks that the lanes make progress.
+    func checkProgress(now: MonotonicTime) { watchdog.check(lanes.map(\.thread), now: now) }
+}
+
+/// The reports of lanes. Each function returns the events that follow from a report.
+extension LaneGroup {
+    func laneChanged(_ lane: Int, _ state: LaneState) -> [Event] {
+        readiness.lane(lane, state) ? [readinessChanged(by: lane)] : []
+    }
+
+    private func readinessChanged(by lane: Int) -> Event {
+        .readinessChanged(number, isReady: readiness.isReady, lane: lane)
+    }
+
+    func laneStopped(_ lane: Int) -> [Event] {
+        guard case .running(let thread) = lanes[lane] else { return [] }
+        return change(lane, to: .stopped(thread))
+    }
+
+    func laneDrained(_ lane: Int, unfinished: Int) -> [Event] {
+        guard let thread = lanes[lane].undrained else { return [] }
+        return [.laneDrained(unfinished: unfinished)] + change(lane, to: .drained(thread))
+    }
+
+    func laneEnded(_ lane: Int) -> [Event] {
+        let isLost = lanes[lane].undrained != nil
+        let events = change(lane, to: .ended)
+        guard isLost else { return events }
+        let readiness = readiness.laneEnded(lane) ? [readinessChanged(by: lane)] : []
+        // A defect. The number of unfinished deliveries is unknown.
+        return readiness + [.laneDrained(unfinished: 1)] + events
+    }
+
+    private func change(_ lane: Int, to handle: LaneHandle) -> [Event] {
+        let (wasConsuming, hadEnded) = (isConsuming, hasEnded)
+        lanes[lane] = handle
+        return (wasConsuming && !isConsuming ? [.stoppedConsuming(number)] : [])
+            + (!hadEnded && hasEnded ? [.ended(number)] : [])
+    }
+}

@@ -1,0 +1,145 @@
+import APNS
+import Configuration
+import Crypto
+import Delivery
+import EventLoop
+
+/// The generations of lanes of a process, with what all of them receive: provider tokens and payload schemas.
+///
+/// `@unchecked Sendable`: used on the control loop only.
+final class LaneGroups: @unchecked Sendable {
+    private let environment: LaneEnvironment
+    private(set) var inForce: LaneGroup
+    /// Has started, and may take over.
+    var coming: LaneGroup?
+    /// Settle the deliveries that they hold, oldest first.
+    var retired: [LaneGroup] = []
+    var tokens = ProviderTokens()
+    /// Changed since the newest version was read. Lanes of that version may start later.
+    private var newestPayloadSchemas: PayloadSchemaFiles?
+
+    /// - Throws: if a key cannot sign.
+    init(_ first: WorkerRollout.Generation, in environment: LaneEnvironment) throws(CryptoError) {
+        self.environment = environment
+        inForce = LaneGroup(first, log: environment.log)
+        try tokens.replace(inForce.components.keys, loop.now, random: loop.nextRandom)
+    }
+
+    private var loop: EventLoop { environment.loop }
+
+    /// Of two keys with the same ID, the later group in this order decides.
+    private var all: [LaneGroup] { retired + [inForce] + (coming.map { [$0] } ?? []) }
+
+    /// Lanes that hold deliveries, or may.
+    var undrainedCount: Int { all.reduce(0) { $0 + $1.undrained.count } }
+
+    /// Starts the lanes of a generation. A generation that is not in force is the coming one.
+    func start(
+        _ generation: WorkerRollout.Generation, pauses: [Pause], handler: RolloutHandler
+    ) -> WorkerRollout.Event {
+        let isFirst = generation.number == inForce.number
+        let group = isFirst ? inForce : LaneGroup(generation, log: environment.log)
+        if !isFirst { coming = group }
+        do {
+            // Not earlier: a key that replaces one with the same ID has a new token signed.
+            try tokens.replace(keys, loop.now, random: loop.nextRandom)
+            renewTokens()
+            if let newestPayloadSchemas { group.replace(newestPayloadSchemas) }
+            try group.start(tokens: tokenSupplies, pauses: pauses, in: environment, handler: handler)
+            return .started(generation.number)
+        } catch let error as CryptoError {
+            return .startFailed(generation.number, .permanent(error.message))
+        } catch let error as TransportError {
+            return .startFailed(generation.number, .temporary(error.message))
+        } catch {
+            return .startFailed(generation.number, .permanent("\(error)"))
+        }
+    }
+
+    /// Puts the coming generation in force, or plans one in the place of lanes that have not started.
+    func putInForce(_ generation: WorkerRollout.Generation) {
+        if let next = coming, next.number == generation.number {
+            retired.append(inForce)
+            (inForce, coming) = (next, nil)
+        } else {
+            inForce = LaneGroup(generation, log: environment.log)
+            restoreTokens()
+        }
+    }
+
+    /// Retires the coming generation, or one that was in force.
+    func finish(_ number: Int, handler: RolloutHandler) -> [WorkerRollout.Event] {
+        if let group = coming, group.number == number {
+            retired.append(group)
+            coming = nil
+            restoreTokens()
+        }
+        return retired.first { $0.number == number }?
+            .finish(deadlineSeconds: RolloutLimits.finishSecondsMax, handler: handler, on: loop) ?? []
+    }
+
+    /// - Returns: the retired group, which is removed.
+    func remove(_ number: Int) -> LaneGroup? {
+        guard let index = retired.firstIndex(where: { $0.number == number }) else { return nil }
+        defer { restoreTokens() }
+        return retired.remove(at: index)
+    }
+
+    func drain(deadlineSeconds: Int, handler: RolloutHandler) {
+        for group in all { group.drain(deadlineSeconds: deadlineSeconds, handler: handler, on: loop) }
+    }
+
+    func checkProgress() {
+        for group in all { group.checkProgress(now: loop.now.monotonic) }
+    }
+
+    func text(of obstacle: Obstacle) -> String {
+        switch obstacle {
+        case .temporary(let reason), .permanent(let reason): reason
+        case .notReady(let number):
+            "the new lanes are not ready: "
+                + (all.first { $0.number == number }?.readiness.reasons ?? []).joined(separator: "; ")
+        }
+    }
+}
+
+extension LaneGroups {
+    /// A new version names payload schemas that were read after those that changed earlier.
+    func versionRead() { newestPayloadSchemas = nil }
+
+    func replace(_ files: PayloadSchemaFiles) {
+        newestPayloadSchemas = files
+        inForce.replace(files)
+        coming?.replace(files)
+    }
+}
+
+/// Provider tokens.
+extension LaneGroups {
+    /// Retired lanes also push.
+    private var keys: [ProviderKey] { all.flatMap(\.components.keys) }
+
+    private var tokenSupplies: [Credential.Name: TokenSupply] {
+        tokens.supplies { [self] name, refusal in
+            loop.post {
+                let news = self.tokens.refused(refusal, of: name, self.loop.now, random: self.loop.nextRandom)
+                self.send(news, of: name)
+            }
+        }
+    }
+
+    func renewTokens() {
+        for (name, news) in tokens.renew(loop.now, random: loop.nextRandom) { send(news, of: name) }
+    }
+
+    /// Returns to the keys of the present groups.
+    private func restoreTokens() {
+        // These keys have signed before.
+        try? tokens.replace(keys, loop.now, random: loop.nextRandom)
+        for (name, news) in tokens.newest { send(news, of: name) }
+    }
+
+    private func send(_ news: TokenNews, of credential: Credential.Name) {
+        for group in all { group.take(news, of: credential) }
+    }
+}

@@ -1,0 +1,100 @@
+import APNS
+import Configuration
+import Delivery
+import EventLoop
+import Telemetry
+import Threads
+
+/// A lane and its thread.
+///
+/// `@unchecked Sendable`: `lane`, `reporter` and `isDraining` are used on the loop's thread only.
+final class LaneThread: @unchecked Sendable {
+    let loop: EpollLoop
+    private var lane: Lane?
+    private var reporter: LaneReporter?
+    private var isDraining = false
+
+    /// - Throws: if the process has no descriptor left.
+    init() throws(TransportError) {
+        loop = try EpollLoop()
+    }
+
+    /// Starts the thread, and on it the lane.
+    ///
+    /// - Parameter reporter: receives the reports of the lane until its thread ends.
+    /// - Throws: if the system has no thread left. The reporter is not called in this case.
+    func start(
+        _ configuration: LaneConfiguration, connectors: LaneConnectors, tokens: [Credential.Name: TokenSupply],
+        in environment: LaneEnvironment, reporter: LaneReporter
+    ) throws(TransportError) {
+        let (counters, duplicates) = (LaneCounters(environment.metrics), environment.duplicates)
+        let (log, spanReceiver) = (environment.log, environment.spanReceiver)
+        do {
+            try DetachedThread.start { [self] in
+                loop.run()
+                // The lane and its reporter hold this object.
+                lane = nil
+                self.reporter = nil
+                reporter.ended()
+            }
+        } catch { throw TransportError(error) }
+        loop.post { [self] in
+            let lane = Lane(
+                loop: loop, configuration: configuration, connectors: connectors.connectors(on: loop), tokens: tokens,
+                counters: counters, duplicates: duplicates, log: log, onSpans: spanReceiver,
+                onStateChange: { reporter.stateChanged($0) })
+            self.lane = lane
+            self.reporter = reporter
+            Task(executorPreference: loop) { await lane.start() }
+        }
+    }
+
+    func replace(_ payloadSchemas: PayloadSchemas) {
+        withLane { await $0.apply(payloadSchemas) }
+    }
+
+    func take(_ news: TokenNews, of credential: Credential.Name) {
+        withLane { await $0.apply(news, of: credential) }
+    }
+
+    /// - Parameter answer: called on the lane's thread; never if the lane has ended.
+    func status(_ answer: @escaping @Sendable (LaneStatus) -> Void) {
+        withLane { answer(await $0.status()) }
+    }
+
+    /// - Parameter answer: called on the lane's thread. False: the lane does not know the scope.
+    func pause(_ scope: PauseScope, _ isPaused: Bool, _ answer: @escaping @Sendable (Bool) -> Void) {
+        withLane { answer(await $0.pause(scope, isPaused)) }
+    }
+
+    /// Stops consuming, settles the deliveries that the lane holds, and ends the thread, while the process continues.
+    /// `drain` overtakes it.
+    func finish(deadlineSeconds: Int) {
+        withLane { [self] lane in
+            await lane.stopConsuming()
+            reporter?.stoppedConsuming()
+            await lane.finish(deadlineSeconds: deadlineSeconds)
+            drain(deadlineSeconds: Lane.closeDeadlineSeconds)
+        }
+    }
+
+    /// Settles the deliveries that the lane holds, and ends the thread. Only the first call counts.
+    func drain(deadlineSeconds: Int) {
+        loop.post { [self] in
+            guard let lane, !isDraining else { return }
+            isDraining = true
+            Task(executorPreference: loop) {
+                let unfinished = await lane.drain(deadlineSeconds: deadlineSeconds).unfinished
+                self.reporter?.drained(unfinished: unfinished)
+                self.loop.stop()
+            }
+        }
+    }
+
+    private func withLane(_ body: @escaping @Sendable (Lane) async -> Void) {
+        loop.post { [self] in
+            guard let lane else { return }
+            Task(executorPreference: loop) { await body(lane) }
+        }
+    }
+}

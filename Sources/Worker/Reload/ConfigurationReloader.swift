@@ -1,0 +1,56 @@
+import Configuration
+import Telemetry
+
+/// Reads the configuration again on request, and when a file that it names changes: a key, a certificate, a password.
+/// Logs an invalid configuration and keeps the previous version.
+struct ConfigurationReloader: Sendable {
+    private let path: String
+    private let log: Log
+    private let counters: ReloadCounters
+    private(set) var latest: ConfigurationVersion
+    private var changes: FileChangeDetector
+
+    init(_ version: ConfigurationVersion, from path: String, log: Log, _ counters: ReloadCounters) {
+        (self.path, self.log, self.counters) = (path, log, counters)
+        latest = version
+        changes = FileChangeDetector(version.sources)
+    }
+
+    /// Reads all files. Returns nil if they are unchanged or invalid.
+    mutating func readAgain() -> ConfigurationVersion? { read().flatMap { replaceLatest(with: $0) } }
+
+    /// Reads the files that the configuration names if one of them has changed. Keeps the text of the configuration: it may
+    /// be half written until an operator asks to read it.
+    mutating func check(payloadSchemas: PayloadSchemaFiles) -> ConfigurationVersion? {
+        guard changes.check() else { return nil }
+        return read(text: latest.text, payloadSchemas: payloadSchemas).flatMap { replaceLatest(with: $0) }
+    }
+
+    /// Returns to `version` after the latest one was rejected. The latest is read again after a change or on request.
+    mutating func fallBack(to version: ConfigurationVersion) {
+        // Files that have changed since the latest version was read count as changes.
+        changes = FileChangeDetector(version.sources.merging(latest.sources) { $1 })
+        latest = version
+    }
+
+    /// Returns nil if the contents are those of the latest version: files are also replaced without a change.
+    private mutating func replaceLatest(with version: ConfigurationVersion) -> ConfigurationVersion? {
+        changes = FileChangeDetector(version.sources)
+        guard version.digest != latest.digest else {
+            log.info(.configurationUnchanged, [.file: .string(path)])
+            return nil
+        }
+        latest = version
+        return version
+    }
+
+    private func read(text: [UInt8]? = nil, payloadSchemas: PayloadSchemaFiles? = nil) -> ConfigurationVersion? {
+        do throws(ConfigurationError) {
+            return try ConfigurationVersion(readFrom: path, text: text, payloadSchemas: payloadSchemas)
+        } catch {
+            counters.refused.add()
+            for mistake in error.mistakes { log.error(.configurationRefused, [.error: .describing(mistake)]) }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package import Configuration
+
+/// The configuration of a worker and its files at one point in time. Two versions with equal contents are distinct.
+package final class ConfigurationVersion: Sendable {
+    let configuration: WorkerConfiguration
+    /// Contents of the configuration's own file.
+    let text: [UInt8]
+    /// The files that it names, without payload schemas: each of these has a change detector of its own.
+    let sources: [String: FileVersion]
+    /// Covers the text and these files.
+    let digest: [UInt8]
+
+    /// - Parameters:
+    ///   - text: replaces the contents of the file at `path`.
+    ///   - payloadSchemas: replace those that the text names.
+    /// - Throws: all mistakes in the configuration.
+    package init(
+        readFrom path: String, text: [UInt8]? = nil, payloadSchemas: PayloadSchemaFiles? = nil
+    ) throws(ConfigurationError) {
+        let sources = ConfigurationSources()
+        let file = ConfigurationFile(path, noting: sources)
+        let text = if let text { text } else { try file.text() }
+        sources.note(text)
+        configuration = try file.worker(text: text, payloadSchemas: payloadSchemas)
+        self.text = text
+        self.sources = sources.versions
+        digest = sources.digest
+    }
+}

@@ -1,0 +1,95 @@
+import CLinux
+import Configuration
+import Crypto
+import Delivery
+import EventLoop
+import Telemetry
+import Threads
+
+/// Detects changes of a configuration and its files on a thread of its own, because reading and compiling can block. The
+/// thread ends with the process.
+///
+/// `@unchecked Sendable`: the lock guards what the threads share.
+final class ConfigurationWatcher: @unchecked Sendable {
+    /// Interval between checks. A changed file is read after two of them.
+    static let checkMilliseconds = 1000
+
+    enum Change: Sendable {
+        case version(PreparedVersion)
+        /// The payload schemas that the newest version names. The version may not be in force yet.
+        case payloadSchemas(PayloadSchemaFiles)
+    }
+
+    private let log: Log
+    private let metrics: MetricsRegistry
+    private let counters: ReloadCounters
+    private var configuration: ConfigurationReloader
+    private var payloadSchemas: PayloadSchemaReloader
+    private let lock = ConditionLock()
+    private var isRequested = false
+    private var rejection: (rejected: ConfigurationVersion, inForce: ConfigurationVersion)?
+
+    init(_ version: ConfigurationVersion, from path: String, log: Log, metrics: MetricsRegistry) {
+        (self.log, self.metrics) = (log, metrics)
+        counters = ReloadCounters(metrics, of: "configuration")
+        configuration = ConfigurationReloader(version, from: path, log: log, counters)
+        payloadSchemas = PayloadSchemaReloader(version.configuration.payloadSchemas, log: log, metrics: metrics)
+    }
+
+    /// - Parameter changed: called on the watcher's thread.
+    /// - Throws: if the system has no thread left.
+    func start(_ changed: @escaping @Sendable (Change) -> Void) throws(ThreadError) {
+        try DetachedThread.start { [self] in
+            while true { if let change = next() { changed(change) } }
+        }
+    }
+
+    /// Requests that all files are read again now. Callable from any thread.
+    func readAgain() {
+        lock.withLock {
+            isRequested = true
+            lock.wakeAll()
+        }
+    }
+
+    /// Continues with the version in force after a change was rejected. Callable from any thread.
+    func rejected(_ version: ConfigurationVersion, inForce: ConfigurationVersion) {
+        lock.withLock { rejection = (version, inForce) }
+    }
+
+    /// Waits for the next check, and returns what has changed.
+    func next() -> Change? {
+        let (isRequested, rejection) = lock.withLock {
+            _ = lock.wait(atMostMilliseconds: Self.checkMilliseconds) { self.isRequested }
+            defer { (self.isRequested, self.rejection) = (false, nil) }
+            return (self.isRequested, self.rejection)
+        }
+        // A version that was read after the rejected one is not decided yet.
+        if let rejection, configuration.latest === rejection.rejected {
+            configuration.fallBack(to: rejection.inForce)
+            followPayloadSchemas(of: rejection.inForce)
+        }
+        let before = configuration.latest
+        let version =
+            isRequested ? configuration.readAgain() : configuration.check(payloadSchemas: payloadSchemas.current)
+        if let version { return change(from: before, to: version) }
+        return payloadSchemas.check() ? .payloadSchemas(payloadSchemas.current) : nil
+    }
+
+    private func change(from before: ConfigurationVersion, to version: ConfigurationVersion) -> Change? {
+        do {
+            let prepared = try PreparedVersion(version)
+            followPayloadSchemas(of: version)
+            return .version(prepared)
+        } catch {
+            log.error(.configurationRefused, [.error: .string(error.message)])
+            counters.refused.add()
+            configuration.fallBack(to: before)
+            return nil
+        }
+    }
+
+    private func followPayloadSchemas(of version: ConfigurationVersion) {
+        payloadSchemas = PayloadSchemaReloader(version.configuration.payloadSchemas, log: log, metrics: metrics)
+    }
+}

@@ -1,0 +1,56 @@
+import Configuration
+import Delivery
+import JSONSchema
+import Telemetry
+
+/// Reads payload schemas again when their files change. Logs an invalid version and keeps the previous one.
+struct PayloadSchemaReloader: Sendable {
+    private(set) var current: PayloadSchemaFiles
+    private let log: Log
+    private let counters: ReloadCounters
+    /// One for each schema.
+    private var changes: [FileChangeDetector]
+
+    init(_ files: PayloadSchemaFiles, log: Log, metrics: MetricsRegistry) {
+        current = files
+        self.log = log
+        counters = ReloadCounters(metrics, of: "schemas")
+        changes = files.files.map { FileChangeDetector($0.sources) }
+        for file in files.files { warn(file) }
+    }
+
+    /// Returns whether `current` has changed.
+    mutating func check() -> Bool {
+        var hasChanged = false
+        // A file that is still being written delays no other.
+        for index in changes.indices where changes[index].check() {
+            if read(index) { hasChanged = true }
+            changes[index] = FileChangeDetector(current.files[index].sources)
+        }
+        return hasChanged
+    }
+
+    private mutating func read(_ index: Int) -> Bool {
+        let path = current.files[index].path
+        do throws(SchemaFileProblem) {
+            try current.files[index].readAgain()
+            counters.taken.add()
+            log.info(.payloadSchemaRead, [.file: .string(path)])
+            warn(current.files[index])
+            return true
+        } catch {
+            counters.refused.add()
+            log.error(
+                .payloadSchemaBroken,
+                [.file: .string(path), .error: .string("\(error)")])
+            return false
+        }
+    }
+
+    private func warn(_ file: PayloadSchemaFiles.File) {
+        for warning in file.schema.warnings {
+            log.warning(
+                .payloadSchemaDoubtful, [.file: .string(file.path), .error: .string(warning)])
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import AMQP
+import BrokerManagement
+import BrokerTopology
+import Configuration
+import Delivery
+import EventLoop
+import Telemetry
+
+/// Asks the broker for what the worker process decides and reports: the topology before lanes start, the depths of queues.
+///
+/// `@unchecked Sendable`: used on the control loop only.
+final class BrokerInspector: @unchecked Sendable {
+    private let loop: EventLoop
+    private let log: Log
+    private let commands: CommandAdvice
+    private var readiness: TopologyReadiness?
+    private(set) var queues: QueueMonitor?
+
+    init(in environment: LaneEnvironment) {
+        (loop, log, commands) = (environment.loop, environment.log, environment.commands)
+    }
+
+    /// The part of the topology that is missing, while lanes wait for it.
+    var missing: String? { readiness?.reason }
+
+    /// Reports `topologyChecked` once the topology is complete. Ends an earlier wait.
+    func awaitTopology(of generation: WorkerRollout.Generation, handler: RolloutHandler) {
+        let (former, components) = (readiness, generation.version.components)
+        let connector = components.brokerConnector
+        let readiness = TopologyReadiness(
+            components.topology, admin: connector.admin(named: "martlet worker start", on: loop),
+            place: connector.place,
+            advice: commands.completed(TopologyAdvice.apply), log: log)
+        self.readiness = readiness
+        Task(executorPreference: loop) {
+            await readiness.waitUntilComplete()
+            guard self.readiness === readiness else { return }
+            self.readiness = nil
+            handler.handle(.topologyChecked(generation.number, nil))
+        }
+        Task(executorPreference: loop) { await former?.close() }
+    }
+
+    /// Ends the wait for a topology, if there is one, and then calls `completion`.
+    func endWait(_ completion: @escaping @Sendable () -> Void) {
+        guard let readiness = readiness.take() else { return completion() }
+        Task(executorPreference: loop) {
+            await readiness.close()
+            completion()
+        }
+    }
+
+    /// Reports `topologyChecked`.
+    func checkTopology(of generation: WorkerRollout.Generation, handler: RolloutHandler) {
+        Task(executorPreference: loop) {
+            let obstacle = await self.obstacle(to: generation.version.components)
+            handler.handle(.topologyChecked(generation.number, obstacle))
+        }
+    }
+
+    private func obstacle(to components: WorkerComponents) async -> Obstacle? {
+        let seconds = RolloutLimits.brokerSecondsMax
+        let admin = components.brokerConnector.admin(named: "martlet worker change", on: loop, deadlineSeconds: seconds)
+        admin.start()
+        var obstacle: Obstacle?
+        do throws(AMQPError) {
+            try await admin.waitUntilReady(deadlineSeconds: seconds)
+            let missing = try await RequiredTopology(components.topology).missing(at: admin)
+            if !missing.isEmpty {
+                obstacle = .permanent(
+                    RequiredTopology.sentence(missing, advice: commands.completed(TopologyAdvice.apply)))
+            }
+        } catch {
+            obstacle = .temporary("the broker at \(components.brokerConnector.place) cannot be reached: \(error)")
+        }
+        await admin.close(deadlineSeconds: Lane.closeDeadlineSeconds)
+        return obstacle
+    }
+
+    /// Replaces the queues that were monitored before.
+    func monitorQueues(of components: WorkerComponents) {
+        // The task may outlive the generation: it holds no TLS contexts of lanes, which need megabytes.
+        let (connector, topology) = (components.brokerConnector, components.topology)
+        Task(executorPreference: loop) {
+            await self.queues?.close()
+            let queues = QueueMonitor(
+                topology, admin: connector.admin(named: "martlet worker queues", on: self.loop),
+                unroutedAdvice: self.commands.completed(QueueMonitor.unroutedAdvice), log: self.log)
+            self.queues = queues
+            await queues.run()
+        }
+    }
+
+    func stopMonitoring() { Task(executorPreference: loop) { await self.queues?.close() } }
+}

@@ -1,0 +1,105 @@
+import ControlProtocol
+import EventLoop
+
+/// Decides which lanes are in force, from the start of a worker to its exit. Pure.
+///
+/// Each attempt to put a version of the configuration in force has a generation of lanes of its own. It starts beside the
+/// current generation and takes over once it is ready. The current generation then retires: it stops consuming, settles its
+/// deliveries and ends. So every setting of lanes changes in the same way.
+struct Rollout<Version: Equatable & Sendable>: Sendable {
+    enum State: Equatable, Sendable {
+        /// No lane has started. The broker is unreachable or lacks a part of the topology.
+        /// To: awaitingTopology of a newer version, steady, stopped.
+        case awaitingTopology(next: Generation)
+        /// To: checking, stopping, stopped.
+        case steady(current: Generation)
+        /// The broker is asked for the topology of the next generation. To: warming, retrying, steady, checking, stopping,
+        /// stopped.
+        case checking(current: Generation, next: Generation)
+        /// The next generation starts. To: steady, checking, retrying, stopping, stopped.
+        case warming(current: Generation, next: Generation, until: MonotonicTime)
+        /// An obstacle may pass. To: checking, steady, stopping, stopped.
+        case retrying(current: Generation, next: Version, at: MonotonicTime)
+        /// - Parameters:
+        ///   - undrained: lanes that may hold deliveries.
+        ///   - unfinished: deliveries that the broker delivers again.
+        ///   - until: when the process ends whatever its lanes do. To: stopped.
+        case stopping(undrained: Int, unfinished: Int, until: MonotonicTime)
+        /// The process ends once all generations have.
+        case stopped(WorkerExit)
+    }
+
+    struct Announcement: Sendable {
+        /// It still consumes, and may judge new requests by the previous version.
+        let previous: Int
+        let until: MonotonicTime
+    }
+
+    var state: State
+    /// Generations that settle the deliveries that they hold, oldest first.
+    var retired: [Int] = []
+    /// Waits while another change is in progress, or while too many generations are retired.
+    var newest: Version?
+    var announcement: Announcement?
+    var delays = Outage()
+    private var lastNumber: Int
+    var timer: MonotonicTime?
+
+    init(_ first: Generation) {
+        state = .awaitingTopology(next: first)
+        lastNumber = first.number
+    }
+
+    var phase: WorkerStatus.Phase {
+        switch state {
+        case .awaitingTopology: .starting
+        case .steady, .checking, .warming, .retrying: .running
+        case .stopping, .stopped: .draining
+        }
+    }
+
+    mutating func handle(_ event: Event, now: MonotonicTime) -> [Action] {
+        var actions = respond(to: event, now)
+        if deadline != timer {
+            timer = deadline
+            actions.append(.setTimer(deadline))
+        }
+        return actions
+    }
+
+    private var deadline: MonotonicTime? {
+        let own: MonotonicTime? =
+            switch state {
+            case .warming(_, _, let time), .retrying(_, _, let time), .stopping(_, _, let time): time
+            case .awaitingTopology, .steady, .checking, .stopped: nil
+            }
+        guard let own, let announcement else { return own ?? announcement?.until }
+        return min(own, announcement.until)
+    }
+
+    private mutating func respond(to event: Event, _ now: MonotonicTime) -> [Action] {
+        switch event {
+        case .processStarted: processStarted()
+        case .versionRead(let version): versionRead(version)
+        case .topologyChecked(let number, let obstacle): topologyChecked(number, obstacle, now)
+        case .started(let number): started(number, now)
+        case .startFailed(let number, let obstacle): startFailed(number, obstacle, now)
+        case .readinessChanged(let number, let isReady, let lane): readinessChanged(number, isReady, lane, now)
+        case .stoppedConsuming(let number): stoppedConsuming(number)
+        case .laneDrained(let unfinished): laneDrained(unfinished)
+        case .ended(let number): ended(number, now)
+        case .timerFired: timerFired(now)
+        case .signalled(let signal, let undrained, let seconds): signalled(signal, undrained, seconds, now)
+        }
+    }
+
+    private func processStarted() -> [Action] {
+        guard case .awaitingTopology(let next) = state else { return [] }
+        return [.awaitTopology(next)]
+    }
+
+    mutating func newGeneration(_ version: Version) -> Generation {
+        lastNumber += 1
+        return Generation(number: lastNumber, version: version)
+    }
+}

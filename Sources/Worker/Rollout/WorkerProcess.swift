@@ -1,0 +1,151 @@
+package import Configuration
+import ControlProtocol
+import EventLoop
+import Glibc
+import Telemetry
+
+/// A worker. Executes the actions of its rollout on the control loop, which runs on the main thread.
+///
+/// `@unchecked Sendable`: used on the control loop only.
+package final class WorkerProcess: RolloutHandler, @unchecked Sendable {
+    private static let signals = [SIGTERM, SIGINT, SIGHUP]
+
+    private let loop: EpollLoop
+    private let environment: LaneEnvironment
+    private let spans: SpanExporter?
+    private let groups: LaneGroups
+    private let broker: BrokerInspector
+    private let pauses: PauseControl
+    private let status: StatusCollector
+    private let health: HealthMonitor
+    private let watcher: ConfigurationWatcher
+    private let report: WorkerLog
+    private var rollout: WorkerRollout
+    private var signals: SignalSource?
+    private var endpoint: AdminEndpoint?
+    private var timer: TimerToken?
+    private var exit = WorkerExit.failed
+
+    /// Runs a worker until a signal ends it. Call it on the main thread, before other threads start.
+    ///
+    /// - Parameter commands: completes the commands in remedies.
+    package static func run(_ version: ConfigurationVersion, from path: String, commands: CommandAdvice) -> WorkerExit {
+        SignalSource.block(signals)
+        let log = Log(level: version.configuration.logLevel)
+        defer { log.flush() }
+        do {
+            return try WorkerProcess(version, from: path, commands, log).run()
+        } catch {
+            WorkerLog.cannotStart(error, log)
+            return .failed
+        }
+    }
+
+    private init(_ version: ConfigurationVersion, from path: String, _ commands: CommandAdvice, _ log: Log) throws {
+        loop = try EpollLoop()
+        let first = WorkerRollout.Generation(number: 0, version: try PreparedVersion(version))
+        rollout = WorkerRollout(first)
+        spans = SpanExporter(first.version, log: log)
+        environment = LaneEnvironment(loop: loop, log: log, spans: spans?.queue, commands: commands)
+        groups = try LaneGroups(first, in: environment)
+        broker = BrokerInspector(in: environment)
+        pauses = PauseControl(groups, in: environment)
+        status = StatusCollector(groups, broker, pauses, in: environment)
+        health = HealthMonitor(groups, in: environment)
+        watcher = ConfigurationWatcher(version, from: path, log: log, metrics: environment.metrics)
+        report = WorkerLog(version.configuration, in: environment)
+        super.init()
+        report.starting(groups.inForce)
+    }
+
+    private func run() throws -> WorkerExit {
+        try watcher.start { [self] change in loop.post { self.changed(change) } }
+        try spans?.start()
+        loop.post { self.begin() }
+        loop.run()
+        signals?.close()
+        spans?.queue.close(withinMilliseconds: SpanExporter.closeMillisecondsMax)
+        report.stopped(exit)
+        return exit
+    }
+
+    private func begin() {
+        do throws(TransportError) {
+            signals = try SignalSource(loop: loop, signals: Self.signals) { [self] in signalled($0) }
+            let routes = WorkerRoutes(status, groups, pauses) { [self] in rollout.phase }
+            endpoint = try AdminEndpoint(
+                groups.inForce.configuration.admin, routes, on: loop, metrics: environment.metrics,
+                log: environment.log)
+        } catch {
+            WorkerLog.cannotStart(error, environment.log)
+            return loop.stop()
+        }
+        health.start { [self] in status.line(rollout.phase) }
+        handle(.processStarted)
+    }
+
+    private func signalled(_ number: Int32) {
+        guard number != SIGHUP else { return watcher.readAgain() }
+        let signal: StopSignal = number == SIGINT ? .interrupt : .terminate
+        report.signalled(signal)
+        let seconds = groups.inForce.configuration.limits.drainDeadlineSeconds
+        handle(.signalled(signal, undrained: groups.undrainedCount, drainDeadlineSeconds: seconds))
+    }
+
+    private func changed(_ change: ConfigurationWatcher.Change) {
+        guard rollout.phase != .draining else { return }
+        switch change {
+        case .payloadSchemas(let files): groups.replace(files)
+        case .version(let version):
+            groups.versionRead()
+            handle(.versionRead(version))
+        }
+    }
+
+    override func handle(_ event: WorkerRollout.Event) {
+        // Events that actions return follow all actions of the event before.
+        var events = [event]
+        while !events.isEmpty {
+            for action in rollout.handle(events.removeFirst(), now: loop.now.monotonic) { events += perform(action) }
+        }
+    }
+
+    private func perform(_ action: WorkerRollout.Action) -> [WorkerRollout.Event] {
+        switch action {
+        case .awaitTopology(let generation): broker.awaitTopology(of: generation, handler: self)
+        case .checkTopology(let generation): broker.checkTopology(of: generation, handler: self)
+        case .start(let generation): return [groups.start(generation, pauses: pauses.pauses, handler: self)]
+        case .superviseLanes: health.superviseLanes()
+        case .monitorQueues(let generation): broker.monitorQueues(of: generation.version.components)
+        case .putInForce(let generation):
+            groups.putInForce(generation)
+            report.changed()
+        case .finish(let number): return groups.finish(number, handler: self)
+        case .remove(let number): if let group = groups.remove(number) { report.ended(group) }
+        case .announce: report.announce(groups.inForce, unixSeconds: loop.now.unixSeconds)
+        case .reportReadiness(let lane): report.readiness(of: groups.inForce, lane: lane)
+        case .reportPostponement: report.postponed()
+        case .reportDelay(let obstacle): report.delayed(groups.text(of: obstacle))
+        case .reject(let version, let inForce, let obstacle):
+            watcher.rejected(version.version, inForce: inForce.version)
+            report.rejected(groups.text(of: obstacle))
+        case .reportLanesWithoutThread(let obstacle): report.lanesWithoutThread(groups.text(of: obstacle))
+        case .notifyStopping: health.notifyStopping()
+        case .drain(let seconds):
+            report.draining()
+            broker.stopMonitoring()
+            groups.drain(deadlineSeconds: seconds, handler: self)
+        case .setTimer(let time):
+            if let timer { loop.cancel(timer) }
+            timer = time.map { loop.schedule(at: $0) { self.handle(.timerFired) } }
+        case .exit(let exit):
+            self.exit = exit
+            broker.endWait { self.loop.stop() }
+        case .abort(let exit):
+            report.stopped(exit)
+            // Not exit(3): its handlers would free what running lanes use.
+            _exit(exit.rawValue)
+        }
+        return []
+    }
+}

@@ -1,0 +1,83 @@
+import Configuration
+import ControlProtocol
+import Delivery
+import EventLoop
+import HTTPClient
+import JSON
+import Telemetry
+import Threads
+
+/// Sends spans to a collector from a thread of its own, one request at a time.
+///
+/// `@unchecked Sendable`: only the thread uses what changes.
+final class SpanExporter: @unchecked Sendable {
+    /// Limit of the answer of the collector. Spans without an answer are dropped: they are not worth memory.
+    private static let answerMillisecondsMax = 5000
+    private static let answerBytesMax = 64 << 10
+
+    /// How long the end of the process waits until the last spans are sent.
+    static let closeMillisecondsMax = 1000
+
+    private let url: HTTPURL
+    private let document: OTLPDocument
+    private let log: Log
+    /// Receives ended spans from the lanes.
+    let queue = SpanQueue()
+    private var outage = Outage()
+
+    init(_ tracing: WorkerConfiguration.Tracing, worker: String, version: String, log: Log) {
+        url = tracing.endpoint
+        document = OTLPDocument(serviceName: tracing.serviceName, worker: worker, version: version)
+        self.log = log
+    }
+
+    /// - Returns: nil if the configuration has no tracing.
+    convenience init?(_ version: PreparedVersion, log: Log) {
+        guard let tracing = version.configuration.tracing else { return nil }
+        self.init(tracing, worker: version.components.lane.worker, version: MartletVersion.current, log: log)
+    }
+
+    /// - Throws: if the system has no thread left.
+    func start() throws(ThreadError) {
+        try DetachedThread.start { [self] in
+            let client = HTTPClient()
+            while let spans = queue.take() { send(spans, client) }
+        }
+    }
+
+    private func send(_ spans: [Span], _ client: HTTPClient) {
+        var request = HTTPRequest(.post, url)
+        request.headers = [("Content-Type", "application/json")]
+        request.body = document.json(spans)
+        request.limits = HTTPLimits(
+            wholeMillisecondsMax: Self.answerMillisecondsMax, bodyBytesMax: Self.answerBytesMax)
+        do throws(HTTPError) {
+            let answer = try client.send(request)
+            guard answer.isSuccess else { return lost(spans.count, "the collector answered \(answer.status)") }
+            if let (count, why) = Self.refused(by: answer) { return lost(count, why) }
+            if let length = outage.ends(EpollLoop.readClocks().monotonic) {
+                log.info(.tracesExported, [.durationMilliseconds: .milliseconds(length)])
+            }
+        } catch {
+            lost(spans.count, error.message)
+        }
+    }
+
+    /// Returns the spans that the collector rejected although it accepted the request
+    /// (https://opentelemetry.io/docs/specs/otlp/#partial-success-1). The client must not send them again.
+    private static func refused(by answer: HTTPResponse) -> (count: Int, why: String)? {
+        let partial = (try? JSONDocument(answer.body))?.root["partialSuccess"]
+        let number = partial?["rejectedSpans"]
+        guard let count = number?.int ?? number?.string.flatMap({ Int($0) }), count > 0 else { return nil }
+        let reason = partial?["errorMessage"]?.string ?? "it does not say why"
+        return (count, "the collector refused \(count) spans: \(reason)")
+    }
+
+    private func lost(_ count: Int, _ why: String) {
+        if outage.lasts(EpollLoop.readClocks().monotonic) != nil {
+            log.warning(.tracesLost, [.error: .string(why)])
+        }
+        // Last: a reader of the count finds the line.
+        queue.countDropped(count)
+    }
+}

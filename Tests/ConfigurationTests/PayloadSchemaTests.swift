@@ -1,0 +1,297 @@
+import Crypto
+import Delivery
+import Glibc
+import JSON
+import JSONSchema
+import Telemetry
+import TestKit
+import Testing
+
+@testable import Configuration
+@testable import Worker
+
+/// Which payload schema is an app's, and what becomes of it when its file changes.
+@Suite struct PayloadSchemaTests {
+    @Test(arguments: [
+        ("com.example.shop", "com.example.shop", true), ("com.example.shop", "com.example.shops", false),
+        ("com.example.*", "com.example.shop", true), ("com.example.*", "com.example", false), ("*", "a.b", true),
+        ("com.*.shop", "com.a.b.shop", true), ("com.*.shop", "com.a.shop.b", false), ("*shop*", "a.shop.b", true),
+        ("a*a", "a", false), ("a*a", "aa", true), ("*a*b*c", "xaxbxbxc", true), ("*a*b*c", "xaxcxb", false),
+    ])
+    func patterns(_ pattern: String, _ bundleID: String, _ isMatch: Bool) {
+        #expect(AppPattern(text: pattern).matches(bundleID) == isMatch)
+    }
+
+    @Test func manyStarsTakeNoTime() {
+        let pattern = AppPattern(text: String(repeating: "*a", count: 100) + "b")
+        #expect(!pattern.matches(String(repeating: "a", count: 10_000)))
+    }
+
+    @Test func theMostExactPatternCounts() {
+        let texts = ["*", "com.example.shop", "com.example.*", "com.*"]
+        let byExactness = texts.sorted { AppPattern(text: $0).exactness > AppPattern(text: $1).exactness }
+        #expect(byExactness == ["com.example.shop", "com.example.*", "com.*", "*"])
+    }
+
+    @Test func aChangedFileIsReadAgainAndABrokenOneRefused() throws {
+        let rig = try Rig(["shop.json": #"{"required":["a"]}"#])
+        #expect(rig.checks(2) == [false, false])
+        #expect(try rig.lacks() == "a")
+
+        try rig.write("shop.json", #"{"required":["longer"]}"#)
+        // It may be half written: not before it stands still.
+        #expect(rig.checks(3) == [false, true, false])
+        #expect(try rig.lacks() == "longer")
+
+        try rig.write("shop.json", #"{"required":"#)
+        #expect(rig.checks(4) == [false, false, false, false])
+        #expect(try rig.lacks() == "longer")
+        #expect(rig.reloads("taken") == 1 && rig.reloads("refused") == 1)
+        let errors = rig.errors()
+        #expect(errors.count == 1 && errors.joined().contains("shop.json:1:13: "), "\(errors)")
+
+        try rig.write("shop.json", #"{"$ref":"other.json"}"#)
+        try rig.write("other.json", #"{"required":["other"]}"#)
+        #expect(rig.checks(2) == [false, true])
+        #expect(try rig.lacks() == "other")
+        try rig.write("other.json", #"{"required":["nested"]}"#)
+        #expect(rig.checks(2) == [false, true])
+        #expect(try rig.lacks() == "nested")
+    }
+
+    @Test func whatASchemaRefersToIsWatchedWhereverItIs() throws {
+        let rig = try Rig(["shop.json": #"{"$ref":"sub/inner.json"}"#, "sub/inner.json": #"{"required":["a"]}"#])
+        #expect(rig.checks(2) == [false, false])
+        try rig.write("sub/inner.json", #"{"required":["other"]}"#)
+        #expect(rig.checks(3) == [false, true, false])
+        #expect(try rig.lacks() == "other")
+
+        try rig.write("sub/inner.json", "{")
+        #expect(rig.checks(3) == [false, false, false])
+        #expect(rig.errors().count == 1)
+        try rig.write("sub/inner.json", #"{"$ref":"leaf.json"}"#)
+        #expect(rig.checks(3) == [false, false, false])
+        #expect(rig.errors().count == 1)
+        // What was looked for in vain.
+        try rig.write("sub/leaf.json", #"{"required":["leaf"]}"#)
+        #expect(rig.checks(2) == [false, true])
+        #expect(try rig.lacks() == "leaf")
+    }
+
+    @Test func whatALinkLeadsToIsWatched() throws {
+        let rig = try Rig(
+            ["real/x.json": #"{"$ref":"sib.json"}"#, "real/sib.json": #"{"required":["a"]}"#],
+            links: ["shop.json": "real/x.json"])
+        #expect(rig.checks(2) == [false, false])
+        try rig.write("real/sib.json", #"{"required":["other"]}"#)
+        #expect(rig.checks(2) == [false, true])
+        #expect(try rig.lacks() == "other")
+
+        // As Kubernetes puts a new version of a ConfigMap in place.
+        try rig.write("new/x.json", #"{"required":["new"]}"#)
+        symlink("new/x.json", rig.folder.file("next"))
+        rename(rig.folder.file("next"), rig.folder.file("shop.json"))
+        #expect(rig.checks(2) == [false, true])
+        #expect(try rig.lacks() == "new")
+    }
+
+    /// What did not change is one file in both releases.
+    @Test func aReleaseOfHardLinksIsWatched() throws {
+        let rig = try Rig(
+            ["real/x.json": #"{"$ref":"o.json"}"#, "real/o.json": #"{"required":["a"]}"#],
+            links: ["current": "real", "shop.json": "current/x.json"])
+        try #require(link(rig.folder.file("real/x.json"), rig.folder.file("new/x.json")) == 0)
+        try rig.write("new/o.json", #"{"required":["new"]}"#)
+        _ = rig.checks(3)
+        #expect(try rig.lacks() == "a")
+        symlink("new", rig.folder.file("next"))
+        rename(rig.folder.file("next"), rig.folder.file("current"))
+        #expect(rig.checks(2) == [false, true])
+        #expect(try rig.lacks() == "new")
+    }
+
+    @Test func aBrokenNeighbourIsTold() throws {
+        let folder = try TemporaryDirectory("payload-neighbour")
+        for number in 0..<SchemaFolder.filesMax { try folder.write("\(number).txt", "") }
+        try folder.write("z.json", #"{"$id":"urn:a"}"#)
+        let path = try folder.write("shop.json", #"{"allOf":[{"$ref":"urn:a"},{"$ref":"urn:b"}]}"#)
+        try folder.write("b.json", #"{"$id":"urn:b","#)
+        let problem = try #require(throws: SchemaFileProblem.self) { try SchemaFolder().compile(path) }
+        let text = "\(problem)"
+        #expect(text.contains("refers to urn:b, which was not given") && text.contains("b.json:1:"), "\(text)")
+    }
+
+    @Test func aSchemaIsFoundByItsIDAsSoonAsItIsThere() throws {
+        let rig = try Rig([
+            "shop.json": #"{"$ref":"urn:a"}"#, "a.json": #"{"$id":"urn:a","required":["a"]}"#, "clock": "",
+        ])
+        #expect(rig.checks(2) == [false, false])
+        unlink(rig.folder.file("a.json"))
+        #expect(rig.checks(3) == [false, false, false])
+        #expect(rig.errors().count == 1)
+        rig.changeMode("clock")
+        try rig.write("b.json", #"{"$id":"urn:a","required":["b"]}"#)
+        #expect(rig.checks(3) == [false, true, false])
+        #expect(try rig.lacks() == "b")
+    }
+
+    /// Neither its time nor its length has to be another.
+    @Test func otherPermissionsAreAChange() throws {
+        let rig = try Rig(["shop.json": #"{"required":["a"]}"#])
+        #expect(rig.checks(2) == [false, false])
+        rig.changeMode("shop.json")
+        #expect(rig.checks(3) == [false, true, false])
+    }
+
+    @Test func whatNoVocabularyKnowsIsTold() throws {
+        let rig = try Rig(["shop.json": #"{"propertes":{}}"#])
+        let text = #""error":"no vocabulary knows the keyword at /propertes""#
+        let lines = rig.lines()
+        #expect(lines.contains { $0.contains(#""level":"warning""#) && $0.contains(text) }, "\(lines)")
+    }
+
+    @Test func neighboursChangeNothing() throws {
+        let rig = try Rig(["shop.json": #"{"required":["a"]}"#, "other.json": "{}"])
+        try rig.write("other.json", "{ }")
+        #expect(rig.checks(3) == [false, false, false])
+        try rig.write("shop.json", #"{"required":["b"],"title":""}"#)
+        #expect(try rig.checks(2, whileWriting: "other.json") == [false, true])
+        #expect(try rig.lacks() == "b")
+    }
+
+    @Test func aFileThatNeverStandsStillDoesNotHoldTheOthersUp() throws {
+        let rig = try Rig(["shop.json": #"{"$ref":"other.json"}"#, "other.json": "{}"])
+        try rig.write("shop.json", #"{"$ref":"other.json","required":["b"]}"#)
+        #expect(try rig.checks(4, whileWriting: "other.json") == [false, true, false, false])
+        #expect(try rig.lacks() == "b")
+        #expect(rig.checks(3) == [true, false, false])
+    }
+
+    @Test(.timeLimit(.minutes(10))) func aPipeIsNotWaitedFor() throws {
+        let folder = try TemporaryDirectory("payload-pipe")
+        try #require(mkfifo(folder.file("pipe.json"), 0o600) == 0)
+        let problem = try #require(throws: SchemaFileProblem.self) {
+            try SchemaFolder().compile(folder.file("pipe.json"))
+        }
+        #expect("\(problem)".hasSuffix("pipe.json: cannot read it: it is not a regular file"))
+        // Looking for an $id neither.
+        let path = try folder.write("shop.json", #"{"$ref":"urn:nowhere"}"#)
+        let missing = try #require(throws: SchemaFileProblem.self) { try SchemaFolder().compile(path) }
+        #expect("\(missing)".contains("the schema refers to urn:nowhere, which was not given"))
+    }
+
+    @Test func theConfigurationNamesFilesForApps() throws {
+        let folder = try TemporaryDirectory("payload-configuration")
+        try folder.write("shop.json", #"{"type":"object"}"#)
+        try folder.write("broken.json", #"{"type":"objct"}"#)
+        let key = try ES256PrivateKey.generate().pkcs8PEM()
+        let file = ConfigurationFile(
+            folder.file("martlet.yaml"),
+            resolver: ReferenceResolver(environment: { _ in nil }, readFile: { _ in Array(key.utf8) }))
+        let start = SampleConfiguration.shortest + "\npayload_schemas:\n"
+        let good = start + "  com.example.*: shop.json\n"
+        let configuration = try file.worker(text: Array(good.utf8))
+        #expect(configuration.payloadSchemas.files.map(\.pattern.text) == ["com.example.*"])
+        #expect(configuration.payloadSchemas.files.map(\.path) == [folder.file("shop.json")])
+
+        let bad = start + "  com.example.shop: broken.json\n  com.other.*: none.json\n"
+        let error = try #require(throws: ConfigurationError.self) { try file.worker(text: Array(bad.utf8)) }
+        let texts = error.mistakes.map(\.description)
+        #expect(texts.count == 3)
+        #expect(texts[0].contains(":11:21: ") && texts[0].contains(#"broken.json:1:9: schema at "/type": "#))
+        #expect(texts[1].contains(":12:3: no app is named so in apps"))
+        #expect(texts[2].contains("none.json: cannot read it: there is no such file"))
+
+        // Whatever else is wrong; and where the apps are not known, nothing is said of their names.
+        for (written, instead) in [("url:", "ulr:"), ("apps:", "app:"), ("file: AuthKey.p8", "file: ${GONE}")] {
+            let worse = bad.replacing(written, with: instead)
+            let error = try #require(throws: ConfigurationError.self) { try file.worker(text: Array(worse.utf8)) }
+            let texts = error.mistakes.map(\.description)
+            #expect(texts.contains { $0.contains("none.json: cannot read it") }, "\(texts)")
+            #expect(texts.contains { $0.contains("no app is named so") } == (written != "apps:"), "\(texts)")
+        }
+    }
+
+    @Test func whatAPayloadSchemaMayReferToIsTold() throws {
+        let folder = try TemporaryDirectory("payload-references")
+        let path = try folder.write("shop.json", "{\n\"$ref\": \"../common.json\"}")
+        let problem = try #require(throws: SchemaFileProblem.self) { try SchemaFolder().compile(path) }
+        let text = "\(problem)"
+        #expect(text.hasPrefix("\(path):2:9: schema at \"/$ref\": the schema refers to file:///"), "\(text)")
+        #expect(
+            text.hasSuffix(
+                "/common.json, which was not given: payload schemas refer to files of their own folder and of folders inside it"
+            ),
+            "\(text)")
+    }
+
+    @Test func ofEquallyExactPatternsTheFirstCounts() throws {
+        let folder = try TemporaryDirectory("payload-patterns")
+        let path = try folder.write("shop.json", "{}")
+        let file = try PayloadSchemaFiles.File(pattern: AppPattern(text: "*"), path: path)
+        var files = PayloadSchemaFiles(files: [file, file, file])
+        files.files[1].pattern = AppPattern(text: "com.example.n*")
+        files.files[2].pattern = AppPattern(text: "com.example.*s")
+        #expect(files.index(ofApp: "com.example.news") == 1)
+        #expect(files.index(ofApp: "com.example.shop") == 0)
+    }
+}
+
+/// A reloader of `shop.json` in a folder of its own.
+private final class Rig {
+    let folder: TemporaryDirectory
+    private let log: CapturedLog
+    private let metrics = MetricsRegistry()
+    private var reloader: PayloadSchemaReloader
+
+    init(_ files: [String: String], links: [String: String] = [:]) throws {
+        folder = try TemporaryDirectory("payload-schemas")
+        log = try CapturedLog()
+        for name in ["sub", "real", "new"] { mkdir(folder.file(name), 0o700) }
+        for (name, text) in files { try folder.write(name, text) }
+        for (name, target) in links { symlink(target, folder.file(name)) }
+        let path = folder.file("shop.json")
+        let file = try PayloadSchemaFiles.File(pattern: AppPattern(text: "*"), path: path)
+        reloader = PayloadSchemaReloader(PayloadSchemaFiles(files: [file]), log: log.log, metrics: metrics)
+    }
+
+    func write(_ name: String, _ text: String) throws { try folder.write(name, text) }
+
+    func checks(_ count: Int) -> [Bool] { (0..<count).map { _ in reloader.check() } }
+
+    /// Before each check the file is another.
+    func checks(_ count: Int, whileWriting name: String) throws -> [Bool] {
+        try (0..<count).map { count in
+            try write(name, "{" + String(repeating: " ", count: 9 + count) + "}")
+            return reloader.check()
+        }
+    }
+
+    /// The clock of the file system is coarse: until it has gone on.
+    func changeMode(_ name: String) {
+        func changed() -> timespec {
+            var status = stat()
+            stat(folder.file(name), &status)
+            return status.st_ctim
+        }
+        let before = changed()
+        _ = (0..<1_000_000).first { _ in
+            chmod(folder.file(name), 0o640)
+            return changed().tv_nsec != before.tv_nsec
+        }
+    }
+
+    /// The property that an empty object lacks by the schema in force.
+    func lacks() throws -> String? {
+        let violation = SchemaValidator(reloader.current.files[0].schema).firstViolation(
+            in: try JSONDocument("{}").root)
+        return violation.map { String($0.message.dropFirst(#"lacks the property ""#.count).dropLast()) }
+    }
+
+    /// Since it was last asked for.
+    func lines() -> [String] { log.lines() }
+
+    func reloads(_ result: String) -> Int { metrics.count(of: "martlet_reloads_total", with: ("result", result)) }
+
+    func errors() -> [String] { lines().filter { $0.contains("the version before stays in force") } }
+}

@@ -1,0 +1,193 @@
+import APNS
+import APNSProtocol
+import BrokerTopology
+import CommandKit
+import Delivery
+import JSONSchema
+import Testing
+
+@testable import Configuration
+@testable import ControlProtocol
+@testable import MartletCLI
+
+/// What command lines of `martlet` mean.
+@Suite struct CommandLineTests {
+    @Test func commandsWithTheirOptions() throws {
+        #expect(try parse("worker --config a.yaml", as: WorkerCommand.self).configPath == "a.yaml")
+        #expect(try parse("worker --config=a=b.yaml", as: WorkerCommand.self).configPath == "a=b.yaml")
+        #expect(
+            try parse("topology apply --config a.yaml --former q --former r=k=l", as: TopologyApplyCommand.self).options
+                == TopologyApplyCommand.Options(
+                    broker: BrokerOptions(configPath: "a.yaml"),
+                    former: [.init(name: "q"), .init(name: "r", routingKey: "k=l")]))
+        #expect(
+            try parse("topology check --json --prefix p", as: TopologyCheckCommand.self).options
+                == TopologyCheckCommand.Options(broker: BrokerOptions(prefix: "p"), isJSON: true))
+        #expect(
+            try parse("doctor --json --config a", as: DoctorCommand.self).options
+                == DoctorCommand.Options(configPath: "a", isJSON: true))
+        #expect(try parse("config check a b", as: ConfigCheckCommand.self).paths == ["a", "b"])
+        #expect(
+            try parse(
+                "validate --resource u=a=b --lines --resource v=c --schema s --draft draft-07 -",
+                as: ValidateCommand.self
+            ).options
+                == ValidateCommand.Options(
+                    schemaPath: "s", resources: [.init(uri: "u", path: "a=b"), .init(uri: "v", path: "c")],
+                    draft: .draft07, isLines: true, files: ["-"]))
+        #expect(try parse("topology print", as: TopologyPrintCommand.self).options == TopologyPrintCommand.Options())
+        #expect(
+            try parse("topology print --json --config a", as: TopologyPrintCommand.self).options
+                == TopologyPrintCommand.Options(broker: BrokerOptions(configPath: "a"), format: .definitions))
+        #expect(
+            try parse("topology print --format kubernetes --broker 4.3.1 --cluster c", as: TopologyPrintCommand.self)
+                .options
+                == TopologyPrintCommand.Options(format: .kubernetes, version: BrokerVersion(4, 3), cluster: "c"))
+        #expect(
+            try parse("publish --wait --new-id a", as: PublishCommand.self).options
+                == PublishCommand.Options(files: ["a"], hasNewID: true, waits: true))
+        #expect(
+            try parse("publish a.json", as: PublishCommand.self).options == PublishCommand.Options(files: ["a.json"]))
+        #expect(
+            try parse("publish --url amqp://b --message-id x --prefix p -", as: PublishCommand.self).options
+                == PublishCommand.Options(
+                    broker: BrokerOptions(url: "amqp://b", prefix: "p"), files: ["-"], messageID: "x"))
+        #expect(
+            try parse("publish --queue q a.json", as: PublishCommand.self).options
+                == PublishCommand.Options(files: ["a.json"], queue: "q"))
+        #expect(
+            try parse("publish --timeout 5 --json -- --odd b.json", as: PublishCommand.self).options
+                == PublishCommand.Options(files: ["--odd", "b.json"], isJSON: true, timeoutSeconds: 5))
+        #expect(
+            try parse("push --config c --new-id a", as: PushCommand.self).options
+                == PushCommand.Options(configPath: "c", files: ["a"], hasNewID: true))
+        #expect(
+            try parse("watch --count 7 --json --config c --timeout 60 --ready-file r", as: WatchCommand.self).options
+                == WatchCommand.Options(
+                    broker: BrokerOptions(configPath: "c"), isJSON: true, count: 7, timeoutSeconds: 60,
+                    readyFile: "r"))
+        #expect(
+            try parse(
+                "watch --dead --app com.example.* --outcome expired --outcome=invalid --id X --json --reveal",
+                as: WatchCommand.self
+            )
+            .options
+                == WatchCommand.Options(
+                    isJSON: true,
+                    filter: WatchFilter(
+                        isOfDeadLetters: true, app: AppPattern(text: "com.example.*"),
+                        outcomes: ["expired", "invalid"], id: "X"), revealsTokens: true))
+        #expect(
+            try parse("status --url u --watch --interval 5", as: StatusCommand.self).options
+                == StatusCommand.Options(worker: .url("u"), watches: true, intervalSeconds: 5))
+        #expect(
+            try parse("pause --socket s --key k --reason r --yes", as: PauseCommand.self).change
+                == PauseChange(isPaused: true, scope: .key("k"), worker: .socket("s"), reason: "r", saysYes: true))
+        #expect(
+            try parse("resume --topic t", as: ResumeCommand.self).change
+                == PauseChange(isPaused: false, scope: .topic("t")))
+        #expect(try parse("schema dead-letter", as: SchemaCommand.self).schema == .deadLetter)
+        #expect(try parse("completion zsh", as: CompletionCommand.self).shell == .zsh)
+        #expect(try parse("man", as: ManualCommand.self).command == "")
+        #expect(try parse("man topology apply", as: ManualCommand.self).command == "topology apply")
+        #expect(throws: Never.self) { try parse("config example", as: ConfigExampleCommand.self) }
+        #expect(try Program.martlet.text(["--version"]) == "martlet \(MartletVersion.current)\n")
+    }
+
+    @Test func channelsWithTheirOptions() throws {
+        let options = ChannelCommandOptions(work: .list, configPath: "c", app: "a")
+        let words = "--config c --app a"
+        #expect(try parse("channels list \(words)", as: ChannelsListCommand.self).options == options)
+        var other = options
+        (other.work, other.environment, other.isJSON) = (.create(.newest), .sandbox, true)
+        let created = try parse(
+            "channels create \(words) --storage newest --environment sandbox --json", as: ChannelsCreateCommand.self)
+        #expect(created.options == other)
+        other = options
+        other.work = .read(["x", "y"])
+        #expect(try parse("channels read \(words) x y", as: ChannelsReadCommand.self).options == other)
+        other.work = .delete(["x"])
+        #expect(try parse("channels delete \(words) x", as: ChannelsDeleteCommand.self).options == other)
+    }
+
+    @Test(arguments: [
+        ("wrker", "unknown command 'wrker'; did you mean 'worker'?"),
+        ("worker", "option --config FILE is missing"),
+        ("worker --config", "option --config FILE needs a value"),
+        ("worker --config a b", "unexpected argument 'b'"),
+        ("topology", "'topology' is followed by one of: apply, check, print"),
+        ("status --live --watch", "option --watch does not go with --live"),
+        ("status --live --interval 5", "option --interval does not go with --live"),
+        ("status --live --json", "option --json does not go with --live"),
+        ("topology aply", "unknown command 'topology aply'; did you mean 'topology apply'?"),
+        ("topology delete", "unknown command 'topology delete'; 'topology' is followed by one of: apply, check, print"),
+        (
+            "topology print --format xml",
+            "option --format takes one of table, definitions, rabbitmqctl, kubernetes, not 'xml'"
+        ),
+        ("topology print --json --format table", "option --json is --format definitions"),
+        (
+            "topology print --broker four",
+            "option --broker takes a version such as 3.10, 3.13, 4.0 or 4.3, not 'four'"
+        ),
+        ("doctor", "option --config FILE is missing"),
+        ("publish", "FILE… is missing"),
+        ("publish --config c --url u a", "option --url does not go with --config, which says it already"),
+        ("publish --message-id x a b", "option --message-id goes with one file only"),
+        ("publish --message-id x --new-id a", "options --message-id and --new-id exclude each other"),
+        ("publish --timeout 0 a", "option --timeout takes a whole number from 1 to 86400, not '0'"),
+        (
+            "schema",
+            "NAME is missing: notification, result, dead-letter, channel-command, channel-reply, config or asyncapi"
+        ),
+        (
+            "schema resutl",
+            "martlet schema takes notification, result, dead-letter, channel-command, channel-reply, config or asyncapi, not 'resutl'; "
+                + "did you mean result?"
+        ),
+        (
+            "watch --outcome reject",
+            "option --outcome takes accepted, rejected, expired, invalid or unknown, not 'reject'; did you mean rejected?"
+        ),
+        ("watch --reveal", "option --reveal goes with --json"),
+        ("man wach", "there is no command 'wach'; did you mean 'watch'?"),
+        ("validate --draft 4 a", "option --draft takes 2020-12 or draft-07, not '4'"),
+        ("watch --count -1", "option --count takes a whole number above 0, not '-1'"),
+        (
+            "watch --count 99999999999999999999",
+            "option --count takes a whole number above 0, not '99999999999999999999'"
+        ),
+    ])
+    func mistakesAreToldInOneLine(line: String, message: String) {
+        #expect {
+            _ = try Program.martlet.request(line.split(separator: " ").map(String.init))
+        } throws: { error in
+            (error as? UsageError)?.message == message
+        }
+    }
+
+    @Test func helpIsThereForEveryCommandAndWinsOverMistakes() throws {
+        for command in Program.martlet.shownCommands {
+            let text = try help("\(command.name) --help --nonsense")
+            #expect(text.contains("Usage: martlet \(command.name)"))
+            let flat = text.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
+            for option in command.options { #expect(flat.contains(option.help), "\(option.name)") }
+            for line in text.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
+            #expect(try help("help \(command.name)") == text)
+        }
+        let overview = try help("--help")
+        for line in overview.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
+        let flat = overview.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
+        for command in Program.martlet.shownCommands { #expect(flat.contains(command.summary)) }
+        for (code, _) in ExitCode.meanings { #expect(overview.contains("  \(code.rawValue)")) }
+        #expect(try help("help dead") == help("dead-letters --help"))
+    }
+
+    private func parse<Expected: Command>(_ line: String, as type: Expected.Type = Expected.self) throws -> Expected {
+        try Program.martlet.command(line.split(separator: " ").map(String.init))
+    }
+
+    private func help(_ line: String) throws -> String {
+        try Program.martlet.text(line.split(separator: " ").map(String.init))
+    }
+}

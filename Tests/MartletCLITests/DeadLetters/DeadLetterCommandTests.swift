@@ -1,0 +1,607 @@
+import AMQP
+import Delivery
+import Glibc
+import JSON
+import TestKit
+import Testing
+
+@testable import DeadLetters
+
+/// The commands on dead letters as processes, against a real broker, whose queue has the delivery limit of RabbitMQ 4.
+@Suite(.timeLimit(.minutes(10))) struct DeadLetterCommandTests {
+    @Test func lookingLeavesAllAsItIsAndInOrder() async throws {
+        let dead = try await DeadLetterQueue("looked")
+        let letters = (0..<LongForm.pick(20_000, short: 500)).map { number in
+            dead.letter(number, code: number % 5 == 0 ? "BadTopic" : "BadDeviceToken")
+        }
+        try await dead.publish(letters)
+
+        let stats = try await dead.run("stats")
+        #expect(stats.exit.status == .exited(0), "\(stats.errors)")
+        #expect(stats.errors == [])
+        #expect(stats.output.count == 4)
+        #expect(stats.output[0].hasPrefix("COUNT  SHARE  CLASS  CODE            APP              OLDEST"))
+        #expect(
+            stats.output[1].split(separator: " ").prefix(6).map { String($0) } == [
+                "\(letters.count * 4 / 5)", "80", "%", "apns", "BadDeviceToken", "com.example.app",
+            ])
+        #expect(stats.output[3] == "\(letters.count) dead letters in looked.dead")
+        let grouped = try await dead.run("stats", "--by", "schema,code", "--where", #"code == "BadTopic""#, "--json")
+        try #require(grouped.output.count == 1, "\(grouped.errors)")
+        #expect(
+            grouped.output[0].hasPrefix(
+                #"{"count":\#(letters.count / 5),"schema":"order.v1","code":"BadTopic","oldest_age_ms":"#))
+
+        let list = try await dead.run("list", "--limit", "3")
+        #expect(list.exit.status == .exited(0))
+        #expect(list.output.count == 4)
+        #expect(list.output[1].hasPrefix("\(DeadLetterQueue.id(0))  apns   BadTopic        com.example.app  "))
+        #expect(list.output[1].hasSuffix("APNs answered 400 BadTopic."))
+        #expect(list.errors == ["martlet: the first 3 of those chosen among \(letters.count); more with --limit"])
+        let chosen = try await dead.run(
+            "list", "--json", "--where", #"body.payload.n in [7, 8] && header["tenant"] == "blue""#)
+        #expect(try chosen.output.map { try JSONDocument($0).root["id"]?.string } == [7, 8].map(DeadLetterQueue.id))
+
+        let show = try await dead.run("show", DeadLetterQueue.id(3))
+        #expect(show.output.contains("code          BadDeviceToken"))
+        #expect(show.output.contains { $0.hasPrefix("  push-original-message-id  order-3") })
+        #expect(show.output.contains(#" "push_type":"alert","payload":{"aps":{"alert":"N° 3"},"n":3} }"#))
+        #expect(!show.output.joined().contains("0a1b0a1b0a1b"))
+        let whole = try await dead.run("show", DeadLetterQueue.id(3), "--reveal", "--json")
+        #expect(whole.output.joined().contains("0a1b0a1b0a1b"))
+        let missing = try await dead.run("show", "nobody")
+        #expect(missing.exit.status == .exited(1))
+        #expect(missing.errors == ["martlet: no dead letter nobody was found"])
+
+        let file = try TemporaryDirectory()
+        let export = try await dead.run("export", file.file("all.ndjson"))
+        #expect(export.exit.status == .exited(0), "\(export.errors)")
+        #expect(try Files.lines(of: file.file("all.ndjson")).count == letters.count)
+        #expect(DeadLetterQueue.mode(of: file.file("all.ndjson")) == 0o600)
+
+        DeadLetterQueue.expect(try await dead.take(letters.count), are: letters)
+    }
+
+    @Test func aFilterIsRefusedBeforeTheBrokerIsAsked() async throws {
+        let result = try await ChildProcess.run([
+            Products.executable("martlet"), "dead", "list", "--url", "amqp://127.0.0.1:\(FreePort.choose())", "--where",
+            "clas == \"apns\"",
+        ])
+        #expect(result.exit.status == .exited(2))
+        #expect(
+            result.errors == [
+                "martlet: --where:1:1: there is no field 'clas'; did you mean class?", "clas == \"apns\"", "^",
+            ])
+    }
+
+    /// A queue that throws away what was delivered in vain 20 times loses nothing by any number of looks.
+    @Test func aScanEndsBeforeItCouldCostAMessage() async throws {
+        let dead = try await DeadLetterQueue("worn")
+        let letters = (0..<20).map { dead.letter($0) }
+        try await dead.publish(letters)
+        var refusals = 0
+        try await dead.wear(20, times: 14)
+        #expect(try await dead.run("stats").exit.status == .exited(0))
+        for _ in 0..<8 {
+            let refused = try await dead.run("stats")
+            guard refused.exit.status != .exited(0) else { continue }
+            #expect(refused.exit.status == .exited(1))
+            let told = refused.errors.joined()
+            #expect(told.contains("martlet: worn.dead: not looked at any further: a dead letter was delivered in vain"))
+            #expect(told.contains(#""delivery-limit":-1"#) && told.contains("--delivery-limit none"))
+            #expect(told.contains("--priority 100") && told.contains("effective_policy_definition"))
+            refusals += 1
+        }
+        #expect(refusals >= 5)
+        let redrive = try await dead.run("redrive", "--limit", "3")
+        #expect(redrive.exit.status == .exited(1) || redrive.exit.status == .exited(0))
+        let taken = try await dead.take(dead.count()) + dead.take(dead.count(in: "requests"), from: "requests")
+        #expect(Set(taken.map(\.body)) == Set(letters.map(\.body)))
+        #expect(taken.count == letters.count)
+    }
+
+    @Test func aQueueWithoutALimitIsLookedAtAsOftenAsOneLikes() async throws {
+        let dead = try await DeadLetterQueue("boundless", deliveryLimit: nil)
+        let letters = (0..<5).map { dead.letter($0) }
+        try await dead.publish(letters)
+        try await dead.wear(5, times: 15)
+        // Each look but the last counts.
+        let known = try await dead.stats(whereManagementShows: [
+            ("3.10.8", #"{"effective_policy_definition":{}}"#),
+            ("4.2.0", #"{"effective_policy_definition":{"delivery-limit":-1}}"#),
+            ("4.2.0", #"{"effective_policy_definition":{}}"#), ("3.10.8", "{}"),
+            ("3.10.8", #"{"effective_policy_definition":{"delivery-limit":4}}"#),
+        ])
+        #expect(known.map(\.exit.status) == [.exited(0), .exited(0), .exited(1), .exited(1), .exited(1)])
+        let spare = "boundless.dead: each look is a delivery in vain, and RabbitMQ throws away what exceeds 4 of them. "
+        #expect(known.last?.errors.first?.contains(spare) == true, "\(known.last?.errors ?? [])")
+        // What somebody says against what is shown would cost all of them.
+        let none = try await dead.stats(
+            whereManagementShows: [("4.2.0", #"{"effective_policy_definition":{"delivery-limit":20}}"#)],
+            "--delivery-limit", "none")
+        #expect(none.map(\.exit.status) == [.exited(1)])
+        #expect(none[0].errors.first?.contains("its limit of deliveries is 20, as the management shows it") == true)
+        try await dead.wear(5, times: 25)
+        #expect(try await dead.run("stats").exit.status == .exited(1))
+        #expect(try await dead.run("stats", "--delivery-limit", "none").exit.status == .exited(0))
+        DeadLetterQueue.expect(try await dead.take(5), are: letters)
+    }
+
+    @Test func aRedriveEndsWithWhoeverReadsWhatItSays() async throws {
+        let dead = try await DeadLetterQueue("unread")
+        try await dead.publish((0..<300).map { dead.letter($0) })
+        let redrive = try dead.command(["redrive", "--all", "--json", "--rate", "100/s"]).joined(separator: "' '")
+        let run = try await ChildProcess.run(["bash", "-o", "pipefail", "-c", "'\(redrive)' | head -n 1"])
+        #expect(run.exit.status == .exited(1))
+        #expect(run.output.count == 1)
+        let left = try await dead.count()
+        #expect(left > 0)
+        #expect(try await dead.count(in: "requests") + left == 300)
+    }
+
+    @Test func aTokenInThePlaceOfAnIDIsShortened() async throws {
+        let dead = try await DeadLetterQueue("tokens")
+        let token = String(repeating: "0a1b", count: 16)
+        var letter = dead.letter(1)
+        letter.messageID = token
+        letter.body = Array(#"{"id":"\#(token)","app":"\#(token)"}"#.utf8)
+        try await dead.publish([letter])
+        let all = [
+            ["list"], ["list", "--json"], ["stats"], ["stats", "--json"], ["show", token],
+            ["redrive", "--all", "--json"],
+            ["edit", token],
+        ]
+        for words in all {
+            let run = try await ChildProcess.run(dead.command(words, ["VISUAL": "sed -i s/app/ap/"]))
+            if let path = run.errors.last?.split(separator: " ").last { unlink(String(path)) }
+            #expect(!(run.output + run.errors).joined().contains(token), "\(words)")
+        }
+    }
+
+    /// A limit may end a scan before a dead letter is seen.
+    @Test func anIDThatWasNotSeenIsNotCalledMissing() async throws {
+        let dead = try await DeadLetterQueue("unseen")
+        try await dead.publish([dead.letter(0), dead.letter(1), dead.letter(2)])
+        let directory = try TemporaryDirectory()
+        let dropped = try await dead.run(
+            "drop", "--export", directory.file("one.ndjson"), "--limit", "1", "--yes", DeadLetterQueue.id(0),
+            DeadLetterQueue.id(2))
+        #expect(dropped.exit.status == .exited(1))
+        #expect(
+            dropped.errors.last
+                == "martlet: dead letter \(DeadLetterQueue.id(2)) is not among the 1 that were read",
+            "\(dropped.errors)")
+    }
+
+    @Test func whatIsChosenIsRedrivenAndTheRestStaysInOrder() async throws {
+        let dead = try await DeadLetterQueue("redriven")
+        let letters = (0..<60).map { number in
+            dead.letter(
+                number, code: number % 3 == 0 ? "BadTopic" : "BadDeviceToken", pushType: number == 4 ? "alrt" : "alert")
+        }
+        try await dead.publish(letters)
+        let filter = #"code == "BadDeviceToken""#
+        let dry = try await dead.run("redrive", "--where", filter, "--dry-run")
+        #expect(dry.exit.status == .exited(1), "\(dry.errors)")
+        #expect(
+            dry.output.last
+                == "would be redriven 39, would fail again 1, which stay (schema.enum 1); looked at 60")
+        #expect(dry.errors.count == 2 && dry.errors[0].hasPrefix("martlet: \(DeadLetterQueue.id(4)): "))
+        let remedy = try #require(dry.errors.last)
+        #expect(remedy.hasPrefix("martlet: correct a request that would fail again: martlet dead-letters edit --url "))
+        #expect(
+            remedy.hasSuffix(" --prefix redriven --where '\(filter)' \(DeadLetterQueue.id(4))"), "\(remedy)")
+        #expect(try await dead.count(in: "requests") == 0)
+
+        let few = try await dead.run("redrive", "--where", filter, "--limit", "10", "--json")
+        #expect(few.exit.status == .exited(1), "\(few.errors)")
+        // What is broken stays at the head, and is not counted among the ten.
+        let lines = try few.output.map { try JSONDocument($0).root }
+        #expect(lines.count { $0["event"]?.string == "redriven" } == 10)
+        #expect(lines.last?["redriven"]?.int == 10 && lines.last?["invalid"]?.int == 1)
+        let named = try await dead.run("redrive", DeadLetterQueue.id(50), "nobody", "--reset-attempts")
+        #expect(named.exit.status == .exited(1))
+        #expect(named.errors == ["martlet: no dead letter nobody was found"])
+        let rest = try await dead.run("redrive", "--where", filter, "--rate", "1000/s")
+        #expect(rest.output == ["redriven 28, would fail again 1, which stay (schema.enum 1); looked at 49"])
+
+        let requests = try await dead.take(39, from: "requests")
+        let expected = letters.enumerated().filter { $0.offset % 3 != 0 && $0.offset != 4 }
+        #expect(Set(requests.map(\.body)) == Set(expected.map(\.element.body)))
+        for request in requests {
+            let original = try #require(letters.first { $0.body == request.body })
+            #expect(request.properties.messageID == original.headers["push-original-message-id"]?.stringValue)
+            let isReset = request.body == letters[50].body
+            #expect(request.properties.header("push-attempt") == (isReset ? nil : 1))
+            #expect(request.properties.header("push-outcome") == nil)
+            #expect(request.properties.header("tenant") == "blue")
+            #expect(request.properties.type == "order.v1" && request.properties.priority == 4)
+            for name in ["X-Request-ID", "price"] {
+                #expect(request.properties.header(name) == original.headers[name])
+            }
+        }
+        let left = letters.enumerated().filter { $0.offset % 3 == 0 || $0.offset == 4 }
+        DeadLetterQueue.expect(try await dead.take(left.count), are: left.map(\.element))
+    }
+
+    /// With the worker's configuration, what its workers would refuse is known before it is sent, by reason.
+    @Test func whatAWorkerWouldRefuseIsNotSent() async throws {
+        let dead = try await DeadLetterQueue("rules")
+        let directory = try TemporaryDirectory()
+        try directory.write("schema.json", #"{"required":["n"],"properties":{"n":{"maximum":99}}}"#)
+        let config = try dead.configuration(
+            """
+            apps: {com.example.app: {}}
+            payload_schemas: {"com.example.*": schema.json}
+            limits: {message_bytes_max: 2000}
+            """, in: directory)
+        var letters = [7, 100, 101].map { dead.letter($0) } + (0..<6).map { dead.letter($0) }
+        func replace(_ index: Int, _ text: String, by other: String) {
+            letters[index].body = Array(
+                String(decoding: letters[index].body, as: UTF8.self).replacing(text, with: other).utf8)
+        }
+        replace(3, "com.example.app", by: "com.example.other")
+        replace(4, #""push_type""#, by: #""environment":"sandbox","push_type""#)
+        replace(5, "N°", by: String(repeating: "N", count: 2000))
+        try await dead.publish(letters)
+        let reasons = "schema.maximum 2, app.environment 1, app.unknown 1, size.message_bytes 1"
+        let told = "would fail again 5, which stay (\(reasons))"
+        let dry = try await dead.run(["redrive", "--dry-run"], config: config)
+        #expect(dry.output.last == "would be redriven 4, \(told); looked at 9", "\(dry.errors)")
+        #expect(try await dead.count(in: "requests") == 0)
+
+        let sent = try await dead.run(["redrive", "--all", "--json"], config: config)
+        #expect(sent.exit.status == .exited(1))
+        let lines = try sent.output.map { try JSONDocument($0).root }
+        #expect(
+            lines.filter { $0["event"]?.string == "invalid" }.map { $0["reason"]?.string } == [
+                "schema.maximum", "schema.maximum", "app.unknown", "app.environment", "size.message_bytes",
+            ])
+        #expect(lines.last?["redriven"]?.int == 4 && lines.last?["invalid"]?.int == 5)
+        #expect(lines.last?["would_fail_again"]?["schema.maximum"]?.int == 2)
+        #expect(try await dead.take(4, from: "requests").map(\.body) == [0, 6, 7, 8].map { letters[$0].body })
+
+        // A correction that the app's own schema refuses is not sent either.
+        let id = DeadLetterQueue.id(100)
+        let wrong = try await dead.run(
+            ["edit", id], config: config, environment: ["VISUAL": "sed -i s/:100/:200/"])
+        #expect(wrong.exit.status == .exited(1))
+        #expect(wrong.errors.first?.contains("/payload/n must be at most 99") == true, "\(wrong.errors)")
+        if let path = wrong.errors.last?.split(separator: " ").last { unlink(String(path)) }
+        let right = try await dead.run(["edit", id], config: config, environment: ["VISUAL": "sed -i s/:100/:9/"])
+        #expect(right.exit.status == .exited(0), "\(right.errors)")
+        #expect(try await dead.take(1, from: "requests").count == 1)
+
+        // As is what a file holds.
+        let file = directory.file("rest.ndjson")
+        #expect(try await dead.run(["drop", "--export", file, "--yes"], config: config).exit.status == .exited(0))
+        let imported = try await dead.run(["import", file, "--redrive"], config: config)
+        #expect(imported.output == ["redriven 0, not published 4"], "\(imported.errors)")
+        #expect(try await dead.count() == 0)
+    }
+
+    /// A script that forgot its filter sends nothing.
+    @Test func aRedriveOfEveryDeadLetterIsConfirmed() async throws {
+        let dead = try await DeadLetterQueue("confirmed")
+        try await dead.publish((0..<4).map { dead.letter($0) })
+        for given in [[], ["--json"], ["--rate", "5/s", "--reset-attempts"]] {
+            let refused = try await ChildProcess.run(dead.command(["redrive"] + given))
+            #expect(refused.exit.status == .exited(2))
+            #expect(refused.output.isEmpty)
+            #expect(
+                refused.errors == [
+                    "martlet: redrive without an ID, --where or --limit sends every dead letter; to send them run martlet "
+                        + (["dead-letters redrive --url URL --prefix \(dead.prefix) --all"] + given)
+                        .joined(separator: " ")
+                ])
+        }
+        #expect(try await dead.count() == 4)
+        #expect(try await dead.run("redrive", "--dry-run").exit.status == .exited(0))
+        #expect(try await dead.run("redrive", "--limit", "1").output == ["redriven 1; looked at 1"])
+        #expect(try await dead.run("redrive", DeadLetterQueue.id(1)).output == ["redriven 1; looked at 3"])
+        #expect(try await dead.run("redrive", "--where", "attempts == 9").output == ["redriven 0; looked at 2"])
+        #expect(try await dead.run("redrive", "--yes").output == ["redriven 2; looked at 2"])
+        #expect(try await dead.count() == 0)
+    }
+
+    @Test func whatCannotBePublishedStays() async throws {
+        let dead = try await DeadLetterQueue("stuck")
+        let letters = (0..<20).map { dead.letter($0) }
+        try await dead.publish(letters)
+        for words in [["redrive", "--all"], ["redrive", "--dry-run"], ["edit", DeadLetterQueue.id(1)]] {
+            let nowhere = try await ChildProcess.run(dead.command(words + ["--to", "stuck.nowhere"]))
+            #expect(nowhere.exit.status == .exited(1) && nowhere.output.isEmpty)
+            let errors = nowhere.errors.withoutWaits
+            #expect(errors.count == 1 && errors[0].hasSuffix(": queue stuck.nowhere is missing"), "\(errors)")
+        }
+        try await PrivateBroker.shared.rabbitmqctl(
+            "set_policy", "--apply-to", "queues", "full", #"^stuck\.requests$"#,
+            #"{"max-length":1,"overflow":"reject-publish"}"#)
+        let full = try await dead.run("redrive", "--yes", "--rate", "20/s")
+        #expect(full.exit.status == .exited(1))
+        #expect(full.errors.first?.hasSuffix("the queue is full or broken") == true)
+        let sent = try await dead.count(in: "requests")
+        // The others would fare the same.
+        #expect(full.output.first?.hasPrefix("redriven \(sent), not published ") == true && sent < 10)
+        #expect(try await dead.count() == 20 - sent)
+
+        let edit = ["edit", DeadLetterQueue.id(19)]
+        let edited = try await ChildProcess.run(dead.command(edit, ["VISUAL": "sed -i s/alert/voip/"]))
+        #expect(edited.exit.status == .exited(1))
+        let kept = try #require(edited.errors.last?.split(separator: " ").last.map(String.init))
+        defer { unlink(kept) }
+        #expect(edited.errors.last == "martlet: what you wrote is in \(kept)")
+        #expect(try Files.lines(of: kept).joined(separator: "\n").contains(#""push_type":"voip""#))
+        let empty = try await DeadLetterQueue("empty")
+        #expect(try await empty.run("stats").output == ["0 dead letters in empty.dead"])
+        #expect(try await empty.run("redrive", "--all").output == ["redriven 0; looked at 0"])
+        let absent = try await dead.run("list", "--prefix", "elsewhere")
+        #expect(absent.exit.status == .exited(2))
+        DeadLetterQueue.expect(try await dead.take(20 - sent), are: Array(letters[sent...]))
+    }
+
+    @Test func whatIsDroppedComesBackByteForByte() async throws {
+        let dead = try await DeadLetterQueue("dropped")
+        var letters = (0..<30).map { dead.letter($0) }
+        letters[3].body = [0xFF, 0x00, 0xC3]
+        letters[4].headers.append("part", .double(0.1))
+        letters[4].headers.append("blob", .bytes([0, 1, 255]))
+        letters[4].headers.append("list", .array([1, "x", .table(["deep": .void])]))
+        try await dead.publish(letters)
+        let directory = try TemporaryDirectory()
+        let file = directory.file("dropped.ndjson")
+        let unasked = try await dead.run("drop", "--export", file)
+        #expect(unasked.exit.status == .exited(2))
+        #expect(unasked.errors == ["martlet: standard input is not a terminal; pass --yes"])
+
+        let some = try await dead.run("drop", DeadLetterQueue.id(3), DeadLetterQueue.id(4), "--export", file, "--yes")
+        #expect(some.exit.status == .exited(0), "\(some.errors)")
+        #expect(some.output == ["dropped 2 of 30; they are in \(file)"])
+        let again = try await dead.run("drop", "--export", file, "--yes")
+        #expect(again.exit.status == .exited(1))
+        #expect(again.errors == ["martlet: cannot write \(file): it exists already"])
+        #expect(try await dead.count() == 28)
+
+        let back = try await dead.run("import", file)
+        #expect(back.exit.status == .exited(0), "\(back.errors)")
+        #expect(back.output == ["imported 2"])
+        let order = letters.indices.filter { $0 != 3 && $0 != 4 } + [3, 4]
+        DeadLetterQueue.expect(try await dead.take(30), are: order.map { letters[$0] })
+
+        // As requests; what is no notification is not sent.
+        let sent = try await dead.run("import", file, "--redrive")
+        #expect(sent.exit.status == .exited(1))
+        #expect(sent.errors.count == 1 && sent.errors[0].hasPrefix("martlet: \(file):1: "))
+        #expect(sent.output == ["redriven 1, not published 1"])
+        let request = try #require(try await dead.take(1, from: "requests").first)
+        let letter = DeadLetter(letters[4].copy)
+        #expect(request.properties.header("push-redrive")?.stringValue == "\(DeadLetterMark(letter).uuid)")
+
+        // What cannot be a message keeps nothing behind it, and would not be one the next time.
+        let header = #"{"body":"","headers":{"h":"\#(String(repeating: "x", count: 200_000))"}}"#
+        try directory.write("large", ##"{"body":"1"}"## + "\n\(header)\n" + ##"{"body":"3"}"## + "\n")
+        let large = try await dead.run("import", directory.file("large"), "--json")
+        #expect(large.exit.status == .exited(1))
+        #expect(large.output == [#"{"event":"summary","imported":2,"failed":1,"last_line":3}"#])
+        #expect(!large.errors.contains { $0.contains("--from-line") }, "\(large.errors)")
+        #expect(try await dead.take(2).count == 2)
+
+        let broken = directory.file("broken")
+        try directory.write("broken", "{\"body\":\"\"}\n{\"body\":3}\n")
+        let refused = try await dead.run("import", broken)
+        #expect(refused.exit.status == .exited(1))
+        #expect(refused.errors[0].hasPrefix("martlet: \(broken):2:1: an exported message is"))
+    }
+
+    /// One that was cut off says where it was, so that nothing is there twice when it goes on.
+    @Test func anImportGoesOnWhereItWasCutOff() async throws {
+        let dead = try await DeadLetterQueue("resumed")
+        let letters = (0..<6).map { dead.letter($0) }
+        let lines = letters.map { String(decoding: MessageLine.text(of: $0.copy), as: UTF8.self) }
+        let directory = try TemporaryDirectory()
+        let file = try directory.write("letters.ndjson", lines.map { $0 + "\n" }.joined())
+        // Whoever types it takes their time, and breaks off.
+        let cut = try await ChildProcess(dead.command(["import", "-"]), input: .pipe)
+        for line in lines.prefix(4) { try cut.write(line: line) }
+        for _ in 0..<500 where try await dead.count() < 4 { try await Task.sleep(for: .milliseconds(20)) }
+        cut.send(signal: SIGINT)
+        #expect(try await cut.exit().status == .exited(130))
+        #expect(
+            await cut.errors.allLines().withoutWaits == [
+                "martlet: standard input: done up to line 4: go on with martlet dead-letters import --url URL --prefix "
+                    + "\(dead.prefix) --from-line 5 -"
+            ])
+        #expect(await cut.output.allLines() == ["imported 4"])
+
+        let rest = try await dead.run("import", file, "--from-line", "5", "--json")
+        #expect(rest.exit.status == .exited(0), "\(rest.errors)")
+        #expect(rest.output == [#"{"event":"summary","imported":2,"failed":0,"last_line":6}"#])
+        #expect(try await dead.run("import", file, "--from-line", "7").exit.status == .exited(0))
+        let beyond = try await dead.run("import", file, "--from-line", "8")
+        #expect(beyond.exit.status == .exited(1))
+        #expect(beyond.errors == ["martlet: cannot read \(file): it ends with line 6"])
+        DeadLetterQueue.expect(try await dead.take(6), are: letters)
+    }
+
+    @Test func aBodyIsCorrectedInAnEditor() async throws {
+        let dead = try await DeadLetterQueue("edited")
+        let letters = (0..<4).map { dead.letter($0, pushType: $0 == 2 ? "alrt" : "alert") }
+        try await dead.publish(letters)
+        let id = DeadLetterQueue.id(2)
+        let unchanged = try await dead.run("edit", id, environment: ["EDITOR": "true", "VISUAL": "true"])
+        #expect(unchanged.output == ["unchanged: nothing was sent"])
+        let failed = try await dead.run("edit", id, environment: ["VISUAL": "false"])
+        #expect(failed.errors == ["martlet: the editor failed: nothing was sent"])
+        let wrong = try await dead.run("edit", id, environment: ["VISUAL": "sed -i s/alrt/allert/"])
+        #expect(wrong.exit.status == .exited(1))
+        #expect(wrong.errors.first?.hasPrefix("body:2:") == true, "\(wrong.errors)")
+        #expect(wrong.errors.contains("martlet: no worker would take it: nothing was sent"))
+        let kept = try #require(wrong.errors.last?.split(separator: " ").last.map(String.init))
+        #expect(wrong.errors.last == "martlet: what you wrote is in \(kept)" && unlink(kept) == 0)
+        #expect(try await dead.count() == 4)
+
+        let edited = try await dead.run("edit", id, environment: ["VISUAL": "sed -i s/alrt/alert/"])
+        #expect(edited.exit.status == .exited(0), "\(edited.errors)")
+        let request = try #require(try await dead.take(1, from: "requests").first)
+        #expect(request.body == DeadLetterQueue.body(2))
+        #expect(request.properties.header("push-edited-from")?.stringValue == id)
+        #expect(request.properties.header("push-attempt") == nil)
+        DeadLetterQueue.expect(try await dead.take(3), are: [0, 1, 3].map { letters[$0] })
+    }
+
+    /// `redrive` advises `edit` for a body that needs no change.
+    @Test func aWrongContentEncodingAloneIsDropped() async throws {
+        let dead = try await DeadLetterQueue("encoding")
+        var letter = dead.letter(0)
+        letter.contentEncoding = "gzip"
+        try await dead.publish([letter])
+        let id = DeadLetterQueue.id(0)
+        let redriven = try await dead.run("redrive", id)
+        #expect(redriven.errors.last?.contains("martlet dead-letters edit") == true, "\(redriven.errors)")
+        // Whoever leaves the editor without a change may have given up.
+        let command = "martlet dead-letters edit --url URL --prefix encoding"
+        let unasked = try await dead.run("edit", id, environment: ["VISUAL": "true"])
+        #expect(unasked.output == ["unchanged: nothing was sent"])
+        #expect(
+            unasked.errors == [
+                "martlet: only content-encoding (gzip) is wrong; to send the body without it run \(command) --yes \(id)"
+            ])
+        let sent = try await dead.run("edit", id, "--yes", environment: ["VISUAL": "true"])
+        #expect(sent.exit.status == .exited(0), "\(sent.errors)")
+        let request = try #require(try await dead.take(1, from: "requests").first)
+        #expect(request.body == letter.body && request.properties.contentEncoding == nil)
+        #expect(try await dead.count() == 0)
+
+        // What no worker takes either way is not sent, nor what is well.
+        var wrong = dead.letter(1, pushType: "alrt")
+        wrong.contentEncoding = "gzip"
+        try await dead.publish([wrong, dead.letter(2)])
+        for index in 1...2 {
+            let unchanged = try await dead.run(
+                "edit", DeadLetterQueue.id(index), "--yes", environment: ["VISUAL": "true"])
+            #expect(unchanged.output == ["unchanged: nothing was sent"] && unchanged.errors == [])
+        }
+        #expect(try await dead.count() == 2)
+    }
+
+    /// What to do is a command that works as it stands.
+    @Test func whereADeadLetterGoesIsAskedByWholeCommands() async throws {
+        let dead = try await DeadLetterQueue("whither")
+        let directory = try TemporaryDirectory()
+        let config = try directory.write(
+            "martlet.yaml",
+            """
+            amqp: {url: "\(dead.url)", prefix: whither, request_queues: [{name: whither.a}, {name: whither.b}]}
+            apns: {keys: [{key_id: ABC123DEFG, team_id: DEF123GHIJ, key_file: AuthKey.p8}]}
+            apps: {com.example.app: {}}
+            """)
+        try await dead.publish([dead.letter(0)])
+        let id = DeadLetterQueue.id(0)
+        func advice(_ command: String, _ rest: String) -> String {
+            "its request queue is unknown or not configured: run "
+                + ["a", "b"].map {
+                    "martlet dead-letters \(command) --config \(config) \(rest.replacing("?", with: "whither.\($0)"))"
+                }
+                .joined(separator: ", or ")
+        }
+        let redriven = try await dead.run(["redrive", id], config: config)
+        #expect(redriven.errors.first == "martlet: \(id): \(advice("redrive", "--to ? \(id)"))", "\(redriven.errors)")
+        let edited = try await dead.run(["edit", id], config: config, environment: ["VISUAL": "true"])
+        #expect(edited.errors == ["martlet: \(advice("edit", "--to ? \(id)"))"])
+        let file = directory.file("letters")
+        #expect(try await dead.run(["export", file], config: config).exit.status == .exited(0))
+        let imported = try await dead.run(["import", file, "--redrive"], config: config)
+        let left = "martlet: \(file):1: \(advice("import", "--redrive --to ? \(file)"))"
+        #expect(imported.errors.first == left, "\(imported.errors)")
+    }
+
+    /// A shell would take the file itself for the editor's name.
+    @Test(arguments: [
+        ["VISUAL": "", "EDITOR": "sed -i s/N°/No/"], ["VISUAL": "", "EDITOR": "", "PATH": ""],
+        ["VISUAL": " ", "EDITOR": "sed -i s/N°/No/"], ["VISUAL": " ", "EDITOR": "\t", "PATH": ""],
+        ["VISUAL": "sed -i s/N°/No/", "TMPDIR": ""],
+    ])
+    func anEmptyVariableNamesNoEditor(_ environment: [String: String]) async throws {
+        // The cases run at the same time.
+        let name = environment.map { "\($0)\($1.utf8.count)" }.sorted().joined()
+        let dead = try await DeadLetterQueue("unnamed\(name)")
+        let directory = try TemporaryDirectory()
+        try directory.write("vi", "#!/bin/sh\nexec /bin/sed -i s/N°/No/ \"$1\"\n")
+        try #require(chmod(directory.file("vi"), 0o700) == 0)
+        var environment = environment
+        if environment["PATH"] != nil { environment["PATH"] = "\(directory.path):/usr/bin:/bin" }
+        try await dead.publish([dead.letter(0)])
+        let edited = try await ChildProcess.run(dead.command(["edit", DeadLetterQueue.id(0)], environment))
+        #expect(edited.exit.status == .exited(0), "\(edited.errors)")
+        #expect(try await dead.take(1, from: "requests").count == 1)
+    }
+
+    /// The same message may have failed several times: which one is meant is not guessed.
+    @Test func anIDOfSeveralIsNotEditedUntilOneIsChosen() async throws {
+        let dead = try await DeadLetterQueue("several")
+        var letters = (0..<3).map { dead.letter($0 == 2 ? 1 : $0) }
+        letters[2].headers.entries.removeAll { $0.name == "push-failed-at" }
+        letters[2].headers.append("push-failed-at", .integer(DeadLetterQueue.failedAt + 9000))
+        try await dead.publish(letters + [letters[0]])
+        let id = DeadLetterQueue.id(1)
+        let environment = ["VISUAL": "sed -i s/N°/No/"]
+        let refused = try await dead.run("edit", id, environment: environment)
+        #expect(refused.exit.status == .exited(1))
+        let chosen = "failed_at == \(DeadLetterQueue.failedAt + 9000)"
+        #expect(
+            refused.errors == [
+                "martlet: 2 dead letters have the id \(id): choose one with --where, the newest by martlet dead-letters "
+                    + "edit --url URL --prefix \(dead.prefix) --where '\(chosen)' \(id)"
+            ])
+        #expect(refused.output == [])
+        DeadLetterQueue.expect(try await dead.take(4), are: letters + [letters[0]])
+
+        try await dead.publish(letters + [letters[0]])
+        let edited = try await dead.run("edit", id, "--where", chosen, environment: environment)
+        #expect(edited.exit.status == .exited(0), "\(edited.errors)")
+        // Where two are one and the same, any of them is meant.
+        let same = try await dead.run("edit", DeadLetterQueue.id(0), environment: environment)
+        #expect(same.exit.status == .exited(0), "\(same.errors)")
+        #expect(try await dead.take(2, from: "requests").count == 2)
+        DeadLetterQueue.expect(try await dead.take(2), are: [letters[1], letters[0]])
+    }
+
+    /// A pager that is looked at for long costs neither the connection nor the answer to an interruption.
+    @Test(arguments: [["export", "-"], ["show"], ["show", "--json"], ["redrive", "--all", "--json"]])
+    func aReaderWhoWaitsDoesNotStopTheLoop(_ words: [String]) async throws {
+        let dead = try await DeadLetterQueue("paged" + words.joined().filter(\.isLetter))
+        let letters = (0..<300).map { number in
+            // Those that are found by one and the same ID, and that no worker takes, so that they stay.
+            var letter = dead.letter(number, pushType: "alrt")
+            letter.messageID = "all"
+            return letter
+        }
+        try await dead.publish(letters)
+        let directory = try TemporaryDirectory()
+        let fifo = directory.file("pager")
+        try #require(mkfifo(fifo, 0o600) == 0)
+        // Both ends, so that opening it waits for nobody, and nothing of it is read.
+        let reader = open(fifo, O_RDWR | O_CLOEXEC)
+        defer { close(reader) }
+        // F_SETPIPE_SZ, which Glibc's module lacks.
+        try #require(fcntl(reader, 1031, 4096) == 4096)
+        let ids = words[0] == "show" ? ["all"] : []
+        let command = try await ChildProcess(dead.command(words + ids), output: .file(fifo))
+        try await Self.untilFull(reader)
+        command.send(signal: SIGINT)
+        #expect(try await command.exit().status == .exited(130))
+        let errors = await command.errors.allLines().withoutWaits
+        #expect(errors.allSatisfy { $0.hasSuffix("lines were read by nobody") }, "\(errors)")
+        DeadLetterQueue.expect(try await dead.take(300), are: letters)
+    }
+
+    /// Until a pipe of 4096 bytes takes no more.
+    private static func untilFull(_ pipe: Int32) async throws {
+        var room = pollfd(fd: pipe, events: Int16(POLLOUT), revents: 0)
+        for _ in 0..<2000 {
+            if poll(&room, 1, 0) == 0 { return }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        throw ProcessError("the pipe is not full")
+    }
+}

@@ -1,0 +1,57 @@
+import AMQP
+import HTTPClient
+import Testing
+
+@testable import Configuration
+@testable import ControlProtocol
+@testable import MartletCLI
+
+/// What `publish --wait` says while no result comes.
+@Suite struct MissingResultCausesTests {
+    private static let consumed = QueueStatus(name: "push.requests", messages: 3, consumers: 2)
+    private static let unconsumed = QueueStatus(name: "push.requests", messages: 3, consumers: 0)
+
+    private func lines(_ queues: [QueueStatus], _ workers: String...) throws -> [String] {
+        let workers = try workers.map {
+            try StatusAnswer(HTTPResponse(status: 200, body: Array(#"{"worker":"host/7/1.0",\#($0)}"#.utf8))).status
+        }
+        let commands = CommandAdvice(configPath: "/etc/martlet.yaml")
+        return MissingResultCauses(queues: queues, workers: workers, commands: commands).lines
+    }
+
+    @Test func aQueueWithoutAConsumerIsNamed() throws {
+        #expect(
+            try lines([Self.unconsumed]) == [
+                "no worker consumes from push.requests (3 waiting); start one: martlet worker --config "
+                    + "/etc/martlet.yaml"
+            ])
+        #expect(
+            try lines([Self.unconsumed], #""ready":false,"reasons":["broker connection lost"]"#) == [
+                "no worker consumes from push.requests (3 waiting)",
+                "worker host/7/1.0 is not ready: broker connection lost",
+            ])
+    }
+
+    @Test func heldAndPausedRequestsAreNamed() throws {
+        let breakers =
+            #"[{"route":"production key ABC123DEFG","code":"InvalidProviderToken","sentence":"APNs refuses the key."}]"#
+        #expect(
+            try lines([Self.consumed], #""ready":true,"paused":["topic com.example.app"],"breakers":\#(breakers)"#) == [
+                "worker host/7/1.0 is paused (topic com.example.app); run martlet resume --topic com.example.app",
+                "worker host/7/1.0 holds requests, breaker of production key ABC123DEFG open: APNs refuses the key.",
+            ])
+    }
+
+    @Test func withoutACauseItSaysWhatItSees() throws {
+        #expect(
+            try lines([Self.consumed], #""ready":true"#) == [
+                "push.requests: 3 waiting, 2 consumers; run martlet status where the workers run"
+            ])
+        #expect(try lines([]) == ["run martlet status where the workers run"])
+    }
+
+    @Test func linesAreFew() throws {
+        let many = (0..<40).map { QueueStatus(name: "push.requests.\($0)", messages: 1, consumers: 0) }
+        #expect(try lines(many).count == 6)
+    }
+}

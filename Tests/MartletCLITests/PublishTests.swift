@@ -1,0 +1,96 @@
+import AMQP
+import CommandKit
+import Crypto
+import JSON
+import Testing
+
+@testable import Configuration
+@testable import MartletCLI
+
+@Suite struct PublishTests {
+    @Test(arguments: [
+        (#"{"id":"3F2504E0-4F89-41D3-9A0C-0305E82C3301","app":"com.example.shop"}"#, "com.example.shop"),
+        (#"{"id":"3F2504E0-4F89-41D3-9A0C-0305E82C3301","app":7}"#, "-"),
+        (#"{"id":"3F2504E0-4F89-41D3-9A0C-0305E82C3301","app":""}"#, "-"),
+    ])
+    func theBodysOwnIDIsTheMessages(body: String, key: String) throws {
+        let message = try make(body)
+        #expect(message.messageID == "3f2504e0-4f89-41d3-9a0c-0305e82c3301")
+        #expect(message.routingKey == key)
+        #expect(message.body == Array(body.utf8))
+        #expect(message.exchange == "push.requests" && message.timestampSeconds == 7)
+    }
+
+    @Test(arguments: ["{}", "not JSON", "", #"{"id":"order-7"}"#, "\u{FEFF}{}"])
+    func withoutOneItIsARandomUUID(body: String) throws {
+        let message = try make(body)
+        #expect(UUIDValue(message.messageID) != nil)
+        #expect(try make(body).messageID != message.messageID)
+        #expect(message.routingKey == "-")
+    }
+
+    @Test func theCommandLinesIDCountsMost() throws {
+        let body = #"{"id":"3F2504E0-4F89-41D3-9A0C-0305E82C3301"}"#
+        #expect(try make(body, id: "order-7").messageID == "order-7")
+    }
+
+    @Test(arguments: [
+        (
+            #"{ "app":"a", "id" : "3F2504E0-4F89-41D3-9A0C-0305E82C3301","z":[1.50e1] }"#,
+            #"{ "app":"a", "id" : "*","z":[1.50e1] }"#
+        ),
+        (#"{"payload":{"id":1},"id":7}"#, #"{"payload":{"id":1},"id":"*"}"#), (#"{"app":"a"}"#, #"{"app":"a"}"#),
+        ("{", "{"),
+    ])
+    func aNewIDTakesThePlaceOfTheBodysOwn(body: String, expected: String) throws {
+        let new = String(decoding: try RequestFile(name: "a", body: Array(body.utf8)).withNewID(), as: UTF8.self)
+        let id = try make(new).messageID
+        #expect(new.replacing(id, with: "*") == expected)
+        #expect(!body.lowercased().contains(id))
+    }
+
+    @Test func aQueueIsReachedThroughTheDefaultExchange() throws {
+        let message = try RequestFile.message(
+            body: Array("{}".utf8), to: .queue("push.requests.bulk"), id: nil, unixSeconds: 7)
+        #expect(message.exchange == "" && message.routingKey == "push.requests.bulk")
+    }
+
+    @Test func whatBecameOfItInWords() {
+        let commands = CommandAdvice(BrokerOptions())
+        let cases: [(PublishOutcome, String, ExitCode)] = [
+            (.confirmed, "published  abc  a.json", .success),
+            (
+                .returned(code: 312, text: "NO_ROUTE"),
+                "unroutable  abc  a.json: no queue takes it (NO_ROUTE); run martlet topology apply", .failed
+            ),
+            (.nacked, "refused  abc  a.json: the queue is full or broken", .failed),
+            (.refused(.bodyTooLarge), "refused  abc  a.json: it is too large", .failed),
+        ]
+        for (outcome, line, code) in cases {
+            let report = PublishReport(file: "a.json", messageID: "abc", outcome: outcome, commands: commands)
+            #expect(report.line == line)
+            #expect(report.exitCode == code)
+        }
+        let report = PublishReport(file: "a\n.json", messageID: "abc", outcome: .nacked, commands: commands)
+        #expect(report.line.hasPrefix("refused  abc  a\u{FFFD}.json"))
+        #expect(
+            report.json
+                == #"{"file":"a\n.json","id":"abc","outcome":"refused","message":"the queue is full or broken"}"#)
+    }
+
+    /// A path with quotes leaves the JSON as it is to be.
+    @Test func theRemedyIsCompleteAndTheJSONValid() throws {
+        let path = #"/etc/my "martlet".yaml"#
+        let report = PublishReport(
+            file: "run martlet topology apply", messageID: "abc", outcome: .returned(code: 312, text: "NO_ROUTE"),
+            commands: CommandAdvice(configPath: path))
+        let root = try JSONDocument(report.json).root
+        #expect(
+            root["message"]?.string == "no queue takes it (NO_ROUTE); run martlet topology apply --config '\(path)'")
+        #expect(root["file"]?.string == "run martlet topology apply")
+    }
+
+    private func make(_ body: String, id: String? = nil) throws -> OutgoingMessage {
+        try RequestFile.message(body: Array(body.utf8), to: .exchange("push.requests"), id: id, unixSeconds: 7)
+    }
+}

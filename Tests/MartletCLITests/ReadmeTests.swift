@@ -1,0 +1,66 @@
+import Crypto
+import Glibc
+import JSON
+import JSONSchema
+import TestKit
+import Testing
+
+@testable import Configuration
+
+/// What the README shows is true.
+@Suite struct ReadmeTests {
+    private let text: String
+
+    init() throws {
+        text = String(decoding: try FileReader.bytes(of: Products.file("README.md"), bytesMax: 1 << 20), as: UTF8.self)
+    }
+
+    @Test func itsRequestIsOne() throws {
+        let schema = try FileReader.bytes(of: Products.file("schemas/notification.schema.json"), bytesMax: 1 << 20)
+        let validator = SchemaValidator(try CompiledSchema(JSONDocument(schema)))
+        let blocks = text.components(between: "```json\n", and: "```")
+        #expect(blocks.count == 1)
+        for block in blocks { #expect(validator.firstViolation(in: try JSONDocument(block).root) == nil) }
+    }
+
+    @Test func itsConfigurationIsOne() throws {
+        let key = try ES256PrivateKey.generate().pkcs8PEM()
+        let file = ConfigurationFile(
+            "README.md", resolver: ReferenceResolver(environment: { _ in "x" }, readFile: { _ in Array(key.utf8) }))
+        let blocks = text.components(between: "```yaml\n", and: "```")
+        #expect(blocks.count == 1)
+        for block in blocks { #expect(throws: Never.self) { try file.worker(text: Array(block.utf8)) } }
+    }
+
+    @Test func theFoldersThatArchitectureNamesExistAndNoneIsMissing() throws {
+        let page = Products.file("Sources/Documentation/Developers/Architecture.md")
+        let architecture = String(decoding: try Files.bytes(of: page), as: UTF8.self)
+        let table = architecture.components(between: "## Folders", and: "\n## ")
+        let names = table.joined().components(between: "`", and: "`")
+        #expect(names.count > 20)
+        for name in names where !name.contains("…") {
+            #expect(access(Products.file(name), F_OK) == 0, "\(name)")
+        }
+        let folders = try Files.names(in: Products.file("Sources")).map { "Sources/\($0)" }
+        #expect(folders.count > 15)
+        for folder in folders {
+            let isNamed = names.contains { name in
+                name.hasSuffix("…") ? folder.hasPrefix(name.dropLast()) : folder == name
+            }
+            #expect(isNamed, "\(folder)")
+        }
+    }
+}
+
+extension String {
+    /// The texts between each `start` and the next `end`.
+    fileprivate func components(between start: String, and end: String) -> [String] {
+        var found: [String] = []
+        var rest = self[...]
+        while let from = rest.firstRange(of: start), let to = rest[from.upperBound...].firstRange(of: end) {
+            found.append(String(rest[from.upperBound..<to.lowerBound]))
+            rest = rest[to.upperBound...]
+        }
+        return found
+    }
+}

@@ -1,0 +1,102 @@
+import AMQP
+import Delivery
+import EventLoop
+import TestKit
+import Testing
+
+/// `martlet topology` at brokers that there is none of here.
+@Suite(.timeLimit(.minutes(10))) struct TopologyCommandTests {
+    /// - Parameter queues: that exist with a queue's arguments of earlier versions.
+    private func apply(
+        at version: String, where queues: [String] = [], _ options: String...
+    ) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
+        try await onEpollLoop { loop in
+            var behaviour = ScriptedBrokerBehaviour()
+            behaviour.product = ("RabbitMQ", version)
+            let broker = ScriptedBroker(
+                loop: loop, endpoint: Endpoint(host: "127.0.0.1", port: 0), behaviour: behaviour)
+            try broker.start()
+            for queue in queues { broker.declareQueue(queue, arguments: ["x-queue-type": "quorum"]) }
+            var result = try await ChildProcess.run(
+                [
+                    Products.executable("martlet"), "topology", "apply", "--url",
+                    "amqp://guest:guest@\(broker.endpoint)",
+                ] + options)
+            broker.shutDown()
+            result.errors = result.errors.withoutWaits
+            return result
+        }
+    }
+
+    @Test(arguments: ["3.13.7", "4.0.5", "4.3.0"]) func newQueuesNeedNoPolicy(version: String) async throws {
+        let applied = try await apply(at: version)
+        #expect(applied.exit.status == .exited(0) && applied.errors == [])
+        #expect(applied.output.contains("created  queue push.dead"))
+        #expect(!applied.output.contains { $0.contains("policy") })
+    }
+
+    @Test func aPolicyThatOnlyAnOperatorCanSetIsLeftToDo() async throws {
+        let four = try await apply(at: "4.1.2", where: ["push.dead"])
+        #expect(four.exit.status == .exited(1))
+        #expect(four.output.contains("present  queue push.dead"))
+        #expect(four.output.contains("created  queue push.requests"))
+        let error = try #require(four.errors.last)
+        #expect(error.hasPrefix("martlet: failed   policy push-deliveries: only the management API"), "\(error)")
+        #expect(
+            error.hasSuffix(
+                "RabbitMQ 4.1 takes what was returned 20 times out of push.dead: run rabbitmqctl set_policy -p '/' "
+                    + "--apply-to queues --priority 1 'push-deliveries' "
+                    + #"'^(push\.requests|push\.quarantine|push\.expired|push\.dead)$' '{"delivery-limit":-1}'"#
+                    + ", then martlet topology apply --url URL --without-policies"), "\(error)")
+        let others = try await apply(at: "4.1.2", where: ["push.dead"], "--without-policies")
+        #expect(others.exit.status == .exited(0) && others.errors == [])
+        let three = try await apply(at: "3.13.7", where: ["push.dead"])
+        #expect(three.exit.status == .exited(0) && three.errors == [])
+    }
+
+    /// It is the only way of dead letters until the new one is complete.
+    @Test func theFormerWayOfDeadLettersStaysWhileAStepFails() async throws {
+        let applied = try await apply(at: "3.13.7", where: ["push.dead", "push.expired"])
+        #expect(applied.exit.status == .exited(1))
+        #expect(applied.output.contains { $0.hasPrefix("kept     push.dead to push.dlx: a step before failed") })
+        let whole = try await apply(at: "3.13.7", where: ["push.dead"])
+        #expect(whole.exit.status == .exited(0) && whole.output.contains("unbound  push.dead from push.dlx"))
+    }
+
+    /// Nor certificates, nor keys: it is done where queues are managed.
+    @Test func printingNeedsNoPassword() async throws {
+        let directory = try TemporaryDirectory()
+        let config = try directory.write(
+            "martlet.yaml",
+            """
+            amqp:
+              url: amqps://broker/shop
+              username: file:user
+              password: file:password
+              tls: {ca_file: ca.pem}
+              prefix: shop
+            apns: {keys: [{key_id: ABC123DEFG, team_id: DEF123GHIJ, key_file: key.p8}]}
+            apps: {com.example.app: {}}
+            """)
+        func print(_ format: String) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
+            try await ChildProcess.run([
+                Products.executable("martlet"), "topology", "print", "--config", config, "--broker", "4.1", "--format",
+                format,
+            ])
+        }
+        for format in ["table", "definitions"] {
+            let printed = try await print(format)
+            #expect(printed.exit.status == .exited(0) && printed.errors == [], "\(format): \(printed.errors)")
+            #expect(printed.output.contains { $0.contains("shop.requests") })
+        }
+        for format in ["rabbitmqctl", "kubernetes"] {
+            let printed = try await print(format)
+            #expect(printed.exit.status == .exited(0), "\(format)")
+            #expect(printed.errors == ["martlet: amqp.username cannot be read here: martlet stands for it"])
+        }
+        try directory.write("user", "somebody\n")
+        let script = try await print("rabbitmqctl")
+        #expect(script.errors == [])
+        #expect(script.output.contains { $0.hasPrefix("# rabbitmqctl set_permissions -p 'shop' 'somebody' ") })
+    }
+}

@@ -1,0 +1,136 @@
+import APNS
+import APNSProtocol
+import Crypto
+import EventLoop
+import Testing
+
+@testable import Worker
+
+/// One provider token for each key of a process.
+@Suite struct ProviderTokensTests {
+    private var tokens = ProviderTokens()
+    private let keys: [ProviderKey]
+
+    init() throws {
+        keys = try ["KEY1111111", "KEY2222222"].map { try Self.key($0) }
+        try tokens.replace(keys, Self.at(minutes: 0)) { 0 }
+    }
+
+    private static func key(_ id: String) throws -> ProviderKey {
+        try ProviderKey(privateKey: .generate(), keyID: id, teamID: "TEAM111111")
+    }
+
+    private static func at(minutes: Int64) -> Now {
+        let time = MonotonicTime(nanoseconds: minutes * 60_000_000_000)
+        return Now(monotonic: time, sinceBoot: time, unixNanoseconds: 1_767_225_600_000_000_000 + time.nanoseconds)
+    }
+
+    private func first(_ key: ProviderKey) -> [UInt8]? {
+        tokens.supplies { _, _ in }[Credential.key(key).name]?.first.authorization
+    }
+
+    private func generation(_ key: ProviderKey) -> Int? {
+        tokens.supplies { _, _ in }[Credential.key(key).name]?.first.generation
+    }
+
+    /// Whenever it begins, and whatever else has changed by then.
+    @Test mutating func everyLaneBeginsWithTheSameToken() throws {
+        let other = first(keys[1])
+        var begun: [[UInt8]?] = []
+        for minute in 0..<20 as Range<Int64> {
+            let others = try minute % 5 == 4 ? [Self.key("KEY3333333")] : []
+            try tokens.replace([keys[0]] + others, Self.at(minutes: minute)) { 0 }
+            _ = tokens.renew(Self.at(minutes: minute)) { 0 }
+            begun.append(first(keys[0]))
+        }
+        #expect(Set(begun).count == 1 && begun[0] != nil && begun[0] != other)
+    }
+
+    @Test mutating func eachKeyIsRenewedOnceForAll() {
+        #expect(tokens.renew(Self.at(minutes: 24)) { 0 }.isEmpty)
+        let news = tokens.renew(Self.at(minutes: 25)) { 0 }
+        #expect(Set(news.map(\.0)) == Set(keys.map { Credential.key($0).name }))
+        #expect(tokens.renew(Self.at(minutes: 26)) { 0 }.isEmpty)
+    }
+
+    @Test mutating func aKeyThatIsStillThereKeepsItsToken() throws {
+        let before = keys.map { first($0) }
+        let changed = try Self.key("KEY2222222")
+        try tokens.replace([keys[0], changed], Self.at(minutes: 5)) { 0 }
+        #expect(first(keys[0]) == before[0])
+        #expect(first(changed) != before[1], "another key under the same ID")
+        try tokens.replace([changed], Self.at(minutes: 6)) { 0 }
+        #expect(first(keys[0]) == nil)
+    }
+
+    /// A configuration is taken back: APNs wants no second token of a key within 20 minutes.
+    @Test mutating func aKeyThatComesBackGoesOnWithItsToken() throws {
+        let before = first(keys[1])
+        try tokens.replace([keys[0]], Self.at(minutes: 1)) { 0 }
+        #expect(tokens.renew(Self.at(minutes: 30)) { 0 }.map(\.0) == [Credential.key(keys[0]).name])
+        try tokens.replace(keys, Self.at(minutes: 60)) { 0 }
+        #expect(first(keys[1]) == before)
+        #expect(tokens.renew(Self.at(minutes: 60)) { 0 }.count == 2 && generation(keys[1]) == 2)
+    }
+
+    @Test mutating func aKeyThatWasGoneForAnHourIsForgotten() throws {
+        let before = first(keys[1])
+        try tokens.replace([keys[0]], Self.at(minutes: 1)) { 0 }
+        _ = tokens.renew(Self.at(minutes: 61)) { 0 }
+        try tokens.replace(keys, Self.at(minutes: 61)) { 0 }
+        #expect(first(keys[1]) != before && generation(keys[1]) == 1)
+    }
+
+    /// The same ID, another file, and back again.
+    @Test mutating func aFileThatComesBackGoesOnWithItsToken() throws {
+        let other = try Self.key("KEY2222222")
+        var seen: [[UInt8]?] = [first(keys[1])]
+        for minute in 1...6 as ClosedRange<Int64> {
+            try tokens.replace([keys[0], minute % 2 == 1 ? other : keys[1]], Self.at(minutes: minute)) { 0 }
+            seen.append(first(other))
+        }
+        #expect(Set(seen).count == 2 && seen[0] != seen[1])
+        #expect((0...4).allSatisfy { seen[$0] == seen[$0 + 2] })
+        _ = tokens.renew(Self.at(minutes: 26)) { 0 }
+        #expect(generation(keys[1]) == 3, "lanes have seen a second one already")
+    }
+
+    /// Lanes that leave have another file under the same ID.
+    @Test mutating func ofSeveralKeysUnderOneIDTheLastCounts() throws {
+        let (before, others) = (first(keys[1]), try (0..<2).map { _ in try Self.key("KEY2222222") })
+        try tokens.replace(others + keys, Self.at(minutes: 1)) { 0 }
+        #expect(first(keys[1]) == before)
+        try tokens.replace(keys + others, Self.at(minutes: 2)) { 0 }
+        #expect(generation(others[1]) == 2, "none was signed for what does not count")
+    }
+
+    @Test mutating func notAllKeysThatThereWereAreRemembered() throws {
+        let privateKey = try ES256PrivateKey.generate()
+        let many = try (0...ProviderTokens.rememberedMax).map { number in
+            try ProviderKey(privateKey: privateKey, keyID: "K\(100_000_000 + number)", teamID: "TEAM111111")
+        }
+        try tokens.replace(many, Self.at(minutes: 1)) { 0 }
+        try tokens.replace([], Self.at(minutes: 2)) { 0 }
+        try tokens.replace(many, Self.at(minutes: 3)) { 0 }
+        let supplies = tokens.supplies { _, _ in }
+        let signedAnew = many.filter { key in
+            let token = supplies[Credential.key(key).name]?.first
+            return token?.mintedAt.sinceBoot == Self.at(minutes: 3).sinceBoot
+        }
+        #expect(signedAnew.count == 1)
+    }
+
+    @Test mutating func aRefusalOfManyLanesMakesOneNewToken() throws {
+        let name = Credential.key(keys[0]).name
+        let refusal = TokenRefusal(kind: .expired, generation: 1)
+        func refused(minutes: Int64) -> ProviderToken? {
+            let news = tokens.refused(refusal, of: name, Self.at(minutes: minutes)) { 0 }
+            if case .newest(let token) = news { return token }
+            return nil
+        }
+        #expect(refused(minutes: 5) == nil, "no sooner than 20 minutes after the one before")
+        #expect(refused(minutes: 21)?.generation == 2)
+        #expect(refused(minutes: 21)?.generation == 2)
+        #expect(refused(minutes: 22)?.authorization == first(keys[0]))
+    }
+}

@@ -1,0 +1,164 @@
+import CommandKit
+import Delivery
+import Glibc
+import TestKit
+import Testing
+
+@testable import Configuration
+@testable import Worker
+
+/// What the packages have systemd run is right, and lets a service do little.
+@Suite struct ServiceUnitTests {
+    /// As `systemd-analyze security` has it, in tenths: 0 is nothing to be had, 100 all.
+    private static let exposureMax = 15
+    private static let services = [
+        "apns-simulator.service", "martlet-credentials.service", "martlet.service", "martlet@.service",
+    ]
+    private static let units = (services + ["martlet-credentials.path"]).sorted()
+
+    /// As the packages lay them out: `deploy/lib/install-units`.
+    private let directory: TemporaryDirectory
+    private var folder: String { directory.file("usr/lib/systemd/system") }
+
+    init() async throws {
+        directory = try TemporaryDirectory("units")
+        for package in ["apns-simulator", "martlet"] {
+            let result = try await ChildProcess.run([
+                Products.file("deploy/lib/install-units"), package, directory.path,
+            ])
+            #expect(result.exit.status == .exited(0) && result.errors == [], "\(result)")
+        }
+    }
+
+    @Test func everyUnitIsChecked() throws {
+        #expect(try Files.names(in: folder) == Self.units)
+    }
+
+    /// A template that is a link to a service is to systemd no template; it says nothing until one is to be started.
+    @Test(arguments: units) func aUnitIsAFileOfItsOwn(_ unit: String) async throws {
+        let result = try await ChildProcess.run(["stat", "--format=%F", "\(folder)/\(unit)"])
+        #expect(result.output == ["regular file"])
+    }
+
+    @Test(arguments: units) func systemdFindsNothingWrong(_ unit: String) async throws {
+        let result = try await analyze(["verify", "--man=no"], try instance(of: unit))
+        #expect(result.exit.status == .exited(0))
+        // It exits with 0 on a key that it does not know.
+        #expect(result.output + result.errors == [])
+    }
+
+    @Test(arguments: services) func aServiceMayDoLittle(_ unit: String) async throws {
+        let result = try await analyze(
+            ["security", "--no-pager", "--offline=true", "--threshold=\(Self.exposureMax)"],
+            try instance(of: unit))
+        #expect(result.exit.status == .exited(0), "\(result.output.suffix(2)) \(result.errors)")
+        #expect(result.output.contains { $0.contains("Overall exposure level for ") })
+    }
+
+    /// The example for keys that nobody but systemd can read is taken as the drop-in that it is meant to be.
+    @Test(arguments: ["martlet.service", "martlet@.service"])
+    func credentialsAreADropIn(_ unit: String) async throws {
+        let example = directory.file("usr/share/doc/martlet/examples/credentials.conf")
+        let installed = try await ChildProcess.run([
+            "install", "-D", "-m", "644", "-t", "\(folder)/\(unit).d", example,
+        ])
+        #expect(installed.exit.status == .exited(0))
+        let result = try await analyze(["verify", "--man=no"], try instance(of: unit))
+        #expect(result.exit.status == .exited(0) && result.output + result.errors == [])
+        let credential = try #require(try value("LoadCredential", in: example))
+        let watched = try #require(try value("PathChanged", in: "\(folder)/martlet-credentials.path"))
+        #expect(credential.split(separator: ":").last?.hasPrefix(watched + "/") == true)
+    }
+
+    @Test(arguments: ["martlet.service", "martlet@.service", "apns-simulator.service"])
+    func noServiceDumpsItsMemory(_ unit: String) throws {
+        #expect(try value("LimitCORE", in: "\(folder)/\(unit)") == "0")
+    }
+
+    /// systemd kills what takes longer, and the broker delivers again what was held.
+    @Test func aDrainMayTakeItsTime() throws {
+        let seconds = try #require(try number("TimeoutStopSec"))
+        #expect(seconds > WorkerConfiguration.Limits().drainDeadlineSeconds + RolloutLimits.closeGraceSeconds)
+    }
+
+    @Test func onlyWhatMayPassIsTriedAgain() throws {
+        #expect(try number("RestartPreventExitStatus") == Int(ExitCode.usage.rawValue))
+        #expect(try #require(try number("WatchdogSec")) > StallDetector.turnSecondsMax)
+    }
+
+    // MARK: The lock of restart-workers
+
+    /// Any user can open the script and hold its lock.
+    @Test func noOtherUserCanHoldUpRestarts() async throws {
+        let script = try restartWorkers()
+        let result = try await ChildProcess.run(
+            ["flock", "--shared", "--no-fork", script, "timeout", "20", script], within: .seconds(30))
+        #expect(result.exit.status == .exited(0), "\(result)")
+        let mode = try await ChildProcess.run(["stat", "--format=%a %F", directory.file("lock")])
+        #expect(mode.output == ["700 directory"])
+        let service = "\(folder)/martlet-credentials.service"
+        let name = try #require(try value("RuntimeDirectory", in: service))
+        #expect(try value("lock", in: directory.file("usr/libexec/martlet/restart-workers")) == "/run/\(name)")
+        #expect(try value("RuntimeDirectoryMode", in: service) == "0700")
+        #expect(try value("RuntimeDirectoryPreserve", in: service) == "yes")
+    }
+
+    @Test func aRestartThatHangsEndsTheWaitOfTheNext() async throws {
+        let script = try restartWorkers()
+        let lock = directory.file("lock")
+        try #require(mkdir(lock, 0o700) == 0)
+        let result = try await ChildProcess.run(["flock", lock, "timeout", "20", script], within: .seconds(30))
+        #expect(result.exit.status == .exited(1), "\(result)")
+        #expect(
+            result.errors == [
+                "waiting up to 1 s for another restart-workers to finish",
+                "cannot restart workers: another restart-workers has held \(lock) for 1 s; no worker was restarted. Find the "
+                    + "other: lslocks --output PID,COMMAND,PATH | grep \(lock). Once it has ended run: "
+                    + "/usr/libexec/martlet/restart-workers",
+            ])
+    }
+
+    /// A copy that has its lock below the folder, a short wait, and a `systemctl` that knows no unit.
+    private func restartWorkers() throws -> String {
+        let systemctl = try directory.write("systemctl", "#!/bin/sh\nexit 0\n")
+        let text = try Files.lines(of: directory.file("usr/libexec/martlet/restart-workers")).joined(separator: "\n")
+            .replacing(/\nlock=.*/, with: "\nlock=\(directory.file("lock"))")
+            .replacing(/\nlock_seconds_max=.*/, with: "\nlock_seconds_max=1")
+            .replacing("systemctl ", with: "\(systemctl) ")
+        let script = try directory.write("restart-workers", text + "\n")
+        for path in [systemctl, script] { try #require(chmod(path, 0o755) == 0) }
+        return script
+    }
+
+    private func number(_ key: String) throws -> Int? {
+        try value(key, in: "\(folder)/martlet.service").flatMap { Int($0) }
+    }
+
+    private func value(_ key: String, in path: String) throws -> String? {
+        try Files.lines(of: path).first { $0.hasPrefix(key + "=") }.map { String($0.dropFirst(key.count + 1)) }
+    }
+
+    /// With commands where they are here, which is all that is changed. Of a template, an instance.
+    private func instance(of unit: String) throws -> String {
+        for name in try Files.names(in: folder) where name.hasSuffix(".service") {
+            let lines = try Files.lines(of: "\(folder)/\(name)").map { line in
+                guard let command = line.prefixMatch(of: #/ExecStart=([^ ]+)/#)?.output.1 else { return line }
+                let here =
+                    command.hasPrefix("/usr/bin/")
+                    ? try Products.executable(String(command.dropFirst("/usr/bin/".count)))
+                    : directory.path + command
+                return line.replacing(command, with: here, maxReplacements: 1)
+            }
+            try directory.write("usr/lib/systemd/system/\(name)", lines.joined(separator: "\n") + "\n")
+        }
+        return unit.replacing("@.", with: "@1.")
+    }
+
+    /// As systemd finds a unit by its name, in the packages' folder before all others.
+    private func analyze(
+        _ arguments: [String], _ unit: String
+    ) async throws -> (exit: ChildExit, output: [String], errors: [String]) {
+        try await ChildProcess.run(
+            ["env", "SYSTEMD_UNIT_PATH=\(folder):", "systemd-analyze"] + arguments + [unit])
+    }
+}

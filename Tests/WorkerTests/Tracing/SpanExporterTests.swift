@@ -1,0 +1,158 @@
+import AdminHTTP
+import EventLoop
+import HTTPClient
+import JSON
+import Telemetry
+import TestKit
+import Testing
+
+@testable import Configuration
+@testable import Worker
+
+/// Spans reach a collector, and one that is away, slow or refuses costs spans and nothing else.
+@Suite struct SpanExporterTests {
+    @Test func whatHasEndedIsPosted() async throws {
+        try await Rig.run { rig in
+            rig.export(2)
+            try await rig.loop.wait { rig.collector.requests.count == 1 }
+            rig.export(1)
+            #expect(rig.exporter.queue.close(withinMilliseconds: 0) == false)
+            try await rig.loop.wait { rig.exporter.queue.close(withinMilliseconds: 0) }
+            let requests = rig.collector.requests
+            #expect(requests.map(\.method) == [.post, .post])
+            #expect(requests.allSatisfy { $0.path == ["v1", "traces"] && $0.contentType == "application/json" })
+            #expect(requests.map(\.body) == [rig.json(2), rig.json(1)])
+            #expect(rig.exporter.queue.droppedCount == 0 && rig.captured.lines().isEmpty)
+        }
+    }
+
+    @Test func aCollectorThatRefuses() async throws {
+        try await Rig.run { rig in
+            rig.collector.answer = .error(503, "not now")
+            rig.export(2)
+            try await rig.loop.wait { rig.exporter.queue.droppedCount == 2 }
+            rig.export(1)
+            try await rig.loop.wait { rig.exporter.queue.droppedCount == 3 }
+            // Once is enough for a while.
+            try rig.expectLogged(["traces.lost"], "the collector answered 503")
+
+            rig.collector.answer = .json(Array("{}".utf8))
+            rig.export(1)
+            try await rig.loop.wait { rig.collector.requests.count == 3 }
+            try await rig.loop.wait { rig.exporter.queue.close(withinMilliseconds: 0) }
+            try rig.expectLogged(["traces.exported"])
+            #expect(rig.exporter.queue.droppedCount == 3)
+        }
+    }
+
+    @Test(arguments: [#""1""#, "1"])
+    func aCollectorThatRefusesSome(count: String) async throws {
+        try await Rig.run { rig in
+            let answer = #"{"partialSuccess":{"rejectedSpans":\#(count),"errorMessage":"too old"}}"#
+            rig.collector.answer = .json(Array(answer.utf8))
+            rig.export(2)
+            try await rig.loop.wait { rig.exporter.queue.droppedCount == 1 }
+            try rig.expectLogged(["traces.lost"], "too old")
+        }
+    }
+
+    /// What it answers is foreign: anything but a number of refused spans is none.
+    @Test(arguments: [
+        "", "[]", "no JSON", #"{"partialSuccess":{}}"#, #"{"partialSuccess":{"rejectedSpans":"x"}}"#,
+        #"{"partialSuccess":{"rejectedSpans":-1}}"#, #"{"partialSuccess":[1]}"#,
+    ])
+    func aCollectorThatTakesAll(answer: String) async throws {
+        try await Rig.run { rig in
+            rig.collector.answer = .json(Array(answer.utf8))
+            rig.export(2)
+            try await rig.loop.wait { rig.collector.requests.count == 1 }
+            try await rig.loop.wait { rig.exporter.queue.close(withinMilliseconds: 0) }
+            #expect(rig.exporter.queue.droppedCount == 0 && rig.captured.lines().isEmpty)
+        }
+    }
+
+    @Test func aCollectorThatAnswersTooMuch() async throws {
+        try await Rig.run { rig in
+            rig.collector.answer = .json(Array(repeating: UInt8(ascii: " "), count: 1 << 20))
+            rig.export(2)
+            try await rig.loop.wait { rig.exporter.queue.droppedCount == 2 }
+            try rig.expectLogged(["traces.lost"], "more than 65536 bytes")
+        }
+    }
+
+    @Test func aCollectorThatNeverAnswers() async throws {
+        try await Rig.run { rig in
+            rig.collector.answer = nil
+            rig.export(1)
+            try await rig.loop.wait { rig.collector.requests.count == 1 }
+            rig.export(SpanBuffer.spansMax)
+            rig.export(7)
+            #expect(rig.exporter.queue.droppedCount == 7)
+            // A worker that ends does not wait for it.
+            #expect(!rig.exporter.queue.close(withinMilliseconds: 1))
+        }
+    }
+
+    @Test func aCollectorThatIsAway() async throws {
+        try await Rig.run { rig in
+            rig.collector.close()
+            rig.export(2)
+            try await rig.loop.wait { rig.exporter.queue.droppedCount == 2 }
+            try rig.expectLogged(["traces.lost"], "Connection refused")
+        }
+    }
+}
+
+/// An exporter and its collector.
+private final class Rig {
+    let loop: EpollLoop
+    let collector: TraceCollector
+    let captured: CapturedLog
+    let exporter: SpanExporter
+
+    static func run(_ body: @escaping @Sendable (Rig) async throws -> Void) async throws {
+        try await onEpollLoop { loop in
+            let rig = try Rig(loop)
+            var failure: (any Error)?
+            do { try await body(rig) } catch { failure = error }
+            // What hangs ends with the connection; a thread that goes on would write into the log of another test.
+            rig.collector.close()
+            try await loop.wait { rig.exporter.queue.close(withinMilliseconds: 0) }
+            if let failure { throw failure }
+        }
+    }
+
+    private init(_ loop: EpollLoop) throws {
+        self.loop = loop
+        collector = try TraceCollector(on: loop)
+        captured = try CapturedLog()
+        let tracing = WorkerConfiguration.Tracing(endpoint: try HTTPURL(collector.url), serviceName: "push")
+        exporter = SpanExporter(tracing, worker: "host.42", version: "1.2.3", log: captured.log)
+        try exporter.start()
+    }
+
+    private static func spans(_ count: Int) -> [Span] {
+        let context = TraceContext(traceIDHigh: 1, traceIDLow: 2, spanID: 3, isSampled: true)
+        return (0..<count).map { Span("\($0)", .internal, in: context, below: 4, from: 5, to: 6) }
+    }
+
+    func export(_ count: Int) {
+        var buffer = SpanBuffer()
+        buffer.add(Self.spans(count))
+        exporter.queue.add(buffer)
+    }
+
+    func json(_ count: Int) -> [UInt8] {
+        OTLPDocument(serviceName: "push", worker: "host.42", version: "1.2.3").json(Self.spans(count))
+    }
+
+    /// Checks the events that were logged since this was last asked, and what the first says.
+    func expectLogged(
+        _ events: [String], _ words: String = "", _ sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let lines = captured.lines()
+        let logged = try lines.map { try JSONDocument($0).root["event"]?.string }
+        #expect(logged == events, "\(lines)", sourceLocation: sourceLocation)
+        #expect(words.isEmpty || lines.first?.contains(words) == true, "\(lines)", sourceLocation: sourceLocation)
+    }
+}
