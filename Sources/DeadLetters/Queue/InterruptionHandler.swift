@@ -2,5 +2,6 @@
 open class InterruptionHandler {
     public init() {}
 
+    /// - Parameter signal: ends the process once the command has ended.
     open func interrupted(_ signal: Interruption.Signal) {}
 }
